@@ -1,0 +1,193 @@
+//! What an attempt's outcome does to its task.
+//!
+//! The same function ends attempts that answered, attempts whose node died (the keeper decides for
+//! it) and attempts handed back by a node that is shutting down. Every ending shows the term of its
+//! claim; the store ignores one whose term is no longer the newest or whose task is no longer
+//! RUNNING, and only adds it to the history (RS-07).
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    backoff::{Backoff, next_wait},
+    task::{ClaimedTask, Status, TaskId, Term, retries_left},
+};
+
+/// Longest detail kept of an attempt, in bytes: an error message or an answer, not a log.
+pub const DETAIL_BYTES_MAX: usize = 500;
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It took effect, or had already taken effect.
+    Done {
+        /// What the other side answered.
+        detail: Option<String>,
+    },
+    /// It is to be tried again at a time of its own choosing; not a failure.
+    Again {
+        /// When.
+        at: Timestamp,
+    },
+    /// It failed in a way that may pass.
+    Retry {
+        /// What went wrong.
+        error: String,
+        /// What the other side asked for, if it did.
+        retry_after: Option<SignedDuration>,
+    },
+    /// It was refused for good.
+    GiveUp {
+        /// What went wrong.
+        error: String,
+    },
+    /// Its node vanished and the lease passed; counts as an attempt (RS-08).
+    LeaseExpired,
+    /// Its node is shutting down; does not count as an attempt.
+    HandedBack,
+}
+
+impl Outcome {
+    /// The name used in the history, the metrics and the logs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done { .. } => "done",
+            Self::Again { .. } => "again",
+            Self::Retry { .. } => "retry",
+            Self::GiveUp { .. } => "give_up",
+            Self::LeaseExpired => "lease_expired",
+            Self::HandedBack => "handed_back",
+        }
+    }
+
+    fn detail(&self) -> Option<String> {
+        let text = match self {
+            Self::Done { detail } => detail.clone()?,
+            Self::Retry { error, .. } | Self::GiveUp { error } => error.clone(),
+            Self::LeaseExpired => "the node that ran it stopped answering".to_owned(),
+            Self::Again { .. } | Self::HandedBack => return None,
+        };
+        Some(shorten(text))
+    }
+}
+
+/// The end of one attempt, ready to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finish {
+    /// Which task.
+    pub task_id: TaskId,
+    /// The claim it ends.
+    pub term: Term,
+    /// The task's status afterwards.
+    pub status: Status,
+    /// The task's attempt count afterwards.
+    pub attempt: u32,
+    /// When it is (or was) to be tried.
+    pub execute_at: Timestamp,
+    /// Whether it waits for that time afterwards.
+    pub waits: bool,
+    /// What the attempt said.
+    pub detail: Option<String>,
+    /// The attempt itself, for the history.
+    pub ended: EndedAttempt,
+}
+
+impl Finish {
+    /// A task that ended keeps its last attempt in its own row; any other attempt needs a row of
+    /// its own, because the task's columns are about to describe the next one.
+    pub fn needs_attempt_row(&self) -> bool {
+        self.waits
+    }
+}
+
+/// One attempt that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedAttempt {
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// When it was due.
+    pub due_at: Timestamp,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub finished_at: Timestamp,
+    /// How it ended.
+    pub outcome: &'static str,
+}
+
+/// Decides what `outcome` makes of a claimed task. `jitter` is 64 random bits.
+pub fn finish(
+    task: &ClaimedTask,
+    outcome: &Outcome,
+    backoff: &Backoff,
+    now: Timestamp,
+    jitter: u64,
+) -> Finish {
+    let next = after(task, outcome, backoff, now, jitter);
+    Finish {
+        task_id: task.id,
+        term: task.term,
+        status: next.status,
+        attempt: next.attempt,
+        execute_at: next.try_at.unwrap_or(task.execute_at),
+        waits: next.try_at.is_some(),
+        detail: outcome.detail(),
+        ended: EndedAttempt {
+            attempt: task.attempt,
+            due_at: task.execute_at,
+            started_at: task.started_at,
+            finished_at: now.max(task.started_at),
+            outcome: outcome.name(),
+        },
+    }
+}
+
+struct After {
+    status: Status,
+    attempt: u32,
+    try_at: Option<Timestamp>,
+}
+
+fn after(
+    task: &ClaimedTask,
+    outcome: &Outcome,
+    backoff: &Backoff,
+    now: Timestamp,
+    jitter: u64,
+) -> After {
+    let attempt = task.attempt;
+    let ends = |status| After { status, attempt, try_at: None };
+    match outcome {
+        Outcome::Done { .. } => ends(Status::Success),
+        Outcome::GiveUp { .. } => ends(Status::Fail),
+        Outcome::Again { at } => {
+            After { status: Status::Init, attempt: 0, try_at: Some((*at).max(now)) }
+        }
+        Outcome::HandedBack => {
+            let attempt = attempt.saturating_sub(1);
+            let status = if attempt == 0 { Status::Init } else { Status::Fail };
+            After { status, attempt, try_at: Some(task.execute_at) }
+        }
+        Outcome::Retry { .. } | Outcome::LeaseExpired if !retries_left(attempt, task.max_retry) => {
+            ends(Status::Fail)
+        }
+        Outcome::Retry { retry_after, .. } => {
+            let wait = next_wait(backoff, attempt, *retry_after, jitter);
+            let try_at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+            After { status: Status::Fail, attempt, try_at: Some(try_at) }
+        }
+        // The lease itself was the wait.
+        Outcome::LeaseExpired => After { status: Status::Fail, attempt, try_at: Some(now) },
+    }
+}
+
+fn shorten(mut text: String) -> String {
+    if text.len() > DETAIL_BYTES_MAX {
+        let cut = (0..=DETAIL_BYTES_MAX - '…'.len_utf8()).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(cut.unwrap_or(0));
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,17 @@
+//! The port between the runner and whatever tries a task.
+
+use async_trait::async_trait;
+
+use crate::{finish::Outcome, task::ClaimedTask};
+
+/// Tries tasks of one kind.
+///
+/// A handler may be called again for the same task: after a failure, after its node died, or
+/// because an earlier call's answer was lost. It must therefore be idempotent, or pass the task id
+/// on so that the other side can be; `(task id, term)` names one attempt. It need not watch the
+/// clock: the runner drops it when the node may no longer trust its lease.
+#[async_trait]
+pub trait Handler: Send + Sync {
+    /// Makes one attempt.
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome;
+}

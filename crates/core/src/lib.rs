@@ -1,0 +1,20 @@
+//! Almanack's vocabulary and decisions.
+//!
+//! Everything that happens at a time is a [`task::Task`]. This crate decides what becomes of one:
+//! which rule a change of time falls under ([`reschedule`]), what an attempt's outcome does to it
+//! ([`finish`]), how long to wait before the next try ([`backoff`]), how long a node may trust its
+//! lease ([`lease`]). It never learns the time, never rolls dice and never touches the outside:
+//! `now` and `jitter` are arguments, and what the decisions need from a database or a network is
+//! stated as a port trait ([`store`], [`handler`]) that other crates implement.
+
+pub mod backoff;
+pub mod event;
+pub mod finish;
+pub mod handler;
+pub mod history;
+pub mod lease;
+pub mod reschedule;
+pub mod store;
+pub mod task;
+pub mod time;
+pub mod token;

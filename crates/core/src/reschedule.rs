@@ -1,0 +1,441 @@
+//! Changes of intent: which rule a request falls under, and what it does to the identity's row.
+//!
+//! ```text
+//!   current row            request: try at T              request: withdraw
+//!   ───────────            ─────────────────              ─────────────────
+//!   none                   insert            (created)    404, or a mark if it has a revision
+//!   INIT, FAIL with tries  change the time   (updated)    CANCELLED
+//!   RUNNING                CANCELLED + insert             CANCELLED
+//!   SUCCESS                nothing           (ignored)    nothing (ignored)
+//!   CANCELLED, FAIL spent  insert            (reinserted) nothing (unchanged)
+//! ```
+//!
+//! A decision is made from a row that was read a moment ago and may have changed since. The
+//! [`Change`] therefore carries a [`Guard`]: the store applies it only to the row exactly as it was
+//! seen, and answers "lost" otherwise, upon which the caller reads again and decides again (RS-06).
+//! INVARIANT: whatever changes a row changes its status, its term or its decision count, so a guard
+//! never matches a row that moved on.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::task::{
+    Identity, MAX_RETRY_DEFAULT, NewTask, Payload, Priority, Revision, Status, Task, TaskId, Term,
+};
+
+/// Someone wants a task tried at a time (again).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Put {
+    /// Whose time changes.
+    pub identity: Identity,
+    /// When to try; a past time means now.
+    pub execute_at: Timestamp,
+    /// `None` keeps what the identity's current row has.
+    pub payload: Option<Payload>,
+    /// `None` keeps what the identity's current row has.
+    pub callback_url: Option<String>,
+    /// `None` keeps what the identity's current row has.
+    pub max_retry: Option<u32>,
+    /// `None` keeps what the identity's current row has.
+    pub priority: Option<Priority>,
+    /// The asker's own numbering of its changes; `None` lets Almanack count.
+    pub revision: Option<Revision>,
+}
+
+/// Someone wants a task withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cancel {
+    /// Whose task is withdrawn.
+    pub identity: Identity,
+    /// The asker's own numbering of its changes; `None` lets Almanack count.
+    pub revision: Option<Revision>,
+}
+
+/// A change of intent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// Try at a time.
+    Put(Put),
+    /// Withdraw.
+    Cancel(Cancel),
+}
+
+impl Request {
+    /// Whose intent changes.
+    pub fn identity(&self) -> &Identity {
+        match self {
+            Self::Put(put) => &put.identity,
+            Self::Cancel(cancel) => &cancel.identity,
+        }
+    }
+
+    fn revision(&self) -> Option<Revision> {
+        match self {
+            Self::Put(put) => put.revision,
+            Self::Cancel(cancel) => cancel.revision,
+        }
+    }
+}
+
+/// Which rule a request fell under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// Nothing was there: inserted (RS-05).
+    Created,
+    /// Waiting: its time was changed in place (RS-02).
+    Updated,
+    /// Running: cancelled, and a new task inserted (RS-03).
+    CancelledAndInserted,
+    /// Cancelled or out of retries: a new task inserted (RS-05).
+    Reinserted,
+    /// Withdrawn.
+    Cancelled,
+    /// Already done: nothing changed (RS-04).
+    IgnoredDone,
+    /// A newer revision is already known: nothing changed (RS-10).
+    IgnoredStale,
+    /// The same intent is already recorded: nothing changed.
+    Unchanged,
+}
+
+impl Rule {
+    /// The name used in the store, the API, the metrics and the logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::CancelledAndInserted => "cancelled_and_inserted",
+            Self::Reinserted => "reinserted",
+            Self::Cancelled => "cancelled",
+            Self::IgnoredDone => "ignored_done",
+            Self::IgnoredStale => "ignored_stale",
+            Self::Unchanged => "unchanged",
+        }
+    }
+
+    /// Reads a name the store kept.
+    pub fn parse(text: &str) -> Option<Self> {
+        [
+            Self::Created,
+            Self::Updated,
+            Self::CancelledAndInserted,
+            Self::Reinserted,
+            Self::Cancelled,
+            Self::IgnoredDone,
+            Self::IgnoredStale,
+            Self::Unchanged,
+        ]
+        .into_iter()
+        .find(|rule| rule.as_str() == text)
+    }
+}
+
+/// The row a decision was made from, exactly as it was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guard {
+    /// Which row.
+    pub task_id: TaskId,
+    /// Its status then.
+    pub status: Status,
+    /// Its term then.
+    pub term: Term,
+    /// Its decision count then.
+    pub decisions: u32,
+}
+
+impl Guard {
+    /// Pins a row as it is now.
+    pub fn of(task: &Task) -> Self {
+        Self {
+            task_id: task.id,
+            status: task.status,
+            term: task.term,
+            decisions: task.decisions,
+        }
+    }
+}
+
+/// What becomes of the current row. Every amendment also writes one decision into the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amend {
+    /// The row must still be exactly this.
+    pub guard: Guard,
+    /// Its status afterwards.
+    pub status: Status,
+    /// Whether it stays the newest of its identity.
+    pub current: bool,
+    /// Its time before.
+    pub old_execute_at: Timestamp,
+    /// Its time afterwards.
+    pub execute_at: Timestamp,
+    /// Whether it waits for that time afterwards.
+    pub waits: bool,
+    /// `None` leaves it.
+    pub payload: Option<Payload>,
+    /// Afterwards.
+    pub callback_url: Option<String>,
+    /// Afterwards.
+    pub priority: Priority,
+    /// Afterwards.
+    pub max_retry: u32,
+    /// Afterwards.
+    pub revision: Revision,
+}
+
+/// A decision, ready to be carried out in one conditional step.
+///
+/// `amend` alone changes or annotates the current row, `insert` alone writes the first row of an
+/// identity, both together replace the current row by a new one in one transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Which rule applied.
+    pub rule: Rule,
+    /// Who asked.
+    pub origin: String,
+    /// When it was decided.
+    pub decided_at: Timestamp,
+    /// What becomes of the current row.
+    pub amend: Option<Amend>,
+    /// The row to write.
+    pub insert: Option<NewTask>,
+}
+
+impl Change {
+    /// The earliest instant at which a node would have to notice this change.
+    pub fn wakes_at(&self) -> Option<Timestamp> {
+        let amended = self.amend.as_ref().filter(|amend| amend.waits).map(|amend| amend.execute_at);
+        self.insert.as_ref().and_then(NewTask::due_at).or(amended)
+    }
+}
+
+/// Nothing has this identity, so there is nothing to withdraw.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no task {identity}")]
+pub struct NothingThere {
+    /// The identity asked about.
+    pub identity: Identity,
+}
+
+/// Decides what a request does to an identity whose current row is `current`.
+pub fn decide(
+    current: Option<&Task>,
+    request: &Request,
+    origin: &str,
+    now: Timestamp,
+) -> Result<Change, NothingThere> {
+    let (rule, amend, insert) = match (current, request) {
+        (None, Request::Put(put)) => (Rule::Created, None, Some(first(put, origin, now))),
+        (None, Request::Cancel(cancel)) => (Rule::Cancelled, None, Some(mark(cancel, origin, now)?)),
+        (Some(task), request) => decide_on(task, request, origin, now),
+    };
+    Ok(Change { rule, origin: origin.to_owned(), decided_at: now, amend, insert })
+}
+
+fn decide_on(
+    task: &Task,
+    request: &Request,
+    origin: &str,
+    now: Timestamp,
+) -> (Rule, Option<Amend>, Option<NewTask>) {
+    if let Some(rule) = repeats_or_lags(task, request, now) {
+        return (rule, Some(annotate(task)), None);
+    }
+    let revision = request.revision().unwrap_or(Revision(task.revision.0 + 1));
+    match (task.status, request) {
+        (Status::Success, _) => (Rule::IgnoredDone, Some(annotate(task)), None),
+        (Status::Init, Request::Put(put)) => {
+            (Rule::Updated, Some(move_to(task, put, revision, now)), None)
+        }
+        (Status::Fail, Request::Put(put)) if task.is_live() => {
+            (Rule::Updated, Some(move_to(task, put, revision, now)), None)
+        }
+        (Status::Running, Request::Put(put)) => {
+            let retired = retire(task, Status::Cancelled, revision);
+            let new = successor(task, put, revision, origin, now);
+            (Rule::CancelledAndInserted, Some(retired), Some(new))
+        }
+        (status @ (Status::Cancelled | Status::Fail), Request::Put(put)) => {
+            let retired = retire(task, status, task.revision);
+            (Rule::Reinserted, Some(retired), Some(successor(task, put, revision, origin, now)))
+        }
+        (_, Request::Cancel(_)) if task.is_live() => {
+            (Rule::Cancelled, Some(withdraw(task, revision)), None)
+        }
+        // Already withdrawn, or out of retries: only the revision is worth remembering, so that an
+        // older change arriving later is still recognised as older.
+        (_, Request::Cancel(_)) => {
+            let amend = Amend { revision, ..annotate(task) };
+            (Rule::Unchanged, Some(amend), None)
+        }
+    }
+}
+
+/// A revision that is not newer than what is known changes nothing. The same one with the same
+/// wish is a redelivery; anything else that is not newer comes too late.
+fn repeats_or_lags(task: &Task, request: &Request, now: Timestamp) -> Option<Rule> {
+    let given = request.revision()?;
+    if given > task.revision {
+        return None;
+    }
+    let same_wish = match request {
+        Request::Put(put) => task.status != Status::Cancelled && task.execute_at == when(put, now),
+        Request::Cancel(_) => task.status == Status::Cancelled,
+    };
+    let repeated = given == task.revision && same_wish;
+    Some(if repeated { Rule::Unchanged } else { Rule::IgnoredStale })
+}
+
+/// A time in the past means now (RS-11).
+fn when(put: &Put, now: Timestamp) -> Timestamp {
+    put.execute_at.max(now)
+}
+
+fn first(put: &Put, origin: &str, now: Timestamp) -> NewTask {
+    NewTask {
+        identity: put.identity.clone(),
+        status: Status::Init,
+        execute_at: when(put, now),
+        payload: put.payload.clone().unwrap_or_default(),
+        callback_url: put.callback_url.clone(),
+        priority: put.priority.unwrap_or_default(),
+        max_retry: put.max_retry.unwrap_or(MAX_RETRY_DEFAULT),
+        revision: put.revision.unwrap_or(Revision(1)),
+        origin: origin.to_owned(),
+        replaces: None,
+    }
+}
+
+/// A withdrawal that overtook the creation it belongs to leaves a mark, or the creation arriving
+/// later would bring to life what its author has already withdrawn.
+fn mark(cancel: &Cancel, origin: &str, now: Timestamp) -> Result<NewTask, NothingThere> {
+    let identity = cancel.identity.clone();
+    let Some(revision) = cancel.revision else {
+        return Err(NothingThere { identity });
+    };
+    Ok(NewTask {
+        identity,
+        status: Status::Cancelled,
+        execute_at: now,
+        payload: Payload::default(),
+        callback_url: None,
+        priority: Priority::DEFAULT,
+        max_retry: MAX_RETRY_DEFAULT,
+        revision,
+        origin: origin.to_owned(),
+        replaces: None,
+    })
+}
+
+fn successor(task: &Task, put: &Put, revision: Revision, origin: &str, now: Timestamp) -> NewTask {
+    NewTask {
+        identity: task.identity.clone(),
+        status: Status::Init,
+        execute_at: when(put, now),
+        payload: put.payload.clone().unwrap_or_else(|| task.payload.clone()),
+        callback_url: put.callback_url.clone().or_else(|| task.callback_url.clone()),
+        priority: put.priority.unwrap_or(task.priority),
+        max_retry: put.max_retry.unwrap_or(task.max_retry),
+        revision,
+        origin: origin.to_owned(),
+        replaces: Some(task.id),
+    }
+}
+
+/// Leaves the row as it is; only the decision is written down.
+fn annotate(task: &Task) -> Amend {
+    Amend {
+        guard: Guard::of(task),
+        status: task.status,
+        current: true,
+        old_execute_at: task.execute_at,
+        execute_at: task.execute_at,
+        waits: task.due_at.is_some(),
+        payload: None,
+        callback_url: task.callback_url.clone(),
+        priority: task.priority,
+        max_retry: task.max_retry,
+        revision: task.revision,
+    }
+}
+
+fn move_to(task: &Task, put: &Put, revision: Revision, now: Timestamp) -> Amend {
+    Amend {
+        execute_at: when(put, now),
+        waits: true,
+        payload: put.payload.clone(),
+        callback_url: put.callback_url.clone().or_else(|| task.callback_url.clone()),
+        priority: put.priority.unwrap_or(task.priority),
+        max_retry: put.max_retry.unwrap_or(task.max_retry),
+        revision,
+        ..annotate(task)
+    }
+}
+
+fn withdraw(task: &Task, revision: Revision) -> Amend {
+    Amend { status: Status::Cancelled, waits: false, revision, ..annotate(task) }
+}
+
+/// The row gives way to its successor.
+fn retire(task: &Task, status: Status, revision: Revision) -> Amend {
+    Amend { status, current: false, waits: false, revision, ..annotate(task) }
+}
+
+/// Names one decision: the row it was made on and its number there; 0 is the row's creation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DecisionId {
+    /// The row.
+    pub task_id: TaskId,
+    /// The decision's number on that row.
+    pub number: u32,
+}
+
+/// The answer to a change of intent: what was decided, and about which rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// Names the decision, to ask later whether it was kept.
+    pub decision: DecisionId,
+    /// Which rule applied.
+    pub rule: Rule,
+    /// The identity's current row afterwards.
+    pub task_id: TaskId,
+    /// The row that was cancelled to make room, if any.
+    pub cancelled_task_id: Option<TaskId>,
+    /// The time before, if there was one.
+    pub old_execute_at: Option<Timestamp>,
+    /// The time that stands now.
+    pub execute_at: Timestamp,
+    /// The revision that stands now.
+    pub revision: Revision,
+}
+
+impl Receipt {
+    /// The receipt for a change that the store carried out; `inserted` is the row it wrote.
+    pub fn of(change: &Change, inserted: Option<TaskId>) -> Option<Self> {
+        let amended = change.amend.as_ref();
+        let decision = match (amended, inserted) {
+            (Some(amend), _) => DecisionId {
+                task_id: amend.guard.task_id,
+                number: amend.guard.decisions + 1,
+            },
+            (None, Some(task_id)) => DecisionId { task_id, number: 0 },
+            (None, None) => return None,
+        };
+        let new = change.insert.as_ref();
+        let replaced_running = change.rule == Rule::CancelledAndInserted;
+        Some(Self {
+            decision,
+            rule: change.rule,
+            task_id: inserted.unwrap_or(decision.task_id),
+            cancelled_task_id: replaced_running.then_some(decision.task_id),
+            old_execute_at: amended.map(|amend| amend.old_execute_at),
+            execute_at: new
+                .map(|new| new.execute_at)
+                .or(amended.map(|amend| amend.execute_at))?,
+            revision: new.map(|new| new.revision).or(amended.map(|amend| amend.revision))?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

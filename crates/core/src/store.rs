@@ -1,0 +1,318 @@
+//! The store port: what Almanack asks of a database.
+//!
+//! Batch first: every call takes and returns lists, and answers in the order it was asked. Every
+//! change is conditional on what the caller saw, so a call can be repeated after a lost reply: the
+//! second time it finds its own effect and answers `Lost` or `Late`, never doubles it.
+//! `now` is always an argument; the database's own clock is only ever read by
+//! [`Store::database_time`], to correct the node's.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{
+    finish::Finish,
+    history::{Attempt, Decision},
+    reschedule::{Change, Receipt},
+    task::{ClaimedTask, Identity, Kind, Status, Task, TaskId},
+    token::Token,
+};
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database did not answer, or not in time. Nothing is known about the effect.
+    #[error("database is not available: {statement}")]
+    Unavailable {
+        /// Name of what was asked, never its text or parameters.
+        statement: &'static str,
+        /// What the driver said.
+        #[source]
+        source: Cause,
+    },
+    /// The database refuses to write: a read-only file, a full disk.
+    #[error("database cannot be written: {statement}")]
+    Unwritable {
+        /// Name of what was asked.
+        statement: &'static str,
+        /// What the driver said.
+        #[source]
+        source: Cause,
+    },
+    /// The stored data or schema is not what this version understands.
+    #[error("database holds something this version does not understand: {what}")]
+    Incompatible {
+        /// What was found.
+        what: String,
+    },
+    /// A name that must be unique is taken.
+    #[error("{what} `{name}` already exists")]
+    Taken {
+        /// What kind of name.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+}
+
+/// A driver's error, behind the port.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+impl Error {
+    /// Whether the same call can succeed later without anyone changing anything.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Unavailable { .. })
+    }
+}
+
+/// The port's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What became of a [`Change`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applied {
+    /// Carried out; the row it wrote, if it wrote one.
+    Done {
+        /// The new row.
+        inserted: Option<TaskId>,
+    },
+    /// The row was no longer as the decision saw it, or somebody created it first. Read and decide
+    /// again; taking this for success would swallow the change (RS-06).
+    Lost,
+}
+
+/// An `Idempotency-Key` and a digest of the request it came with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnceKey {
+    /// The caller's key, made unique per token by the server.
+    pub key: String,
+    /// Digest of the request, to notice the same key on a different request.
+    pub digest: String,
+}
+
+/// What became of a keyed set of changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AppliedOnce {
+    /// All carried out, and the key with them.
+    Done(Vec<Receipt>),
+    /// At least one was lost, so none was carried out. Read and decide again.
+    Lost,
+    /// The key was already used; see [`TaskStore::load_once`].
+    Used,
+}
+
+/// What is known about a used key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnceRecord {
+    /// Digest of the request it was used for.
+    pub digest: String,
+    /// What was answered then.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Number of one claim, drawn at random by the claiming node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClaimId(pub i64);
+
+/// A node's wish for work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimRequest {
+    /// Names this claim.
+    pub claim_id: ClaimId,
+    /// Which run of which node asks: random per process, so that a restarted node of the same name
+    /// never takes its dead self's claims for its own.
+    pub session: String,
+    /// The node's name, for people.
+    pub node: String,
+    /// What counts as due.
+    pub now: Timestamp,
+    /// Until when the claim holds without a heartbeat.
+    pub lease_until: Timestamp,
+    /// How many tasks it can take.
+    pub slots: usize,
+    /// How many of these kinds, at most; a kind that is not named is limited by `slots` alone.
+    pub limits: Vec<(Kind, usize)>,
+}
+
+/// What a claim got.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Claimed {
+    /// The tasks, highest priority first.
+    pub tasks: Vec<ClaimedTask>,
+    /// When the next waiting task of a kind with room is due; may have passed already.
+    pub next_due_at: Option<Timestamp>,
+}
+
+/// What became of a [`Finish`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finished {
+    /// The task is now as the finish said.
+    Applied,
+    /// The task had been taken from this attempt; only the history changed (RS-07).
+    Late,
+}
+
+/// A claim whose lease has passed, with those of its tasks that still run under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpiredClaim {
+    /// Which claim.
+    pub claim_id: ClaimId,
+    /// Whose it was.
+    pub node: String,
+    /// What it left behind.
+    pub tasks: Vec<ClaimedTask>,
+}
+
+/// Which tasks to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskFilter {
+    /// Only this kind.
+    pub kind: Option<Kind>,
+    /// Only subjects that start so.
+    pub subject_prefix: Option<String>,
+    /// Only this status.
+    pub status: Option<Status>,
+    /// Only rows numbered below this: the cursor of the page before.
+    pub before: Option<TaskId>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Everything kept about one identity.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Records {
+    /// All its rows, oldest first.
+    pub tasks: Vec<Task>,
+    /// The decisions on them.
+    pub decisions: Vec<Decision>,
+    /// Their attempts, but for those a row itself still describes.
+    pub attempts: Vec<Attempt>,
+}
+
+/// How much waits, per kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Depth {
+    /// Which kind.
+    pub kind: Kind,
+    /// Waiting rows, due or not; counting stops at a bound.
+    pub waiting: u64,
+    /// Of these, due; counting stops at a bound.
+    pub due: u64,
+    /// The longest due.
+    pub oldest_due_at: Option<Timestamp>,
+}
+
+/// Tasks and their claims.
+#[async_trait]
+pub trait TaskStore: Send + Sync {
+    /// The current row of each identity, in the order asked.
+    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>>;
+
+    /// Carries out each change for itself, in the order given; concurrent callers share a commit.
+    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>>;
+
+    /// Carries out all changes and records the key in one transaction, or does nothing.
+    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce>;
+
+    /// What a key was used for, if it was.
+    async fn load_once(&self, key: &str) -> Result<Option<OnceRecord>>;
+
+    /// Takes due tasks: RUNNING, term + 1, attempt + 1, under one claim. Higher priorities first,
+    /// then an even share for every kind, then by time. A node that dies right after this call has
+    /// taken them all the same; they come back when the lease passes.
+    async fn claim(&self, request: ClaimRequest) -> Result<Claimed>;
+
+    /// Ends attempts. Fenced: an ending applies only while its task is RUNNING under its term.
+    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>>;
+
+    /// Extends all claims of a session.
+    async fn extend_claims(&self, session: &str, lease_until: Timestamp) -> Result<()>;
+
+    /// Forgets claims whose tasks have all been finished.
+    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()>;
+
+    /// Claims whose lease has passed at `now`, longest first, at most `limit`.
+    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>>;
+
+    /// One row by its number.
+    async fn load_task(&self, id: TaskId) -> Result<Option<Task>>;
+
+    /// A page of rows, newest first.
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>>;
+
+    /// Everything kept about an identity.
+    async fn load_records(&self, identity: &Identity) -> Result<Records>;
+
+    /// How much waits, per kind.
+    async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>>;
+
+    /// Deletes up to `limit` rows that ended before `before`, with their history, and keys used
+    /// before it. Answers how many rows went.
+    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize>;
+}
+
+/// A running process, as the others see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// What people call it.
+    pub name: String,
+    /// Which run of it.
+    pub session: String,
+    /// Which version it runs.
+    pub version: String,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it was last heard of.
+    pub seen_at: Timestamp,
+    /// How far its own clock was from the database's, in microseconds.
+    pub skew_us: i64,
+}
+
+/// The register of nodes.
+#[async_trait]
+pub trait NodeStore: Send + Sync {
+    /// Writes a node's heartbeat; the first one registers it.
+    async fn save_node(&self, node: &Node) -> Result<()>;
+    /// All nodes ever heard of and not forgotten, by name.
+    async fn load_nodes(&self) -> Result<Vec<Node>>;
+    /// Forgets one run of a node.
+    async fn forget_node(&self, session: &str) -> Result<()>;
+}
+
+/// Access tokens.
+#[async_trait]
+pub trait TokenStore: Send + Sync {
+    /// Writes a new token; its name must be free.
+    async fn save_token(&self, token: &Token) -> Result<()>;
+    /// The token with this hash.
+    async fn load_token(&self, hash: &str) -> Result<Option<Token>>;
+    /// All tokens, by name.
+    async fn load_tokens(&self) -> Result<Vec<Token>>;
+    /// Takes a token back; answers whether it existed and worked until now.
+    async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool>;
+}
+
+/// Tells a sleeping node that something may have become due earlier than it thought.
+///
+/// A hint, never the truth: a missed one costs at most [`Store::safety_poll`], a false one costs one
+/// empty claim.
+#[async_trait]
+pub trait Nudges: Send {
+    /// Waits for the next hint and answers when that work is due.
+    async fn next(&mut self) -> Timestamp;
+}
+
+/// A database that Almanack can live in.
+#[async_trait]
+pub trait Store: TaskStore + NodeStore + TokenStore {
+    /// Subscribes to hints; those given before are not repeated.
+    fn nudges(&self) -> Box<dyn Nudges>;
+
+    /// How long a node may sleep without asking. Changes due later than this are not hinted at.
+    fn safety_poll(&self) -> jiff::SignedDuration;
+
+    /// The database's own clock, where it has one that nodes share.
+    async fn database_time(&self) -> Result<Option<Timestamp>>;
+
+    /// One cheap round trip, to know that it answers.
+    async fn ping(&self) -> Result<()>;
+}

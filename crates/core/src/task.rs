@@ -1,0 +1,423 @@
+//! A task: one durable intent to try something at a time.
+//!
+//! ```text
+//!              claim                finish: Done
+//!   INIT ───────────────► RUNNING ──────────────► SUCCESS
+//!    ▲                     │ │ ▲
+//!    │ finish: Again       │ │ │ claim, once the backoff has passed
+//!    └─────────────────────┘ │ │
+//!                            ▼ │
+//!                           FAIL        (retries left: live; none left: the end)
+//!
+//!   INIT, RUNNING, FAIL ──cancel or replace──► CANCELLED
+//! ```
+//!
+//! A task's identity is `(subject, kind)`. Of all rows with one identity exactly one is *current*:
+//! the newest. INVARIANT: the database refuses a second current row, so every decision about an
+//! identity is a compare-and-set on its current row, and at most one live task can exist (RS-01).
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Longest subject, in bytes. Long enough for a URL-like name, short enough for an index page.
+pub const SUBJECT_BYTES_MAX: usize = 200;
+/// Longest kind, in bytes.
+pub const KIND_BYTES_MAX: usize = 64;
+/// Largest payload a deployment may allow, in bytes; the default limit is lower and configurable.
+pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
+/// Retries a task gets when nobody says otherwise (RS-09).
+pub const MAX_RETRY_DEFAULT: u32 = 3;
+/// Most retries that can be asked for.
+pub const MAX_RETRY_MAX: u32 = 100;
+
+/// Number of a task row, given by the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskId(pub i64);
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Fencing number of a claim on one task; every claim raises it by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Term(pub i64);
+
+/// Number of a change of intent; an older one never overrides a newer one (RS-10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Revision(pub i64);
+
+/// Why a value was refused. The message names the value's rule, never echoes a payload.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// Empty, too long, or with characters that would not survive a log line or a URL.
+    #[error(
+        "subject must have 1 to {SUBJECT_BYTES_MAX} bytes, no control characters and no blank at either end; this one has {bytes} bytes"
+    )]
+    Subject {
+        /// Length of what was given.
+        bytes: usize,
+    },
+    /// Not a name of the allowed shape.
+    #[error(
+        "kind `{given}` must start with a letter and have at most {KIND_BYTES_MAX} letters, digits, `_`, `-` or `.`"
+    )]
+    Kind {
+        /// What was given, shortened.
+        given: String,
+    },
+    /// Not JSON at all.
+    #[error("payload is not JSON: {why}")]
+    PayloadNotJson {
+        /// Where and why parsing stopped.
+        why: String,
+    },
+    /// Over the limit.
+    #[error("payload has {bytes} bytes; the limit is {limit}")]
+    PayloadTooLarge {
+        /// Size of what was given.
+        bytes: usize,
+        /// The limit in force.
+        limit: usize,
+    },
+    /// Outside 0 to 9.
+    #[error("priority must be 0 to 9 (9 first), not {0}")]
+    Priority(i64),
+    /// Outside the allowed range.
+    #[error("max_retry must be 0 to {MAX_RETRY_MAX}, not {0}")]
+    MaxRetry(i64),
+    /// Not positive.
+    #[error("revision must be 1 or more, not {0}")]
+    Revision(i64),
+    /// No status has this name.
+    #[error("unknown status `{0}`; one of INIT, RUNNING, SUCCESS, FAIL, CANCELLED")]
+    Status(String),
+}
+
+/// What a task is about: `article:42`, `source:17`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Subject(Box<str>);
+
+impl Subject {
+    /// Accepts a subject or says which rule it breaks.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let fits = (1..=SUBJECT_BYTES_MAX).contains(&text.len());
+        if !fits || text.trim() != text || text.chars().any(char::is_control) {
+            return Err(Invalid::Subject { bytes: text.len() });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The subject as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is tried: `ARTICLE_PUBLISH`, `SOURCE_CHECK`, any name the user likes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Kind(Box<str>);
+
+impl Kind {
+    /// Accepts a kind or says which rule it breaks.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let shaped = text.len() <= KIND_BYTES_MAX
+            && text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+        if !shaped {
+            return Err(Invalid::Kind { given: text.chars().take(KIND_BYTES_MAX).collect() });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The kind as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Who a task is: at most one live task exists per identity.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Identity {
+    /// What it is about.
+    pub subject: Subject,
+    /// What is tried.
+    pub kind: Kind,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {})", self.subject, self.kind)
+    }
+}
+
+/// Where a task stands. The names are the founding documents'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Status {
+    /// Waits for its time.
+    Init,
+    /// Claimed by a node.
+    Running,
+    /// Done; nothing about it changes any more.
+    Success,
+    /// The last attempt failed. Live while retries are left.
+    Fail,
+    /// Withdrawn or replaced.
+    Cancelled,
+}
+
+impl Status {
+    /// All of them, in the order of a task's life.
+    pub const ALL: [Self; 5] =
+        [Self::Init, Self::Running, Self::Success, Self::Fail, Self::Cancelled];
+
+    /// The name used in the store, the API and the logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Init => "INIT",
+            Self::Running => "RUNNING",
+            Self::Success => "SUCCESS",
+            Self::Fail => "FAIL",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// Reads a name, in any case.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.as_str().eq_ignore_ascii_case(text))
+            .ok_or_else(|| Invalid::Status(text.chars().take(32).collect()))
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which of several due tasks goes first: 9 before 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Priority(u8);
+
+impl Priority {
+    /// In the middle, so that a later wish can go either way.
+    pub const DEFAULT: Self = Self(5);
+
+    /// Accepts 0 to 9.
+    pub fn new(level: i64) -> Result<Self, Invalid> {
+        match u8::try_from(level) {
+            Ok(level @ 0..=9) => Ok(Self(level)),
+            _ => Err(Invalid::Priority(level)),
+        }
+    }
+
+    /// The level as a number.
+    pub fn level(self) -> u8 {
+        self.0
+    }
+}
+
+impl Default for Priority {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// What the handler needs to know, as JSON text. Opaque to Almanack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payload(Box<str>);
+
+impl Payload {
+    /// Accepts JSON text of at most `limit` bytes.
+    pub fn parse(text: &str, limit: usize) -> Result<Self, Invalid> {
+        let limit = limit.min(PAYLOAD_BYTES_MAX);
+        if text.len() > limit {
+            return Err(Invalid::PayloadTooLarge { bytes: text.len(), limit });
+        }
+        serde_json::from_str::<serde::de::IgnoredAny>(text)
+            .map_err(|error| Invalid::PayloadNotJson { why: error.to_string() })?;
+        Ok(Self(text.into()))
+    }
+
+    /// Takes text that passed [`Payload::parse`] before it was stored.
+    pub fn from_store(text: String) -> Self {
+        Self(text.into_boxed_str())
+    }
+
+    /// The JSON text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Payload {
+    fn default() -> Self {
+        Self("null".into())
+    }
+}
+
+/// Checks a number of retries asked for from outside.
+pub fn parse_max_retry(given: i64) -> Result<u32, Invalid> {
+    match u32::try_from(given) {
+        Ok(count) if count <= MAX_RETRY_MAX => Ok(count),
+        _ => Err(Invalid::MaxRetry(given)),
+    }
+}
+
+/// Checks a revision given from outside.
+pub fn parse_revision(given: i64) -> Result<Revision, Invalid> {
+    if given < 1 { Err(Invalid::Revision(given)) } else { Ok(Revision(given)) }
+}
+
+/// One row of a task's life, as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Number of the row.
+    pub id: TaskId,
+    /// Who it is.
+    pub identity: Identity,
+    /// Where it stands.
+    pub status: Status,
+    /// Whether it is the newest row of its identity.
+    pub current: bool,
+    /// When to try (next), or when it was last meant to be tried.
+    pub execute_at: Timestamp,
+    /// When the runner should take it: `execute_at` while it waits, `None` while it runs and once
+    /// it has ended. A FAIL that still waits has retries left; one that does not is the end.
+    pub due_at: Option<Timestamp>,
+    /// What the handler needs to know.
+    pub payload: Payload,
+    /// Where to call, when the task itself says so.
+    pub callback_url: Option<String>,
+    /// Which of several due tasks goes first.
+    pub priority: Priority,
+    /// Attempts started so far in this round; the one running now counts.
+    pub attempt: u32,
+    /// Retries allowed after the first attempt.
+    pub max_retry: u32,
+    /// Fencing number of the newest claim.
+    pub term: Term,
+    /// Number of the newest change of intent.
+    pub revision: Revision,
+    /// Decisions recorded on this row after its creation; part of the compare-and-set.
+    pub decisions: u32,
+    /// Who asked for it.
+    pub origin: String,
+    /// What the last attempt said: its error, or the answer it got.
+    pub detail: Option<String>,
+    /// The node that claimed it last.
+    pub node: Option<String>,
+    /// Until when the claim holds, while it runs.
+    pub lease_until: Option<Timestamp>,
+    /// The row this one replaced, if any.
+    pub replaces: Option<TaskId>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// The execute time it was created with.
+    pub created_execute_at: Timestamp,
+    /// When the last attempt started.
+    pub started_at: Option<Timestamp>,
+    /// When the last attempt ended.
+    pub finished_at: Option<Timestamp>,
+}
+
+impl Task {
+    /// Whether it will still be tried, or is being tried.
+    pub fn is_live(&self) -> bool {
+        self.status == Status::Running || self.due_at.is_some()
+    }
+
+    /// Whether a node may claim it at `now`: it waits, and its time has come (RS-15).
+    pub fn is_claimable(&self, now: Timestamp) -> bool {
+        self.due_at.is_some_and(|due_at| due_at <= now)
+    }
+}
+
+/// `max_retry` counts the tries after the first, so attempt N has used N − 1 of them.
+pub fn retries_left(attempt: u32, max_retry: u32) -> bool {
+    attempt <= max_retry
+}
+
+/// A task as a claim hands it to a handler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedTask {
+    /// Number of the row.
+    pub id: TaskId,
+    /// Who it is.
+    pub identity: Identity,
+    /// Fencing number of this claim; shown when finishing.
+    pub term: Term,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+    /// Retries allowed after the first attempt.
+    pub max_retry: u32,
+    /// When it was due.
+    pub execute_at: Timestamp,
+    /// When it was claimed.
+    pub started_at: Timestamp,
+    /// What the handler needs to know.
+    pub payload: Payload,
+    /// Where to call, when the task itself says so.
+    pub callback_url: Option<String>,
+    /// Number of the newest change of intent.
+    pub revision: Revision,
+}
+
+/// A task to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTask {
+    /// Who it is.
+    pub identity: Identity,
+    /// INIT, or CANCELLED for the mark a withdrawal leaves when it overtakes its creation.
+    pub status: Status,
+    /// When to try.
+    pub execute_at: Timestamp,
+    /// What the handler needs to know.
+    pub payload: Payload,
+    /// Where to call, when the task itself says so.
+    pub callback_url: Option<String>,
+    /// Which of several due tasks goes first.
+    pub priority: Priority,
+    /// Retries allowed after the first attempt.
+    pub max_retry: u32,
+    /// Number of the change of intent.
+    pub revision: Revision,
+    /// Who asked for it.
+    pub origin: String,
+    /// The row it replaces, if any.
+    pub replaces: Option<TaskId>,
+}
+
+impl NewTask {
+    /// When the runner should take it, if it waits at all.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        (self.status == Status::Init).then_some(self.execute_at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! The way in: a wish from outside becomes a change in the store, or a clear refusal.
+//!
+//! Read the identity's current row, let `core` decide, ask the store to carry the decision out on
+//! exactly that row. If the row moved on in between, the answer is "lost" and we read and decide
+//! again: a lost race is not a success, and taking it for one would swallow the change (RS-06).
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use almanack_core::{
+    history::{self, Decision, Kept},
+    reschedule::{Change, DecisionId, NothingThere, Put, Receipt, Request, decide},
+    store::{self, Applied, AppliedOnce, OnceKey, OnceRecord, Store},
+    task::{Identity, Kind, Task},
+    time::Clock,
+};
+
+/// How often a lost race is decided again. Each round means that somebody else succeeded, so this
+/// many in a row for one identity is a stampede, and the asker had better hear about it.
+const ROUNDS_MAX: usize = 50;
+
+/// Why a wish was not carried out. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is nothing to withdraw or to retry.
+    #[error(transparent)]
+    NothingThere(#[from] NothingThere),
+    /// Nobody would know where to call.
+    #[error("kind `{kind}` is not configured and the task has no callback.url of its own")]
+    UnknownKind {
+        /// The kind asked for.
+        kind: Kind,
+        /// The kinds that are configured.
+        known: Vec<Kind>,
+    },
+    /// The identity changes faster than we can decide.
+    #[error("{identity} was changed by others {ROUNDS_MAX} times while this was being decided")]
+    Contended {
+        /// The identity asked about.
+        identity: Identity,
+    },
+    /// The same `Idempotency-Key` came with a different request.
+    #[error("this Idempotency-Key was used for a different request")]
+    KeyReused,
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+/// Which kinds somebody would know how to try.
+#[derive(Debug, Clone, Default)]
+pub struct Kinds {
+    /// Kinds with a handler or a configured address.
+    pub configured: BTreeSet<Kind>,
+    /// Whether a kind that is not configured is accepted even without a callback address.
+    pub accept_any: bool,
+}
+
+/// Carries wishes out.
+pub struct Rescheduler {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    kinds: Kinds,
+}
+
+impl Rescheduler {
+    /// Works on `store`, by `clock`, accepting `kinds`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, kinds: Kinds) -> Self {
+        Self { store, clock, kinds }
+    }
+
+    /// Carries out one wish.
+    pub async fn ask(&self, request: Request, origin: &str) -> Result<Receipt, Error> {
+        let mut answers = self.ask_all(vec![request], origin).await;
+        match answers.pop() {
+            Some(answer) => answer,
+            None => Err(short_answer()),
+        }
+    }
+
+    /// Carries out many wishes, each for itself; the answers are in the order asked.
+    pub async fn ask_all(
+        &self,
+        requests: Vec<Request>,
+        origin: &str,
+    ) -> Vec<Result<Receipt, Error>> {
+        let mut answers: Vec<Option<Result<Receipt, Error>>> =
+            requests.iter().map(|_| None).collect();
+        let mut open: Vec<usize> = (0..requests.len()).collect();
+        for _ in 0..ROUNDS_MAX {
+            if open.is_empty() {
+                break;
+            }
+            open = self.round(&requests, open, origin, &mut answers).await;
+        }
+        let contended = |index: usize| {
+            let identity = requests[index].identity().clone();
+            Err(Error::Contended { identity })
+        };
+        answers
+            .into_iter()
+            .enumerate()
+            .map(|(index, answer)| answer.unwrap_or_else(|| contended(index)))
+            .collect()
+    }
+
+    /// Decides and applies the `open` requests once; answers which of them were lost.
+    async fn round(
+        &self,
+        requests: &[Request],
+        open: Vec<usize>,
+        origin: &str,
+        answers: &mut [Option<Result<Receipt, Error>>],
+    ) -> Vec<usize> {
+        let asked: Vec<&Request> = open.iter().map(|index| &requests[*index]).collect();
+        let decided = match self.decide_all(&asked, origin).await {
+            Ok(decided) => decided,
+            Err(error) => return fail_all(&open, error, answers),
+        };
+        let mut changes = Vec::with_capacity(open.len());
+        let mut deciding = Vec::with_capacity(open.len());
+        for (index, decision) in open.iter().copied().zip(decided) {
+            match decision {
+                Ok(change) => {
+                    deciding.push(index);
+                    changes.push(change);
+                }
+                Err(error) => answers[index] = Some(Err(error)),
+            }
+        }
+        if changes.is_empty() {
+            return Vec::new();
+        }
+        let applied = match self.store.apply(changes.clone()).await {
+            Ok(applied) => applied,
+            Err(error) => return fail_all(&deciding, error, answers),
+        };
+        let mut lost = Vec::new();
+        for ((index, change), applied) in deciding.into_iter().zip(&changes).zip(applied) {
+            match applied {
+                Applied::Lost => lost.push(index),
+                Applied::Done { inserted } => {
+                    answers[index] = Some(Receipt::of(change, inserted).ok_or_else(short_answer));
+                }
+            }
+        }
+        lost
+    }
+
+    /// Carries out all wishes and records the key in one transaction; asked again with the same
+    /// key, answers what was answered the first time.
+    pub async fn ask_once(
+        &self,
+        key: OnceKey,
+        requests: Vec<Request>,
+        origin: &str,
+    ) -> Result<Vec<Receipt>, Error> {
+        let asked: Vec<&Request> = requests.iter().collect();
+        for _ in 0..ROUNDS_MAX {
+            if let Some(record) = self.store.load_once(&key.key).await? {
+                return replay(record, &key);
+            }
+            let decided = self.decide_all(&asked, origin).await?;
+            let changes = decided.into_iter().collect::<Result<Vec<Change>, Error>>()?;
+            match self.store.apply_once(key.clone(), changes).await? {
+                AppliedOnce::Done(receipts) => return Ok(receipts),
+                AppliedOnce::Lost | AppliedOnce::Used => {}
+            }
+        }
+        match asked.first() {
+            Some(request) => Err(Error::Contended { identity: request.identity().clone() }),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Tries an identity's task again now, with the payload it had (an operator's "retry").
+    pub async fn retry(&self, identity: &Identity, origin: &str) -> Result<Receipt, Error> {
+        let current = self.store.load_current(std::slice::from_ref(identity)).await?;
+        if current.into_iter().flatten().next().is_none() {
+            return Err(NothingThere { identity: identity.clone() }.into());
+        }
+        let put = Put {
+            identity: identity.clone(),
+            execute_at: self.clock.now(),
+            payload: None,
+            callback_url: None,
+            max_retry: None,
+            priority: None,
+            revision: None,
+        };
+        self.ask(Request::Put(put), origin).await
+    }
+
+    /// What a receipt's decision was, and whether it was kept (RS-14).
+    pub async fn verify(&self, id: DecisionId) -> Result<Option<(Decision, Kept)>, Error> {
+        let Some(row) = self.store.load_task(id.task_id).await? else {
+            return Ok(None);
+        };
+        let records = self.store.load_records(&row.identity).await?;
+        let mut on_row = records.decisions.into_iter().filter(|d| d.id.task_id == id.task_id);
+        let decision = match id.number {
+            0 => Some(history::creation(&row)),
+            number => on_row.by_ref().find(|d| d.id.number == number),
+        };
+        let Some(decision) = decision else {
+            return Ok(None);
+        };
+        let later: Vec<Decision> = on_row.filter(|d| d.id.number > id.number).collect();
+        let successor =
+            decision.new_task_id.and_then(|new| records.tasks.iter().find(|t| t.id == new));
+        let kept = history::judge(&decision, &row, &later, successor);
+        Ok(Some((decision, kept)))
+    }
+
+    async fn decide_all(
+        &self,
+        requests: &[&Request],
+        origin: &str,
+    ) -> Result<Vec<Result<Change, Error>>, store::Error> {
+        let identities: Vec<Identity> = requests.iter().map(|r| r.identity().clone()).collect();
+        let rows = self.store.load_current(&identities).await?;
+        let now = self.clock.now();
+        let decided = requests.iter().zip(rows).map(|(request, row)| {
+            self.check_kind(request, row.as_ref())?;
+            Ok(decide(row.as_ref(), request, origin, now)?)
+        });
+        Ok(decided.collect())
+    }
+
+    fn check_kind(&self, request: &Request, row: Option<&Task>) -> Result<(), Error> {
+        let Request::Put(put) = request else {
+            return Ok(());
+        };
+        let has_address =
+            put.callback_url.is_some() || row.is_some_and(|row| row.callback_url.is_some());
+        if has_address || self.kinds.accept_any || self.kinds.configured.contains(&put.identity.kind)
+        {
+            return Ok(());
+        }
+        let known = self.kinds.configured.iter().cloned().collect();
+        Err(Error::UnknownKind { kind: put.identity.kind.clone(), known })
+    }
+}
+
+fn replay(record: OnceRecord, key: &OnceKey) -> Result<Vec<Receipt>, Error> {
+    if record.digest == key.digest { Ok(record.receipts) } else { Err(Error::KeyReused) }
+}
+
+/// One store error ends several wishes; each gets its own copy of what can be said about it.
+fn fail_all(
+    indices: &[usize],
+    error: store::Error,
+    answers: &mut [Option<Result<Receipt, Error>>],
+) -> Vec<usize> {
+    let shared: Arc<dyn std::error::Error + Send + Sync> = Arc::new(error);
+    for index in indices {
+        let source = Box::new(Shared(Arc::clone(&shared)));
+        let statement = "carry out changes";
+        answers[*index] = Some(Err(store::Error::Unavailable { statement, source }.into()));
+    }
+    Vec::new()
+}
+
+/// A store that answers fewer changes than it was given breaks its contract.
+fn short_answer() -> Error {
+    store::Error::Incompatible { what: "an answer without a row".to_owned() }.into()
+}
+
+/// Lets several answers point at one cause.
+#[derive(Debug)]
+struct Shared(Arc<dyn std::error::Error + Send + Sync>);
+
+impl std::fmt::Display for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Shared {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
