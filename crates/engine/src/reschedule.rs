@@ -70,19 +70,19 @@ impl Rescheduler {
 
     /// Carries out one wish.
     pub async fn ask(&self, request: Request, origin: &str) -> Result<Receipt, Error> {
-        let mut answers = self.ask_all(vec![request], origin).await;
-        match answers.pop() {
-            Some(answer) => answer,
-            None => Err(short_answer()),
-        }
+        let mut answers = self.ask_all(vec![request], origin).await?;
+        answers.pop().unwrap_or_else(|| Err(short_answer()))
     }
 
     /// Carries out many wishes, each for itself; the answers are in the order asked.
+    ///
+    /// If the store fails midway the whole call fails, although some wishes may have taken effect:
+    /// asking again is harmless and is the way to find out.
     pub async fn ask_all(
         &self,
         requests: Vec<Request>,
         origin: &str,
-    ) -> Vec<Result<Receipt, Error>> {
+    ) -> Result<Vec<Result<Receipt, Error>>, Error> {
         let mut answers: Vec<Option<Result<Receipt, Error>>> =
             requests.iter().map(|_| None).collect();
         let mut open: Vec<usize> = (0..requests.len()).collect();
@@ -90,34 +90,28 @@ impl Rescheduler {
             if open.is_empty() {
                 break;
             }
-            open = self.round(&requests, open, origin, &mut answers).await;
+            open = self.round(&requests, &open, origin, &mut answers).await?;
         }
-        let contended = |index: usize| {
-            let identity = requests[index].identity().clone();
+        let contended = |request: &Request| {
+            let identity = request.identity().clone();
             Err(Error::Contended { identity })
         };
-        answers
-            .into_iter()
-            .enumerate()
-            .map(|(index, answer)| answer.unwrap_or_else(|| contended(index)))
-            .collect()
+        let answered = requests.iter().zip(answers);
+        Ok(answered.map(|(asked, answer)| answer.unwrap_or_else(|| contended(asked))).collect())
     }
 
     /// Decides and applies the `open` requests once; answers which of them were lost.
     async fn round(
         &self,
         requests: &[Request],
-        open: Vec<usize>,
+        open: &[usize],
         origin: &str,
         answers: &mut [Option<Result<Receipt, Error>>],
-    ) -> Vec<usize> {
+    ) -> Result<Vec<usize>, Error> {
         let asked: Vec<&Request> = open.iter().map(|index| &requests[*index]).collect();
-        let decided = match self.decide_all(&asked, origin).await {
-            Ok(decided) => decided,
-            Err(error) => return fail_all(&open, error, answers),
-        };
         let mut changes = Vec::with_capacity(open.len());
         let mut deciding = Vec::with_capacity(open.len());
+        let decided = self.decide_all(&asked, origin).await?;
         for (index, decision) in open.iter().copied().zip(decided) {
             match decision {
                 Ok(change) => {
@@ -128,12 +122,9 @@ impl Rescheduler {
             }
         }
         if changes.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let applied = match self.store.apply(changes.clone()).await {
-            Ok(applied) => applied,
-            Err(error) => return fail_all(&deciding, error, answers),
-        };
+        let applied = self.store.apply(changes.clone()).await?;
         let mut lost = Vec::new();
         for ((index, change), applied) in deciding.into_iter().zip(&changes).zip(applied) {
             match applied {
@@ -143,7 +134,7 @@ impl Rescheduler {
                 }
             }
         }
-        lost
+        Ok(lost)
     }
 
     /// Carries out all wishes and records the key in one transaction; asked again with the same
@@ -245,38 +236,7 @@ fn replay(record: OnceRecord, key: &OnceKey) -> Result<Vec<Receipt>, Error> {
     if record.digest == key.digest { Ok(record.receipts) } else { Err(Error::KeyReused) }
 }
 
-/// One store error ends several wishes; each gets its own copy of what can be said about it.
-fn fail_all(
-    indices: &[usize],
-    error: store::Error,
-    answers: &mut [Option<Result<Receipt, Error>>],
-) -> Vec<usize> {
-    let shared: Arc<dyn std::error::Error + Send + Sync> = Arc::new(error);
-    for index in indices {
-        let source = Box::new(Shared(Arc::clone(&shared)));
-        let statement = "carry out changes";
-        answers[*index] = Some(Err(store::Error::Unavailable { statement, source }.into()));
-    }
-    Vec::new()
-}
-
 /// A store that answers fewer changes than it was given breaks its contract.
 fn short_answer() -> Error {
     store::Error::Incompatible { what: "an answer without a row".to_owned() }.into()
-}
-
-/// Lets several answers point at one cause.
-#[derive(Debug)]
-struct Shared(Arc<dyn std::error::Error + Send + Sync>);
-
-impl std::fmt::Display for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Shared {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
-    }
 }
