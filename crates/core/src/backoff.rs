@@ -34,10 +34,14 @@ pub fn next_wait(
     retry_after: Option<SignedDuration>,
     jitter: u64,
 ) -> SignedDuration {
-    let doubled = 2_i32.checked_pow(attempt.saturating_sub(1)).unwrap_or(i32::MAX);
+    let doubled = 2_i32
+        .checked_pow(attempt.saturating_sub(1))
+        .unwrap_or(i32::MAX);
     let ceiling = backoff.base.saturating_mul(doubled).min(backoff.cap);
     let drawn = share_of(ceiling, jitter);
-    let floor = retry_after.unwrap_or(SignedDuration::ZERO).min(backoff.retry_after_cap);
+    let floor = retry_after
+        .unwrap_or(SignedDuration::ZERO)
+        .min(backoff.retry_after_cap);
     drawn.max(floor)
 }
 
@@ -62,19 +66,38 @@ mod tests {
 
     #[test]
     fn rs_09_the_ceiling_doubles_and_stops_at_the_cap() {
-        for (attempt, ceiling_s) in [(1, 5), (2, 10), (3, 20), (10, 2560), (11, 3600), (400, 3600)] {
+        for (attempt, ceiling_s) in [
+            (1, 5),
+            (2, 10),
+            (3, 20),
+            (10, 2560),
+            (11, 3600),
+            (400, 3600),
+        ] {
             let longest = wait(attempt, None, u64::MAX);
             let ceiling = SECOND * ceiling_s;
-            assert!(longest <= ceiling, "attempt {attempt}: {longest} over {ceiling}");
-            assert!(longest > ceiling - SECOND / 1000, "attempt {attempt}: {longest}");
+            assert!(
+                longest <= ceiling,
+                "attempt {attempt}: {longest} over {ceiling}"
+            );
+            assert!(
+                longest > ceiling - SECOND / 1000,
+                "attempt {attempt}: {longest}"
+            );
         }
     }
 
     #[test]
     fn rs_09_retry_after_is_a_floor_with_a_cap() {
         assert_eq!(wait(1, Some(SECOND * 60), u64::MAX), SECOND * 60);
-        assert_eq!(wait(1, Some(SECOND * 604_800), 0), SignedDuration::from_hours(6));
-        assert!(wait(9, Some(SECOND), u64::MAX) > SECOND, "a short Retry-After does not shorten");
+        assert_eq!(
+            wait(1, Some(SECOND * 604_800), 0),
+            SignedDuration::from_hours(6)
+        );
+        assert!(
+            wait(9, Some(SECOND), u64::MAX) > SECOND,
+            "a short Retry-After does not shorten"
+        );
     }
 
     proptest! {

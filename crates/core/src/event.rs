@@ -100,18 +100,34 @@ pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> 
         TYPE_PUT => Request::Put(put(subject, read(data)?, payload_limit)?),
         TYPE_CANCEL => {
             let data: CancelData = read(data)?;
-            let identity = Identity { subject, kind: Kind::parse(&data.kind)? };
-            Request::Cancel(Cancel { identity, revision: Some(parse_revision(data.revision)?) })
+            let identity = Identity {
+                subject,
+                kind: Kind::parse(&data.kind)?,
+            };
+            Request::Cancel(Cancel {
+                identity,
+                revision: Some(parse_revision(data.revision)?),
+            })
         }
         other => return Err(EventError::Type(other.chars().take(100).collect())),
     };
-    Ok(TaskEvent { id: envelope.id, source: envelope.source, request })
+    Ok(TaskEvent {
+        id: envelope.id,
+        source: envelope.source,
+        request,
+    })
 }
 
 fn put(subject: Subject, data: PutData, payload_limit: usize) -> Result<Put, EventError> {
-    let payload = data.payload.map(|raw| Payload::parse(raw.get(), payload_limit)).transpose()?;
+    let payload = data
+        .payload
+        .map(|raw| Payload::parse(raw.get(), payload_limit))
+        .transpose()?;
     Ok(Put {
-        identity: Identity { subject, kind: Kind::parse(&data.kind)? },
+        identity: Identity {
+            subject,
+            kind: Kind::parse(&data.kind)?,
+        },
         execute_at: to_micros(data.execute_at),
         payload,
         callback_url: data.callback_url,

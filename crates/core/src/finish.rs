@@ -155,17 +155,31 @@ fn after(
     jitter: u64,
 ) -> After {
     let attempt = task.attempt;
-    let ends = |status| After { status, attempt, try_at: None };
+    let ends = |status| After {
+        status,
+        attempt,
+        try_at: None,
+    };
     match outcome {
         Outcome::Done { .. } => ends(Status::Success),
         Outcome::GiveUp { .. } => ends(Status::Fail),
-        Outcome::Again { at } => {
-            After { status: Status::Init, attempt: 0, try_at: Some((*at).max(now)) }
-        }
+        Outcome::Again { at } => After {
+            status: Status::Init,
+            attempt: 0,
+            try_at: Some((*at).max(now)),
+        },
         Outcome::HandedBack => {
             let attempt = attempt.saturating_sub(1);
-            let status = if attempt == 0 { Status::Init } else { Status::Fail };
-            After { status, attempt, try_at: Some(task.execute_at) }
+            let status = if attempt == 0 {
+                Status::Init
+            } else {
+                Status::Fail
+            };
+            After {
+                status,
+                attempt,
+                try_at: Some(task.execute_at),
+            }
         }
         Outcome::Retry { .. } | Outcome::LeaseExpired if !retries_left(attempt, task.max_retry) => {
             ends(Status::Fail)
@@ -173,16 +187,26 @@ fn after(
         Outcome::Retry { retry_after, .. } => {
             let wait = next_wait(backoff, attempt, *retry_after, jitter);
             let try_at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
-            After { status: Status::Fail, attempt, try_at: Some(try_at) }
+            After {
+                status: Status::Fail,
+                attempt,
+                try_at: Some(try_at),
+            }
         }
         // The lease itself was the wait.
-        Outcome::LeaseExpired => After { status: Status::Fail, attempt, try_at: Some(now) },
+        Outcome::LeaseExpired => After {
+            status: Status::Fail,
+            attempt,
+            try_at: Some(now),
+        },
     }
 }
 
 fn shorten(mut text: String) -> String {
     if text.len() > DETAIL_BYTES_MAX {
-        let cut = (0..=DETAIL_BYTES_MAX - '…'.len_utf8()).rev().find(|at| text.is_char_boundary(*at));
+        let cut = (0..=DETAIL_BYTES_MAX - '…'.len_utf8())
+            .rev()
+            .find(|at| text.is_char_boundary(*at));
         text.truncate(cut.unwrap_or(0));
         text.push('…');
     }

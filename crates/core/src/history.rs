@@ -78,9 +78,14 @@ impl Happening {
 
 /// Tells the story of an identity from all its rows, oldest first.
 pub fn tell(tasks: &[Task], decisions: Vec<Decision>, attempts: Vec<Attempt>) -> Vec<Happening> {
-    let mut story: Vec<Happening> = tasks.iter().map(|t| Happening::Decision(creation(t))).collect();
+    let mut story: Vec<Happening> = tasks
+        .iter()
+        .map(|t| Happening::Decision(creation(t)))
+        .collect();
     for task in tasks {
-        let written = attempts.iter().any(|a| a.task_id == task.id && a.term == task.term);
+        let written = attempts
+            .iter()
+            .any(|a| a.task_id == task.id && a.term == task.term);
         if !written {
             story.extend(last_attempt(task).map(Happening::Attempt));
         }
@@ -112,13 +117,20 @@ pub fn creation(task: &Task) -> Decision {
         None => Rule::Created,
     };
     Decision {
-        id: DecisionId { task_id: task.id, number: 0 },
+        id: DecisionId {
+            task_id: task.id,
+            number: 0,
+        },
         decided_at: task.created_at,
         origin: task.origin.clone(),
         rule,
         old_execute_at: None,
         execute_at: task.created_execute_at,
-        revision: if task.decisions == 0 { task.revision.0 } else { 0 },
+        revision: if task.decisions == 0 {
+            task.revision.0
+        } else {
+            0
+        },
         new_task_id: None,
     }
 }
@@ -179,9 +191,17 @@ impl Kept {
 
 /// Judges a decision by the row it was made on, the later decisions on that row, and the row that
 /// took over, if one did.
-pub fn judge(decision: &Decision, row: &Task, later: &[Decision], successor: Option<&Task>) -> Kept {
+pub fn judge(
+    decision: &Decision,
+    row: &Task,
+    later: &[Decision],
+    successor: Option<&Task>,
+) -> Kept {
     let changes = |d: &&Decision| {
-        !matches!(d.rule, Rule::IgnoredDone | Rule::IgnoredStale | Rule::Unchanged)
+        !matches!(
+            d.rule,
+            Rule::IgnoredDone | Rule::IgnoredStale | Rule::Unchanged
+        )
     };
     if !changes(&decision) {
         return Kept::ChangedNothing;

@@ -36,7 +36,9 @@ impl LeasePolicy {
 
     /// Until when the holder itself may act on a claim it asked for at `asked_at`.
     pub fn trusted_until(&self, asked_at: Timestamp) -> Timestamp {
-        asked_at.saturating_add(self.ttl - self.margin).unwrap_or(Timestamp::MAX)
+        asked_at
+            .saturating_add(self.ttl - self.margin)
+            .unwrap_or(Timestamp::MAX)
     }
 }
 
@@ -49,6 +51,9 @@ mod tests {
         let policy = LeasePolicy::default();
         let asked_at = Timestamp::UNIX_EPOCH;
         assert!(policy.trusted_until(asked_at) < policy.lease_until(asked_at));
-        assert!(policy.beat * 3 < policy.ttl, "two lost heartbeats must not lose the lease");
+        assert!(
+            policy.beat * 3 < policy.ttl,
+            "two lost heartbeats must not lose the lease"
+        );
     }
 }

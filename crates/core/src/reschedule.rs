@@ -204,7 +204,11 @@ pub struct Change {
 impl Change {
     /// The earliest instant at which a node would have to notice this change.
     pub fn wakes_at(&self) -> Option<Timestamp> {
-        let amended = self.amend.as_ref().filter(|amend| amend.waits).map(|amend| amend.execute_at);
+        let amended = self
+            .amend
+            .as_ref()
+            .filter(|amend| amend.waits)
+            .map(|amend| amend.execute_at);
         self.insert.as_ref().and_then(NewTask::due_at).or(amended)
     }
 }
@@ -226,10 +230,18 @@ pub fn decide(
 ) -> Result<Change, NothingThere> {
     let (rule, amend, insert) = match (current, request) {
         (None, Request::Put(put)) => (Rule::Created, None, Some(first(put, origin, now))),
-        (None, Request::Cancel(cancel)) => (Rule::Cancelled, None, Some(mark(cancel, origin, now)?)),
+        (None, Request::Cancel(cancel)) => {
+            (Rule::Cancelled, None, Some(mark(cancel, origin, now)?))
+        }
         (Some(task), request) => decide_on(task, request, origin, now),
     };
-    Ok(Change { rule, origin: origin.to_owned(), decided_at: now, amend, insert })
+    Ok(Change {
+        rule,
+        origin: origin.to_owned(),
+        decided_at: now,
+        amend,
+        insert,
+    })
 }
 
 fn decide_on(
@@ -257,7 +269,11 @@ fn decide_on(
         }
         (status @ (Status::Cancelled | Status::Fail), Request::Put(put)) => {
             let retired = retire(task, status, task.revision);
-            (Rule::Reinserted, Some(retired), Some(successor(task, put, revision, origin, now)))
+            (
+                Rule::Reinserted,
+                Some(retired),
+                Some(successor(task, put, revision, origin, now)),
+            )
         }
         (_, Request::Cancel(_)) if task.is_live() => {
             (Rule::Cancelled, Some(withdraw(task, revision)), None)
@@ -265,7 +281,10 @@ fn decide_on(
         // Already withdrawn, or out of retries: only the revision is worth remembering, so that an
         // older change arriving later is still recognised as older.
         (_, Request::Cancel(_)) => {
-            let amend = Amend { revision, ..annotate(task) };
+            let amend = Amend {
+                revision,
+                ..annotate(task)
+            };
             (Rule::Unchanged, Some(amend), None)
         }
     }
@@ -283,7 +302,11 @@ fn repeats_or_lags(task: &Task, request: &Request, now: Timestamp) -> Option<Rul
         Request::Cancel(_) => task.status == Status::Cancelled,
     };
     let repeated = given == task.revision && same_wish;
-    Some(if repeated { Rule::Unchanged } else { Rule::IgnoredStale })
+    Some(if repeated {
+        Rule::Unchanged
+    } else {
+        Rule::IgnoredStale
+    })
 }
 
 /// A time in the past means now (RS-11).
@@ -333,7 +356,10 @@ fn successor(task: &Task, put: &Put, revision: Revision, origin: &str, now: Time
         status: Status::Init,
         execute_at: when(put, now),
         payload: put.payload.clone().unwrap_or_else(|| task.payload.clone()),
-        callback_url: put.callback_url.clone().or_else(|| task.callback_url.clone()),
+        callback_url: put
+            .callback_url
+            .clone()
+            .or_else(|| task.callback_url.clone()),
         priority: put.priority.unwrap_or(task.priority),
         max_retry: put.max_retry.unwrap_or(task.max_retry),
         revision,
@@ -364,7 +390,10 @@ fn move_to(task: &Task, put: &Put, revision: Revision, now: Timestamp) -> Amend 
         execute_at: when(put, now),
         waits: true,
         payload: put.payload.clone(),
-        callback_url: put.callback_url.clone().or_else(|| task.callback_url.clone()),
+        callback_url: put
+            .callback_url
+            .clone()
+            .or_else(|| task.callback_url.clone()),
         priority: put.priority.unwrap_or(task.priority),
         max_retry: put.max_retry.unwrap_or(task.max_retry),
         revision,
@@ -373,12 +402,23 @@ fn move_to(task: &Task, put: &Put, revision: Revision, now: Timestamp) -> Amend 
 }
 
 fn withdraw(task: &Task, revision: Revision) -> Amend {
-    Amend { status: Status::Cancelled, waits: false, revision, ..annotate(task) }
+    Amend {
+        status: Status::Cancelled,
+        waits: false,
+        revision,
+        ..annotate(task)
+    }
 }
 
 /// The row gives way to its successor.
 fn retire(task: &Task, status: Status, revision: Revision) -> Amend {
-    Amend { status, current: false, waits: false, revision, ..annotate(task) }
+    Amend {
+        status,
+        current: false,
+        waits: false,
+        revision,
+        ..annotate(task)
+    }
 }
 
 /// Names one decision: the row it was made on and its number there; 0 is the row's creation.
@@ -432,7 +472,9 @@ impl Receipt {
             execute_at: new
                 .map(|new| new.execute_at)
                 .or(amended.map(|amend| amend.execute_at))?,
-            revision: new.map(|new| new.revision).or(amended.map(|amend| amend.revision))?,
+            revision: new
+                .map(|new| new.revision)
+                .or(amended.map(|amend| amend.revision))?,
         })
     }
 }

@@ -133,6 +133,18 @@ pub struct ClaimRequest {
     pub limits: Vec<(Kind, usize)>,
 }
 
+impl ClaimRequest {
+    /// The limited kinds that have no room left once `taken` is taken.
+    pub fn full_after(&self, taken: &[ClaimedTask]) -> Vec<Kind> {
+        let taken_of = |kind: &Kind| taken.iter().filter(|t| t.identity.kind == *kind).count();
+        let full = self
+            .limits
+            .iter()
+            .filter(|(kind, room)| taken_of(kind) >= *room);
+        full.map(|(kind, _)| kind.clone()).collect()
+    }
+}
+
 /// What a claim got.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Claimed {

@@ -137,9 +137,13 @@ impl Kind {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let shaped = text.len() <= KIND_BYTES_MAX
             && text.starts_with(|c: char| c.is_ascii_alphabetic())
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
         if !shaped {
-            return Err(Invalid::Kind { given: text.chars().take(KIND_BYTES_MAX).collect() });
+            return Err(Invalid::Kind {
+                given: text.chars().take(KIND_BYTES_MAX).collect(),
+            });
         }
         Ok(Self(text.into()))
     }
@@ -189,8 +193,13 @@ pub enum Status {
 
 impl Status {
     /// All of them, in the order of a task's life.
-    pub const ALL: [Self; 5] =
-        [Self::Init, Self::Running, Self::Success, Self::Fail, Self::Cancelled];
+    pub const ALL: [Self; 5] = [
+        Self::Init,
+        Self::Running,
+        Self::Success,
+        Self::Fail,
+        Self::Cancelled,
+    ];
 
     /// The name used in the store, the API and the logs.
     pub fn as_str(self) -> &'static str {
@@ -256,10 +265,16 @@ impl Payload {
     pub fn parse(text: &str, limit: usize) -> Result<Self, Invalid> {
         let limit = limit.min(PAYLOAD_BYTES_MAX);
         if text.len() > limit {
-            return Err(Invalid::PayloadTooLarge { bytes: text.len(), limit });
+            return Err(Invalid::PayloadTooLarge {
+                bytes: text.len(),
+                limit,
+            });
         }
-        serde_json::from_str::<serde::de::IgnoredAny>(text)
-            .map_err(|error| Invalid::PayloadNotJson { why: error.to_string() })?;
+        serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| {
+            Invalid::PayloadNotJson {
+                why: error.to_string(),
+            }
+        })?;
         Ok(Self(text.into()))
     }
 
@@ -290,7 +305,11 @@ pub fn parse_max_retry(given: i64) -> Result<u32, Invalid> {
 
 /// Checks a revision given from outside.
 pub fn parse_revision(given: i64) -> Result<Revision, Invalid> {
-    if given < 1 { Err(Invalid::Revision(given)) } else { Ok(Revision(given)) }
+    if given < 1 {
+        Err(Invalid::Revision(given))
+    } else {
+        Ok(Revision(given))
+    }
 }
 
 /// One row of a task's life, as the store keeps it.

@@ -33,7 +33,13 @@ mod tests {
         let fine = Timestamp::new(1_700_000_000, 123_456_789).unwrap();
         let cut = to_micros(fine);
         assert_eq!(cut.subsec_nanosecond(), 123_456_000);
-        assert_eq!(Timestamp::from_microsecond(cut.as_microsecond()).unwrap(), cut);
-        assert_eq!(to_micros(Timestamp::MAX).as_microsecond(), Timestamp::MAX.as_microsecond());
+        assert_eq!(
+            Timestamp::from_microsecond(cut.as_microsecond()).unwrap(),
+            cut
+        );
+        assert_eq!(
+            to_micros(Timestamp::MAX).as_microsecond(),
+            Timestamp::MAX.as_microsecond()
+        );
     }
 }

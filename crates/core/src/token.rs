@@ -88,7 +88,11 @@ mod tests {
             (Scope::Operate, Scope::Admin, false),
             (Scope::Admin, Scope::Operate, true),
         ] {
-            assert_eq!(held.allows(needed), allowed, "{held} where {needed} is needed");
+            assert_eq!(
+                held.allows(needed),
+                allowed,
+                "{held} where {needed} is needed"
+            );
         }
     }
 
@@ -104,7 +108,16 @@ mod tests {
             revoked_at: None,
         };
         assert!(token.is_valid(at(99)));
-        assert!(!token.is_valid(at(100)), "the instant of expiry is already too late");
-        assert!(!Token { revoked_at: Some(at(5)), ..token }.is_valid(at(50)));
+        assert!(
+            !token.is_valid(at(100)),
+            "the instant of expiry is already too late"
+        );
+        assert!(
+            !Token {
+                revoked_at: Some(at(5)),
+                ..token
+            }
+            .is_valid(at(50))
+        );
     }
 }

@@ -65,7 +65,11 @@ pub struct Rescheduler {
 impl Rescheduler {
     /// Works on `store`, by `clock`, accepting `kinds`.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, kinds: Kinds) -> Self {
-        Self { store, clock, kinds }
+        Self {
+            store,
+            clock,
+            kinds,
+        }
     }
 
     /// Carries out one wish.
@@ -97,7 +101,9 @@ impl Rescheduler {
             Err(Error::Contended { identity })
         };
         let answered = requests.iter().zip(answers);
-        Ok(answered.map(|(asked, answer)| answer.unwrap_or_else(|| contended(asked))).collect())
+        Ok(answered
+            .map(|(asked, answer)| answer.unwrap_or_else(|| contended(asked)))
+            .collect())
     }
 
     /// Decides and applies the `open` requests once; answers which of them were lost.
@@ -151,23 +157,33 @@ impl Rescheduler {
                 return replay(record, &key);
             }
             let decided = self.decide_all(&asked, origin).await?;
-            let changes = decided.into_iter().collect::<Result<Vec<Change>, Error>>()?;
+            let changes = decided
+                .into_iter()
+                .collect::<Result<Vec<Change>, Error>>()?;
             match self.store.apply_once(key.clone(), changes).await? {
                 AppliedOnce::Done(receipts) => return Ok(receipts),
                 AppliedOnce::Lost | AppliedOnce::Used => {}
             }
         }
         match asked.first() {
-            Some(request) => Err(Error::Contended { identity: request.identity().clone() }),
+            Some(request) => Err(Error::Contended {
+                identity: request.identity().clone(),
+            }),
             None => Ok(Vec::new()),
         }
     }
 
     /// Tries an identity's task again now, with the payload it had (an operator's "retry").
     pub async fn retry(&self, identity: &Identity, origin: &str) -> Result<Receipt, Error> {
-        let current = self.store.load_current(std::slice::from_ref(identity)).await?;
+        let current = self
+            .store
+            .load_current(std::slice::from_ref(identity))
+            .await?;
         if current.into_iter().flatten().next().is_none() {
-            return Err(NothingThere { identity: identity.clone() }.into());
+            return Err(NothingThere {
+                identity: identity.clone(),
+            }
+            .into());
         }
         let put = Put {
             identity: identity.clone(),
@@ -187,7 +203,10 @@ impl Rescheduler {
             return Ok(None);
         };
         let records = self.store.load_records(&row.identity).await?;
-        let mut on_row = records.decisions.into_iter().filter(|d| d.id.task_id == id.task_id);
+        let mut on_row = records
+            .decisions
+            .into_iter()
+            .filter(|d| d.id.task_id == id.task_id);
         let decision = match id.number {
             0 => Some(history::creation(&row)),
             number => on_row.by_ref().find(|d| d.id.number == number),
@@ -196,8 +215,9 @@ impl Rescheduler {
             return Ok(None);
         };
         let later: Vec<Decision> = on_row.filter(|d| d.id.number > id.number).collect();
-        let successor =
-            decision.new_task_id.and_then(|new| records.tasks.iter().find(|t| t.id == new));
+        let successor = decision
+            .new_task_id
+            .and_then(|new| records.tasks.iter().find(|t| t.id == new));
         let kept = history::judge(&decision, &row, &later, successor);
         Ok(Some((decision, kept)))
     }
@@ -223,20 +243,32 @@ impl Rescheduler {
         };
         let has_address =
             put.callback_url.is_some() || row.is_some_and(|row| row.callback_url.is_some());
-        if has_address || self.kinds.accept_any || self.kinds.configured.contains(&put.identity.kind)
+        if has_address
+            || self.kinds.accept_any
+            || self.kinds.configured.contains(&put.identity.kind)
         {
             return Ok(());
         }
         let known = self.kinds.configured.iter().cloned().collect();
-        Err(Error::UnknownKind { kind: put.identity.kind.clone(), known })
+        Err(Error::UnknownKind {
+            kind: put.identity.kind.clone(),
+            known,
+        })
     }
 }
 
 fn replay(record: OnceRecord, key: &OnceKey) -> Result<Vec<Receipt>, Error> {
-    if record.digest == key.digest { Ok(record.receipts) } else { Err(Error::KeyReused) }
+    if record.digest == key.digest {
+        Ok(record.receipts)
+    } else {
+        Err(Error::KeyReused)
+    }
 }
 
 /// A store that answers fewer changes than it was given breaks its contract.
 fn short_answer() -> Error {
-    store::Error::Incompatible { what: "an answer without a row".to_owned() }.into()
+    store::Error::Incompatible {
+        what: "an answer without a row".to_owned(),
+    }
+    .into()
 }

@@ -1,0 +1,127 @@
+//! Statements about claims: taking tasks, ending attempts, and what is left of dead nodes.
+
+/// What [`crate::row::claimed_task`] reads.
+macro_rules! claimed_columns {
+    () => {
+        "t.id, t.subject, t.kind, t.term, t.attempt, t.max_retry, t.execute_at_us, \
+         t.started_at_us, t.payload, t.callback_url, t.revision"
+    };
+}
+pub(crate) const CLAIMED_COLUMNS: &str = claimed_columns!();
+
+/// The lanes that have anything waiting, by jumping from one `(kind, priority)` to the next in the
+/// index: the cost grows with the number of lanes, not with the number of tasks.
+macro_rules! lanes {
+    () => {
+        "with recursive lane(kind, priority) as ( \
+         select * from (select kind, priority from task where due_at_us is not null \
+             order by kind, priority limit 1) first_lane \
+         union all \
+         select (select t.kind from task t where t.due_at_us is not null \
+                 and (t.kind, t.priority) > (lane.kind, lane.priority) \
+                 order by t.kind, t.priority limit 1), \
+             (select t.priority from task t where t.due_at_us is not null \
+                 and (t.kind, t.priority) > (lane.kind, lane.priority) \
+                 order by t.kind, t.priority limit 1) \
+         from lane where lane.kind is not null) "
+    };
+}
+pub(crate) const LANES: &str = concat!(
+    lanes!(),
+    "select kind, priority from lane where kind is not null"
+);
+
+/// SQLite: the waiting lanes and when each is next due. The claim then takes from one at a time.
+pub(crate) const LANES_DUE_SQLITE: &str = concat!(
+    lanes!(),
+    "select kind, priority, (select min(due_at_us) from task t \
+     where t.kind = lane.kind and t.priority = lane.priority and t.due_at_us is not null) \
+     from lane where kind is not null"
+);
+/// SQLite: takes the earliest due tasks of one lane.
+pub(crate) const TAKE_SQLITE: &str = concat!(
+    "update task as t set status = 'RUNNING', due_at_us = null, term = term + 1, \
+     attempt = attempt + 1, claim_id = $1, node = $2, started_at_us = $3, finished_at_us = null, \
+     detail = null where id in (select id from task where kind = $4 and priority = $5 \
+     and due_at_us <= $3 order by due_at_us limit $6) returning ",
+    // `returning` of SQLite knows the table by its name only.
+    "id, subject, kind, term, attempt, max_retry, execute_at_us, started_at_us, payload, \
+     callback_url, revision"
+);
+pub(crate) const NOTE_CLAIM_SQLITE: &str =
+    "insert into claim (id, session, node, lease_until_us, task_ids) values ($1, $2, $3, $4, $5)";
+
+/// PostgreSQL: all of the above in one statement. `skip locked` lets nodes claim different rows at
+/// once instead of queueing behind each other. The lanes of one priority share the slots evenly, so
+/// one kind's backlog cannot starve another; `limits` bounds single kinds.
+pub(crate) const CLAIM_POSTGRES: &str = concat!(
+    lanes!(),
+    ", ready as materialized ( \
+         select l.kind, l.priority, coalesce(k.room, $5) as room from lane l \
+         left join unnest($6::text[], $7::bigint[]) k(kind, room) on k.kind = l.kind \
+         where l.kind is not null and coalesce(k.room, $5) > 0 \
+         and exists (select 1 from task t where t.kind = l.kind and t.priority = l.priority \
+             and t.due_at_us <= $3)), \
+     share as materialized ( \
+         select kind, priority, least(room, greatest($5 / count(*) over (partition by priority), 1)) \
+             as room \
+         from ready order by priority desc), \
+     picked as materialized ( \
+         select p.id from share s, lateral ( \
+             select t.id from task t where t.kind = s.kind and t.priority = s.priority \
+             and t.due_at_us <= $3 order by t.due_at_us limit s.room for update skip locked) p \
+         limit $5), \
+     taken as ( \
+         update task t set status = 'RUNNING', due_at_us = null, term = t.term + 1, \
+             attempt = t.attempt + 1, claim_id = $1, node = $2, started_at_us = $3, \
+             finished_at_us = null, detail = null \
+         where t.id = any (array (select id from picked)) returning ",
+    claimed_columns!(),
+    ", t.priority), \
+     noted as ( \
+         insert into claim (id, session, node, lease_until_us, task_ids) \
+         select $1, $8, $2, $4, array_agg(id) from taken having count(*) > 0) \
+     select * from taken"
+);
+/// PostgreSQL: when the next task of a kind with room is due.
+pub(crate) const NEXT_DUE_POSTGRES: &str = concat!(
+    lanes!(),
+    "select min((select min(t.due_at_us) from task t where t.kind = lane.kind \
+     and t.priority = lane.priority and t.due_at_us is not null)) \
+     from lane where kind is not null and kind <> all ($1::text[])"
+);
+
+/// Ends an attempt for good: no indexed column changes, so no index is touched.
+pub(crate) const FINISH_END_SQLITE: &str = "update task set status = $3, attempt = $4, \
+     detail = $5, finished_at_us = $6 where id = $1 and term = $2 and status = 'RUNNING'";
+/// Ends an attempt after which the task waits again.
+pub(crate) const FINISH_WAIT_SQLITE: &str = "update task set status = $3, attempt = $4, \
+     detail = $5, finished_at_us = $6, execute_at_us = $7, due_at_us = $7 \
+     where id = $1 and term = $2 and status = 'RUNNING'";
+/// Both in one. PostgreSQL compares values, not column lists, to tell whether an index is touched.
+pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
+     attempt = u.attempt, detail = u.detail, finished_at_us = u.finished_at_us, \
+     execute_at_us = u.execute_at_us, due_at_us = u.due_at_us \
+     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::bigint[], \
+     $7::bigint[], $8::bigint[]) with ordinality \
+     u(id, term, status, attempt, detail, finished_at_us, execute_at_us, due_at_us, position) \
+     where t.id = u.id and t.term = u.term and t.status = 'RUNNING' returning u.position";
+
+pub(crate) const EXTEND: &str = "update claim set lease_until_us = $2 where session = $1";
+
+pub(crate) const EXPIRED: &str = "select id, node from claim where lease_until_us <= $1 \
+     order by lease_until_us limit $2";
+/// What still runs under a claim. The list of ids saves an index on `claim_id`.
+pub(crate) const LEFT_BEHIND_SQLITE: &str = concat!(
+    "select ",
+    claimed_columns!(),
+    " from claim c, json_each(c.task_ids) j join task t on t.id = j.value \
+     where c.id = $1 and t.claim_id = c.id and t.status = 'RUNNING'"
+);
+pub(crate) const LEFT_BEHIND_POSTGRES: &str = concat!(
+    "select ",
+    claimed_columns!(),
+    " from claim c, unnest(c.task_ids) j(id) join task t on t.id = j.id \
+     where c.id = $1 and t.claim_id = c.id and t.status = 'RUNNING'"
+);
+pub(crate) const RELEASE: &str = "delete from claim where id = $1";

@@ -1,0 +1,76 @@
+//! Hints to sleeping nodes of the same process.
+
+use almanack_core::{finish::Finish, reschedule::Change, store::Nudges};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::broadcast;
+
+/// Hints kept for a slow listener. It only needs to know that it missed some.
+const KEPT: usize = 64;
+
+/// Gives hints.
+#[derive(Clone)]
+pub(crate) struct Nudger(broadcast::Sender<Timestamp>);
+
+impl Nudger {
+    pub(crate) fn new() -> Self {
+        Self(broadcast::channel(KEPT).0)
+    }
+
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Timestamp> {
+        self.0.subscribe()
+    }
+
+    /// Something became due at `due_at`. Nobody listening is fine.
+    pub(crate) fn nudge(&self, due_at: Timestamp) {
+        let _ = self.0.send(due_at);
+    }
+}
+
+/// Whether a node must hear of something due at `due_at`, or will find it by itself in time.
+fn is_worth_a_hint(due_at: Timestamp, now: Timestamp, poll: SignedDuration) -> bool {
+    due_at <= now.saturating_add(poll).unwrap_or(Timestamp::MAX)
+}
+
+/// The earliest instant a node must be told about, if any.
+pub(crate) fn earliest_hint(changes: &[Change], poll: SignedDuration) -> Option<Timestamp> {
+    let worth = |change: &Change| {
+        let due_at = change.wakes_at()?;
+        is_worth_a_hint(due_at, change.decided_at, poll).then_some(due_at)
+    };
+    changes.iter().filter_map(worth).min()
+}
+
+/// The same for ended attempts: a task handed back or to be retried soon is due soon.
+pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option<Timestamp> {
+    let worth = |finish: &&Finish| {
+        finish.waits && is_worth_a_hint(finish.execute_at, finish.ended.finished_at, poll)
+    };
+    finishes
+        .iter()
+        .filter(worth)
+        .map(|finish| finish.execute_at)
+        .min()
+}
+
+/// Receives hints.
+pub(crate) struct NudgeReceiver(broadcast::Receiver<Timestamp>);
+
+impl NudgeReceiver {
+    pub(crate) fn new(receiver: broadcast::Receiver<Timestamp>) -> Self {
+        Self(receiver)
+    }
+}
+
+#[async_trait]
+impl Nudges for NudgeReceiver {
+    async fn next(&mut self) -> Timestamp {
+        match self.0.recv().await {
+            Ok(due_at) => due_at,
+            // Missed some: anything may be due.
+            Err(broadcast::error::RecvError::Lagged(_)) => Timestamp::MIN,
+            // The store is going away, and so is the process: no more hints.
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}

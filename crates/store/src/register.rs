@@ -1,0 +1,41 @@
+//! Statements about nodes and tokens.
+
+macro_rules! node_columns {
+    () => {
+        "session, name, version, started_at_us, seen_at_us, skew_us"
+    };
+}
+macro_rules! token_columns {
+    () => {
+        "name, hash, scope, created_at_us, expires_at_us, revoked_at_us"
+    };
+}
+/// What [`crate::row::node`] reads.
+pub(crate) const NODE_COLUMNS: &str = node_columns!();
+/// What [`crate::row::token`] reads.
+pub(crate) const TOKEN_COLUMNS: &str = token_columns!();
+
+pub(crate) const SAVE_NODE: &str = concat!(
+    "insert into node (",
+    node_columns!(),
+    ") values ($1, $2, $3, $4, $5, $6) on conflict (session) do update set \
+     seen_at_us = excluded.seen_at_us, skew_us = excluded.skew_us"
+);
+pub(crate) const LOAD_NODES: &str = concat!(
+    "select ",
+    node_columns!(),
+    " from node order by name, started_at_us"
+);
+pub(crate) const FORGET_NODE: &str = "delete from node where session = $1";
+
+pub(crate) const SAVE_TOKEN: &str = concat!(
+    "insert into token (",
+    token_columns!(),
+    ") values ($1, $2, $3, $4, $5, null) on conflict (name) do nothing"
+);
+pub(crate) const LOAD_TOKEN: &str =
+    concat!("select ", token_columns!(), " from token where hash = $1");
+pub(crate) const LOAD_TOKENS: &str =
+    concat!("select ", token_columns!(), " from token order by name");
+pub(crate) const REVOKE_TOKEN: &str =
+    "update token set revoked_at_us = $2 where name = $1 and revoked_at_us is null";

@@ -1,0 +1,219 @@
+//! Reading rows: one mapping for both databases.
+//!
+//! Columns are read by position, in the order of the column lists beside the statements. What the
+//! two drivers call a value differs; what the values mean does not.
+
+use almanack_core::{
+    history::{Attempt, Decision},
+    reschedule::{DecisionId, Rule},
+    store::{Error, Node, Result},
+    task::{
+        ClaimedTask, Identity, Kind, Payload, Priority, Revision, Status, Subject, Task, TaskId,
+        Term,
+    },
+    token::{Scope, Token},
+};
+use jiff::Timestamp;
+
+/// A row of either database.
+pub(crate) trait Row {
+    /// A 64-bit column.
+    fn big(&self, index: usize) -> Result<i64>;
+    /// A 64-bit column that may be null.
+    fn big_or_null(&self, index: usize) -> Result<Option<i64>>;
+    /// A 32-bit column.
+    fn int(&self, index: usize) -> Result<i32>;
+    /// A text column.
+    fn text(&self, index: usize) -> Result<String>;
+    /// A text column that may be null.
+    fn text_or_null(&self, index: usize) -> Result<Option<String>>;
+    /// A truth column.
+    fn truth(&self, index: usize) -> Result<bool>;
+}
+
+impl Row for rusqlite::Row<'_> {
+    fn big(&self, index: usize) -> Result<i64> {
+        self.get(index).map_err(unreadable)
+    }
+    fn big_or_null(&self, index: usize) -> Result<Option<i64>> {
+        self.get(index).map_err(unreadable)
+    }
+    fn int(&self, index: usize) -> Result<i32> {
+        self.get(index).map_err(unreadable)
+    }
+    fn text(&self, index: usize) -> Result<String> {
+        self.get(index).map_err(unreadable)
+    }
+    fn text_or_null(&self, index: usize) -> Result<Option<String>> {
+        self.get(index).map_err(unreadable)
+    }
+    fn truth(&self, index: usize) -> Result<bool> {
+        self.get(index).map_err(unreadable)
+    }
+}
+
+impl Row for tokio_postgres::Row {
+    fn big(&self, index: usize) -> Result<i64> {
+        self.try_get(index).map_err(unreadable)
+    }
+    fn big_or_null(&self, index: usize) -> Result<Option<i64>> {
+        self.try_get(index).map_err(unreadable)
+    }
+    fn int(&self, index: usize) -> Result<i32> {
+        self.try_get(index).map_err(unreadable)
+    }
+    fn text(&self, index: usize) -> Result<String> {
+        self.try_get(index).map_err(unreadable)
+    }
+    fn text_or_null(&self, index: usize) -> Result<Option<String>> {
+        self.try_get(index).map_err(unreadable)
+    }
+    fn truth(&self, index: usize) -> Result<bool> {
+        self.try_get(index).map_err(unreadable)
+    }
+}
+
+/// Reads the columns of [`crate::task::COLUMNS`].
+pub(crate) fn task(row: &impl Row) -> Result<Task> {
+    Ok(Task {
+        id: TaskId(row.big(0)?),
+        identity: identity(row, 1)?,
+        status: Status::parse(&row.text(3)?).map_err(unreadable)?,
+        current: row.truth(4)?,
+        execute_at: instant(row.big(5)?)?,
+        due_at: maybe_instant(row.big_or_null(6)?)?,
+        priority: Priority::new(row.int(7)?.into()).map_err(unreadable)?,
+        attempt: count(row.int(8)?)?,
+        max_retry: count(row.int(9)?)?,
+        term: Term(row.big(10)?),
+        revision: Revision(row.big(11)?),
+        decisions: count(row.int(12)?)?,
+        replaces: row.big_or_null(13)?.map(TaskId),
+        created_at: instant(row.big(14)?)?,
+        created_execute_at: instant(row.big(15)?)?,
+        started_at: maybe_instant(row.big_or_null(16)?)?,
+        finished_at: maybe_instant(row.big_or_null(17)?)?,
+        origin: row.text(18)?,
+        node: row.text_or_null(19)?,
+        callback_url: row.text_or_null(20)?,
+        detail: row.text_or_null(21)?,
+        payload: Payload::from_store(row.text(22)?),
+        lease_until: maybe_instant(row.big_or_null(23)?)?,
+    })
+}
+
+/// Reads the columns of [`crate::claim::CLAIMED_COLUMNS`].
+pub(crate) fn claimed_task(row: &impl Row) -> Result<ClaimedTask> {
+    Ok(ClaimedTask {
+        id: TaskId(row.big(0)?),
+        identity: identity(row, 1)?,
+        term: Term(row.big(3)?),
+        attempt: count(row.int(4)?)?,
+        max_retry: count(row.int(5)?)?,
+        execute_at: instant(row.big(6)?)?,
+        started_at: instant(row.big(7)?)?,
+        payload: Payload::from_store(row.text(8)?),
+        callback_url: row.text_or_null(9)?,
+        revision: Revision(row.big(10)?),
+    })
+}
+
+/// Reads the columns of [`crate::history::DECISION_COLUMNS`].
+pub(crate) fn decision(row: &impl Row) -> Result<Decision> {
+    let rule = row.text(4)?;
+    Ok(Decision {
+        id: DecisionId {
+            task_id: TaskId(row.big(0)?),
+            number: count(row.int(1)?)?,
+        },
+        decided_at: instant(row.big(2)?)?,
+        origin: row.text(3)?,
+        rule: Rule::parse(&rule).ok_or_else(|| unreadable(format!("rule `{rule}`")))?,
+        old_execute_at: maybe_instant(row.big_or_null(5)?)?,
+        execute_at: instant(row.big(6)?)?,
+        revision: row.big(7)?,
+        new_task_id: row.big_or_null(8)?.map(TaskId),
+    })
+}
+
+/// Reads the columns of [`crate::history::ATTEMPT_COLUMNS`].
+pub(crate) fn attempt(row: &impl Row) -> Result<Attempt> {
+    Ok(Attempt {
+        task_id: TaskId(row.big(0)?),
+        term: Term(row.big(1)?),
+        attempt: count(row.int(2)?)?,
+        due_at: instant(row.big(3)?)?,
+        started_at: instant(row.big(4)?)?,
+        finished_at: maybe_instant(row.big_or_null(5)?)?,
+        outcome: row.text(6)?,
+        late_outcome: row.text_or_null(7)?,
+        detail: row.text_or_null(8)?,
+        node: row.text_or_null(9)?,
+    })
+}
+
+/// Reads the columns of [`crate::register::NODE_COLUMNS`].
+pub(crate) fn node(row: &impl Row) -> Result<Node> {
+    Ok(Node {
+        session: row.text(0)?,
+        name: row.text(1)?,
+        version: row.text(2)?,
+        started_at: instant(row.big(3)?)?,
+        seen_at: instant(row.big(4)?)?,
+        skew_us: row.big(5)?,
+    })
+}
+
+/// Reads the columns of [`crate::register::TOKEN_COLUMNS`].
+pub(crate) fn token(row: &impl Row) -> Result<Token> {
+    let scope = row.text(2)?;
+    Ok(Token {
+        name: row.text(0)?,
+        hash: row.text(1)?,
+        scope: Scope::parse(&scope).ok_or_else(|| unreadable(format!("scope `{scope}`")))?,
+        created_at: instant(row.big(3)?)?,
+        expires_at: maybe_instant(row.big_or_null(4)?)?,
+        revoked_at: maybe_instant(row.big_or_null(5)?)?,
+    })
+}
+
+fn identity(row: &impl Row, index: usize) -> Result<Identity> {
+    let subject = Subject::parse(&row.text(index)?).map_err(unreadable)?;
+    let kind = Kind::parse(&row.text(index + 1)?).map_err(unreadable)?;
+    Ok(Identity { subject, kind })
+}
+
+/// An instant as the store keeps it.
+pub(crate) fn micros(at: Timestamp) -> i64 {
+    at.as_microsecond()
+}
+
+/// An instant the store kept.
+pub(crate) fn instant(micros: i64) -> Result<Timestamp> {
+    Timestamp::from_microsecond(micros).map_err(unreadable)
+}
+
+pub(crate) fn maybe_instant(micros: Option<i64>) -> Result<Option<Timestamp>> {
+    micros.map(instant).transpose()
+}
+
+/// Counts are never negative in the store; `core` bounds them far below `i32::MAX`.
+fn count(stored: i32) -> Result<u32> {
+    u32::try_from(stored).map_err(unreadable)
+}
+
+/// A count on its way into the store.
+pub(crate) fn small(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+pub(crate) fn unreadable(why: impl std::fmt::Display) -> Error {
+    Error::Incompatible {
+        what: why.to_string(),
+    }
+}
+
+/// A list's bound on its way into the store.
+pub(crate) fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,228 @@
+//! The store on SQLite: one file, one writer.
+//!
+//! The process that opens the file writes through one thread (see [`thread`]) and reads through a
+//! few others; write-ahead logging lets them work at once. Other processes may use the same file:
+//! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
+
+mod claim;
+mod port;
+mod records;
+mod task;
+mod thread;
+
+use std::{path::Path, sync::Mutex, time::Duration};
+
+use almanack_core::store::{Error, Nudges, Result, Store};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::{
+    migrate,
+    nudge::{NudgeReceiver, Nudger},
+    sqlite::thread::{Duty, Fault, Outcome, Threads, in_transaction},
+};
+
+/// Reads that may run at the same time.
+const READERS: usize = 2;
+/// How long to queue at the file lock behind another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Prepared statements kept per connection; more than there are.
+const STATEMENTS_KEPT: usize = 64;
+/// A node asks this often even if nobody nudged it: another process may have written to the file.
+/// Cheap here, an empty claim is a few index probes.
+const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(1);
+
+/// What a commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Power failure: every commit reaches the disk before it is acknowledged.
+    #[default]
+    Full,
+    /// The death of the process; a power failure may lose the last moments, never consistency.
+    Normal,
+}
+
+/// The store on one SQLite file.
+pub struct SqliteStore {
+    access: Access,
+    nudger: Nudger,
+}
+
+enum Access {
+    Threads { writer: Threads, readers: Threads },
+    Inline(Mutex<Connection>),
+}
+
+impl SqliteStore {
+    /// Opens (and creates or migrates) a file, with threads of its own.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self> {
+        let open = |flags| open_file(path, flags, durability);
+        let mut first = open(OpenFlags::default())?;
+        migrate(&mut first)?;
+        let readers = (0..READERS)
+            .map(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
+            .collect::<Result<Vec<_>>>()?;
+        let writer = start(vec![first], Duty::Write)?;
+        let readers = start(readers, Duty::Read)?;
+        Ok(Self {
+            access: Access::Threads { writer, readers },
+            nudger: Nudger::new(),
+        })
+    }
+
+    /// Opens a store in memory that works on the caller's own thread: every call is complete at its
+    /// first poll, which is what makes a simulation on it deterministic.
+    pub fn in_memory() -> Result<Self> {
+        Self::inline(Connection::open_in_memory().map_err(|e| unopened("memory", e))?)
+    }
+
+    /// Works on the caller's own thread, over a connection the caller made.
+    pub fn inline(mut connection: Connection) -> Result<Self> {
+        connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        migrate(&mut connection)?;
+        Ok(Self {
+            access: Access::Inline(Mutex::new(connection)),
+            nudger: Nudger::new(),
+        })
+    }
+
+    /// Runs `work` in a write transaction, shared with whatever else is waiting.
+    async fn write<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    {
+        let done = match &self.access {
+            Access::Threads { writer, .. } => writer.ask(work).await,
+            Access::Inline(connection) => match connection.lock() {
+                Ok(mut connection) => in_transaction(&mut connection, &mut work),
+                Err(_) => Err(Fault::Stopped),
+            },
+        };
+        done.map_err(|fault| explain(statement, fault))
+    }
+
+    /// Runs `work` on a connection that only reads.
+    async fn read<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    {
+        let done = match &self.access {
+            Access::Threads { readers, .. } => readers.ask(work).await,
+            Access::Inline(connection) => match connection.lock() {
+                Ok(connection) => work(&connection),
+                Err(_) => Err(Fault::Stopped),
+            },
+        };
+        done.map_err(|fault| explain(statement, fault))
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn nudges(&self) -> Box<dyn Nudges> {
+        Box::new(NudgeReceiver::new(self.nudger.subscribe()))
+    }
+
+    fn safety_poll(&self) -> SignedDuration {
+        SAFETY_POLL
+    }
+
+    /// One machine, one clock: there is nothing to correct.
+    async fn database_time(&self) -> Result<Option<Timestamp>> {
+        Ok(None)
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.read("ping", |connection| {
+            Ok(connection.query_row("select 1", [], |_| Ok(()))?)
+        })
+        .await
+    }
+}
+
+fn start(connections: Vec<Connection>, duty: Duty) -> Result<Threads> {
+    Threads::start(connections, duty).map_err(|error| Error::Unavailable {
+        statement: "start database thread",
+        source: Box::new(error),
+    })
+}
+
+fn open_file(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
+    let shown = path.display().to_string();
+    let connection =
+        Connection::open_with_flags(path, flags).map_err(|error| unopened(&shown, error))?;
+    prepare(&connection, durability).map_err(|error| unopened(&shown, error))?;
+    Ok(connection)
+}
+
+fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    let synchronous = match durability {
+        Durability::Full => "full",
+        Durability::Normal => "normal",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "temp_store", "memory")
+}
+
+/// Two processes may start at once: each step is its own immediate transaction that first looks
+/// again at what has been applied.
+fn migrate(connection: &mut Connection) -> Result<()> {
+    in_transaction(connection, |connection| {
+        connection.execute_batch(migrate::CREATE_LEDGER)?;
+        let mut statement = connection.prepare(migrate::LOAD_APPLIED)?;
+        let applied = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
+        for migration in migrate::pending(&applied)? {
+            connection.execute_batch(migration.sqlite)?;
+            connection.execute(migrate::NOTE_APPLIED, (migration.number, migration.name))?;
+        }
+        Ok(())
+    })
+    .map_err(|fault| explain("migrate", fault))
+}
+
+fn unopened(path: &str, error: rusqlite::Error) -> Error {
+    let statement = "open database file";
+    match explain(statement, Fault::Driver(error)) {
+        Error::Unavailable { source, .. } => Error::Unavailable {
+            statement,
+            source: format!("{path}: {source}").into(),
+        },
+        Error::Unwritable { source, .. } => Error::Unwritable {
+            statement,
+            source: format!("{path}: {source}").into(),
+        },
+        other => other,
+    }
+}
+
+/// Sorts the driver's errors by what a caller can do about them.
+fn explain(statement: &'static str, fault: Fault) -> Error {
+    let error = match fault {
+        Fault::Store(error) => return error,
+        Fault::Stopped => {
+            return Error::Unavailable {
+                statement,
+                source: "the database thread stopped".into(),
+            };
+        }
+        Fault::Driver(error) => error,
+    };
+    let source = Box::new(error);
+    match source.sqlite_error_code() {
+        Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::PermissionDenied) => {
+            Error::Unwritable { statement, source }
+        }
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Error::Incompatible {
+            what: source.to_string(),
+        },
+        _ => Error::Unavailable { statement, source },
+    }
+}

@@ -1,0 +1,237 @@
+//! Claims on SQLite.
+
+use almanack_core::{
+    finish::Finish,
+    store::{ClaimId, ClaimRequest, Claimed, ExpiredClaim, Finished, Result},
+    task::ClaimedTask,
+};
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use crate::{
+    claim, history,
+    lanes::{Lane, shares},
+    nudge::earliest_wait,
+    row::{self, maybe_instant, micros, most, small, unreadable},
+    sqlite::{SAFETY_POLL, SqliteStore, thread::Outcome},
+};
+
+impl SqliteStore {
+    pub(super) async fn take(&self, request: ClaimRequest) -> Result<Claimed> {
+        self.write("claim tasks", move |connection| {
+            let mut tasks = Vec::new();
+            let due: Vec<Lane> = lanes(connection)?
+                .into_iter()
+                .filter(|(_, due_at_us)| *due_at_us <= micros(request.now))
+                .map(|(lane, _)| lane)
+                .collect();
+            for (lane, share) in shares(due, request.slots, &request.limits) {
+                let free = request.slots - tasks.len();
+                tasks.extend(take_from(connection, &request, &lane, share.min(free))?);
+            }
+            if !tasks.is_empty() {
+                note_claim(connection, &request, &tasks)?;
+            }
+            let next_due_at = next_due(connection, &request, &tasks)?;
+            Ok(Claimed { tasks, next_due_at })
+        })
+        .await
+    }
+
+    pub(super) async fn end(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        let hint = earliest_wait(&finishes, SAFETY_POLL);
+        let finished = self
+            .write("finish attempts", move |connection| {
+                finishes
+                    .iter()
+                    .map(|finish| end_one(connection, finish))
+                    .collect::<Outcome<Vec<_>>>()
+            })
+            .await?;
+        if let Some(due_at) = hint {
+            self.nudger.nudge(due_at);
+        }
+        Ok(finished)
+    }
+
+    pub(super) async fn extend(&self, session: &str, lease_until: Timestamp) -> Result<()> {
+        let session = session.to_owned();
+        self.write("extend claims", move |connection| {
+            let mut statement = connection.prepare_cached(claim::EXTEND)?;
+            statement.execute(params![session, micros(lease_until)])?;
+            Ok(())
+        })
+        .await
+    }
+
+    pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
+        let claims = claims.to_vec();
+        self.write("release claims", move |connection| {
+            let mut statement = connection.prepare_cached(claim::RELEASE)?;
+            for claim in &claims {
+                statement.execute([claim.0])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    pub(super) async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+        self.read("load expired claims", move |connection| {
+            let mut statement = connection.prepare_cached(claim::EXPIRED)?;
+            let mut rows = statement.query(params![micros(now), most(limit)])?;
+            let mut expired = Vec::new();
+            while let Some(row) = rows.next()? {
+                let claim_id = ClaimId(row.get(0)?);
+                let tasks = left_behind(connection, claim_id)?;
+                expired.push(ExpiredClaim {
+                    claim_id,
+                    node: row.get(1)?,
+                    tasks,
+                });
+            }
+            Ok(expired)
+        })
+        .await
+    }
+}
+
+/// The lanes with waiting tasks, and when each is next due.
+fn lanes(connection: &Connection) -> Outcome<Vec<(Lane, i64)>> {
+    let mut statement = connection.prepare_cached(claim::LANES_DUE_SQLITE)?;
+    let lanes = statement.query_map([], |row| {
+        Ok((
+            Lane {
+                kind: row.get(0)?,
+                priority: row.get(1)?,
+            },
+            row.get(2)?,
+        ))
+    })?;
+    Ok(lanes.collect::<rusqlite::Result<_>>()?)
+}
+
+fn take_from(
+    connection: &Connection,
+    request: &ClaimRequest,
+    lane: &Lane,
+    share: usize,
+) -> Outcome<Vec<ClaimedTask>> {
+    let mut statement = connection.prepare_cached(claim::TAKE_SQLITE)?;
+    let mut rows = statement.query(params![
+        request.claim_id.0,
+        request.node,
+        micros(request.now),
+        lane.kind,
+        lane.priority,
+        most(share),
+    ])?;
+    let mut taken = Vec::with_capacity(share.min(1024));
+    while let Some(row) = rows.next()? {
+        taken.push(row::claimed_task(row)?);
+    }
+    // `returning` promises no order; within a lane the earliest goes first.
+    taken.sort_by_key(|task| (task.execute_at, task.id));
+    Ok(taken)
+}
+
+fn note_claim(
+    connection: &Connection,
+    request: &ClaimRequest,
+    tasks: &[ClaimedTask],
+) -> Outcome<()> {
+    let ids: Vec<i64> = tasks.iter().map(|task| task.id.0).collect();
+    let ids = serde_json::to_string(&ids).map_err(unreadable)?;
+    let mut statement = connection.prepare_cached(claim::NOTE_CLAIM_SQLITE)?;
+    statement.execute(params![
+        request.claim_id.0,
+        request.session,
+        request.node,
+        micros(request.lease_until),
+        ids,
+    ])?;
+    Ok(())
+}
+
+/// When the next task of a kind that still has room is due.
+fn next_due(
+    connection: &Connection,
+    request: &ClaimRequest,
+    taken: &[ClaimedTask],
+) -> Outcome<Option<Timestamp>> {
+    let full = request.full_after(taken);
+    let next = lanes(connection)?
+        .into_iter()
+        .filter(|(lane, _)| !full.iter().any(|kind| kind.as_str() == lane.kind))
+        .map(|(_, due_at_us)| due_at_us)
+        .min();
+    Ok(maybe_instant(next)?)
+}
+
+fn end_one(connection: &Connection, finish: &Finish) -> Outcome<Finished> {
+    if !ended(connection, finish)? {
+        note_attempt(connection, history::NOTE_LATE_SQLITE, finish)?;
+        return Ok(Finished::Late);
+    }
+    if finish.needs_attempt_row() {
+        note_attempt(connection, history::NOTE_ATTEMPT_SQLITE, finish)?;
+    }
+    Ok(Finished::Applied)
+}
+
+/// Whether the task still ran under this attempt's term.
+fn ended(connection: &Connection, finish: &Finish) -> Outcome<bool> {
+    let (id, term, status) = (finish.task_id.0, finish.term.0, finish.status.as_str());
+    let (attempt, finished_at_us) = (small(finish.attempt), micros(finish.ended.finished_at));
+    let rows = if finish.waits {
+        let execute_at_us = micros(finish.execute_at);
+        connection
+            .prepare_cached(claim::FINISH_WAIT_SQLITE)?
+            .execute(params![
+                id,
+                term,
+                status,
+                attempt,
+                finish.detail,
+                finished_at_us,
+                execute_at_us
+            ])?
+    } else {
+        connection
+            .prepare_cached(claim::FINISH_END_SQLITE)?
+            .execute(params![
+                id,
+                term,
+                status,
+                attempt,
+                finish.detail,
+                finished_at_us
+            ])?
+    };
+    Ok(rows == 1)
+}
+
+fn note_attempt(connection: &Connection, statement: &str, finish: &Finish) -> Outcome<()> {
+    let ended = &finish.ended;
+    connection.prepare_cached(statement)?.execute(params![
+        finish.task_id.0,
+        finish.term.0,
+        small(ended.attempt),
+        micros(ended.due_at),
+        micros(ended.started_at),
+        micros(ended.finished_at),
+        ended.outcome,
+        finish.detail,
+    ])?;
+    Ok(())
+}
+
+fn left_behind(connection: &Connection, claim_id: ClaimId) -> Outcome<Vec<ClaimedTask>> {
+    let mut statement = connection.prepare_cached(claim::LEFT_BEHIND_SQLITE)?;
+    let mut rows = statement.query([claim_id.0])?;
+    let mut tasks = Vec::new();
+    while let Some(row) = rows.next()? {
+        tasks.push(row::claimed_task(row)?);
+    }
+    Ok(tasks)
+}

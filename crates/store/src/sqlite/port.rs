@@ -1,0 +1,172 @@
+//! The store port on SQLite: each call handed to the file that carries it out; nodes and tokens here.
+
+use almanack_core::{
+    finish::Finish,
+    reschedule::Change,
+    store::{
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
+        Node, NodeStore, OnceKey, OnceRecord, Records, Result, TaskFilter, TaskStore, TokenStore,
+    },
+    task::{Identity, Task, TaskId},
+    token::Token,
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+use rusqlite::params;
+
+use crate::{
+    register,
+    row::{self, micros},
+    sqlite::SqliteStore,
+};
+
+#[async_trait]
+impl TaskStore for SqliteStore {
+    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        self.current(identities).await
+    }
+    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
+        self.carry_out(changes).await
+    }
+    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
+        self.carry_out_once(key, changes).await
+    }
+    async fn load_once(&self, key: &str) -> Result<Option<OnceRecord>> {
+        self.once(key).await
+    }
+    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
+        self.take(request).await
+    }
+    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        self.end(finishes).await
+    }
+    async fn extend_claims(&self, session: &str, lease_until: Timestamp) -> Result<()> {
+        self.extend(session, lease_until).await
+    }
+    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
+        self.release(claims).await
+    }
+    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+        self.expired(now, limit).await
+    }
+    async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
+        self.task(id).await
+    }
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+        self.page(filter).await
+    }
+    async fn load_records(&self, identity: &Identity) -> Result<Records> {
+        self.records(identity).await
+    }
+    async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
+        self.depths(now).await
+    }
+    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.forget(before, limit).await
+    }
+}
+
+#[async_trait]
+impl NodeStore for SqliteStore {
+    async fn save_node(&self, node: &Node) -> Result<()> {
+        let node = node.clone();
+        self.write("save node", move |connection| {
+            connection
+                .prepare_cached(register::SAVE_NODE)?
+                .execute(params![
+                    node.session,
+                    node.name,
+                    node.version,
+                    micros(node.started_at),
+                    micros(node.seen_at),
+                    node.skew_us,
+                ])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn load_nodes(&self) -> Result<Vec<Node>> {
+        self.read("load nodes", |connection| {
+            let mut statement = connection.prepare_cached(register::LOAD_NODES)?;
+            let mut rows = statement.query([])?;
+            let mut nodes = Vec::new();
+            while let Some(row) = rows.next()? {
+                nodes.push(row::node(row)?);
+            }
+            Ok(nodes)
+        })
+        .await
+    }
+
+    async fn forget_node(&self, session: &str) -> Result<()> {
+        let session = session.to_owned();
+        self.write("forget node", move |connection| {
+            connection
+                .prepare_cached(register::FORGET_NODE)?
+                .execute([&session])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl TokenStore for SqliteStore {
+    async fn save_token(&self, token: &Token) -> Result<()> {
+        let new = token.clone();
+        let saved = self
+            .write("save token", move |connection| {
+                let mut statement = connection.prepare_cached(register::SAVE_TOKEN)?;
+                Ok(statement.execute(params![
+                    new.name,
+                    new.hash,
+                    new.scope.as_str(),
+                    micros(new.created_at),
+                    new.expires_at.map(micros),
+                ])?)
+            })
+            .await?;
+        if saved == 1 {
+            return Ok(());
+        }
+        Err(Error::Taken {
+            what: "token",
+            name: token.name.clone(),
+        })
+    }
+
+    async fn load_token(&self, hash: &str) -> Result<Option<Token>> {
+        let hash = hash.to_owned();
+        self.read("load token", move |connection| {
+            let mut statement = connection.prepare_cached(register::LOAD_TOKEN)?;
+            let mut rows = statement.query([&hash])?;
+            Ok(rows.next()?.map(row::token).transpose()?)
+        })
+        .await
+    }
+
+    async fn load_tokens(&self) -> Result<Vec<Token>> {
+        self.read("load tokens", |connection| {
+            let mut statement = connection.prepare_cached(register::LOAD_TOKENS)?;
+            let mut rows = statement.query([])?;
+            let mut tokens = Vec::new();
+            while let Some(row) = rows.next()? {
+                tokens.push(row::token(row)?);
+            }
+            Ok(tokens)
+        })
+        .await
+    }
+
+    async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
+        let name = name.to_owned();
+        let revoked = self
+            .write("revoke token", move |connection| {
+                let mut statement = connection.prepare_cached(register::REVOKE_TOKEN)?;
+                Ok(statement.execute(params![name, micros(now)])?)
+            })
+            .await?;
+        Ok(revoked == 1)
+    }
+}

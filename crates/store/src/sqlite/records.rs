@@ -1,0 +1,123 @@
+//! Looking things up on SQLite, and forgetting them.
+
+use almanack_core::{
+    store::{Depth, Records, Result, TaskFilter},
+    task::{Identity, Kind, Status, Task, TaskId},
+};
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use crate::{
+    claim, history,
+    row::{self, maybe_instant, micros, most, unreadable},
+    sqlite::{SqliteStore, thread::Outcome},
+    task,
+};
+
+impl SqliteStore {
+    pub(super) async fn task(&self, id: TaskId) -> Result<Option<Task>> {
+        self.read("load task", move |connection| {
+            let mut statement = connection.prepare_cached(task::LOAD)?;
+            let mut rows = statement.query([id.0])?;
+            Ok(rows.next()?.map(row::task).transpose()?)
+        })
+        .await
+    }
+
+    pub(super) async fn page(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+        let filter = filter.clone();
+        self.read("list tasks", move |connection| {
+            let mut statement = connection.prepare_cached(task::LIST_SQLITE)?;
+            let mut rows = statement.query(params![
+                filter.before.map_or(i64::MAX, |id| id.0),
+                filter.kind.as_ref().map(Kind::as_str),
+                filter.status.map(Status::as_str),
+                filter.subject_prefix,
+                most(filter.limit),
+            ])?;
+            let mut tasks = Vec::new();
+            while let Some(row) = rows.next()? {
+                tasks.push(row::task(row)?);
+            }
+            Ok(tasks)
+        })
+        .await
+    }
+
+    pub(super) async fn records(&self, identity: &Identity) -> Result<Records> {
+        let identity = identity.clone();
+        self.read("load history", move |connection| {
+            let mut records = Records::default();
+            let mut statement = connection.prepare_cached(task::LOAD_ALL)?;
+            let key = (identity.subject.as_str(), identity.kind.as_str());
+            let mut rows = statement.query(key)?;
+            while let Some(row) = rows.next()? {
+                let task = row::task(row)?;
+                load_history(connection, task.id, &mut records)?;
+                records.tasks.push(task);
+            }
+            Ok(records)
+        })
+        .await
+    }
+
+    pub(super) async fn depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
+        self.read("load depths", move |connection| {
+            let mut lanes = connection.prepare_cached(claim::LANES)?;
+            let mut depth = connection.prepare_cached(task::DEPTH)?;
+            let mut rows = lanes.query([])?;
+            let mut depths: Vec<Depth> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (kind, priority): (String, i32) = (row.get(0)?, row.get(1)?);
+                let key = params![kind, priority, micros(now)];
+                let counted = depth.query_row(key, |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<i64>>(2)?))
+                })?;
+                let (waiting, due, oldest): (i64, i64, Option<i64>) = counted;
+                let lane = Depth {
+                    kind: Kind::parse(&kind).map_err(unreadable)?,
+                    waiting: u64::try_from(waiting).unwrap_or(0),
+                    due: u64::try_from(due).unwrap_or(0),
+                    oldest_due_at: maybe_instant(oldest)?,
+                };
+                crate::depth::add(&mut depths, lane);
+            }
+            Ok(depths)
+        })
+        .await
+    }
+
+    pub(super) async fn forget(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.write("prune", move |connection| {
+            let mut statement = connection.prepare_cached(task::PRUNABLE)?;
+            let ids = statement
+                .query_map(params![micros(before), most(limit)], |row| row.get(0))?
+                .collect::<rusqlite::Result<Vec<i64>>>()?;
+            for delete in history::PRUNE_SQLITE {
+                let mut statement = connection.prepare_cached(delete)?;
+                for id in &ids {
+                    statement.execute([id])?;
+                }
+            }
+            connection
+                .prepare_cached(history::PRUNE_ONCE)?
+                .execute([micros(before)])?;
+            Ok(ids.len())
+        })
+        .await
+    }
+}
+
+fn load_history(connection: &Connection, id: TaskId, records: &mut Records) -> Outcome<()> {
+    let mut statement = connection.prepare_cached(history::LOAD_DECISIONS)?;
+    let mut rows = statement.query([id.0])?;
+    while let Some(row) = rows.next()? {
+        records.decisions.push(row::decision(row)?);
+    }
+    let mut statement = connection.prepare_cached(history::LOAD_ATTEMPTS)?;
+    let mut rows = statement.query([id.0])?;
+    while let Some(row) = rows.next()? {
+        records.attempts.push(row::attempt(row)?);
+    }
+    Ok(())
+}

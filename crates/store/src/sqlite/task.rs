@@ -1,0 +1,207 @@
+//! Carrying out changes of intent on SQLite.
+
+use almanack_core::{
+    reschedule::{Amend, Change, Receipt},
+    store::{Applied, AppliedOnce, OnceKey, OnceRecord, Result},
+    task::{Identity, NewTask, Task, TaskId},
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{
+    history,
+    nudge::earliest_hint,
+    row::{self, micros, small, unreadable},
+    sqlite::{SAFETY_POLL, SqliteStore, thread::Outcome},
+    task,
+};
+
+impl SqliteStore {
+    pub(super) async fn current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        let identities = identities.to_vec();
+        self.read("load current tasks", move |connection| {
+            let mut statement = connection.prepare_cached(task::LOAD_CURRENT_SQLITE)?;
+            let load = |identity: &Identity| -> Outcome<Option<Task>> {
+                let key = (identity.subject.as_str(), identity.kind.as_str());
+                let mut rows = statement.query(key)?;
+                Ok(rows.next()?.map(row::task).transpose()?)
+            };
+            identities.iter().map(load).collect()
+        })
+        .await
+    }
+
+    pub(super) async fn carry_out(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
+        let hint = earliest_hint(&changes, SAFETY_POLL);
+        let applied = self
+            .write("apply changes", move |connection| {
+                changes
+                    .iter()
+                    .map(|change| apply(connection, change))
+                    .collect::<Outcome<Vec<_>>>()
+            })
+            .await?;
+        if let Some(due_at) = hint {
+            self.nudger.nudge(due_at);
+        }
+        Ok(applied)
+    }
+
+    pub(super) async fn carry_out_once(
+        &self,
+        key: OnceKey,
+        changes: Vec<Change>,
+    ) -> Result<AppliedOnce> {
+        let hint = earliest_hint(&changes, SAFETY_POLL);
+        let applied = self
+            .write("apply changes once", move |connection| {
+                // Other jobs share the transaction: only our own part is undone when we lose.
+                connection.execute_batch("savepoint once")?;
+                let applied = apply_all_once(connection, &key, &changes)?;
+                if !matches!(applied, AppliedOnce::Done(_)) {
+                    connection.execute_batch("rollback to once")?;
+                }
+                connection.execute_batch("release once")?;
+                Ok(applied)
+            })
+            .await?;
+        if let (Some(due_at), AppliedOnce::Done(_)) = (hint, &applied) {
+            self.nudger.nudge(due_at);
+        }
+        Ok(applied)
+    }
+
+    pub(super) async fn once(&self, key: &str) -> Result<Option<OnceRecord>> {
+        let key = key.to_owned();
+        self.read("load idempotency key", move |connection| {
+            let mut statement = connection.prepare_cached(history::LOAD_ONCE)?;
+            let found = statement
+                .query_row([&key], |row| {
+                    Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+                })
+                .optional()?;
+            let Some((digest, receipts)) = found else {
+                return Ok(None);
+            };
+            let receipts = serde_json::from_str(&receipts).map_err(unreadable)?;
+            Ok(Some(OnceRecord { digest, receipts }))
+        })
+        .await
+    }
+}
+
+fn apply_all_once(
+    connection: &Connection,
+    key: &OnceKey,
+    changes: &[Change],
+) -> Outcome<AppliedOnce> {
+    let mut receipts = Vec::with_capacity(changes.len());
+    for change in changes {
+        let Applied::Done { inserted } = apply(connection, change)? else {
+            return Ok(AppliedOnce::Lost);
+        };
+        let receipt = Receipt::of(change, inserted);
+        receipts.push(receipt.ok_or_else(|| unreadable("a change without a row"))?);
+    }
+    let told = serde_json::to_string(&receipts).map_err(unreadable)?;
+    let used_at = changes
+        .first()
+        .map_or(0, |change| micros(change.decided_at));
+    let mut statement = connection.prepare_cached(history::NOTE_ONCE)?;
+    let noted = statement.execute(params![key.key, key.digest, told, used_at])?;
+    Ok(if noted == 1 {
+        AppliedOnce::Done(receipts)
+    } else {
+        AppliedOnce::Used
+    })
+}
+
+fn apply(connection: &Connection, change: &Change) -> Outcome<Applied> {
+    if let Some(amend) = &change.amend {
+        if !amended(connection, amend, micros(change.decided_at))? {
+            return Ok(Applied::Lost);
+        }
+    }
+    let inserted = match &change.insert {
+        None => None,
+        Some(new) => match insert(connection, new, micros(change.decided_at))? {
+            Some(id) => Some(id),
+            None if change.amend.is_none() => return Ok(Applied::Lost),
+            // The row we just retired was current, so nobody else's can be.
+            None => return Err(unreadable("two current rows of one identity").into()),
+        },
+    };
+    if let Some(amend) = &change.amend {
+        note_decision(connection, change, amend, inserted)?;
+    }
+    Ok(Applied::Done { inserted })
+}
+
+/// Whether the row was still as the decision saw it.
+fn amended(connection: &Connection, amend: &Amend, decided_at_us: i64) -> Outcome<bool> {
+    let guard = &amend.guard;
+    let execute_at_us = micros(amend.execute_at);
+    let mut statement = connection.prepare_cached(task::AMEND_SQLITE)?;
+    let rows = statement.execute(params![
+        guard.task_id.0,
+        guard.status.as_str(),
+        guard.term.0,
+        guard.decisions,
+        amend.status.as_str(),
+        amend.current,
+        execute_at_us,
+        amend.waits.then_some(execute_at_us),
+        amend
+            .payload
+            .as_ref()
+            .map(almanack_core::task::Payload::as_str),
+        amend.callback_url,
+        amend.priority.level(),
+        small(amend.max_retry),
+        amend.revision.0,
+        decided_at_us,
+    ])?;
+    Ok(rows == 1)
+}
+
+/// The new row's number, unless somebody else created the identity first.
+fn insert(connection: &Connection, new: &NewTask, created_at_us: i64) -> Outcome<Option<TaskId>> {
+    let mut statement = connection.prepare_cached(task::INSERT_SQLITE)?;
+    let rows = statement.execute(params![
+        new.identity.subject.as_str(),
+        new.identity.kind.as_str(),
+        new.status.as_str(),
+        micros(new.execute_at),
+        new.due_at().map(micros),
+        new.priority.level(),
+        small(new.max_retry),
+        new.revision.0,
+        new.replaces.map(|id| id.0),
+        created_at_us,
+        new.origin,
+        new.callback_url,
+        new.payload.as_str(),
+    ])?;
+    Ok((rows == 1).then(|| TaskId(connection.last_insert_rowid())))
+}
+
+fn note_decision(
+    connection: &Connection,
+    change: &Change,
+    amend: &Amend,
+    inserted: Option<TaskId>,
+) -> Outcome<()> {
+    let new = change.insert.as_ref();
+    let mut statement = connection.prepare_cached(history::NOTE_DECISION_SQLITE)?;
+    statement.execute(params![
+        amend.guard.task_id.0,
+        amend.guard.decisions + 1,
+        micros(change.decided_at),
+        change.origin,
+        change.rule.as_str(),
+        micros(amend.old_execute_at),
+        micros(new.map_or(amend.execute_at, |new| new.execute_at)),
+        new.map_or(amend.revision, |new| new.revision).0,
+        inserted.map(|id| id.0),
+    ])?;
+    Ok(())
+}

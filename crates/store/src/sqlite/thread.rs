@@ -1,0 +1,193 @@
+//! Threads that own SQLite connections.
+//!
+//! SQLite has one writer. Giving that writer a thread of its own turns contention into a queue, and
+//! the queue into group commit: everything waiting when the thread looks up shares one transaction
+//! and one flush to disk. A job that fails must not take its neighbours with it, so a group that
+//! fails is rolled back and its jobs run again one by one; jobs are therefore written to be run
+//! more than once.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+};
+
+use almanack_core::store::Error;
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::oneshot;
+
+/// Most jobs that share one commit; bounds how long the first of them waits for the last.
+const GROUP_MAX: usize = 256;
+
+/// Why a job failed: the driver said so, or what it read made no sense.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Driver(rusqlite::Error),
+    Store(Error),
+    /// The thread is gone; only possible while the process ends.
+    Stopped,
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What a job answers with.
+pub(super) type Outcome<T> = Result<T, Fault>;
+
+/// A piece of work that a connection's thread does.
+trait Job: Send {
+    fn run(&mut self, connection: &Connection) -> Outcome<()>;
+    /// Tells the asker: what `run` made, or why it did not last.
+    fn answer(self: Box<Self>, committed: Outcome<()>);
+}
+
+struct Asked<T, F> {
+    work: F,
+    made: Option<T>,
+    reply: oneshot::Sender<Outcome<T>>,
+}
+
+impl<T: Send, F: FnMut(&Connection) -> Outcome<T> + Send> Job for Asked<T, F> {
+    fn run(&mut self, connection: &Connection) -> Outcome<()> {
+        self.made = Some((self.work)(connection)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, committed: Outcome<()>) {
+        let answer = match (committed, self.made) {
+            (Ok(()), Some(made)) => Ok(made),
+            (Err(error), _) => Err(error),
+            (Ok(()), None) => Err(Fault::Stopped),
+        };
+        // An asker that went away no longer cares; the effect stands.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// A handle to one or more threads with a connection each.
+pub(super) struct Threads {
+    queue: Mutex<Sender<Box<dyn Job>>>,
+}
+
+/// How a thread treats its jobs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Duty {
+    /// In groups, each group one transaction.
+    Write,
+    /// One by one.
+    Read,
+}
+
+impl Threads {
+    /// Starts one thread per connection, all fed from one queue. They end when the handle goes.
+    pub(super) fn start(connections: Vec<Connection>, duty: Duty) -> std::io::Result<Self> {
+        let (queue, jobs) = channel::<Box<dyn Job>>();
+        let jobs = Arc::new(Mutex::new(jobs));
+        let name = if duty == Duty::Write {
+            "sqlite-writer"
+        } else {
+            "sqlite-reader"
+        };
+        for mut connection in connections {
+            let jobs = Arc::clone(&jobs);
+            thread::Builder::new()
+                .name(name.into())
+                .spawn(move || match duty {
+                    Duty::Write => write_all(&mut connection, &jobs),
+                    Duty::Read => read_all(&connection, &jobs),
+                })?;
+        }
+        Ok(Self {
+            queue: Mutex::new(queue),
+        })
+    }
+
+    /// Has `work` done and waits for it. `work` may run more than once; only the last run counts.
+    pub(super) async fn ask<T, F>(&self, work: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Asked {
+            work,
+            made: None,
+            reply,
+        });
+        let sent = match self.queue.lock() {
+            Ok(queue) => queue.send(job).is_ok(),
+            Err(_) => false,
+        };
+        match answer.await {
+            Ok(answer) if sent => answer,
+            _ => Err(Fault::Stopped),
+        }
+    }
+}
+
+fn next(jobs: &Mutex<Receiver<Box<dyn Job>>>) -> Option<Box<dyn Job>> {
+    jobs.lock().ok()?.recv().ok()
+}
+
+fn read_all(connection: &Connection, jobs: &Mutex<Receiver<Box<dyn Job>>>) {
+    while let Some(mut job) = next(jobs) {
+        let done = job.run(connection);
+        job.answer(done);
+    }
+}
+
+fn write_all(connection: &mut Connection, jobs: &Mutex<Receiver<Box<dyn Job>>>) {
+    while let Some(first) = next(jobs) {
+        let mut group = vec![first];
+        if let Ok(jobs) = jobs.lock() {
+            group.extend(jobs.try_iter().take(GROUP_MAX - 1));
+        }
+        commit_group(connection, group);
+    }
+}
+
+fn commit_group(connection: &mut Connection, mut group: Vec<Box<dyn Job>>) {
+    let together = commit(connection, &mut group);
+    if together.is_ok() || group.len() == 1 {
+        // One error, one asker: it gets the error itself.
+        let mut verdict = Some(together);
+        for job in group {
+            job.answer(verdict.take().unwrap_or(Ok(())));
+        }
+        return;
+    }
+    for job in group {
+        let mut alone = [job];
+        let done = commit(connection, &mut alone);
+        let [job] = alone;
+        job.answer(done);
+    }
+}
+
+/// Runs `work` in one write transaction; an error leaves nothing behind.
+pub(super) fn in_transaction<T>(
+    connection: &mut Connection,
+    mut work: impl FnMut(&Connection) -> Outcome<T>,
+) -> Outcome<T> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let made = work(&transaction)?;
+    transaction.commit()?;
+    Ok(made)
+}
+
+fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Outcome<()> {
+    in_transaction(connection, |transaction| {
+        jobs.iter_mut().try_for_each(|job| job.run(transaction))
+    })
+}

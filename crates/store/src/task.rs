@@ -1,0 +1,132 @@
+//! Statements about tasks.
+//!
+//! Where the two databases share a text it stands once. PostgreSQL takes whole lists in one
+//! statement (`unnest`), because a round trip costs more than a row; SQLite runs the single-row text
+//! in a loop, because a call costs less than building a list. Such pairs stand side by side.
+
+/// What [`crate::row::task`] reads.
+macro_rules! columns {
+    () => {
+        "t.id, t.subject, t.kind, t.status, t.is_current, t.execute_at_us, t.due_at_us, \
+         t.priority, t.attempt, t.max_retry, t.term, t.revision, t.decisions, t.replaces_task_id, \
+         t.created_at_us, t.created_execute_at_us, t.started_at_us, t.finished_at_us, t.origin, \
+         t.node, t.callback_url, t.detail, t.payload, \
+         case when t.status = 'RUNNING' then c.lease_until_us end"
+    };
+}
+macro_rules! from_task {
+    () => {
+        " from task t left join claim c on c.id = t.claim_id "
+    };
+}
+pub(crate) const COLUMNS: &str = columns!();
+
+/// The current row of one identity.
+pub(crate) const LOAD_CURRENT_SQLITE: &str = concat!(
+    "select ",
+    columns!(),
+    from_task!(),
+    "where t.subject = $1 and t.kind = $2 and t.is_current"
+);
+/// The current rows of many; the position in the list comes last.
+pub(crate) const LOAD_CURRENT_POSTGRES: &str = concat!(
+    "select ",
+    columns!(),
+    ", u.position",
+    " from unnest($1::text[], $2::text[]) with ordinality u(subject, kind, position)",
+    " join task t on t.subject = u.subject and t.kind = u.kind and t.is_current",
+    " left join claim c on c.id = t.claim_id"
+);
+
+pub(crate) const LOAD: &str = concat!("select ", columns!(), from_task!(), "where t.id = $1");
+
+/// All rows of an identity. Two halves, so that each uses its own index.
+pub(crate) const LOAD_ALL: &str = concat!(
+    "select * from (select ",
+    columns!(),
+    from_task!(),
+    "where t.subject = $1 and t.kind = $2 and t.is_current union all select ",
+    columns!(),
+    from_task!(),
+    "where t.subject = $1 and t.kind = $2 and not t.is_current) every order by 1"
+);
+
+/// A page, newest first. A filter that is not set is null.
+macro_rules! list {
+    ($prefix:literal) => {
+        concat!(
+            "select ",
+            columns!(),
+            from_task!(),
+            "where t.id < $1 \
+             and (cast($2 as text) is null or t.kind = $2) \
+             and (cast($3 as text) is null or t.status = $3) \
+             and (cast($4 as text) is null or ",
+            $prefix,
+            ") order by t.id desc limit $5"
+        )
+    };
+}
+/// SQLite counts a prefix in characters, PostgreSQL knows `starts_with`; `like` would need escapes.
+pub(crate) const LIST_SQLITE: &str = list!("substr(t.subject, 1, length($4)) = $4");
+pub(crate) const LIST_POSTGRES: &str = list!("starts_with(t.subject, $4)");
+
+macro_rules! insert_columns {
+    () => {
+        "insert into task (subject, kind, status, is_current, execute_at_us, due_at_us, priority, \
+         attempt, max_retry, term, revision, decisions, replaces_task_id, created_at_us, \
+         created_execute_at_us, origin, callback_url, payload) "
+    };
+}
+/// Writes a row unless the identity already has a current one.
+pub(crate) const INSERT_SQLITE: &str = concat!(
+    insert_columns!(),
+    "values ($1, $2, $3, 1, $4, $5, $6, 0, $7, 0, $8, 0, $9, $10, $4, $11, $12, $13) \
+     on conflict (subject, kind) where is_current do nothing"
+);
+pub(crate) const INSERT_POSTGRES: &str = concat!(
+    insert_columns!(),
+    "select subject, kind, status, true, execute_at_us, due_at_us, priority, 0, max_retry, 0, \
+     revision, 0, replaces, created_at_us, execute_at_us, origin, callback_url, payload \
+     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::integer[], \
+     $7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::text[], \
+     $13::text[]) u(subject, kind, status, execute_at_us, due_at_us, priority, max_retry, \
+     revision, replaces, created_at_us, origin, callback_url, payload) \
+     on conflict (subject, kind) where is_current do nothing returning id, subject, kind"
+);
+
+/// Changes the current row if it is still exactly as the decision saw it.
+pub(crate) const AMEND_SQLITE: &str = "update task set status = $5, is_current = $6, \
+     execute_at_us = $7, due_at_us = $8, payload = coalesce($9, payload), callback_url = $10, \
+     priority = $11, max_retry = $12, revision = $13, decisions = decisions + 1, \
+     finished_at_us = case when $5 = 'CANCELLED' and status <> 'CANCELLED' then $14 \
+         else finished_at_us end \
+     where id = $1 and is_current and status = $2 and term = $3 and decisions = $4";
+pub(crate) const AMEND_POSTGRES: &str = "update task t set status = u.status, \
+     is_current = u.is_current, execute_at_us = u.execute_at_us, due_at_us = u.due_at_us, \
+     payload = coalesce(u.payload, t.payload), callback_url = u.callback_url, \
+     priority = u.priority, max_retry = u.max_retry, revision = u.revision, \
+     decisions = t.decisions + 1, \
+     finished_at_us = case when u.status = 'CANCELLED' and t.status <> 'CANCELLED' \
+         then u.decided_at_us else t.finished_at_us end \
+     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::boolean[], \
+     $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::integer[], $12::integer[], \
+     $13::bigint[], $14::bigint[]) with ordinality \
+     u(id, seen_status, seen_term, seen_decisions, status, is_current, execute_at_us, due_at_us, \
+     payload, callback_url, priority, max_retry, revision, decided_at_us, position) \
+     where t.id = u.id and t.is_current and t.status = u.seen_status and t.term = u.seen_term \
+     and t.decisions = u.seen_decisions returning u.position";
+
+/// How much waits, per kind and priority; [`crate::claim::LANES`] names the lanes. Counting stops at
+/// a bound: a gauge need not read a million rows to say "many".
+pub(crate) const DEPTH: &str = "select \
+     (select count(*) from (select 1 from task where kind = $1 and priority = $2 \
+         and due_at_us is not null limit 100000) w), \
+     (select count(*) from (select 1 from task where kind = $1 and priority = $2 \
+         and due_at_us <= $3 limit 100000) d), \
+     (select min(due_at_us) from task where kind = $1 and priority = $2 and due_at_us <= $3)";
+
+/// Ended rows, oldest first. A row that ended without an attempt counts from its last decision.
+pub(crate) const PRUNABLE: &str = "select id from task where due_at_us is null \
+     and status in ('SUCCESS', 'FAIL', 'CANCELLED') \
+     and coalesce(finished_at_us, created_at_us) < $1 order by id limit $2";
