@@ -7,7 +7,6 @@ macro_rules! claimed_columns {
          t.started_at_us, t.payload, t.callback_url, t.revision"
     };
 }
-pub(crate) const CLAIMED_COLUMNS: &str = claimed_columns!();
 
 /// The lanes that have anything waiting, by jumping from one `(kind, priority)` to the next in the
 /// index: the cost grows with the number of lanes, not with the number of tasks.

@@ -1,11 +1,13 @@
 //! Statements about decisions, attempts and idempotency keys.
 
+/// What [`crate::row::decision`] reads.
 macro_rules! decision_columns {
     () => {
         "task_id, number, decided_at_us, origin, rule, old_execute_at_us, execute_at_us, revision, \
          new_task_id"
     };
 }
+/// What [`crate::row::attempt`] reads.
 macro_rules! attempt_columns {
     () => {
         "task_id, term, attempt, due_at_us, started_at_us, finished_at_us, outcome, late_outcome, \
@@ -21,10 +23,6 @@ macro_rules! ended {
          join task t on t.id = u.id"
     };
 }
-/// What [`crate::row::decision`] reads.
-pub(crate) const DECISION_COLUMNS: &str = decision_columns!();
-/// What [`crate::row::attempt`] reads.
-pub(crate) const ATTEMPT_COLUMNS: &str = attempt_columns!();
 
 pub(crate) const LOAD_DECISIONS: &str = concat!(
     "select ",
@@ -41,12 +39,6 @@ pub(crate) const NOTE_DECISION_SQLITE: &str = concat!(
     "insert into decision (",
     decision_columns!(),
     ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-);
-pub(crate) const NOTE_DECISION_POSTGRES: &str = concat!(
-    "insert into decision (",
-    decision_columns!(),
-    ") select * from unnest($1::bigint[], $2::integer[], $3::bigint[], $4::text[], $5::text[], \
-     $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])"
 );
 
 /// An attempt whose row is about to describe the next one.

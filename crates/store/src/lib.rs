@@ -9,7 +9,55 @@ mod history;
 mod lanes;
 mod migrate;
 mod nudge;
+pub mod postgres;
 mod register;
 mod row;
 pub mod sqlite;
 mod task;
+
+use std::{path::PathBuf, sync::Arc};
+
+use almanack_core::store::{Result, Store};
+
+use crate::{
+    postgres::PostgresStore,
+    sqlite::{Durability, SqliteStore},
+};
+
+/// Where the data lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A SQLite file.
+    Sqlite(PathBuf),
+    /// A PostgreSQL URL, password and all; never to be printed.
+    Postgres(String),
+}
+
+/// A database URL that names neither.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("database URL must start with `sqlite:` or `postgres://`")]
+pub struct UnknownLocation;
+
+impl Location {
+    /// Reads `sqlite:PATH` or `postgres://…`.
+    pub fn parse(url: &str) -> std::result::Result<Self, UnknownLocation> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Self::Postgres(url.to_owned()));
+        }
+        match url.strip_prefix("sqlite:") {
+            Some(path) if !path.is_empty() => {
+                Ok(Self::Sqlite(path.strip_prefix("//").unwrap_or(path).into()))
+            }
+            _ => Err(UnknownLocation),
+        }
+    }
+}
+
+/// Opens the store, creating and migrating it as needed. `durability` concerns SQLite; PostgreSQL's
+/// is set by the server (`synchronous_commit`).
+pub async fn open(location: &Location, durability: Durability) -> Result<Arc<dyn Store>> {
+    Ok(match location {
+        Location::Sqlite(path) => Arc::new(SqliteStore::open(path, durability)?),
+        Location::Postgres(url) => Arc::new(PostgresStore::connect(url).await?),
+    })
+}

@@ -1,19 +1,17 @@
 //! Statements about nodes and tokens.
 
+/// What [`crate::row::node`] reads.
 macro_rules! node_columns {
     () => {
         "session, name, version, started_at_us, seen_at_us, skew_us"
     };
 }
+/// What [`crate::row::token`] reads.
 macro_rules! token_columns {
     () => {
         "name, hash, scope, created_at_us, expires_at_us, revoked_at_us"
     };
 }
-/// What [`crate::row::node`] reads.
-pub(crate) const NODE_COLUMNS: &str = node_columns!();
-/// What [`crate::row::token`] reads.
-pub(crate) const TOKEN_COLUMNS: &str = token_columns!();
 
 pub(crate) const SAVE_NODE: &str = concat!(
     "insert into node (",

@@ -73,7 +73,7 @@ impl Row for tokio_postgres::Row {
     }
 }
 
-/// Reads the columns of [`crate::task::COLUMNS`].
+/// Reads the columns listed in `task.rs`.
 pub(crate) fn task(row: &impl Row) -> Result<Task> {
     Ok(Task {
         id: TaskId(row.big(0)?),
@@ -102,7 +102,7 @@ pub(crate) fn task(row: &impl Row) -> Result<Task> {
     })
 }
 
-/// Reads the columns of [`crate::claim::CLAIMED_COLUMNS`].
+/// Reads the columns listed in `claim.rs`.
 pub(crate) fn claimed_task(row: &impl Row) -> Result<ClaimedTask> {
     Ok(ClaimedTask {
         id: TaskId(row.big(0)?),
@@ -118,7 +118,7 @@ pub(crate) fn claimed_task(row: &impl Row) -> Result<ClaimedTask> {
     })
 }
 
-/// Reads the columns of [`crate::history::DECISION_COLUMNS`].
+/// Reads the columns listed in `history.rs`.
 pub(crate) fn decision(row: &impl Row) -> Result<Decision> {
     let rule = row.text(4)?;
     Ok(Decision {
@@ -136,7 +136,7 @@ pub(crate) fn decision(row: &impl Row) -> Result<Decision> {
     })
 }
 
-/// Reads the columns of [`crate::history::ATTEMPT_COLUMNS`].
+/// Reads the columns listed in `history.rs`.
 pub(crate) fn attempt(row: &impl Row) -> Result<Attempt> {
     Ok(Attempt {
         task_id: TaskId(row.big(0)?),
@@ -152,7 +152,7 @@ pub(crate) fn attempt(row: &impl Row) -> Result<Attempt> {
     })
 }
 
-/// Reads the columns of [`crate::register::NODE_COLUMNS`].
+/// Reads the columns listed in `register.rs`.
 pub(crate) fn node(row: &impl Row) -> Result<Node> {
     Ok(Node {
         session: row.text(0)?,
@@ -164,7 +164,7 @@ pub(crate) fn node(row: &impl Row) -> Result<Node> {
     })
 }
 
-/// Reads the columns of [`crate::register::TOKEN_COLUMNS`].
+/// Reads the columns listed in `register.rs`.
 pub(crate) fn token(row: &impl Row) -> Result<Token> {
     let scope = row.text(2)?;
     Ok(Token {

@@ -19,7 +19,6 @@ macro_rules! from_task {
         " from task t left join claim c on c.id = t.claim_id "
     };
 }
-pub(crate) const COLUMNS: &str = columns!();
 
 /// The current row of one identity.
 pub(crate) const LOAD_CURRENT_SQLITE: &str = concat!(
@@ -102,20 +101,36 @@ pub(crate) const AMEND_SQLITE: &str = "update task set status = $5, is_current =
      finished_at_us = case when $5 = 'CANCELLED' and status <> 'CANCELLED' then $14 \
          else finished_at_us end \
      where id = $1 and is_current and status = $2 and term = $3 and decisions = $4";
-pub(crate) const AMEND_POSTGRES: &str = "update task t set status = u.status, \
-     is_current = u.is_current, execute_at_us = u.execute_at_us, due_at_us = u.due_at_us, \
-     payload = coalesce(u.payload, t.payload), callback_url = u.callback_url, \
-     priority = u.priority, max_retry = u.max_retry, revision = u.revision, \
-     decisions = t.decisions + 1, \
-     finished_at_us = case when u.status = 'CANCELLED' and t.status <> 'CANCELLED' \
-         then u.decided_at_us else t.finished_at_us end \
+/// The same for many, each with its decision. The decision names the successor later, if there is
+/// one ([`NAME_SUCCESSOR_POSTGRES`]): its number is not known before it is written.
+pub(crate) const AMEND_POSTGRES: &str = "with amended as ( \
+     update task t set status = u.status, is_current = u.is_current, \
+         execute_at_us = u.execute_at_us, due_at_us = u.due_at_us, \
+         payload = coalesce(u.payload, t.payload), callback_url = u.callback_url, \
+         priority = u.priority, max_retry = u.max_retry, revision = u.revision, \
+         decisions = t.decisions + 1, \
+         finished_at_us = case when u.status = 'CANCELLED' and t.status <> 'CANCELLED' \
+             then u.decided_at_us else t.finished_at_us end \
      from unnest($1::bigint[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::boolean[], \
-     $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::integer[], $12::integer[], \
-     $13::bigint[], $14::bigint[]) with ordinality \
-     u(id, seen_status, seen_term, seen_decisions, status, is_current, execute_at_us, due_at_us, \
-     payload, callback_url, priority, max_retry, revision, decided_at_us, position) \
+         $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::integer[], $12::integer[], \
+         $13::bigint[], $14::bigint[], $15::text[], $16::text[], $17::bigint[], $18::bigint[], \
+         $19::bigint[]) with ordinality \
+         u(id, seen_status, seen_term, seen_decisions, status, is_current, execute_at_us, \
+         due_at_us, payload, callback_url, priority, max_retry, revision, decided_at_us, origin, \
+         rule, old_execute_at_us, told_execute_at_us, told_revision, position) \
      where t.id = u.id and t.is_current and t.status = u.seen_status and t.term = u.seen_term \
-     and t.decisions = u.seen_decisions returning u.position";
+         and t.decisions = u.seen_decisions \
+     returning u.position, t.id, t.decisions, u.decided_at_us, u.origin, u.rule, \
+         u.old_execute_at_us, u.told_execute_at_us, u.told_revision), \
+     noted as (insert into decision (task_id, number, decided_at_us, origin, rule, \
+         old_execute_at_us, execute_at_us, revision) \
+     select id, decisions, decided_at_us, origin, rule, old_execute_at_us, told_execute_at_us, \
+         told_revision from amended) \
+     select position from amended";
+/// Completes the decisions of replaced rows.
+pub(crate) const NAME_SUCCESSOR_POSTGRES: &str = "update decision d set new_task_id = u.new_task_id \
+     from unnest($1::bigint[], $2::integer[], $3::bigint[]) u(task_id, number, new_task_id) \
+     where d.task_id = u.task_id and d.number = u.number";
 
 /// How much waits, per kind and priority; [`crate::claim::LANES`] names the lanes. Counting stops at
 /// a bound: a gauge need not read a million rows to say "many".

@@ -1,0 +1,196 @@
+//! The store on PostgreSQL: any number of nodes, one database.
+//!
+//! Statements take whole lists, so a round trip carries a batch; independent ones are sent without
+//! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
+//! (see [`gate`]). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see [`listen`]).
+
+mod claim;
+mod gate;
+mod listen;
+mod port;
+mod records;
+mod task;
+
+use std::time::Duration;
+
+use almanack_core::store::{Error, Nudges, Result, Store};
+use async_trait::async_trait;
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use jiff::{SignedDuration, Timestamp};
+use tokio_postgres::{Config, NoTls, error::SqlState};
+
+use crate::{
+    migrate,
+    nudge::{NudgeReceiver, Nudger},
+    postgres::{gate::Gate, listen::Listener},
+    row::instant,
+};
+
+/// Connections a node holds at most. Two carry changes, one or two each claim and finish, the rest
+/// answer questions.
+const CONNECTIONS_MAX: usize = 12;
+/// How long to wait for a connection, new or used, before saying that the database is gone.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// A node asks this often even if nobody nudged it.
+const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(10);
+
+/// Every statement here is driven by a short list or an index. A plan made while a table was still
+/// empty would read it from end to end, and stay cached while it grows; forbidding the alternatives
+/// makes the intended plan the only one. A statement that takes half a minute is lost anyway.
+const SESSION_OPTIONS: &str = "-c enable_seqscan=off -c enable_hashjoin=off \
+     -c enable_mergejoin=off -c jit=off -c statement_timeout=30000";
+
+/// The store on one PostgreSQL database.
+pub struct PostgresStore {
+    pool: Pool,
+    gate: Gate,
+    nudger: Nudger,
+    /// Where hints are told and heard; one per schema.
+    channel: String,
+    _listener: Listener,
+}
+
+impl PostgresStore {
+    /// Connects, migrates, and starts listening.
+    pub async fn connect(url: &str) -> Result<Self> {
+        let mut config: Config = url
+            .parse()
+            .map_err(|error| unavailable("read URL", error))?;
+        let options = config
+            .get_options()
+            .map(|given| format!("{given} {SESSION_OPTIONS}"));
+        config.options(options.as_deref().unwrap_or(SESSION_OPTIONS));
+        config
+            .application_name("almanack")
+            .connect_timeout(PATIENCE);
+        let manager = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let timeouts = Timeouts {
+            wait: Some(PATIENCE),
+            create: Some(PATIENCE),
+            recycle: Some(PATIENCE),
+        };
+        let pool = Pool::builder(Manager::from_config(config.clone(), NoTls, manager))
+            .max_size(CONNECTIONS_MAX)
+            .runtime(Runtime::Tokio1)
+            .timeouts(timeouts)
+            .build()
+            .map_err(|error| unavailable("build connection pool", error))?;
+        let channel = prepare(&pool).await?;
+        let nudger = Nudger::new();
+        let listener = Listener::start(config, channel.clone(), nudger.clone());
+        let gate = Gate::start(&pool, &channel);
+        Ok(Self {
+            pool,
+            gate,
+            nudger,
+            channel,
+            _listener: listener,
+        })
+    }
+
+    async fn client(&self) -> Result<Object> {
+        client(&self.pool).await
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    fn nudges(&self) -> Box<dyn Nudges> {
+        Box::new(NudgeReceiver::new(self.nudger.subscribe()))
+    }
+
+    fn safety_poll(&self) -> SignedDuration {
+        SAFETY_POLL
+    }
+
+    async fn database_time(&self) -> Result<Option<Timestamp>> {
+        // The one statement that asks the database for the time: nodes correct their clocks by it.
+        const NOW: &str = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
+        let failed = |error| explain("read database time", error);
+        let client = self.client().await?;
+        let statement = client.prepare_cached(NOW).await.map_err(failed)?;
+        let row = client.query_one(&statement, &[]).await.map_err(failed)?;
+        Ok(Some(instant(row.get(0))?))
+    }
+
+    async fn ping(&self) -> Result<()> {
+        let client = self.client().await?;
+        client
+            .batch_execute("select 1")
+            .await
+            .map_err(|error| explain("ping", error))
+    }
+}
+
+async fn client(pool: &Pool) -> Result<Object> {
+    pool.get()
+        .await
+        .map_err(|error| unavailable("connect to PostgreSQL", error))
+}
+
+/// Brings the schema up to date and names the channel for hints. Two nodes may start at once: the
+/// second waits at the lock and then finds nothing left to do.
+async fn prepare(pool: &Pool) -> Result<String> {
+    const LOCK: &str = "select pg_advisory_xact_lock(hashtext('almanack ' || current_schema()))";
+    let failed = |error| explain("migrate", error);
+    let mut client = client(pool).await?;
+    let transaction = client.transaction().await.map_err(failed)?;
+    transaction.batch_execute(LOCK).await.map_err(failed)?;
+    transaction
+        .batch_execute(migrate::CREATE_LEDGER)
+        .await
+        .map_err(failed)?;
+    let rows = transaction
+        .query(migrate::LOAD_APPLIED, &[])
+        .await
+        .map_err(failed)?;
+    let applied: Vec<(i64, String)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    for step in migrate::pending(&applied)? {
+        transaction
+            .batch_execute(step.postgres)
+            .await
+            .map_err(failed)?;
+        transaction
+            .execute(migrate::NOTE_APPLIED, &[&step.number, &step.name])
+            .await
+            .map_err(failed)?;
+    }
+    let schema = transaction
+        .query_one("select current_schema()", &[])
+        .await
+        .map_err(failed)?;
+    transaction.commit().await.map_err(failed)?;
+    Ok(format!("almanack_{}", schema.get::<_, String>(0)))
+}
+
+fn unavailable(
+    statement: &'static str,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> Error {
+    Error::Unavailable {
+        statement,
+        source: Box::new(error),
+    }
+}
+
+/// Sorts the server's errors by what a caller can do about them.
+fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
+    let unwritable = [
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::DISK_FULL,
+        SqlState::INSUFFICIENT_PRIVILEGE,
+    ];
+    let incompatible = [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_COLUMN];
+    match error.code() {
+        Some(code) if unwritable.contains(code) => Error::Unwritable {
+            statement,
+            source: Box::new(error),
+        },
+        Some(code) if incompatible.contains(code) => Error::Incompatible {
+            what: error.to_string(),
+        },
+        _ => unavailable(statement, error),
+    }
+}

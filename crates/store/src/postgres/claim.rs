@@ -1,0 +1,280 @@
+//! Claims on PostgreSQL.
+
+use almanack_core::{
+    finish::Finish,
+    store::{ClaimId, ClaimRequest, Claimed, ExpiredClaim, Finished, Result},
+    task::{ClaimedTask, Kind},
+};
+use deadpool_postgres::{GenericClient, Object};
+use jiff::Timestamp;
+
+use super::{PostgresStore, SAFETY_POLL, explain, listen::NOTIFY};
+use crate::{
+    claim, history,
+    nudge::earliest_wait,
+    row::{self, maybe_instant, micros, most, small},
+};
+
+impl PostgresStore {
+    pub(super) async fn take(&self, request: ClaimRequest) -> Result<Claimed> {
+        let client = self.client().await?;
+        let full_before = request.full_after(&[]);
+        // Sent together: the second sees what the first has taken.
+        let (tasks, next) =
+            tokio::try_join!(take(&client, &request), next_due(&client, &full_before))?;
+        let full = request.full_after(&tasks);
+        let next_due_at = if full.len() > full_before.len() {
+            next_due(&client, &full).await?
+        } else {
+            next
+        };
+        Ok(Claimed { tasks, next_due_at })
+    }
+
+    pub(super) async fn end(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        let mut client = self.client().await?;
+        let mut sorted: Vec<(usize, &Finish)> = finishes.iter().enumerate().collect();
+        sorted.sort_by_key(|(_, finish)| finish.task_id);
+        let sorted_finishes: Vec<&Finish> = sorted.iter().map(|(_, finish)| *finish).collect();
+        let ended = end_all(&mut client, &sorted_finishes).await?;
+        let mut answers = vec![Finished::Late; finishes.len()];
+        for ((place, _), applied) in sorted.iter().zip(ended) {
+            if applied {
+                answers[*place] = Finished::Applied;
+            }
+        }
+        if let Some(due_at) = earliest_wait(&finishes, SAFETY_POLL) {
+            // A hint that is lost costs one safety poll.
+            let _ = client
+                .execute(NOTIFY, &[&self.channel, &micros(due_at).to_string()])
+                .await;
+        }
+        Ok(answers)
+    }
+
+    pub(super) async fn extend(&self, session: &str, lease_until: Timestamp) -> Result<()> {
+        let failed = |error| explain("extend claims", error);
+        let client = self.client().await?;
+        let statement = client.prepare_cached(claim::EXTEND).await.map_err(failed)?;
+        client
+            .execute(&statement, &[&session, &micros(lease_until)])
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
+        let failed = |error| explain("release claims", error);
+        let client = self.client().await?;
+        let statement = client
+            .prepare_cached(claim::RELEASE)
+            .await
+            .map_err(failed)?;
+        let gone = claims.iter().map(|claim| {
+            let (client, statement) = (&client, &statement);
+            async move { client.execute(statement, &[&claim.0]).await }
+        });
+        futures_util::future::try_join_all(gone)
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    pub(super) async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+        let failed = |error| explain("load expired claims", error);
+        let client = self.client().await?;
+        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 2] =
+            [&micros(now), &most(limit)];
+        let rows = client
+            .query(claim::EXPIRED, &parameters)
+            .await
+            .map_err(failed)?;
+        let mut expired = Vec::with_capacity(rows.len());
+        for row in rows {
+            let claim_id = ClaimId(row.get(0));
+            let left = client
+                .query(claim::LEFT_BEHIND_POSTGRES, &[&claim_id.0])
+                .await;
+            let tasks = left
+                .map_err(failed)?
+                .iter()
+                .map(row::claimed_task)
+                .collect::<Result<_>>()?;
+            expired.push(ExpiredClaim {
+                claim_id,
+                node: row.get(1),
+                tasks,
+            });
+        }
+        Ok(expired)
+    }
+}
+
+async fn take(client: &Object, request: &ClaimRequest) -> Result<Vec<ClaimedTask>> {
+    let failed = |error| explain("claim tasks", error);
+    let kinds: Vec<&str> = request
+        .limits
+        .iter()
+        .map(|(kind, _)| kind.as_str())
+        .collect();
+    let rooms: Vec<i64> = request.limits.iter().map(|(_, room)| most(*room)).collect();
+    let statement = client
+        .prepare_cached(claim::CLAIM_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let rows = client
+        .query(
+            &statement,
+            &[
+                &request.claim_id.0,
+                &request.node,
+                &micros(request.now),
+                &micros(request.lease_until),
+                &most(request.slots),
+                &kinds,
+                &rooms,
+                &request.session,
+            ],
+        )
+        .await
+        .map_err(failed)?;
+    let mut taken = rows
+        .iter()
+        .map(|row| Ok((row.get::<_, i32>(11), row::claimed_task(row)?)))
+        .collect::<Result<Vec<(i32, ClaimedTask)>>>()?;
+    // `returning` promises no order: highest priority first, then the earliest.
+    taken.sort_by_key(|(priority, task)| (-priority, task.execute_at, task.id));
+    Ok(taken.into_iter().map(|(_, task)| task).collect())
+}
+
+async fn next_due(client: &Object, full: &[Kind]) -> Result<Option<Timestamp>> {
+    let failed = |error| explain("find next due", error);
+    let full: Vec<&str> = full.iter().map(Kind::as_str).collect();
+    let statement = client
+        .prepare_cached(claim::NEXT_DUE_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let row = client
+        .query_one(&statement, &[&full])
+        .await
+        .map_err(failed)?;
+    maybe_instant(row.get(0))
+}
+
+/// Which of the attempts still held their tasks. An ending that needs a row in the history is
+/// written in the same transaction; the common one, success, is a single statement.
+async fn end_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>> {
+    let failed = |error| explain("finish attempts", error);
+    if finishes.iter().all(|finish| !finish.needs_attempt_row()) {
+        let applied = write_ends(client, finishes).await?;
+        if applied.iter().all(|applied| *applied) {
+            return Ok(applied);
+        }
+        note_attempts(
+            client,
+            history::NOTE_LATE_POSTGRES,
+            &picked(finishes, &applied, false),
+        )
+        .await?;
+        return Ok(applied);
+    }
+    let transaction = client.transaction().await.map_err(failed)?;
+    let applied = write_ends(&transaction, finishes).await?;
+    let mut waiting = picked(finishes, &applied, true);
+    waiting.retain(|finish| finish.needs_attempt_row());
+    note_attempts(&transaction, history::NOTE_ATTEMPT_POSTGRES, &waiting).await?;
+    let late = picked(finishes, &applied, false);
+    note_attempts(&transaction, history::NOTE_LATE_POSTGRES, &late).await?;
+    transaction.commit().await.map_err(failed)?;
+    Ok(applied)
+}
+
+fn picked<'a>(finishes: &[&'a Finish], applied: &[bool], wanted: bool) -> Vec<&'a Finish> {
+    let pairs = finishes.iter().zip(applied);
+    pairs
+        .filter(|(_, applied)| **applied == wanted)
+        .map(|(finish, _)| *finish)
+        .collect()
+}
+
+async fn write_ends(
+    client: &(impl GenericClient + Sync),
+    finishes: &[&Finish],
+) -> Result<Vec<bool>> {
+    let failed = |error| explain("finish attempts", error);
+    let big = |f: fn(&Finish) -> i64| finishes.iter().map(|x| f(x)).collect::<Vec<_>>();
+    let due = |finish: &Finish| finish.waits.then(|| micros(finish.execute_at));
+    let statement = client
+        .prepare_cached(claim::FINISH_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let rows = client
+        .query(
+            &statement,
+            &[
+                &big(|f| f.task_id.0),
+                &big(|f| f.term.0),
+                &finishes
+                    .iter()
+                    .map(|f| f.status.as_str())
+                    .collect::<Vec<_>>(),
+                &finishes
+                    .iter()
+                    .map(|f| small(f.attempt))
+                    .collect::<Vec<_>>(),
+                &finishes
+                    .iter()
+                    .map(|f| f.detail.as_deref())
+                    .collect::<Vec<_>>(),
+                &big(|f| micros(f.ended.finished_at)),
+                &big(|f| micros(f.execute_at)),
+                &finishes.iter().map(|f| due(f)).collect::<Vec<_>>(),
+            ],
+        )
+        .await
+        .map_err(failed)?;
+    let mut applied = vec![false; finishes.len()];
+    for row in rows {
+        let position = usize::try_from(row.get::<_, i64>(0)).unwrap_or(0);
+        if let Some(slot) = applied.get_mut(position.wrapping_sub(1)) {
+            *slot = true;
+        }
+    }
+    Ok(applied)
+}
+
+async fn note_attempts(
+    client: &(impl GenericClient + Sync),
+    statement: &str,
+    finishes: &[&Finish],
+) -> Result<()> {
+    if finishes.is_empty() {
+        return Ok(());
+    }
+    let failed = |error| explain("note attempts", error);
+    let big = |f: fn(&Finish) -> i64| finishes.iter().map(|x| f(x)).collect::<Vec<_>>();
+    let statement = client.prepare_cached(statement).await.map_err(failed)?;
+    client
+        .execute(
+            &statement,
+            &[
+                &big(|f| f.task_id.0),
+                &big(|f| f.term.0),
+                &finishes
+                    .iter()
+                    .map(|f| small(f.ended.attempt))
+                    .collect::<Vec<_>>(),
+                &big(|f| micros(f.ended.due_at)),
+                &big(|f| micros(f.ended.started_at)),
+                &big(|f| micros(f.ended.finished_at)),
+                &finishes.iter().map(|f| f.ended.outcome).collect::<Vec<_>>(),
+                &finishes
+                    .iter()
+                    .map(|f| f.detail.as_deref())
+                    .collect::<Vec<_>>(),
+            ],
+        )
+        .await
+        .map_err(failed)?;
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! The store port on PostgreSQL: each call handed to the file that carries it out; nodes and tokens here.
+
+use almanack_core::{
+    finish::Finish,
+    reschedule::Change,
+    store::{
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
+        Node, NodeStore, OnceKey, OnceRecord, Records, Result, TaskFilter, TaskStore, TokenStore,
+    },
+    task::{Identity, Task, TaskId},
+    token::Token,
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio_postgres::types::ToSql;
+
+use super::{PostgresStore, task::apply_once};
+use crate::{
+    register,
+    row::{self, micros},
+};
+
+#[async_trait]
+impl TaskStore for PostgresStore {
+    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        self.current(identities).await
+    }
+    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
+        self.gate.apply(changes).await
+    }
+    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
+        let mut client = self.client().await?;
+        apply_once(&mut client, &self.channel, &key, &changes).await
+    }
+    async fn load_once(&self, key: &str) -> Result<Option<OnceRecord>> {
+        self.once(key).await
+    }
+    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
+        self.take(request).await
+    }
+    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        self.end(finishes).await
+    }
+    async fn extend_claims(&self, session: &str, lease_until: Timestamp) -> Result<()> {
+        self.extend(session, lease_until).await
+    }
+    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
+        self.release(claims).await
+    }
+    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+        self.expired(now, limit).await
+    }
+    async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
+        self.task(id).await
+    }
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+        self.page(filter).await
+    }
+    async fn load_records(&self, identity: &Identity) -> Result<Records> {
+        self.records(identity).await
+    }
+    async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
+        self.depths(now).await
+    }
+    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.forget(before, limit).await
+    }
+}
+
+#[async_trait]
+impl NodeStore for PostgresStore {
+    async fn save_node(&self, node: &Node) -> Result<()> {
+        let parameters: [&(dyn ToSql + Sync); 6] = [
+            &node.session,
+            &node.name,
+            &node.version,
+            &micros(node.started_at),
+            &micros(node.seen_at),
+            &node.skew_us,
+        ];
+        self.execute("save node", register::SAVE_NODE, &parameters)
+            .await
+            .map(|_| ())
+    }
+
+    async fn load_nodes(&self) -> Result<Vec<Node>> {
+        self.rows("load nodes", register::LOAD_NODES, &[])
+            .await?
+            .iter()
+            .map(row::node)
+            .collect()
+    }
+
+    async fn forget_node(&self, session: &str) -> Result<()> {
+        self.execute("forget node", register::FORGET_NODE, &[&session])
+            .await
+            .map(|_| ())
+    }
+}
+
+#[async_trait]
+impl TokenStore for PostgresStore {
+    async fn save_token(&self, token: &Token) -> Result<()> {
+        let parameters: [&(dyn ToSql + Sync); 5] = [
+            &token.name,
+            &token.hash,
+            &token.scope.as_str(),
+            &micros(token.created_at),
+            &token.expires_at.map(micros),
+        ];
+        match self
+            .execute("save token", register::SAVE_TOKEN, &parameters)
+            .await?
+        {
+            1 => Ok(()),
+            _ => Err(Error::Taken {
+                what: "token",
+                name: token.name.clone(),
+            }),
+        }
+    }
+
+    async fn load_token(&self, hash: &str) -> Result<Option<Token>> {
+        let rows = self
+            .rows("load token", register::LOAD_TOKEN, &[&hash])
+            .await?;
+        rows.first().map(row::token).transpose()
+    }
+
+    async fn load_tokens(&self) -> Result<Vec<Token>> {
+        self.rows("load tokens", register::LOAD_TOKENS, &[])
+            .await?
+            .iter()
+            .map(row::token)
+            .collect()
+    }
+
+    async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
+        let parameters: [&(dyn ToSql + Sync); 2] = [&name, &micros(now)];
+        Ok(self
+            .execute("revoke token", register::REVOKE_TOKEN, &parameters)
+            .await?
+            == 1)
+    }
+}

@@ -1,0 +1,153 @@
+//! Looking things up on PostgreSQL, and forgetting them.
+
+use almanack_core::{
+    store::{Depth, OnceRecord, Records, Result, TaskFilter},
+    task::{Identity, Kind, Status, Task, TaskId},
+};
+use jiff::Timestamp;
+use tokio_postgres::{Row, types::ToSql};
+
+use super::{PostgresStore, explain};
+use crate::{
+    claim, depth, history,
+    row::{self, maybe_instant, micros, most, unreadable},
+    task,
+};
+
+impl PostgresStore {
+    pub(super) async fn execute(
+        &self,
+        name: &'static str,
+        statement: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<u64> {
+        let failed = |error| explain(name, error);
+        let client = self.client().await?;
+        let statement = client.prepare_cached(statement).await.map_err(failed)?;
+        client.execute(&statement, parameters).await.map_err(failed)
+    }
+
+    pub(super) async fn rows(
+        &self,
+        name: &'static str,
+        statement: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        let failed = |error| explain(name, error);
+        let client = self.client().await?;
+        let statement = client.prepare_cached(statement).await.map_err(failed)?;
+        client.query(&statement, parameters).await.map_err(failed)
+    }
+
+    pub(super) async fn current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        let subjects: Vec<&str> = identities.iter().map(|i| i.subject.as_str()).collect();
+        let kinds: Vec<&str> = identities.iter().map(|i| i.kind.as_str()).collect();
+        let name = "load current tasks";
+        let rows = self
+            .rows(name, task::LOAD_CURRENT_POSTGRES, &[&subjects, &kinds])
+            .await?;
+        let mut found: Vec<Option<Task>> = identities.iter().map(|_| None).collect();
+        for row in rows {
+            let position = usize::try_from(row.get::<_, i64>(24)).unwrap_or(0);
+            if let Some(slot) = found.get_mut(position.wrapping_sub(1)) {
+                *slot = Some(row::task(&row)?);
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) async fn once(&self, key: &str) -> Result<Option<OnceRecord>> {
+        let rows = self
+            .rows("load idempotency key", history::LOAD_ONCE, &[&key])
+            .await?;
+        let record = |row: &Row| {
+            let receipts = serde_json::from_str(row.get(1)).map_err(unreadable)?;
+            Ok(OnceRecord {
+                digest: row.get(0),
+                receipts,
+            })
+        };
+        rows.first().map(record).transpose()
+    }
+
+    pub(super) async fn task(&self, id: TaskId) -> Result<Option<Task>> {
+        let rows = self.rows("load task", task::LOAD, &[&id.0]).await?;
+        rows.first().map(row::task).transpose()
+    }
+
+    pub(super) async fn page(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+        let parameters: [&(dyn ToSql + Sync); 5] = [
+            &filter.before.map_or(i64::MAX, |id| id.0),
+            &filter.kind.as_ref().map(Kind::as_str),
+            &filter.status.map(Status::as_str),
+            &filter.subject_prefix,
+            &most(filter.limit),
+        ];
+        let rows = self
+            .rows("list tasks", task::LIST_POSTGRES, &parameters)
+            .await?;
+        rows.iter().map(row::task).collect()
+    }
+
+    pub(super) async fn records(&self, identity: &Identity) -> Result<Records> {
+        let name = "load history";
+        let (subject, kind) = (identity.subject.as_str(), identity.kind.as_str());
+        let mut records = Records::default();
+        for row in self.rows(name, task::LOAD_ALL, &[&subject, &kind]).await? {
+            let task = row::task(&row)?;
+            for row in self
+                .rows(name, history::LOAD_DECISIONS, &[&task.id.0])
+                .await?
+            {
+                records.decisions.push(row::decision(&row)?);
+            }
+            for row in self
+                .rows(name, history::LOAD_ATTEMPTS, &[&task.id.0])
+                .await?
+            {
+                records.attempts.push(row::attempt(&row)?);
+            }
+            records.tasks.push(task);
+        }
+        Ok(records)
+    }
+
+    pub(super) async fn depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
+        let mut depths = Vec::new();
+        for lane in self.rows("load depths", claim::LANES, &[]).await? {
+            let (kind, priority): (String, i32) = (lane.get(0), lane.get(1));
+            let key: [&(dyn ToSql + Sync); 3] = [&kind, &priority, &micros(now)];
+            for row in self.rows("load depths", task::DEPTH, &key).await? {
+                let lane = Depth {
+                    kind: Kind::parse(&kind).map_err(unreadable)?,
+                    waiting: u64::try_from(row.get::<_, i64>(0)).unwrap_or(0),
+                    due: u64::try_from(row.get::<_, i64>(1)).unwrap_or(0),
+                    oldest_due_at: maybe_instant(row.get(2))?,
+                };
+                depth::add(&mut depths, lane);
+            }
+        }
+        Ok(depths)
+    }
+
+    pub(super) async fn forget(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        let failed = |error| explain("prune", error);
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(failed)?;
+        let bounds: [&(dyn ToSql + Sync); 2] = [&micros(before), &most(limit)];
+        let rows = transaction
+            .query(task::PRUNABLE, &bounds)
+            .await
+            .map_err(failed)?;
+        let ids: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+        for delete in history::PRUNE_POSTGRES {
+            transaction.execute(delete, &[&ids]).await.map_err(failed)?;
+        }
+        transaction
+            .execute(history::PRUNE_ONCE, &bounds[..1])
+            .await
+            .map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(ids.len())
+    }
+}

@@ -1,0 +1,305 @@
+//! Carrying out changes of intent on PostgreSQL.
+//!
+//! Changes without a replacement are one statement per sort, each atomic by itself, sent together.
+//! Replacements need the retired row's fate before the new row is written, so they run in a
+//! transaction of their own. Lists are sorted by row or identity: two nodes that touch the same rows
+//! touch them in the same order and cannot deadlock.
+
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    reschedule::{Amend, Change, Receipt},
+    store::{Applied, AppliedOnce, OnceKey, Result},
+    task::{Identity, NewTask, Payload, TaskId},
+};
+use deadpool_postgres::{GenericClient, Object, Transaction};
+
+use super::{SAFETY_POLL, explain, listen::NOTIFY};
+use crate::{
+    history,
+    nudge::earliest_hint,
+    row::{micros, small, unreadable},
+    task,
+};
+
+/// A change and its place in the list asked for.
+type Placed<'a> = (usize, &'a Change);
+
+/// Carries out each change for itself.
+pub(super) async fn apply_all(
+    client: &mut Object,
+    channel: &str,
+    changes: &[Change],
+) -> Result<Vec<Applied>> {
+    let mut answers = vec![Applied::Lost; changes.len()];
+    let sort = |wanted: fn(&Change) -> bool| -> Vec<Placed<'_>> {
+        changes
+            .iter()
+            .enumerate()
+            .filter(|(_, change)| wanted(change))
+            .collect()
+    };
+    let created = sort(|change| change.amend.is_none());
+    let amended = sort(|change| change.amend.is_some() && change.insert.is_none());
+    let replaced = sort(|change| change.amend.is_some() && change.insert.is_some());
+    let (written, changed) =
+        tokio::try_join!(insert_all(client, &created), amend_all(client, &amended))?;
+    for (place, id) in written {
+        answers[place] = Applied::Done { inserted: Some(id) };
+    }
+    for place in changed {
+        answers[place] = Applied::Done { inserted: None };
+    }
+    if !replaced.is_empty() {
+        let failed = |error| explain("replace tasks", error);
+        let transaction = client.transaction().await.map_err(failed)?;
+        for (place, id) in replace_all(&transaction, &replaced).await? {
+            answers[place] = Applied::Done { inserted: Some(id) };
+        }
+        transaction.commit().await.map_err(failed)?;
+    }
+    tell(client, channel, changes).await;
+    Ok(answers)
+}
+
+/// Carries out all changes and records the key, or does nothing.
+pub(super) async fn apply_once(
+    client: &mut Object,
+    channel: &str,
+    key: &OnceKey,
+    changes: &[Change],
+) -> Result<AppliedOnce> {
+    let failed = |error| explain("apply changes once", error);
+    let transaction = client.transaction().await.map_err(failed)?;
+    let mut inserted: BTreeMap<usize, Option<TaskId>> = BTreeMap::new();
+    // One by one: a later change may be about what an earlier one wrote.
+    for placed in changes.iter().enumerate() {
+        let (written, changed) = match (&placed.1.amend, &placed.1.insert) {
+            (None, _) => (insert_all(&transaction, &[placed]).await?, vec![]),
+            (Some(_), None) => (vec![], amend_all(&transaction, &[placed]).await?),
+            (Some(_), Some(_)) => (replace_all(&transaction, &[placed]).await?, vec![]),
+        };
+        inserted.extend(written.into_iter().map(|(place, id)| (place, Some(id))));
+        inserted.extend(changed.into_iter().map(|place| (place, None)));
+    }
+    if inserted.len() < changes.len() {
+        return Ok(AppliedOnce::Lost);
+    }
+    let receipts = changes
+        .iter()
+        .zip(inserted.into_values())
+        .map(|(change, id)| Receipt::of(change, id).ok_or_else(|| unreadable("no row")))
+        .collect::<Result<Vec<_>>>()?;
+    let told = serde_json::to_string(&receipts).map_err(unreadable)?;
+    let used_at = changes
+        .first()
+        .map_or(0, |change| micros(change.decided_at));
+    let noted = transaction
+        .execute(
+            history::NOTE_ONCE,
+            &[&key.key, &key.digest, &told, &used_at],
+        )
+        .await
+        .map_err(failed)?;
+    if noted == 0 {
+        return Ok(AppliedOnce::Used);
+    }
+    transaction.commit().await.map_err(failed)?;
+    tell(client, channel, changes).await;
+    Ok(AppliedOnce::Done(receipts))
+}
+
+/// Tells listening nodes of what is due soon. A hint that is lost costs one safety poll.
+async fn tell(client: &Object, channel: &str, changes: &[Change]) {
+    if let Some(due_at) = earliest_hint(changes, SAFETY_POLL) {
+        let micros = micros(due_at).to_string();
+        if let Ok(statement) = client.prepare_cached(NOTIFY).await {
+            let _ = client.execute(&statement, &[&channel, &micros]).await;
+        }
+    }
+}
+
+/// The rows written, each with its place; an identity that exists already is left out.
+async fn insert_all(
+    client: &(impl GenericClient + Sync),
+    placed: &[Placed<'_>],
+) -> Result<Vec<(usize, TaskId)>> {
+    let mut rows: Vec<(usize, i64, &NewTask)> = placed
+        .iter()
+        .filter_map(|(place, c)| Some((*place, micros(c.decided_at), c.insert.as_ref()?)))
+        .collect();
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    rows.sort_by(|a, b| a.2.identity.cmp(&b.2.identity));
+    let failed = |error| explain("insert tasks", error);
+    let new = |f: fn(&NewTask) -> &str| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
+    let big = |f: fn(&NewTask) -> i64| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
+    let maybe = |f: fn(&NewTask) -> Option<i64>| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
+    let int = |f: fn(&NewTask) -> i32| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
+    let statement = client
+        .prepare_cached(task::INSERT_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let written = client
+        .query(
+            &statement,
+            &[
+                &new(|n| n.identity.subject.as_str()),
+                &new(|n| n.identity.kind.as_str()),
+                &new(|n| n.status.as_str()),
+                &big(|n| micros(n.execute_at)),
+                &maybe(|n| n.due_at().map(micros)),
+                &int(|n| n.priority.level().into()),
+                &int(|n| small(n.max_retry)),
+                &big(|n| n.revision.0),
+                &maybe(|n| n.replaces.map(|id| id.0)),
+                &rows.iter().map(|r| r.1).collect::<Vec<_>>(),
+                &new(|n| n.origin.as_str()),
+                &rows
+                    .iter()
+                    .map(|r| r.2.callback_url.as_deref())
+                    .collect::<Vec<_>>(),
+                &new(|n| n.payload.as_str()),
+            ],
+        )
+        .await
+        .map_err(failed)?;
+    Ok(match_written(&rows, &written))
+}
+
+/// Pairs returned rows with what was asked for. Rows of one identity are neighbours in `rows`, and
+/// only the first of them can have been written.
+fn match_written<'a>(
+    rows: &[(usize, i64, &'a NewTask)],
+    written: &'a [tokio_postgres::Row],
+) -> Vec<(usize, TaskId)> {
+    let mut ids: BTreeMap<(&str, &str), i64> = written
+        .iter()
+        .map(|row| ((row.get(1), row.get(2)), row.get(0)))
+        .collect();
+    let mut number = |identity: &'a Identity| {
+        ids.remove(&(identity.subject.as_str(), identity.kind.as_str()))
+            .map(TaskId)
+    };
+    rows.iter()
+        .filter_map(|(place, _, new)| Some((*place, number(&new.identity)?)))
+        .collect()
+}
+
+/// The places whose rows were still as the decision saw them.
+async fn amend_all(
+    client: &(impl GenericClient + Sync),
+    placed: &[Placed<'_>],
+) -> Result<Vec<usize>> {
+    let mut rows: Vec<(usize, &Change, &Amend)> = placed
+        .iter()
+        .filter_map(|(place, change)| Some((*place, *change, change.amend.as_ref()?)))
+        .collect();
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    rows.sort_by_key(|(_, _, amend)| amend.guard.task_id);
+    let failed = |error| explain("amend tasks", error);
+    let statement = client
+        .prepare_cached(task::AMEND_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let text = |f: fn(&Amend) -> &str| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
+    let big = |f: fn(&Amend) -> i64| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
+    let int = |f: fn(&Amend) -> i32| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
+    let told = |f: fn(&Change, &Amend) -> i64| rows.iter().map(|r| f(r.1, r.2)).collect::<Vec<_>>();
+    let due = |amend: &Amend| amend.waits.then(|| micros(amend.execute_at));
+    let changed = client
+        .query(
+            &statement,
+            &[
+                &big(|a| a.guard.task_id.0),
+                &text(|a| a.guard.status.as_str()),
+                &big(|a| a.guard.term.0),
+                &int(|a| small(a.guard.decisions)),
+                &text(|a| a.status.as_str()),
+                &rows.iter().map(|r| r.2.current).collect::<Vec<_>>(),
+                &big(|a| micros(a.execute_at)),
+                &rows.iter().map(|r| due(r.2)).collect::<Vec<_>>(),
+                &rows
+                    .iter()
+                    .map(|r| r.2.payload.as_ref().map(Payload::as_str))
+                    .collect::<Vec<_>>(),
+                &rows
+                    .iter()
+                    .map(|r| r.2.callback_url.as_deref())
+                    .collect::<Vec<_>>(),
+                &int(|a| a.priority.level().into()),
+                &int(|a| small(a.max_retry)),
+                &big(|a| a.revision.0),
+                &told(|c, _| micros(c.decided_at)),
+                &rows.iter().map(|r| r.1.origin.as_str()).collect::<Vec<_>>(),
+                &rows.iter().map(|r| r.1.rule.as_str()).collect::<Vec<_>>(),
+                &big(|a| micros(a.old_execute_at)),
+                &told(|c, a| micros(c.insert.as_ref().map_or(a.execute_at, |n| n.execute_at))),
+                &told(|c, a| c.insert.as_ref().map_or(a.revision, |n| n.revision).0),
+            ],
+        )
+        .await
+        .map_err(failed)?;
+    let place = |row: &tokio_postgres::Row| {
+        let position = usize::try_from(row.get::<_, i64>(0)).ok()?;
+        rows.get(position - 1).map(|(place, ..)| *place)
+    };
+    Ok(changed.iter().filter_map(place).collect())
+}
+
+/// Retires current rows and writes their successors. Must run in a transaction.
+async fn replace_all(
+    transaction: &Transaction<'_>,
+    placed: &[Placed<'_>],
+) -> Result<Vec<(usize, TaskId)>> {
+    let retired = amend_all(transaction, placed).await?;
+    let won: Vec<Placed<'_>> = placed
+        .iter()
+        .filter(|(place, _)| retired.contains(place))
+        .copied()
+        .collect();
+    let written = insert_all(transaction, &won).await?;
+    if written.len() < won.len() {
+        // The rows we just retired were current, so nobody else's can be.
+        return Err(unreadable("two current rows of one identity"));
+    }
+    name_successors(transaction, &won, &written).await?;
+    Ok(written)
+}
+
+async fn name_successors(
+    transaction: &Transaction<'_>,
+    won: &[Placed<'_>],
+    written: &[(usize, TaskId)],
+) -> Result<()> {
+    if won.is_empty() {
+        return Ok(());
+    }
+    let failed = |error| explain("name successors", error);
+    let successor = |place: usize| {
+        written
+            .iter()
+            .find(|(p, _)| *p == place)
+            .map(|(_, id)| id.0)
+    };
+    let guards = || {
+        won.iter()
+            .filter_map(|(_, change)| change.amend.as_ref())
+            .map(|a| &a.guard)
+    };
+    let rows: Vec<i64> = guards().map(|guard| guard.task_id.0).collect();
+    let numbers: Vec<i32> = guards().map(|guard| small(guard.decisions + 1)).collect();
+    let successors: Vec<Option<i64>> = won.iter().map(|(place, _)| successor(*place)).collect();
+    let statement = transaction
+        .prepare_cached(task::NAME_SUCCESSOR_POSTGRES)
+        .await
+        .map_err(failed)?;
+    transaction
+        .execute(&statement, &[&rows, &numbers, &successors])
+        .await
+        .map_err(failed)?;
+    Ok(())
+}
