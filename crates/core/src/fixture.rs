@@ -6,7 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     reschedule::{Cancel, Put, Request},
     task::{
-        ClaimedTask, Identity, Kind, Payload, Priority, Revision, Status, Subject, Task, TaskId, Term,
+        ClaimedTask, Identity, Kind, Payload, Priority, Revision, Status, Subject, Task, TaskId,
+        Term,
     },
 };
 
@@ -70,7 +71,11 @@ impl Standing {
 /// Row 7, meant for an hour from now (tried ones: an hour ago), at revision [`KNOWN`].
 pub(crate) fn row(standing: Standing) -> Task {
     let tried = standing.was_tried();
-    let execute_at = if standing.waits() || !tried { at(3600) } else { at(-3600) };
+    let execute_at = if standing.waits() || !tried {
+        at(3600)
+    } else {
+        at(-3600)
+    };
     Task {
         id: TaskId(7),
         identity: identity(),
@@ -111,7 +116,10 @@ pub(crate) fn put(execute_at: Timestamp, revision: Option<i64>) -> Request {
 }
 
 pub(crate) fn cancel(revision: Option<i64>) -> Request {
-    Request::Cancel(Cancel { identity: identity(), revision: revision.map(Revision) })
+    Request::Cancel(Cancel {
+        identity: identity(),
+        revision: revision.map(Revision),
+    })
 }
 
 /// Attempt number `attempt` at row 7, under the term of the same number.
