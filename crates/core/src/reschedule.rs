@@ -279,7 +279,11 @@ fn repeats_or_lags(task: &Task, request: &Request, now: Timestamp) -> Option<Rul
         return None;
     }
     let same_wish = match request {
-        Request::Put(put) => task.status != Status::Cancelled && task.execute_at == when(put, now),
+        // Both times are past or both are the same: a past time was stored as the instant it was
+        // first decided, so comparing what was written would take a redelivery for another wish.
+        Request::Put(put) => {
+            task.status != Status::Cancelled && task.execute_at.max(now) == when(put, now)
+        }
         Request::Cancel(_) => task.status == Status::Cancelled,
     };
     let repeated = given == task.revision && same_wish;

@@ -235,6 +235,24 @@ fn rs_10_an_older_revision_changes_nothing_whatever_the_row() {
 }
 
 #[test]
+fn rs_10_a_redelivered_change_changes_nothing_whatever_the_row() {
+    for standing in Standing::ALL {
+        let again = match standing {
+            Standing::Cancelled => cancel(SAME),
+            _ => put(row(standing).execute_at, SAME),
+        };
+        let why = "queues deliver twice";
+        check(
+            Some(standing),
+            &again,
+            Rule::Unchanged,
+            Effect::Annotate,
+            why,
+        );
+    }
+}
+
+#[test]
 fn rs_10_a_used_revision_with_another_wish_comes_too_late() {
     for standing in Standing::ALL {
         let why = "the number is taken: the first wish under it stands";
