@@ -38,7 +38,7 @@ pub struct Put {
     pub max_retry: Option<u32>,
     /// `None` keeps what the identity's current row has.
     pub priority: Option<Priority>,
-    /// The asker's own numbering of its changes; `None` lets Almanack count.
+    /// The asker's own numbering of its changes; `None` takes effect in the order of arrival.
     pub revision: Option<Revision>,
 }
 
@@ -47,7 +47,7 @@ pub struct Put {
 pub struct Cancel {
     /// Whose task is withdrawn.
     pub identity: Identity,
-    /// The asker's own numbering of its changes; `None` lets Almanack count.
+    /// The asker's own numbering of its changes; `None` takes effect in the order of arrival.
     pub revision: Option<Revision>,
 }
 
@@ -241,7 +241,9 @@ fn decide_on(
     if let Some(rule) = repeats_or_lags(task, request, now) {
         return (rule, Some(annotate(task)), None);
     }
-    let revision = request.revision().unwrap_or(Revision(task.revision.0 + 1));
+    // An unnumbered change keeps the number: counting on would use up the next number of whoever
+    // numbers theirs, and swallow the change that really carries it (RS-06).
+    let revision = request.revision().unwrap_or(task.revision);
     match (task.status, request) {
         (Status::Success, _) => (Rule::IgnoredDone, Some(annotate(task)), None),
         (Status::Init, Request::Put(put)) => {
@@ -304,7 +306,7 @@ fn first(put: &Put, origin: &str, now: Timestamp) -> NewTask {
         callback_url: put.callback_url.clone(),
         priority: put.priority.unwrap_or_default(),
         max_retry: put.max_retry.unwrap_or(MAX_RETRY_DEFAULT),
-        revision: put.revision.unwrap_or(Revision(1)),
+        revision: put.revision.unwrap_or(Revision::NONE),
         origin: origin.to_owned(),
         replaces: None,
     }

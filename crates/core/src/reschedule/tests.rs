@@ -309,6 +309,44 @@ fn rs_10_a_creation_overtaken_by_its_withdrawal_stays_withdrawn() {
 }
 
 #[test]
+fn rs_10_an_unnumbered_change_uses_up_no_number() {
+    let created = decide(None, &put(at(60), None), "operator", NOW)
+        .unwrap()
+        .insert
+        .unwrap();
+    let current = Task {
+        revision: created.revision,
+        ..row(Standing::Init)
+    };
+    let first = decide(Some(&current), &put(at(90), Some(1)), "queue", NOW).unwrap();
+    assert_eq!(
+        first.rule,
+        Rule::Updated,
+        "the first numbered change is news"
+    );
+
+    let by_hand = decide(
+        Some(&row(Standing::Init)),
+        &put(at(60), None),
+        "operator",
+        NOW,
+    )
+    .unwrap();
+    let current = Task {
+        revision: by_hand.amend.unwrap().revision,
+        ..row(Standing::Init)
+    };
+    let next = decide(Some(&current), &put(at(90), NEWER), "queue", NOW).unwrap();
+    assert_eq!(next.rule, Rule::Updated, "so is the author's next one");
+    let old = decide(Some(&current), &put(at(3600), SAME), "queue", NOW).unwrap();
+    assert_eq!(
+        old.rule,
+        Rule::Unchanged,
+        "and the last one before is still known"
+    );
+}
+
+#[test]
 fn rs_11_a_time_in_the_past_means_now() {
     let past = put(at(-86_400), None);
     let created = decide(None, &past, "someone", NOW).unwrap().insert.unwrap();

@@ -233,4 +233,15 @@ proptest! {
             seen.extend(model.rows.iter().cloned());
         });
     }
+
+    #[test]
+    fn rs_06_a_change_with_a_new_number_is_never_swallowed(
+        steps in proptest::collection::vec(any_step(), 1..40),
+    ) {
+        play(&steps, |_, ruled| {
+            if let Some((true, rule)) = ruled {
+                assert_ne!(rule, Rule::IgnoredStale, "its number is newer than any before");
+            }
+        });
+    }
 }
