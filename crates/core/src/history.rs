@@ -47,7 +47,8 @@ pub struct Attempt {
     pub started_at: Timestamp,
     /// When it ended; `None` while it runs.
     pub finished_at: Option<Timestamp>,
-    /// How it ended: an [`Outcome`](crate::finish::Outcome) name, `running`, or `cancelled`.
+    /// How it ended: an [`Outcome`](crate::finish::Outcome) name; told from the row alone, only
+    /// `running`, `done`, `failed` or `cancelled`.
     pub outcome: String,
     /// What came back after the task had been taken from this attempt, if anything did.
     pub late_outcome: Option<String>,
@@ -78,10 +79,10 @@ impl Happening {
 
 /// Tells the story of an identity from all its rows, oldest first.
 pub fn tell(tasks: &[Task], decisions: Vec<Decision>, attempts: Vec<Attempt>) -> Vec<Happening> {
-    let mut story: Vec<Happening> = tasks
+    let created = tasks
         .iter()
-        .map(|t| Happening::Decision(creation(t)))
-        .collect();
+        .map(|task| Happening::Decision(creation(task, &decisions)));
+    let mut story: Vec<Happening> = created.collect();
     for task in tasks {
         let written = attempts
             .iter()
@@ -96,23 +97,29 @@ pub fn tell(tasks: &[Task], decisions: Vec<Decision>, attempts: Vec<Attempt>) ->
     story
 }
 
-/// At one and the same instant a row is created before it is tried or changed, and a replaced row
-/// is retired before its successor starts.
-fn order_at_one_instant(happening: &Happening) -> (u8, i64) {
+/// At one and the same instant a row's whole story comes before its successor's; within it, the row
+/// is created, moved, tried, and then taken away.
+fn order_at_one_instant(happening: &Happening) -> (TaskId, u8, i64) {
     match happening {
-        Happening::Decision(d) if d.id.number > 0 => (1, d.id.task_id.0),
-        Happening::Decision(d) if d.rule == Rule::Created => (0, d.id.task_id.0),
-        Happening::Decision(d) => (2, d.id.task_id.0),
-        Happening::Attempt(a) => (3, a.task_id.0),
+        Happening::Decision(d) if d.id.number == 0 => (d.id.task_id, 0, 0),
+        Happening::Decision(d) if d.rule == Rule::Updated => {
+            (d.id.task_id, 1, i64::from(d.id.number))
+        }
+        Happening::Attempt(a) => (a.task_id, 2, a.term.0),
+        Happening::Decision(d) => (d.id.task_id, 3, i64::from(d.id.number)),
     }
 }
 
 /// The decision that wrote the row. A replacing row is told as `reinserted`: its predecessor's own
-/// decision says what happened to that one.
-pub fn creation(task: &Task) -> Decision {
-    let tombstone = task.status == Status::Cancelled && task.decisions == 0;
+/// decision says what happened to that one. `decisions` are those known about the identity: a row
+/// that is CANCELLED although nobody cancelled it was written so, as a withdrawal's mark.
+pub fn creation(task: &Task, decisions: &[Decision]) -> Decision {
+    let cancels = |d: &Decision| {
+        d.id.task_id == task.id && matches!(d.rule, Rule::Cancelled | Rule::CancelledAndInserted)
+    };
+    let mark = task.status == Status::Cancelled && !decisions.iter().any(cancels);
     let rule = match task.replaces {
-        _ if tombstone => Rule::Cancelled,
+        _ if mark => Rule::Cancelled,
         Some(_) => Rule::Reinserted,
         None => Rule::Created,
     };
@@ -189,29 +196,43 @@ impl Kept {
     }
 }
 
-/// Judges a decision by the row it was made on, the later decisions on that row, and the row that
-/// took over, if one did.
-pub fn judge(
-    decision: &Decision,
-    row: &Task,
-    later: &[Decision],
-    successor: Option<&Task>,
-) -> Kept {
-    let changes = |d: &&Decision| {
+/// What decision `id` was and whether it was kept, from everything known about its identity; `None`
+/// if that is no longer known.
+pub fn verify(id: DecisionId, tasks: &[Task], decisions: &[Decision]) -> Option<(Decision, Kept)> {
+    let find = |id: TaskId| tasks.iter().find(|task| task.id == id);
+    let row = find(id.task_id)?;
+    let decision = match id.number {
+        0 => creation(row, decisions),
+        _ => decisions.iter().find(|d| d.id == id)?.clone(),
+    };
+    let carrier = match decision.new_task_id {
+        Some(new) => find(new)?,
+        None => row,
+    };
+    let later: Vec<Decision> = decisions
+        .iter()
+        .filter(|d| d.id.task_id == carrier.id && d.id > id)
+        .cloned()
+        .collect();
+    let kept = judge(&decision, carrier, &later);
+    Some((decision, kept))
+}
+
+/// Judges a decision by the row that carries its intent (the one it wrote, or else the one it was
+/// made on) and the later decisions on that row.
+pub fn judge(decision: &Decision, carrier: &Task, later: &[Decision]) -> Kept {
+    let changes = |d: &Decision| {
         !matches!(
             d.rule,
             Rule::IgnoredDone | Rule::IgnoredStale | Rule::Unchanged
         )
     };
-    if !changes(&decision) {
+    if !changes(decision) {
         return Kept::ChangedNothing;
     }
-    let carrier = match (decision.new_task_id, successor) {
-        (Some(_), Some(task)) if task.decisions > 0 && !task.current => return Kept::Superseded,
-        (Some(_), Some(task)) => task,
-        _ if later.iter().any(|d| changes(&d)) => return Kept::Superseded,
-        _ => row,
-    };
+    if later.iter().any(changes) {
+        return Kept::Superseded;
+    }
     match carrier.status {
         _ if carrier.is_live() => Kept::Stands,
         Status::Success => Kept::Done,

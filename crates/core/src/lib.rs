@@ -10,6 +10,8 @@
 pub mod backoff;
 pub mod event;
 pub mod finish;
+#[cfg(test)]
+mod fixture;
 pub mod handler;
 pub mod history;
 pub mod lease;

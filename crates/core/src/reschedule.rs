@@ -38,7 +38,7 @@ pub struct Put {
     pub max_retry: Option<u32>,
     /// `None` keeps what the identity's current row has.
     pub priority: Option<Priority>,
-    /// The asker's own numbering of its changes; `None` lets Almanack count.
+    /// The asker's own numbering of its changes; `None` takes effect in the order of arrival.
     pub revision: Option<Revision>,
 }
 
@@ -47,7 +47,7 @@ pub struct Put {
 pub struct Cancel {
     /// Whose task is withdrawn.
     pub identity: Identity,
-    /// The asker's own numbering of its changes; `None` lets Almanack count.
+    /// The asker's own numbering of its changes; `None` takes effect in the order of arrival.
     pub revision: Option<Revision>,
 }
 
@@ -253,7 +253,9 @@ fn decide_on(
     if let Some(rule) = repeats_or_lags(task, request, now) {
         return (rule, Some(annotate(task)), None);
     }
-    let revision = request.revision().unwrap_or(Revision(task.revision.0 + 1));
+    // An unnumbered change keeps the number: counting on would use up the next number of whoever
+    // numbers theirs, and swallow the change that really carries it (RS-06).
+    let revision = request.revision().unwrap_or(task.revision);
     match (task.status, request) {
         (Status::Success, _) => (Rule::IgnoredDone, Some(annotate(task)), None),
         (Status::Init, Request::Put(put)) => {
@@ -298,7 +300,11 @@ fn repeats_or_lags(task: &Task, request: &Request, now: Timestamp) -> Option<Rul
         return None;
     }
     let same_wish = match request {
-        Request::Put(put) => task.status != Status::Cancelled && task.execute_at == when(put, now),
+        // Both times are past or both are the same: a past time was stored as the instant it was
+        // first decided, so comparing what was written would take a redelivery for another wish.
+        Request::Put(put) => {
+            task.status != Status::Cancelled && task.execute_at.max(now) == when(put, now)
+        }
         Request::Cancel(_) => task.status == Status::Cancelled,
     };
     let repeated = given == task.revision && same_wish;
@@ -323,7 +329,7 @@ fn first(put: &Put, origin: &str, now: Timestamp) -> NewTask {
         callback_url: put.callback_url.clone(),
         priority: put.priority.unwrap_or_default(),
         max_retry: put.max_retry.unwrap_or(MAX_RETRY_DEFAULT),
-        revision: put.revision.unwrap_or(Revision(1)),
+        revision: put.revision.unwrap_or(Revision::NONE),
         origin: origin.to_owned(),
         replaces: None,
     }

@@ -53,6 +53,11 @@ pub struct Term(pub i64);
 #[serde(transparent)]
 pub struct Revision(pub i64);
 
+impl Revision {
+    /// Before every number: nobody has numbered a change of this intent yet.
+    pub const NONE: Self = Self(0);
+}
+
 /// Why a value was refused. The message names the value's rule, never echoes a payload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {

@@ -203,23 +203,7 @@ impl Rescheduler {
             return Ok(None);
         };
         let records = self.store.load_records(&row.identity).await?;
-        let mut on_row = records
-            .decisions
-            .into_iter()
-            .filter(|d| d.id.task_id == id.task_id);
-        let decision = match id.number {
-            0 => Some(history::creation(&row)),
-            number => on_row.by_ref().find(|d| d.id.number == number),
-        };
-        let Some(decision) = decision else {
-            return Ok(None);
-        };
-        let later: Vec<Decision> = on_row.filter(|d| d.id.number > id.number).collect();
-        let successor = decision
-            .new_task_id
-            .and_then(|new| records.tasks.iter().find(|t| t.id == new));
-        let kept = history::judge(&decision, &row, &later, successor);
-        Ok(Some((decision, kept)))
+        Ok(history::verify(id, &records.tasks, &records.decisions))
     }
 
     async fn decide_all(

@@ -1,1 +1,16 @@
-//! (to be written)
+//! What tests share: time that stands still, chance that repeats itself, ready-made requests, and
+//! the conformance suite that proves one store equal to another.
+//!
+//! Only ever a dev-dependency. A broken expectation here is a failed test, so it panics, and the
+//! panic names what was expected.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "test code: a panic is how a test fails"
+)]
+
+pub mod clock;
+pub mod entropy;
+pub mod fixture;

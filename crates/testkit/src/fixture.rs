@@ -1,0 +1,135 @@
+//! Ready-made requests. Each takes only what a test is about; change a field of the result for the
+//! rest: `Put { revision: Some(Revision(2)), ..put("article:1", PUBLISH, START) }`.
+
+use almanack_core::{
+    reschedule::{Cancel, Put, Request},
+    store::{ClaimId, ClaimRequest, Node},
+    task::{Identity, Kind, PAYLOAD_BYTES_MAX, Payload, Revision, Subject},
+    token::{Scope, Token},
+};
+use jiff::{SignedDuration, Timestamp};
+
+/// When tests begin: 2026-01-05T08:00:00Z, a Monday.
+pub const START: Timestamp = Timestamp::constant(1_767_600_000, 0);
+/// The kind most tests use.
+pub const PUBLISH: &str = "ARTICLE_PUBLISH";
+/// How long claims of [`claim_request`] hold.
+pub const LEASE: SignedDuration = SignedDuration::from_secs(30);
+
+/// `seconds` after [`START`]; negative is before it.
+pub fn at(seconds: i64) -> Timestamp {
+    START + SignedDuration::from_secs(seconds)
+}
+
+/// A kind, which must be well formed.
+pub fn kind(text: &str) -> Kind {
+    Kind::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// An identity, which must be well formed.
+pub fn identity(subject: &str, kind_name: &str) -> Identity {
+    let subject = Subject::parse(subject).unwrap_or_else(|error| panic!("{error}"));
+    Identity {
+        subject,
+        kind: kind(kind_name),
+    }
+}
+
+/// A payload, which must be JSON.
+pub fn payload(json: &str) -> Payload {
+    Payload::parse(json, PAYLOAD_BYTES_MAX).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A wish to try at a time, leaving everything else to the defaults.
+pub fn put(subject: &str, kind_name: &str, execute_at: Timestamp) -> Put {
+    Put {
+        identity: identity(subject, kind_name),
+        execute_at,
+        payload: None,
+        callback_url: None,
+        max_retry: None,
+        priority: None,
+        revision: None,
+    }
+}
+
+/// [`put`] with a revision, as a request.
+pub fn put_rev(subject: &str, kind_name: &str, execute_at: Timestamp, revision: i64) -> Request {
+    let revision = Some(Revision(revision));
+    Request::Put(Put {
+        revision,
+        ..put(subject, kind_name, execute_at)
+    })
+}
+
+/// A wish to withdraw.
+pub fn cancel(subject: &str, kind_name: &str) -> Cancel {
+    Cancel {
+        identity: identity(subject, kind_name),
+        revision: None,
+    }
+}
+
+/// [`cancel`] with a revision, as a request.
+pub fn cancel_rev(subject: &str, kind_name: &str, revision: i64) -> Request {
+    let revision = Some(Revision(revision));
+    Request::Cancel(Cancel {
+        revision,
+        ..cancel(subject, kind_name)
+    })
+}
+
+/// A wish of `node-a` for up to `slots` tasks due at `now`, held for [`LEASE`]. Give each claim its
+/// own number.
+pub fn claim_request(claim: i64, now: Timestamp, slots: usize) -> ClaimRequest {
+    ClaimRequest {
+        claim_id: ClaimId(claim),
+        session: "session-a".to_owned(),
+        node: "node-a".to_owned(),
+        now,
+        lease_until: now + LEASE,
+        slots,
+        limits: Vec::new(),
+    }
+}
+
+/// A node that started at [`START`].
+pub fn node(name: &str, session: &str) -> Node {
+    Node {
+        name: name.to_owned(),
+        session: session.to_owned(),
+        version: "0.1.0".to_owned(),
+        started_at: START,
+        seen_at: START,
+        skew_us: 0,
+    }
+}
+
+/// A token made at [`START`] that does not expire. Its hash has the right shape and is its name's.
+pub fn token(name: &str, scope: Scope) -> Token {
+    let hash = name
+        .bytes()
+        .chain(std::iter::repeat(0))
+        .take(32)
+        .fold(String::with_capacity(64), |hash, byte| {
+            format!("{hash}{byte:02x}")
+        });
+    Token {
+        name: name.to_owned(),
+        hash,
+        scope,
+        created_at: START,
+        expires_at: None,
+        revoked_at: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_is_the_instant_its_doc_names() {
+        assert_eq!(START.to_string(), "2026-01-05T08:00:00Z");
+    }
+}
