@@ -236,8 +236,9 @@ pub trait TaskStore: Send + Sync {
     /// Ends attempts. Fenced: an ending applies only while its task is RUNNING under its term.
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>>;
 
-    /// Extends all claims of a session.
-    async fn extend_claims(&self, session: &str, lease_until: Timestamp) -> Result<()>;
+    /// Extends claims. Only those a node knows it holds: a claim whose answer was lost on the way
+    /// has tasks that nobody runs, and must be left to expire.
+    async fn extend_claims(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()>;
 
     /// Forgets claims whose tasks have all been finished.
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()>;

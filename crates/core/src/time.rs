@@ -5,7 +5,13 @@
 //! is cut to microseconds once, at the border, by [`to_micros`]: two sides that compare an instant
 //! before and after a round trip through the store must see the same value.
 
-use jiff::Timestamp;
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
 
 /// The only way to learn the time.
 pub trait Clock: Send + Sync {
@@ -19,6 +25,60 @@ pub trait Entropy: Send + Sync {
     fn next_u64(&self) -> u64;
 }
 
+/// The only way to wait.
+#[async_trait]
+pub trait Sleeper: Send + Sync {
+    /// Waits until the clock that it serves shows `at`. May wake a moment late, never early.
+    async fn until(&self, at: Timestamp);
+}
+
+/// A node's clock, corrected to the database's.
+///
+/// Nodes share one database, so its clock is the one that counts. Each look at it gives a lower
+/// bound: it shows at least `database` once the answer is here. We adopt the best lower bound of a
+/// round of looks, so the corrected clock never runs ahead of the database's, and an error in the
+/// correction can delay a task but never start it early (RS-15). Where no database clock is ever
+/// looked at, this is the local clock itself.
+pub struct CorrectedClock {
+    local: Arc<dyn Clock>,
+    ahead_us: AtomicI64,
+}
+
+impl CorrectedClock {
+    /// Starts uncorrected.
+    pub fn new(local: Arc<dyn Clock>) -> Self {
+        Self { local, ahead_us: AtomicI64::new(0) }
+    }
+
+    /// The clock underneath, to time looks at the database with.
+    pub fn local_now(&self) -> Timestamp {
+        self.local.now()
+    }
+
+    /// Adopts a round of looks: what the database showed, and what the local clock showed when the
+    /// answer was here.
+    pub fn correct(&self, looks: &[(Timestamp, Timestamp)]) {
+        let ahead = looks.iter().map(|(database, local)| {
+            database.as_microsecond().saturating_sub(local.as_microsecond())
+        });
+        if let Some(best) = ahead.max() {
+            self.ahead_us.store(best, Ordering::Relaxed);
+        }
+    }
+
+    /// How far the database's clock is ahead of the local one, as far as we know.
+    pub fn skew(&self) -> SignedDuration {
+        SignedDuration::from_micros(self.ahead_us.load(Ordering::Relaxed))
+    }
+}
+
+impl Clock for CorrectedClock {
+    fn now(&self) -> Timestamp {
+        let local = self.local.now();
+        local.saturating_add(self.skew()).unwrap_or(local)
+    }
+}
+
 /// Cuts an instant to whole microseconds, the precision the store keeps.
 pub fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
@@ -27,6 +87,27 @@ pub fn to_micros(at: Timestamp) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Stopped(i64);
+
+    impl Clock for Stopped {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_second(self.0).unwrap()
+        }
+    }
+
+    #[test]
+    fn rs_15_a_corrected_clock_never_runs_ahead_of_the_database() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let clock = CorrectedClock::new(Arc::new(Stopped(5_000)));
+        assert_eq!(clock.now(), at(5_000), "uncorrected it is the local clock");
+        // The database showed 1,000 and 1,003; the answers took 4 and 2 seconds to arrive.
+        clock.correct(&[(at(1_000), at(5_004)), (at(1_003), at(5_005))]);
+        assert_eq!(clock.skew(), SignedDuration::from_secs(-4_002));
+        assert_eq!(clock.now(), at(998), "at most what the database can show by now");
+        clock.correct(&[]);
+        assert_eq!(clock.now(), at(998), "a round without an answer changes nothing");
+    }
 
     #[test]
     fn an_instant_survives_the_store_after_being_cut() {

@@ -106,7 +106,9 @@ pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      u(id, term, status, attempt, detail, finished_at_us, execute_at_us, due_at_us, position) \
      where t.id = u.id and t.term = u.term and t.status = 'RUNNING' returning u.position";
 
-pub(crate) const EXTEND: &str = "update claim set lease_until_us = $2 where session = $1";
+pub(crate) const EXTEND_SQLITE: &str = "update claim set lease_until_us = $2 where id = $1";
+pub(crate) const EXTEND_POSTGRES: &str =
+    "update claim set lease_until_us = $2 where id = any ($1::bigint[])";
 
 pub(crate) const EXPIRED: &str = "select id, node from claim where lease_until_us <= $1 \
      order by lease_until_us limit $2";
@@ -123,4 +125,5 @@ pub(crate) const LEFT_BEHIND_POSTGRES: &str = concat!(
     " from claim c, unnest(c.task_ids) j(id) join task t on t.id = j.id \
      where c.id = $1 and t.claim_id = c.id and t.status = 'RUNNING'"
 );
-pub(crate) const RELEASE: &str = "delete from claim where id = $1";
+pub(crate) const RELEASE_SQLITE: &str = "delete from claim where id = $1";
+pub(crate) const RELEASE_POSTGRES: &str = "delete from claim where id = any ($1::bigint[])";

@@ -52,32 +52,15 @@ impl PostgresStore {
         Ok(answers)
     }
 
-    pub(super) async fn extend(&self, session: &str, lease_until: Timestamp) -> Result<()> {
-        let failed = |error| explain("extend claims", error);
-        let client = self.client().await?;
-        let statement = client.prepare_cached(claim::EXTEND).await.map_err(failed)?;
-        client
-            .execute(&statement, &[&session, &micros(lease_until)])
-            .await
-            .map_err(failed)?;
-        Ok(())
+    pub(super) async fn extend(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+        let ids = numbers(claims);
+        let until = micros(lease_until);
+        self.execute("extend claims", claim::EXTEND_POSTGRES, &[&ids, &until]).await.map(|_| ())
     }
 
     pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
-        let failed = |error| explain("release claims", error);
-        let client = self.client().await?;
-        let statement = client
-            .prepare_cached(claim::RELEASE)
-            .await
-            .map_err(failed)?;
-        let gone = claims.iter().map(|claim| {
-            let (client, statement) = (&client, &statement);
-            async move { client.execute(statement, &[&claim.0]).await }
-        });
-        futures_util::future::try_join_all(gone)
-            .await
-            .map_err(failed)?;
-        Ok(())
+        let ids = numbers(claims);
+        self.execute("release claims", claim::RELEASE_POSTGRES, &[&ids]).await.map(|_| ())
     }
 
     pub(super) async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
@@ -108,6 +91,10 @@ impl PostgresStore {
         }
         Ok(expired)
     }
+}
+
+fn numbers(claims: &[ClaimId]) -> Vec<i64> {
+    claims.iter().map(|claim| claim.0).collect()
 }
 
 async fn take(client: &Object, request: &ClaimRequest) -> Result<Vec<ClaimedTask>> {

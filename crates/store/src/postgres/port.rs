@@ -41,8 +41,8 @@ impl TaskStore for PostgresStore {
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         self.end(finishes).await
     }
-    async fn extend_claims(&self, session: &str, lease_until: Timestamp) -> Result<()> {
-        self.extend(session, lease_until).await
+    async fn extend_claims(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+        self.extend(claims, lease_until).await
     }
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
         self.release(claims).await

@@ -54,11 +54,13 @@ impl SqliteStore {
         Ok(finished)
     }
 
-    pub(super) async fn extend(&self, session: &str, lease_until: Timestamp) -> Result<()> {
-        let session = session.to_owned();
+    pub(super) async fn extend(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+        let claims = claims.to_vec();
         self.write("extend claims", move |connection| {
-            let mut statement = connection.prepare_cached(claim::EXTEND)?;
-            statement.execute(params![session, micros(lease_until)])?;
+            let mut statement = connection.prepare_cached(claim::EXTEND_SQLITE)?;
+            for claim in &claims {
+                statement.execute(params![claim.0, micros(lease_until)])?;
+            }
             Ok(())
         })
         .await
@@ -67,7 +69,7 @@ impl SqliteStore {
     pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
         let claims = claims.to_vec();
         self.write("release claims", move |connection| {
-            let mut statement = connection.prepare_cached(claim::RELEASE)?;
+            let mut statement = connection.prepare_cached(claim::RELEASE_SQLITE)?;
             for claim in &claims {
                 statement.execute([claim.0])?;
             }

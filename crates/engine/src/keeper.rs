@@ -1,0 +1,225 @@
+//! The keeper: heartbeats, leases that have passed, the register of nodes, retention.
+//!
+//! Any node's keeper may return any dead node's tasks; two that do it at once are harmless, because
+//! the return is an ending like any other and fenced by the task's term (RS-08).
+
+use almanack_core::{
+    finish::{Outcome, finish},
+    store::{self, ExpiredClaim, Finished, Node},
+    time::Clock,
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::node::{Holdings, NodeIdentity, NodeSettings, Ports};
+
+/// Expired claims looked at in one pass; the next pass follows at once if there were as many.
+const EXPIRED_MAX: usize = 100;
+/// Looks at the database's clock per correction; the best one counts.
+const CLOCK_LOOKS: usize = 3;
+/// Rows deleted in one step, so that pruning never holds the database for long.
+const PRUNE_STEP: usize = 1_000;
+/// Steps per pass: a backlog of old rows goes over several passes.
+const PRUNE_STEPS_MAX: usize = 20;
+/// How often old rows are looked for.
+const PRUNE_EVERY: SignedDuration = SignedDuration::from_mins(10);
+/// A run of a node that was not heard of for so long is forgotten.
+const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
+
+/// How long ended tasks and used keys are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retention {
+    /// For ever.
+    Keep,
+    /// So long after they ended.
+    After(SignedDuration),
+}
+
+/// Keeps the node's claims alive and other nodes' honest.
+pub struct Keeper {
+    ports: Ports,
+    identity: NodeIdentity,
+    settings: NodeSettings,
+    holdings: Holdings,
+    started_at: Timestamp,
+}
+
+impl Keeper {
+    /// Not running yet.
+    pub fn new(
+        ports: Ports,
+        identity: NodeIdentity,
+        settings: NodeSettings,
+        holdings: Holdings,
+    ) -> Self {
+        let started_at = ports.clock.now();
+        Self {
+            ports,
+            identity,
+            settings,
+            holdings,
+            started_at,
+        }
+    }
+
+    /// Beats until `stop`, then signs off.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut prune_at = self.ports.clock.now();
+        loop {
+            let now = self.ports.clock.now();
+            self.pass().await;
+            if now >= prune_at {
+                self.prune(now).await;
+                prune_at = later(now, PRUNE_EVERY);
+            }
+            let next = later(now, self.settings.lease.beat);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                () = self.ports.sleeper.until(next) => {}
+            }
+        }
+        self.sign_off().await;
+    }
+
+    /// One beat and one look at what others left behind. Trouble with the store is waited out: the
+    /// next beat tries again, and if none succeeds the runner's trust runs out by itself.
+    async fn pass(&self) {
+        if let Err(error) = self.correct_clock().await {
+            tracing::warn!(error = %error, "could not read the database's clock");
+        }
+        if let Err(error) = self.beat().await {
+            let trusted_until = self.holdings.trust.until();
+            tracing::warn!(error = %error, %trusted_until, "heartbeat failed");
+        }
+        if let Err(error) = self.return_expired().await {
+            tracing::warn!(error = %error, "could not return expired claims");
+        }
+    }
+
+    /// Follows the database's clock, where it has one that nodes share.
+    pub async fn correct_clock(&self) -> Result<(), store::Error> {
+        let mut looks = Vec::with_capacity(CLOCK_LOOKS);
+        for _ in 0..CLOCK_LOOKS {
+            let Some(database) = self.ports.store.database_time().await? else {
+                return Ok(());
+            };
+            looks.push((database, self.ports.clock.local_now()));
+        }
+        self.ports.clock.correct(&looks);
+        let skew = self.ports.clock.skew().as_secs_f64();
+        metrics::gauge!("almanack_clock_skew_seconds", "node" => self.identity.name.clone())
+            .set(skew);
+        Ok(())
+    }
+
+    /// Tells the store that this node is alive, and so are its claims.
+    pub async fn beat(&self) -> Result<(), store::Error> {
+        let asked_at = self.ports.clock.now();
+        let (store, lease) = (&self.ports.store, &self.settings.lease);
+        let held = self.holdings.claims.held();
+        store
+            .extend_claims(&held, lease.lease_until(asked_at))
+            .await?;
+        self.holdings.trust.extend(lease.trusted_until(asked_at));
+        store.save_node(&self.describe(asked_at)).await?;
+        // Forgetting is tidiness: a claim that is not forgotten here expires with nothing left in it.
+        let done = self.holdings.claims.take_done();
+        if done.is_empty() {
+            Ok(())
+        } else {
+            store.release_claims(&done).await
+        }
+    }
+
+    fn describe(&self, seen_at: Timestamp) -> Node {
+        Node {
+            name: self.identity.name.clone(),
+            session: self.identity.session.clone(),
+            version: self.settings.version.clone(),
+            started_at: self.started_at,
+            seen_at,
+            skew_us: i64::try_from(self.ports.clock.skew().as_micros()).unwrap_or(i64::MAX),
+        }
+    }
+
+    /// Ends the attempts of claims whose lease has passed.
+    async fn return_expired(&self) -> Result<(), store::Error> {
+        loop {
+            let now = self.ports.clock.now();
+            let expired = self.ports.store.load_expired(now, EXPIRED_MAX).await?;
+            for claim in &expired {
+                self.return_claim(claim, now).await?;
+            }
+            if expired.len() < EXPIRED_MAX {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The claim is forgotten last: a keeper that dies in between leaves it for the next one.
+    async fn return_claim(&self, claim: &ExpiredClaim, now: Timestamp) -> Result<(), store::Error> {
+        let end = |task| {
+            let jitter = self.ports.entropy.next_u64();
+            finish(
+                task,
+                &Outcome::LeaseExpired,
+                &self.settings.runner.backoff,
+                now,
+                jitter,
+            )
+        };
+        let finishes: Vec<_> = claim.tasks.iter().map(end).collect();
+        if !finishes.is_empty() {
+            let returned = self.ports.store.finish(finishes).await?;
+            let returned = returned.iter().filter(|f| **f == Finished::Applied).count();
+            tracing::warn!(node.name = %claim.node, tasks = returned, "a node's lease passed; its tasks are due again");
+            metrics::counter!("almanack_lease_expired_total").increment(returned as u64);
+        }
+        self.ports.store.release_claims(&[claim.claim_id]).await
+    }
+
+    async fn prune(&self, now: Timestamp) {
+        self.forget_silent_nodes(now).await;
+        let Retention::After(age) = self.settings.retention else {
+            return;
+        };
+        let before = now.saturating_sub(age).unwrap_or(Timestamp::MIN);
+        for _ in 0..PRUNE_STEPS_MAX {
+            match self.ports.store.prune(before, PRUNE_STEP).await {
+                Ok(pruned) if pruned == PRUNE_STEP => {}
+                Ok(_) => return,
+                Err(error) => {
+                    tracing::warn!(error = %error, "could not prune old tasks");
+                    return;
+                }
+            }
+        }
+    }
+
+    async fn forget_silent_nodes(&self, now: Timestamp) {
+        let Ok(nodes) = self.ports.store.load_nodes().await else {
+            return;
+        };
+        for node in nodes {
+            if now.duration_since(node.seen_at) > NODE_FORGOTTEN_AFTER {
+                // Only tidiness: the next pass tries again.
+                let _ = self.ports.store.forget_node(&node.session).await;
+            }
+        }
+    }
+
+    async fn sign_off(&self) {
+        if let Err(error) = self.beat().await {
+            tracing::warn!(error = %error, "could not sign off; the lease will pass by itself");
+            return;
+        }
+        if let Err(error) = self.ports.store.forget_node(&self.identity.session).await {
+            tracing::warn!(error = %error, "could not sign off the node");
+        }
+    }
+}
+
+fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(Timestamp::MAX)
+}

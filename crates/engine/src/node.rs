@@ -1,0 +1,174 @@
+//! One running process: its duties side by side, brought up and down in order.
+//!
+//! Up: learn the database's time, make sure the name is free, prove the first heartbeat, then start
+//! claiming. Down: stop claiming, let running attempts end or hand them back, and only then stop the
+//! heartbeat: a lease that ran out during the drain would hand work to others while we still do it.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    lease::LeasePolicy,
+    store::{self, Node, Store},
+    time::{Clock, CorrectedClock, Entropy, Sleeper},
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    claims::ClaimBook,
+    handlers::Handlers,
+    keeper::{Keeper, Retention},
+    runner::{Runner, RunnerSettings},
+    trust::Trust,
+};
+
+/// What a node is told about itself.
+#[derive(Debug, Clone)]
+pub struct NodeSettings {
+    /// What people call it.
+    pub name: String,
+    /// Which version it runs.
+    pub version: String,
+    /// How long its claims hold.
+    pub lease: LeasePolicy,
+    /// What it may run at once, and how failures wait.
+    pub runner: RunnerSettings,
+    /// How long ended tasks are kept.
+    pub retention: Retention,
+}
+
+/// What a node works with.
+#[derive(Clone)]
+pub struct Ports {
+    /// Where tasks live.
+    pub store: Arc<dyn Store>,
+    /// The shared time.
+    pub clock: Arc<CorrectedClock>,
+    /// How it waits.
+    pub sleeper: Arc<dyn Sleeper>,
+    /// How it is surprised.
+    pub entropy: Arc<dyn Entropy>,
+    /// Who tries what.
+    pub handlers: Handlers,
+}
+
+/// Why a node did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another process with this name is alive.
+    #[error(
+        "another node named `{name}` is alive (its heartbeat came at {seen_at}); give this one a name of its own"
+    )]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The other's last heartbeat.
+        seen_at: Timestamp,
+    },
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+/// Who a node is, to itself and to the store.
+#[derive(Debug, Clone)]
+pub struct NodeIdentity {
+    /// What people call it.
+    pub name: String,
+    /// Which run of it this is.
+    pub session: String,
+}
+
+/// What the duties of one node share: the claims it holds, and how long it may trust them.
+#[derive(Debug, Clone, Default)]
+pub struct Holdings {
+    /// Which claims.
+    pub claims: Arc<ClaimBook>,
+    /// How long.
+    pub trust: Arc<Trust>,
+}
+
+/// A node that has been admitted and may be run.
+pub struct AdmittedNode {
+    keeper: Keeper,
+    runner: Runner,
+}
+
+/// Admits a node: after this call it is registered, its clock is corrected and its trust proven.
+pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode, Error> {
+    let session = format!("{:016x}", ports.entropy.next_u64());
+    let identity = NodeIdentity {
+        name: settings.name.clone(),
+        session,
+    };
+    let holdings = Holdings::default();
+    let lease = settings.lease;
+    let keeper = Keeper::new(
+        ports.clone(),
+        identity.clone(),
+        settings.clone(),
+        holdings.clone(),
+    );
+    keeper.correct_clock().await?;
+    wait_for_name(&ports, &identity, &lease).await?;
+    keeper.beat().await?;
+    let runner = Runner::new(ports, identity, lease, settings.runner, holdings);
+    Ok(AdmittedNode { keeper, runner })
+}
+
+impl AdmittedNode {
+    /// Works until `stop`, then drains.
+    pub async fn run(self, stop: CancellationToken) {
+        let drained = CancellationToken::new();
+        let running = async {
+            self.runner.run(stop).await;
+            drained.cancel();
+        };
+        tokio::join!(running, self.keeper.run(drained.clone()));
+    }
+}
+
+/// A node that died moments ago leaves its name behind with a fresh heartbeat; a node that is alive
+/// will beat again. Waiting for one beat tells them apart.
+async fn wait_for_name(
+    ports: &Ports,
+    identity: &NodeIdentity,
+    lease: &LeasePolicy,
+) -> Result<(), Error> {
+    let Some(before) = namesake(ports, identity, lease).await? else {
+        return Ok(());
+    };
+    tracing::warn!(node.name = %identity.name, "a node of this name was seen a moment ago; waiting to see if it is alive");
+    let patience = lease.beat + SignedDuration::from_secs(1);
+    let until = ports
+        .clock
+        .now()
+        .saturating_add(patience)
+        .unwrap_or(Timestamp::MAX);
+    ports.sleeper.until(until).await;
+    match namesake(ports, identity, lease).await? {
+        Some(after) if after.seen_at > before.seen_at || after.session != before.session => {
+            Err(Error::NameTaken {
+                name: after.name,
+                seen_at: after.seen_at,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The most recently seen other run with our name, if it may still be alive.
+async fn namesake(
+    ports: &Ports,
+    identity: &NodeIdentity,
+    lease: &LeasePolicy,
+) -> Result<Option<Node>, store::Error> {
+    let now = ports.clock.now();
+    let nodes = ports.store.load_nodes().await?.into_iter();
+    let alive = nodes.filter(|node| {
+        node.name == identity.name
+            && node.session != identity.session
+            && now.duration_since(node.seen_at) < lease.ttl
+    });
+    Ok(alive.max_by_key(|node| node.seen_at))
+}

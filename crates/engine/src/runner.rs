@@ -1,0 +1,248 @@
+//! The runner: claims what is due, has it tried, and hands the endings to the finisher.
+//!
+//! It sleeps until the earliest due time it knows, until a hint says that something may be due
+//! earlier, or until a running attempt ends and makes room. It never polls while it waits, except
+//! that the store's safety poll bounds every sleep.
+
+mod finisher;
+mod running;
+
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    backoff::Backoff,
+    finish::Outcome,
+    lease::LeasePolicy,
+    store::{ClaimId, ClaimRequest, Claimed, Nudges},
+    task::Kind,
+    time::Clock,
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    node::{Holdings, NodeIdentity, Ports},
+    runner::{
+        finisher::{Finisher, FinisherHandle},
+        running::Running,
+    },
+};
+
+/// After a claim found nothing although something is due: another node is taking it right now, so
+/// look again soon but do not spin.
+const CONTENDED_WAIT: SignedDuration = SignedDuration::from_millis(10);
+/// After the store failed.
+const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
+
+/// What a node may run at once, and how failures wait.
+#[derive(Debug, Clone)]
+pub struct RunnerSettings {
+    /// Attempts at once.
+    pub slots: usize,
+    /// Tasks per claim at most.
+    pub claim_max: usize,
+    /// Attempts at once of single kinds.
+    pub limits: BTreeMap<Kind, usize>,
+    /// How failures wait.
+    pub backoff: Backoff,
+    /// How long running attempts may take to end when the node stops.
+    pub drain: SignedDuration,
+}
+
+impl Default for RunnerSettings {
+    fn default() -> Self {
+        Self {
+            slots: 64,
+            claim_max: 1_000,
+            limits: BTreeMap::new(),
+            backoff: Backoff::default(),
+            drain: SignedDuration::from_secs(20),
+        }
+    }
+}
+
+/// Claims and runs.
+pub struct Runner {
+    ports: Ports,
+    identity: NodeIdentity,
+    lease: LeasePolicy,
+    settings: RunnerSettings,
+    holdings: Holdings,
+    finisher: Finisher,
+}
+
+impl Runner {
+    /// Not running yet.
+    pub fn new(
+        ports: Ports,
+        identity: NodeIdentity,
+        lease: LeasePolicy,
+        settings: RunnerSettings,
+        holdings: Holdings,
+    ) -> Self {
+        let finisher = Finisher::new(ports.clone(), settings.backoff, holdings.claims.clone());
+        Self {
+            ports,
+            identity,
+            lease,
+            settings,
+            holdings,
+            finisher,
+        }
+    }
+
+    /// Works until `stop`, then lets running attempts end, hands back the rest, and returns once
+    /// every ending is written.
+    pub async fn run(self, stop: CancellationToken) {
+        let Self {
+            ports,
+            identity,
+            lease,
+            settings,
+            holdings,
+            finisher,
+        } = self;
+        let (handle, endings) = FinisherHandle::new();
+        let work = async {
+            let running = Running::new(ports.handlers.clone(), handle);
+            let mut shift = Shift {
+                ports: &ports,
+                identity,
+                lease,
+                settings,
+                holdings,
+                running,
+            };
+            shift.work(&stop).await;
+            shift.drain().await;
+            // Dropping the shift closes the finisher's queue, which ends it after the last ending.
+        };
+        tokio::join!(work, finisher.run(endings));
+    }
+}
+
+/// The runner at work.
+struct Shift<'a> {
+    ports: &'a Ports,
+    identity: NodeIdentity,
+    lease: LeasePolicy,
+    settings: RunnerSettings,
+    holdings: Holdings,
+    running: Running,
+}
+
+impl Shift<'_> {
+    async fn work(&mut self, stop: &CancellationToken) {
+        let mut nudges = self.ports.store.nudges();
+        let mut trusted = self.holdings.trust.watch();
+        while !stop.is_cancelled() {
+            trusted.mark_unchanged();
+            let wake_at = self.step().await;
+            let trusted_until = self.holdings.trust.until();
+            let trusts = self.ports.clock.now() < trusted_until;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = self.running.next_ended() => {}
+                () = earlier_hint(&mut *nudges, wake_at) => {}
+                () = self.ports.sleeper.until(wake_at) => {}
+                () = self.ports.sleeper.until(trusted_until), if trusts && !self.running.is_empty() => {}
+                _ = trusted.changed(), if !trusts => {}
+            }
+        }
+    }
+
+    /// Claims once if there is room and trust; answers when to look again.
+    async fn step(&mut self) -> Timestamp {
+        self.running.collect_ended();
+        let now = self.ports.clock.now();
+        let poll_at = later(now, self.ports.store.safety_poll());
+        if now >= self.holdings.trust.until() {
+            self.abandon();
+            return poll_at;
+        }
+        let free = self.settings.slots.saturating_sub(self.running.len());
+        if free == 0 {
+            return poll_at;
+        }
+        let request = self.request(now, free.min(self.settings.claim_max));
+        let claim_id = request.claim_id;
+        match self.ports.store.claim(request).await {
+            Ok(claimed) => self.start(claim_id, claimed, now).min(poll_at),
+            Err(error) => {
+                tracing::warn!(error = %error, "claim failed");
+                later(self.ports.clock.now(), TROUBLE_WAIT)
+            }
+        }
+    }
+
+    fn request(&self, now: Timestamp, slots: usize) -> ClaimRequest {
+        let room = |(kind, limit): (&Kind, &usize)| {
+            (
+                kind.clone(),
+                limit.saturating_sub(self.running.count_of(kind)),
+            )
+        };
+        ClaimRequest {
+            claim_id: ClaimId(self.ports.entropy.next_u64().cast_signed() & i64::MAX),
+            session: self.identity.session.clone(),
+            node: self.identity.name.clone(),
+            now,
+            lease_until: self.lease.lease_until(now),
+            slots,
+            limits: self.settings.limits.iter().map(room).collect(),
+        }
+    }
+
+    /// Starts what was claimed; answers when the next task is due.
+    fn start(&mut self, claim_id: ClaimId, claimed: Claimed, asked_at: Timestamp) -> Timestamp {
+        let found = !claimed.tasks.is_empty();
+        let now = self.ports.clock.now();
+        self.holdings.claims.open(claim_id, claimed.tasks.len());
+        // The claim may have taken long to answer: its own lease bounds what may still be started.
+        if now < self.lease.trusted_until(asked_at) {
+            self.running.start(claim_id, claimed.tasks, now);
+        } else {
+            self.running.hand_back(claim_id, claimed.tasks);
+        }
+        match claimed.next_due_at {
+            None => Timestamp::MAX,
+            Some(due_at) if due_at > now => due_at,
+            Some(_) if found => now,
+            Some(_) => later(now, CONTENDED_WAIT),
+        }
+    }
+
+    /// The leases may have passed on: what runs is stopped, and reported as a node that died would
+    /// have been. If somebody else runs it by now, the report is fenced off.
+    fn abandon(&mut self) {
+        if !self.running.is_empty() {
+            tracing::error!(
+                tasks = self.running.len(),
+                "leases ran out; stopping running attempts"
+            );
+            self.running.end_all(&Outcome::LeaseExpired);
+        }
+    }
+
+    async fn drain(&mut self) {
+        let until = later(self.ports.clock.now(), self.settings.drain);
+        while !self.running.is_empty() {
+            tokio::select! {
+                biased;
+                () = self.running.next_ended() => {}
+                () = self.ports.sleeper.until(until.min(self.holdings.trust.until())) => break,
+            }
+        }
+        self.running.end_all(&Outcome::HandedBack);
+    }
+}
+
+/// Waits for a hint that is worth waking up for.
+async fn earlier_hint(nudges: &mut dyn Nudges, wake_at: Timestamp) {
+    while nudges.next().await >= wake_at {}
+}
+
+fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(Timestamp::MAX)
+}

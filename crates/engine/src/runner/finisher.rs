@@ -1,0 +1,126 @@
+//! The finisher: writes endings, as many at a time as have gathered.
+//!
+//! While one batch is on its way to the store the next one gathers, so the busier the node, the
+//! fewer commits per task. An ending is written until the store has answered about it: it is
+//! fenced by the task's term, so repeating it is harmless however long it takes.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    backoff::Backoff,
+    finish::{Finish, Outcome, finish},
+    store::{ClaimId, Finished},
+    task::ClaimedTask,
+    time::Clock,
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::mpsc;
+
+use crate::{claims::ClaimBook, node::Ports};
+
+/// Endings written at once.
+const BATCH_MAX: usize = 2_000;
+/// Between two tries when the store does not answer.
+const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
+
+/// An attempt that has ended.
+pub(super) struct Ending {
+    pub(super) claim_id: ClaimId,
+    pub(super) task: Arc<ClaimedTask>,
+    pub(super) outcome: Outcome,
+}
+
+/// Where endings are handed in.
+pub(super) struct FinisherHandle(mpsc::UnboundedSender<Ending>);
+
+impl FinisherHandle {
+    /// The queue is unbounded in name only: a node's slots bound what can end.
+    pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Ending>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender), receiver)
+    }
+
+    /// Hands in an ending. The finisher outlives every handle, so this cannot fail.
+    pub(super) fn end(&self, ending: Ending) {
+        let _ = self.0.send(ending);
+    }
+}
+
+/// Writes endings.
+pub(super) struct Finisher {
+    ports: Ports,
+    backoff: Backoff,
+    claims: Arc<ClaimBook>,
+}
+
+impl Finisher {
+    pub(super) fn new(ports: Ports, backoff: Backoff, claims: Arc<ClaimBook>) -> Self {
+        Self {
+            ports,
+            backoff,
+            claims,
+        }
+    }
+
+    /// Works until every handle is gone and everything handed in is written.
+    pub(super) async fn run(self, mut endings: mpsc::UnboundedReceiver<Ending>) {
+        let mut batch = Vec::new();
+        while endings.recv_many(&mut batch, BATCH_MAX).await > 0 {
+            self.write(&batch).await;
+            self.claims
+                .tick_off(batch.iter().map(|ending| ending.claim_id));
+            batch.clear();
+        }
+    }
+
+    async fn write(&self, endings: &[Ending]) {
+        let now = self.ports.clock.now();
+        let finishes: Vec<Finish> = endings
+            .iter()
+            .map(|ending| self.decide(ending, now))
+            .collect();
+        let finished = loop {
+            match self.ports.store.finish(finishes.clone()).await {
+                Ok(finished) => break finished,
+                Err(error) => {
+                    tracing::warn!(error = %error, endings = endings.len(), "endings wait for the store")
+                }
+            }
+            let again_at = self.ports.clock.now().saturating_add(TROUBLE_WAIT);
+            self.ports
+                .sleeper
+                .until(again_at.unwrap_or(Timestamp::MAX))
+                .await;
+        };
+        for (ending, finished) in endings.iter().zip(finished) {
+            record(ending, finished, now);
+        }
+    }
+
+    fn decide(&self, ending: &Ending, now: Timestamp) -> Finish {
+        finish(
+            &ending.task,
+            &ending.outcome,
+            &self.backoff,
+            now,
+            self.ports.entropy.next_u64(),
+        )
+    }
+}
+
+fn record(ending: &Ending, finished: Finished, now: Timestamp) {
+    let queue = ending.task.identity.kind.to_string();
+    if finished == Finished::Late {
+        tracing::info!(
+            task.id = ending.task.id.0,
+            outcome = ending.outcome.name(),
+            "an attempt ended after its task had been taken from it"
+        );
+        metrics::counter!("almanack_fenced_writes_total").increment(1);
+        return;
+    }
+    let took = now.duration_since(ending.task.started_at).as_secs_f64();
+    metrics::histogram!("almanack_run_duration_seconds", "queue" => queue.clone()).record(took);
+    let outcome = ending.outcome.name();
+    metrics::counter!("almanack_runs_total", "queue" => queue, "outcome" => outcome).increment(1);
+}

@@ -1,0 +1,156 @@
+//! The attempts that are running now.
+//!
+//! Each attempt is a task of the runtime of its own: a handler that panics or blocks harms nobody
+//! else. What is known about a running attempt is kept here, outside it, so that nothing is lost
+//! with it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    finish::Outcome,
+    store::ClaimId,
+    task::{ClaimedTask, Kind},
+};
+use jiff::Timestamp;
+use tokio::task::{Id, JoinError, JoinSet};
+
+use super::finisher::{Ending, FinisherHandle};
+use crate::handlers::Handlers;
+
+/// What is known about a running attempt.
+struct Attempt {
+    claim_id: ClaimId,
+    task: Arc<ClaimedTask>,
+}
+
+/// All of a node's running attempts.
+pub(super) struct Running {
+    handlers: Handlers,
+    finisher: FinisherHandle,
+    tasks: JoinSet<Outcome>,
+    attempts: BTreeMap<Id, Attempt>,
+    counts: BTreeMap<Kind, usize>,
+}
+
+impl Running {
+    pub(super) fn new(handlers: Handlers, finisher: FinisherHandle) -> Self {
+        let (tasks, attempts, counts) = (JoinSet::new(), BTreeMap::new(), BTreeMap::new());
+        Self {
+            handlers,
+            finisher,
+            tasks,
+            attempts,
+            counts,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.attempts.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.attempts.is_empty()
+    }
+
+    pub(super) fn count_of(&self, kind: &Kind) -> usize {
+        self.counts.get(kind).copied().unwrap_or(0)
+    }
+
+    /// Starts an attempt for each task of a claim.
+    pub(super) fn start(&mut self, claim_id: ClaimId, tasks: Vec<ClaimedTask>, now: Timestamp) {
+        for task in tasks {
+            let lateness = now.duration_since(task.execute_at).as_secs_f64();
+            let queue = task.identity.kind.to_string();
+            metrics::histogram!("almanack_run_wait_seconds", "queue" => queue).record(lateness);
+            *self.counts.entry(task.identity.kind.clone()).or_default() += 1;
+            let handler = self.handlers.of(&task.identity.kind);
+            let task = Arc::new(task);
+            let attempted = Arc::clone(&task);
+            let spawned = self
+                .tasks
+                .spawn(async move { handler.attempt(&attempted).await });
+            self.attempts
+                .insert(spawned.id(), Attempt { claim_id, task });
+        }
+    }
+
+    /// Waits until an attempt ends, and passes its ending on. Waits for ever if none is running.
+    pub(super) async fn next_ended(&mut self) {
+        match self.tasks.join_next_with_id().await {
+            Some(joined) => self.ended(joined),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Passes on every ending that is already there.
+    pub(super) fn collect_ended(&mut self) {
+        while let Some(joined) = self.tasks.try_join_next_with_id() {
+            self.ended(joined);
+        }
+    }
+
+    fn ended(&mut self, joined: Result<(Id, Outcome), JoinError>) {
+        let (id, outcome) = match joined {
+            Ok((id, outcome)) => (id, outcome),
+            Err(error) if error.is_panic() => {
+                let error_text = "the handler panicked; see the log".to_owned();
+                (
+                    error.id(),
+                    Outcome::Retry {
+                        error: error_text,
+                        retry_after: None,
+                    },
+                )
+            }
+            // Dropped by us; whoever dropped it has decided about it.
+            Err(error) => {
+                self.forget(error.id());
+                return;
+            }
+        };
+        if let Some(attempt) = self.forget(id) {
+            self.finisher.end(Ending {
+                claim_id: attempt.claim_id,
+                task: attempt.task,
+                outcome,
+            });
+        }
+    }
+
+    fn forget(&mut self, id: Id) -> Option<Attempt> {
+        let attempt = self.attempts.remove(&id)?;
+        if let Some(count) = self.counts.get_mut(&attempt.task.identity.kind) {
+            *count -= 1;
+        }
+        Some(attempt)
+    }
+
+    /// Reports tasks as never started.
+    pub(super) fn hand_back(&self, claim_id: ClaimId, tasks: Vec<ClaimedTask>) {
+        for task in tasks {
+            let task = Arc::new(task);
+            self.finisher.end(Ending {
+                claim_id,
+                task,
+                outcome: Outcome::HandedBack,
+            });
+        }
+    }
+
+    /// Stops all attempts and reports each as ended so; those that had ended by themselves are
+    /// reported as they ended.
+    pub(super) fn end_all(&mut self, outcome: &Outcome) {
+        self.collect_ended();
+        self.tasks.abort_all();
+        self.tasks.detach_all();
+        self.counts.clear();
+        for attempt in std::mem::take(&mut self.attempts).into_values() {
+            let outcome = outcome.clone();
+            self.finisher.end(Ending {
+                claim_id: attempt.claim_id,
+                task: attempt.task,
+                outcome,
+            });
+        }
+    }
+}
