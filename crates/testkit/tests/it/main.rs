@@ -1,0 +1,7 @@
+//! Tests of the testkit, and of the repository itself.
+#![expect(
+    clippy::expect_used,
+    reason = "helpers of tests; clippy only exempts the tests themselves"
+)]
+
+mod tidy;
