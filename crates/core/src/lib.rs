@@ -8,6 +8,7 @@
 //! stated as a port trait ([`store`], [`handler`]) that other crates implement.
 
 pub mod backoff;
+pub mod callback;
 pub mod event;
 pub mod finish;
 #[cfg(test)]

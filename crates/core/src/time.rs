@@ -47,7 +47,10 @@ pub struct CorrectedClock {
 impl CorrectedClock {
     /// Starts uncorrected.
     pub fn new(local: Arc<dyn Clock>) -> Self {
-        Self { local, ahead_us: AtomicI64::new(0) }
+        Self {
+            local,
+            ahead_us: AtomicI64::new(0),
+        }
     }
 
     /// The clock underneath, to time looks at the database with.
@@ -59,7 +62,9 @@ impl CorrectedClock {
     /// answer was here.
     pub fn correct(&self, looks: &[(Timestamp, Timestamp)]) {
         let ahead = looks.iter().map(|(database, local)| {
-            database.as_microsecond().saturating_sub(local.as_microsecond())
+            database
+                .as_microsecond()
+                .saturating_sub(local.as_microsecond())
         });
         if let Some(best) = ahead.max() {
             self.ahead_us.store(best, Ordering::Relaxed);
@@ -104,9 +109,17 @@ mod tests {
         // The database showed 1,000 and 1,003; the answers took 4 and 2 seconds to arrive.
         clock.correct(&[(at(1_000), at(5_004)), (at(1_003), at(5_005))]);
         assert_eq!(clock.skew(), SignedDuration::from_secs(-4_002));
-        assert_eq!(clock.now(), at(998), "at most what the database can show by now");
+        assert_eq!(
+            clock.now(),
+            at(998),
+            "at most what the database can show by now"
+        );
         clock.correct(&[]);
-        assert_eq!(clock.now(), at(998), "a round without an answer changes nothing");
+        assert_eq!(
+            clock.now(),
+            at(998),
+            "a round without an answer changes nothing"
+        );
     }
 
     #[test]

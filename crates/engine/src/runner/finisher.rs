@@ -79,11 +79,11 @@ impl Finisher {
             .iter()
             .map(|ending| self.decide(ending, now))
             .collect();
-        let finished = loop {
+        let answers = loop {
             match self.ports.store.finish(finishes.clone()).await {
-                Ok(finished) => break finished,
+                Ok(answers) => break answers,
                 Err(error) => {
-                    tracing::warn!(error = %error, endings = endings.len(), "endings wait for the store")
+                    tracing::warn!(error = %error, endings = endings.len(), "endings wait for the store");
                 }
             }
             let again_at = self.ports.clock.now().saturating_add(TROUBLE_WAIT);
@@ -92,8 +92,8 @@ impl Finisher {
                 .until(again_at.unwrap_or(Timestamp::MAX))
                 .await;
         };
-        for (ending, finished) in endings.iter().zip(finished) {
-            record(ending, finished, now);
+        for (ending, answer) in endings.iter().zip(answers) {
+            record(ending, answer, now);
         }
     }
 
@@ -108,9 +108,9 @@ impl Finisher {
     }
 }
 
-fn record(ending: &Ending, finished: Finished, now: Timestamp) {
+fn record(ending: &Ending, answer: Finished, now: Timestamp) {
     let queue = ending.task.identity.kind.to_string();
-    if finished == Finished::Late {
+    if answer == Finished::Late {
         tracing::info!(
             task.id = ending.task.id.0,
             outcome = ending.outcome.name(),

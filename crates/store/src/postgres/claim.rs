@@ -55,12 +55,16 @@ impl PostgresStore {
     pub(super) async fn extend(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
         let ids = numbers(claims);
         let until = micros(lease_until);
-        self.execute("extend claims", claim::EXTEND_POSTGRES, &[&ids, &until]).await.map(|_| ())
+        self.execute("extend claims", claim::EXTEND_POSTGRES, &[&ids, &until])
+            .await
+            .map(|_| ())
     }
 
     pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
         let ids = numbers(claims);
-        self.execute("release claims", claim::RELEASE_POSTGRES, &[&ids]).await.map(|_| ())
+        self.execute("release claims", claim::RELEASE_POSTGRES, &[&ids])
+            .await
+            .map(|_| ())
     }
 
     pub(super) async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
@@ -184,10 +188,7 @@ fn picked<'a>(finishes: &[&'a Finish], applied: &[bool], wanted: bool) -> Vec<&'
         .collect()
 }
 
-async fn write_ends(
-    client: &(impl GenericClient + Sync),
-    finishes: &[&Finish],
-) -> Result<Vec<bool>> {
+async fn write_ends(client: &impl GenericClient, finishes: &[&Finish]) -> Result<Vec<bool>> {
     let failed = |error| explain("finish attempts", error);
     let big = |f: fn(&Finish) -> i64| finishes.iter().map(|x| f(x)).collect::<Vec<_>>();
     let due = |finish: &Finish| finish.waits.then(|| micros(finish.execute_at));
@@ -231,7 +232,7 @@ async fn write_ends(
 }
 
 async fn note_attempts(
-    client: &(impl GenericClient + Sync),
+    client: &impl GenericClient,
     statement: &str,
     finishes: &[&Finish],
 ) -> Result<()> {

@@ -42,12 +42,12 @@ pub(super) async fn apply_all(
     let created = sort(|change| change.amend.is_none());
     let amended = sort(|change| change.amend.is_some() && change.insert.is_none());
     let replaced = sort(|change| change.amend.is_some() && change.insert.is_some());
-    let (written, changed) =
+    let (written, held) =
         tokio::try_join!(insert_all(client, &created), amend_all(client, &amended))?;
     for (place, id) in written {
         answers[place] = Applied::Done { inserted: Some(id) };
     }
-    for place in changed {
+    for place in held {
         answers[place] = Applied::Done { inserted: None };
     }
     if !replaced.is_empty() {
@@ -74,13 +74,13 @@ pub(super) async fn apply_once(
     let mut inserted: BTreeMap<usize, Option<TaskId>> = BTreeMap::new();
     // One by one: a later change may be about what an earlier one wrote.
     for placed in changes.iter().enumerate() {
-        let (written, changed) = match (&placed.1.amend, &placed.1.insert) {
+        let (written, held) = match (&placed.1.amend, &placed.1.insert) {
             (None, _) => (insert_all(&transaction, &[placed]).await?, vec![]),
             (Some(_), None) => (vec![], amend_all(&transaction, &[placed]).await?),
             (Some(_), Some(_)) => (replace_all(&transaction, &[placed]).await?, vec![]),
         };
         inserted.extend(written.into_iter().map(|(place, id)| (place, Some(id))));
-        inserted.extend(changed.into_iter().map(|place| (place, None)));
+        inserted.extend(held.into_iter().map(|place| (place, None)));
     }
     if inserted.len() < changes.len() {
         return Ok(AppliedOnce::Lost);
@@ -121,7 +121,7 @@ async fn tell(client: &Object, channel: &str, changes: &[Change]) {
 
 /// The rows written, each with its place; an identity that exists already is left out.
 async fn insert_all(
-    client: &(impl GenericClient + Sync),
+    client: &impl GenericClient,
     placed: &[Placed<'_>],
 ) -> Result<Vec<(usize, TaskId)>> {
     let mut rows: Vec<(usize, i64, &NewTask)> = placed
@@ -188,10 +188,7 @@ fn match_written<'a>(
 }
 
 /// The places whose rows were still as the decision saw them.
-async fn amend_all(
-    client: &(impl GenericClient + Sync),
-    placed: &[Placed<'_>],
-) -> Result<Vec<usize>> {
+async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result<Vec<usize>> {
     let mut rows: Vec<(usize, &Change, &Amend)> = placed
         .iter()
         .filter_map(|(place, change)| Some((*place, *change, change.amend.as_ref()?)))

@@ -40,7 +40,7 @@ impl SqliteStore {
 
     pub(super) async fn end(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         let hint = earliest_wait(&finishes, SAFETY_POLL);
-        let finished = self
+        let answers = self
             .write("finish attempts", move |connection| {
                 finishes
                     .iter()
@@ -51,7 +51,7 @@ impl SqliteStore {
         if let Some(due_at) = hint {
             self.nudger.nudge(due_at);
         }
-        Ok(finished)
+        Ok(answers)
     }
 
     pub(super) async fn extend(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {

@@ -116,10 +116,10 @@ fn apply_all_once(
 }
 
 fn apply(connection: &Connection, change: &Change) -> Outcome<Applied> {
-    if let Some(amend) = &change.amend {
-        if !amended(connection, amend, micros(change.decided_at))? {
-            return Ok(Applied::Lost);
-        }
+    if let Some(amend) = &change.amend
+        && !amended(connection, amend, micros(change.decided_at))?
+    {
+        return Ok(Applied::Lost);
     }
     let inserted = match &change.insert {
         None => None,

@@ -1,0 +1,90 @@
+//! The system's clocks, and waiting by them.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use almanack_core::time::{Clock, Sleeper, to_micros};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+/// Longest single sleep. A suspended machine or a stepped clock is noticed at the latest then.
+const NAP_MAX: SignedDuration = SignedDuration::from_secs(60);
+
+/// The wall clock, steps and all. Right where there is nobody to compare with: one machine, one
+/// SQLite file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the clock that everybody else is given"
+        )]
+        to_micros(Timestamp::now())
+    }
+}
+
+/// A clock that starts at the wall clock and then only counts: when somebody sets the machine's
+/// clock, this one does not jump. Right where the database's clock corrects it anyway.
+#[derive(Debug, Clone)]
+pub struct SteadyClock {
+    wall: Timestamp,
+    started: Instant,
+}
+
+impl SteadyClock {
+    /// Starts at the wall clock.
+    pub fn start() -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the monotonic half of the clock others are given"
+        )]
+        let started = Instant::now();
+        Self {
+            wall: SystemClock.now(),
+            started,
+        }
+    }
+}
+
+impl Clock for SteadyClock {
+    fn now(&self) -> Timestamp {
+        let elapsed =
+            SignedDuration::try_from(self.started.elapsed()).unwrap_or(SignedDuration::MAX);
+        to_micros(self.wall.saturating_add(elapsed).unwrap_or(Timestamp::MAX))
+    }
+}
+
+/// Waits by a clock.
+#[derive(Clone)]
+pub struct ClockSleeper {
+    clock: Arc<dyn Clock>,
+}
+
+impl ClockSleeper {
+    /// Waits by `clock`.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock }
+    }
+}
+
+#[async_trait]
+impl Sleeper for ClockSleeper {
+    async fn until(&self, at: Timestamp) {
+        loop {
+            let left = at.duration_since(self.clock.now());
+            if left <= SignedDuration::ZERO {
+                return;
+            }
+            let nap = Duration::try_from(left.min(NAP_MAX)).unwrap_or_default();
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "this is the wait that everybody else is given"
+            )]
+            tokio::time::sleep(nap).await;
+        }
+    }
+}
