@@ -31,7 +31,7 @@ pub const TYPE_CANCEL: &str = "almanack.task.cancel.v1";
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     /// Not a CloudEvent 1.0 in JSON, or with a field missing or unknown.
-    #[error("event is not as expected: {0}")]
+    #[error("{0}")]
     Shape(String),
     /// Some other version of CloudEvents.
     #[error("event has specversion `{0}`; only `1.0` is understood")]
@@ -88,18 +88,20 @@ struct CancelData {
 
 /// Reads one structured-mode event. `payload_limit` is the deployment's payload size limit.
 pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> {
-    let envelope: Envelope = read(json)?;
+    let envelope: Envelope = read(json, "event")?;
     if envelope.specversion != "1.0" {
-        return Err(EventError::Version(envelope.specversion));
+        return Err(EventError::Version(
+            envelope.specversion.chars().take(100).collect(),
+        ));
     }
     let subject = envelope.subject.ok_or_else(|| missing("subject"))?;
     let subject = Subject::parse(&subject)?;
     let data = envelope.data.ok_or_else(|| missing("data"))?;
     let data = data.get();
     let request = match envelope.r#type.as_str() {
-        TYPE_PUT => Request::Put(put(subject, read(data)?, payload_limit)?),
+        TYPE_PUT => Request::Put(put(subject, read(data, "data")?, payload_limit)?),
         TYPE_CANCEL => {
-            let data: CancelData = read(data)?;
+            let data: CancelData = read(data, "data")?;
             let identity = Identity {
                 subject,
                 kind: Kind::parse(&data.kind)?,
@@ -137,12 +139,27 @@ fn put(subject: Subject, data: PutData, payload_limit: usize) -> Result<Put, Eve
     })
 }
 
-fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, EventError> {
-    serde_json::from_str(json).map_err(|error| EventError::Shape(error.to_string()))
+/// Reads one level of the event; `within` is where it stands, for the message.
+fn read<'a, T: Deserialize<'a>>(json: &'a str, within: &str) -> Result<T, EventError> {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let field = error.path().to_string();
+        let why = error.into_inner();
+        // A field that is missing or unknown is named by the message itself.
+        EventError::Shape(if field == "." {
+            format!("{within}: {why}")
+        } else {
+            format!("{within}.{field}: {why}")
+        })
+    })?;
+    reader
+        .end()
+        .map_err(|error| EventError::Shape(format!("{within}: {error}")))?;
+    Ok(value)
 }
 
 fn missing(field: &str) -> EventError {
-    EventError::Shape(format!("missing field `{field}`"))
+    EventError::Shape(format!("event: missing field `{field}`"))
 }
 
 #[cfg(test)]

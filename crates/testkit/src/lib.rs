@@ -12,5 +12,6 @@
 )]
 
 pub mod clock;
+pub mod conformance;
 pub mod entropy;
 pub mod fixture;

@@ -1,0 +1,3 @@
+//! The stores against the one conformance suite.
+
+mod sqlite;

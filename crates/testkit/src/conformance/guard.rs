@@ -1,0 +1,172 @@
+//! Compare and set: a change applies to the row exactly as its decision saw it, or not at all.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    finish::Outcome,
+    reschedule::{Change, Request, Rule},
+    store::{Applied, Store},
+    task::{Identity, Task, TaskId},
+};
+
+use super::{applied, ask, claim_one, current, decided, done, end, plant, task};
+use crate::fixture::{PUBLISH, START, at, cancel, identity, put};
+
+fn publish() -> Identity {
+    identity("article:1", PUBLISH)
+}
+
+fn move_to(seconds: i64) -> Request {
+    Request::Put(put("article:1", PUBLISH, at(seconds)))
+}
+
+/// The change must be lost and leave row and history as they are.
+async fn check_lost(store: &dyn Store, change: Change) {
+    let before = store.load_records(&publish()).await.unwrap();
+    assert_eq!(applied(store, change).await, Applied::Lost);
+    let after = store.load_records(&publish()).await.unwrap();
+    assert_eq!(after, before, "a lost change leaves nothing behind");
+}
+
+/// The guard's status.
+pub async fn rs_06_a_change_decided_before_a_claim_is_lost(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, START), START).await;
+    let change = decided(&*store, &move_to(600), START).await;
+    claim_one(&*store, 1, START).await;
+    check_lost(&*store, change).await;
+}
+
+/// The guard's term: the row looks the same again, but it has been tried in between.
+pub async fn rs_06_a_change_decided_before_a_term_is_lost(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, START), START).await;
+    let seen = current(&*store, &publish()).await.unwrap();
+    let change = decided(&*store, &move_to(600), START).await;
+    let attempt = claim_one(&*store, 1, START).await;
+    end(&*store, &attempt, &Outcome::HandedBack, at(1)).await;
+    let now = current(&*store, &publish()).await.unwrap();
+    assert_eq!(
+        (seen.status, seen.attempt),
+        (now.status, now.attempt),
+        "all but the term"
+    );
+    check_lost(&*store, change).await;
+}
+
+/// The guard's decision count: the row was moved away and back.
+pub async fn rs_06_a_change_decided_before_another_decision_is_lost(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, at(60)), START).await;
+    let change = decided(&*store, &move_to(600), START).await;
+    ask(&*store, &move_to(90), START).await;
+    ask(&*store, &move_to(60), START).await;
+    check_lost(&*store, change).await;
+}
+
+/// A row that gave way to its successor is history.
+pub async fn rs_06_a_change_of_a_retired_row_is_lost(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, at(60)), START).await;
+    let withdraw = Request::Cancel(cancel("article:1", PUBLISH));
+    ask(&*store, &withdraw, START).await;
+    let change = decided(&*store, &move_to(600), START).await;
+    ask(&*store, &move_to(90), START).await;
+    check_lost(&*store, change).await;
+}
+
+/// Half a replacement would be two live tasks, or none.
+pub async fn rs_06_a_lost_replacement_writes_no_successor(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, START), START).await;
+    let attempt = claim_one(&*store, 1, START).await;
+    let change = decided(&*store, &move_to(600), at(1)).await;
+    assert!(
+        change.insert.is_some() && change.amend.is_some(),
+        "a replacement"
+    );
+    end(&*store, &attempt, &done(), at(2)).await;
+    check_lost(&*store, change).await;
+}
+
+/// The second sees the first one's work, although neither knew of the other.
+pub async fn rs_06_of_two_changes_from_one_row_in_one_batch_one_is_done(store: Arc<dyn Store>) {
+    let id = plant(&*store, put("article:1", PUBLISH, at(60)), START).await;
+    let first = decided(&*store, &move_to(90), START).await;
+    let second = decided(&*store, &move_to(120), START).await;
+    let answers = store.apply(vec![first, second]).await.unwrap();
+    assert_eq!(answers, [Applied::Done { inserted: None }, Applied::Lost]);
+    let row = task(&*store, id).await;
+    assert_eq!((row.execute_at, row.decisions), (at(90), 1));
+}
+
+async fn race(store: &Arc<dyn Store>, changes: Vec<Change>) -> Vec<usize> {
+    let racers: Vec<_> = changes
+        .into_iter()
+        .map(|change| {
+            let store = Arc::clone(store);
+            tokio::spawn(async move { applied(&*store, change).await })
+        })
+        .collect();
+    let mut winners = Vec::new();
+    for (place, racer) in racers.into_iter().enumerate() {
+        if racer.await.expect("a racer") != Applied::Lost {
+            winners.push(place);
+        }
+    }
+    winners
+}
+
+/// However they race, one wins, and the row is as the winner said.
+pub async fn rs_06_of_many_concurrent_changes_from_one_row_one_is_done(store: Arc<dyn Store>) {
+    let id: TaskId = plant(&*store, put("article:1", PUBLISH, at(60)), START).await;
+    for round in 1..=10_u32 {
+        let mut changes = Vec::new();
+        for seconds in 0..8 {
+            changes.push(decided(&*store, &move_to(1000 + seconds), START).await);
+        }
+        let winners = race(&store, changes).await;
+        assert_eq!(winners.len(), 1, "round {round}");
+        let row: Task = task(&*store, id).await;
+        let winner = i64::try_from(winners[0]).unwrap();
+        assert_eq!((row.execute_at, row.decisions), (at(1000 + winner), round));
+    }
+}
+
+/// After a lost reply the caller asks again: the second time finds its own effect.
+pub async fn rs_06_a_repeated_change_is_lost_and_not_doubled(store: Arc<dyn Store>) {
+    let insert = decided(&*store, &move_to(60), START).await;
+    assert_ne!(applied(&*store, insert.clone()).await, Applied::Lost);
+    check_lost(&*store, insert).await;
+    let amend = decided(&*store, &move_to(90), START).await;
+    assert_ne!(applied(&*store, amend.clone()).await, Applied::Lost);
+    check_lost(&*store, amend).await;
+}
+
+/// Founding document 002, section 4: zero rows means decide again, never "done".
+pub async fn rs_06_deciding_again_after_a_claim_in_between_replaces(store: Arc<dyn Store>) {
+    let id = plant(&*store, put("article:1", PUBLISH, START), START).await;
+    let change = decided(&*store, &move_to(600), START).await;
+    assert_eq!(change.rule, Rule::Updated);
+    claim_one(&*store, 1, START).await;
+    check_lost(&*store, change).await;
+    let again = ask(&*store, &move_to(600), at(1)).await;
+    assert_eq!(
+        (again.rule, again.cancelled_task_id),
+        (Rule::CancelledAndInserted, Some(id))
+    );
+    let row = current(&*store, &publish()).await.unwrap();
+    assert_eq!(
+        row.due_at,
+        Some(at(600)),
+        "the change of time was not swallowed"
+    );
+}
+
+/// The same race lost to a success: nothing left to move, and the answer says so.
+pub async fn rs_06_deciding_again_after_an_ending_in_between_is_ignored(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, START), START).await;
+    let attempt = claim_one(&*store, 1, START).await;
+    let change = decided(&*store, &move_to(600), START).await;
+    end(&*store, &attempt, &done(), at(1)).await;
+    check_lost(&*store, change).await;
+    assert_eq!(
+        ask(&*store, &move_to(600), at(2)).await.rule,
+        Rule::IgnoredDone
+    );
+}

@@ -1,0 +1,165 @@
+//! Retention: what is over goes, what lives stays.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    reschedule::{Request, Rule},
+    store::{AppliedOnce, OnceKey, Records, Store},
+    task::TaskId,
+};
+
+use super::{
+    ask, claim_one, claimed, current, decided, done, end, failed, plant, plant_many, refused, task,
+};
+use crate::fixture::{PUBLISH, START, at, cancel, cancel_rev, claim_request, identity, put};
+
+/// Plants, claims and ends one task; everything at `seconds`.
+async fn ended(store: &dyn Store, subject: &str, seconds: i64) -> TaskId {
+    plant(store, put(subject, PUBLISH, at(seconds)), at(seconds)).await;
+    let attempt = claim_one(store, seconds + 1, at(seconds)).await;
+    end(store, &attempt, &done(), at(seconds)).await;
+    attempt.id
+}
+
+/// Waiting, running and waiting to be retried are live however old; recent ends stay.
+pub async fn only_rows_that_ended_before_the_bound_go(store: Arc<dyn Store>) {
+    let success = ended(&*store, "success:1", 0).await;
+    plant(&*store, put("spent:1", PUBLISH, START), START).await;
+    let spent = claim_one(&*store, 101, START).await;
+    end(&*store, &spent, &refused(), START).await;
+    let withdrawn = plant(&*store, put("withdrawn:1", PUBLISH, START), START).await;
+    ask(
+        &*store,
+        &Request::Cancel(cancel("withdrawn:1", PUBLISH)),
+        START,
+    )
+    .await;
+    let mark = ask(&*store, &cancel_rev("mark:1", PUBLISH, 2), START)
+        .await
+        .task_id;
+    plant(&*store, put("retried:1", PUBLISH, START), START).await;
+    let retried = claim_one(&*store, 102, START).await;
+    end(&*store, &retried, &failed(), START).await;
+    ask(
+        &*store,
+        &Request::Put(put("retried:1", PUBLISH, at(5000))),
+        START,
+    )
+    .await;
+    plant(&*store, put("running:1", PUBLISH, START), START).await;
+    let running = claim_one(&*store, 103, START).await;
+    let waiting = plant(&*store, put("waiting:1", PUBLISH, at(9000)), START).await;
+    let recent = ended(&*store, "recent:1", 1000).await;
+
+    assert_eq!(store.prune(at(1000), 100).await.unwrap(), 4);
+    for gone in [success, spent.id, withdrawn, mark] {
+        assert_eq!(store.load_task(gone).await.unwrap(), None);
+    }
+    for kept in [retried.id, running.id, waiting, recent] {
+        assert!(task(&*store, kept).await.current);
+    }
+    assert_eq!(store.prune(at(1000), 100).await.unwrap(), 0, "and is done");
+}
+
+/// No orphans: a new life of the identity starts with an empty story.
+pub async fn a_pruned_row_takes_its_history_with_it(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, at(60)), START).await;
+    ask(
+        &*store,
+        &Request::Put(put("article:1", PUBLISH, START)),
+        START,
+    )
+    .await;
+    let first = claim_one(&*store, 1, START).await;
+    end(&*store, &first, &failed(), START).await;
+    let last = claim_one(&*store, 2, at(60)).await;
+    end(&*store, &last, &done(), at(61)).await;
+    assert_eq!(store.prune(at(100), 100).await.unwrap(), 1);
+    let records = store
+        .load_records(&identity("article:1", PUBLISH))
+        .await
+        .unwrap();
+    assert_eq!(records, Records::default());
+}
+
+/// In bites, until nothing is left.
+pub async fn pruning_stops_at_its_limit(store: Arc<dyn Store>) {
+    plant_many(&*store, "article", PUBLISH, 7, START).await;
+    for attempt in claimed(&*store, claim_request(1, START, 7)).await {
+        end(&*store, &attempt, &done(), START).await;
+    }
+    let mut bites = Vec::new();
+    for _ in 0..4 {
+        bites.push(store.prune(at(1), 3).await.unwrap());
+    }
+    assert_eq!(bites, [3, 3, 1, 0]);
+}
+
+/// The replaced row goes, the live one stays the identity's own.
+pub async fn an_identity_goes_on_after_its_past_is_pruned(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, START), START).await;
+    let old = claim_one(&*store, 1, START).await;
+    let receipt = ask(
+        &*store,
+        &Request::Put(put("article:1", PUBLISH, at(5000))),
+        at(1),
+    )
+    .await;
+    end(&*store, &old, &done(), at(2)).await;
+    assert_eq!(store.prune(at(1000), 100).await.unwrap(), 1);
+    let records = store.load_records(&old.identity).await.unwrap();
+    assert_eq!(records.tasks, [task(&*store, receipt.task_id).await]);
+    assert_eq!((records.decisions, records.attempts), (vec![], vec![]));
+    let moved = ask(
+        &*store,
+        &Request::Put(put("article:1", PUBLISH, at(6000))),
+        at(2),
+    )
+    .await;
+    assert_eq!(
+        (moved.rule, moved.task_id),
+        (Rule::Updated, receipt.task_id)
+    );
+}
+
+/// Once even its end is forgotten, an identity is as new; its numbers are not used again.
+pub async fn a_pruned_identity_can_be_created_anew(store: Arc<dyn Store>) {
+    let old = ended(&*store, "article:1", 0).await;
+    store.prune(at(1000), 100).await.unwrap();
+    assert_eq!(
+        current(&*store, &identity("article:1", PUBLISH)).await,
+        None
+    );
+    let receipt = ask(
+        &*store,
+        &Request::Put(put("article:1", PUBLISH, at(5000))),
+        at(1000),
+    )
+    .await;
+    assert_eq!(receipt.rule, Rule::Created);
+    assert!(
+        receipt.task_id > old,
+        "a receipt from before must not name somebody else's row"
+    );
+}
+
+/// By when they were used.
+pub async fn keys_used_before_the_bound_go(store: Arc<dyn Store>) {
+    for (name, seconds) in [("old", 0), ("new", 1000)] {
+        let wish = Request::Put(put(&format!("{name}:1"), PUBLISH, at(9000)));
+        let changes = vec![decided(&*store, &wish, at(seconds)).await];
+        let key = OnceKey {
+            key: name.to_owned(),
+            digest: String::new(),
+        };
+        let answer = store.apply_once(key, changes).await.unwrap();
+        assert!(matches!(answer, AppliedOnce::Done(_)));
+    }
+    assert_eq!(
+        store.prune(at(1000), 100).await.unwrap(),
+        0,
+        "both tasks still wait"
+    );
+    assert_eq!(store.load_once("old").await.unwrap(), None);
+    assert!(store.load_once("new").await.unwrap().is_some());
+}
