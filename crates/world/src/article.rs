@@ -27,7 +27,9 @@
 
 mod callback;
 pub mod event;
+pub mod happening;
 mod http;
+pub mod refusal;
 pub mod relay;
 pub mod state;
 pub mod store;
@@ -40,6 +42,8 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
+
+use happening::Happening;
 
 use crate::{client, clock, clock::Clock, flaky::Faults, webhook};
 
@@ -137,49 +141,6 @@ impl fmt::Debug for Config {
     }
 }
 
-/// What the service just did, for those who watch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happening {
-    /// An audit ended.
-    Audited {
-        /// Which article.
-        article_id: i64,
-        /// Where it stands now.
-        state: state::State,
-    },
-    /// A publish call took effect.
-    Published {
-        /// Which article.
-        article_id: i64,
-    },
-    /// A call from Almanack had no effect.
-    WithoutEffect {
-        /// Which article, if the call named one.
-        article_id: i64,
-        /// Why, as the answer's code.
-        code: &'static str,
-    },
-    /// A call met an intended fault.
-    Faulted {
-        /// The task that called.
-        task_id: i64,
-        /// What was done to it.
-        fault: crate::flaky::Fault,
-    },
-    /// Almanack answered for events.
-    EventsSettled {
-        /// Taken by Almanack.
-        sent: usize,
-        /// Refused for good.
-        rejected: usize,
-    },
-    /// Almanack did not take events; they stay and are tried again.
-    AlmanackAway {
-        /// Why.
-        reason: String,
-    },
-}
-
 /// A service that runs.
 #[derive(Debug)]
 pub struct Running {
@@ -222,7 +183,7 @@ impl Service {
 
 /// Opens the database, listens, serves and relays until `cancel`.
 ///
-/// Once this returns, requests are answered. After `cancel`, requests under way get [`GRACE`] to
+/// Once this returns, requests are answered. After `cancel`, requests under way get five seconds to
 /// end; events not yet delivered stay in the outbox for the next start.
 pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
     let secret = config

@@ -16,9 +16,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Happening, Service,
+    Service,
+    happening::Happening,
     http::{App, Failure, read, settle},
-    state::{Refusal, State as ArticleState, Wish},
+    refusal::Refusal,
+    state::{State as ArticleState, Wish},
     store::Publication,
 };
 use crate::{clock, flaky::Fault, webhook};

@@ -18,7 +18,8 @@ use serde_json::json;
 
 use super::{
     Service, callback,
-    state::{Refusal, Wish},
+    refusal::Refusal,
+    state::Wish,
     store::{self, Answer, NewArticle},
 };
 use crate::clock::to_micros;
@@ -99,9 +100,13 @@ impl IntoResponse for Failure {
     }
 }
 
-/// Reads JSON ourselves, so that a mistake is answered like every other mistake.
+/// Reads JSON ourselves, so that a mistake is answered like every other mistake and names its field.
 pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failure> {
-    serde_json::from_slice(body).map_err(|error| Failure::BadRequest(error.to_string()))
+    let bad = |error: &dyn std::fmt::Display| Failure::BadRequest(error.to_string());
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| bad(&error))?;
+    json.end().map_err(|error| bad(&error))?;
+    Ok(value)
 }
 
 #[derive(Deserialize)]

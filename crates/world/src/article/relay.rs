@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
 use super::{
-    Happening,
+    happening::Happening,
     store::{Error, Settled, Store, Waiting},
 };
 use crate::{
@@ -224,18 +224,20 @@ fn judge(status: StatusCode, body: &str, count: usize) -> Verdict {
     if status.is_success() {
         return Verdict::Each(judge_items(body, count));
     }
-    let blames_events = status.is_client_error()
-        && !matches!(
-            status.as_u16(),
-            401 | 403 | 404 | 405 | 408 | 415 | 421 | 425 | 429
-        );
     // A wrong token or address says nothing about the events. Setting them aside for it would lose
     // changes of time, so they wait until somebody has put the configuration right.
-    if blames_events {
+    let about_us = matches!(status.as_u16(), 401 | 403 | 404 | 405 | 415 | 421);
+    if status.is_client_error() && !about_us && !passes(status.as_u16()) {
         Verdict::Refused(reason())
     } else {
         Verdict::Later(reason())
     }
+}
+
+/// Whether the same request can succeed later. 409 is how Almanack says that others change the
+/// same task faster than it can decide.
+fn passes(status: u16) -> bool {
+    matches!(status, 408 | 409 | 425 | 429 | 500..)
 }
 
 /// One receipt or one error per event, in the order sent. A success without receipts covers all.
@@ -249,26 +251,25 @@ fn judge_items(body: &str, count: usize) -> Vec<Item> {
     };
     let item = |index: usize| match receipts.get(index) {
         None => Item::Later("Almanack answered for fewer events than it got".to_owned()),
-        Some(receipt) => receipt
-            .get("error")
-            .map_or(Item::Taken, |error| judge_error(receipt, error)),
+        Some(receipt) => receipt.get("error").map_or(Item::Taken, judge_error),
     };
     (0..count).map(item).collect()
 }
 
-fn judge_error(receipt: &Value, error: &Value) -> Item {
-    let status = error
-        .get("status")
-        .or_else(|| receipt.get("status"))
-        .and_then(Value::as_u64);
+/// The error is a problem document (RFC 9457), or anything else that says why.
+fn judge_error(error: &Value) -> Item {
+    let status = error.get("status").and_then(Value::as_u64);
+    let status = status.and_then(|status| u16::try_from(status).ok());
+    let text = error.get("detail").unwrap_or(error);
     let reason = shorten(
-        &error
+        &text
             .as_str()
-            .map_or_else(|| error.to_string(), str::to_owned),
+            .map_or_else(|| text.to_string(), str::to_owned),
     );
-    match status {
-        Some(408 | 425 | 429 | 500..) => Item::Later(reason),
-        _ => Item::Rejected(reason),
+    if status.is_some_and(passes) {
+        Item::Later(reason)
+    } else {
+        Item::Rejected(reason)
     }
 }
 

@@ -4,6 +4,8 @@
 //! one transaction, so there is no moment at which one exists without the other. Writes take the
 //! write lock first (`begin immediate`), so a decision is made from the row it is applied to; the
 //! conditions in the statements hold even if somebody opens the file a second time.
+//!
+//! Parameters are `?1`, not `$1`: SQLite takes `$1` for a *name* and numbers names by appearance.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -13,7 +15,8 @@ use tokio::sync::Mutex;
 
 use super::{
     event::Writer,
-    state::{Announcement, Article, Change, Refusal, State, Wish, decide, why_not_published},
+    refusal::Refusal,
+    state::{Announcement, Article, Change, State, Wish, decide, why_not_published},
 };
 
 /// Most articles in one answer.
@@ -25,33 +28,33 @@ const SCHEMA: &str = include_str!("schema.sql");
 
 const INSERT: &str = "
 insert into article (title, body, state, publish_at_us, revision, created_at_us)
-values ($1, $2, 'DRAFT', $3, 1, $4) returning *";
-const LOAD: &str = "select * from article where article_id = $1";
-const LIST: &str = "select * from article order by article_id desc limit $1";
+values (?1, ?2, 'DRAFT', ?3, 1, ?4) returning *";
+const LOAD: &str = "select * from article where article_id = ?1";
+const LIST: &str = "select * from article order by article_id desc limit ?1";
 const CHANGE: &str = "
-update article set state = $4, publish_at_us = $5, withdrawn_at_us = $6, revision = $7
-where article_id = $1 and state = $2 and revision = $3 returning *";
+update article set state = ?4, publish_at_us = ?5, withdrawn_at_us = ?6, revision = ?7
+where article_id = ?1 and state = ?2 and revision = ?3 returning *";
 const COUNT_CALL: &str =
-    "update article set publish_calls = publish_calls + 1 where article_id = $1 returning *";
+    "update article set publish_calls = publish_calls + 1 where article_id = ?1 returning *";
 /// The heart of the service: of any number of calls, one finds the row like this.
 const PUBLISH: &str = "
 update article
-set state = 'PUBLISHED', publish_effects = publish_effects + 1, published_at_us = $3
-where article_id = $1 and state = 'AUDIT_SUCCESS' and withdrawn_at_us is null
-  and (revision <= $2 or publish_at_us <= $3)";
+set state = 'PUBLISHED', publish_effects = publish_effects + 1, published_at_us = ?3
+where article_id = ?1 and state = 'AUDIT_SUCCESS' and withdrawn_at_us is null
+  and (revision <= ?2 or publish_at_us <= ?3)";
 
 const WRITE_EVENT: &str = "
-insert into outbox (event_id, article_id, event, written_at_us) values ($1, $2, $3, $4)";
+insert into outbox (event_id, article_id, event, written_at_us) values (?1, ?2, ?3, ?4)";
 const LOAD_WAITING: &str = "
-select outbox_id, event from outbox where status = 'WAITING' order by outbox_id limit $1";
+select outbox_id, event from outbox where status = 'WAITING' order by outbox_id limit ?1";
 const SETTLE: &str = "
-update outbox set status = $2, reason = $3, settled_at_us = $4
-where outbox_id = $1 and status = 'WAITING'";
+update outbox set status = ?2, reason = ?3, settled_at_us = ?4
+where outbox_id = ?1 and status = 'WAITING'";
 const COUNT_EVENTS: &str = "
 select count(*) filter (where status = 'WAITING'), count(*) filter (where status = 'SENT')
 from outbox";
 const LOAD_REJECTED: &str = "
-select event_id, reason from outbox where status = 'REJECTED' order by outbox_id limit $1";
+select event_id, reason from outbox where status = 'REJECTED' order by outbox_id limit ?1";
 const RETRY_REJECTED: &str = "
 update outbox set status = 'WAITING', reason = null, settled_at_us = null
 where status = 'REJECTED'";

@@ -78,7 +78,7 @@ fn a_full_desk_stops_the_writing() {
     let now = Timestamp::from_second(START).unwrap();
     let mut desk = Desk::new(1, Habits::default());
     for id in 0..i64::try_from(OPEN_MAX).unwrap() {
-        desk.wrote(id, later(now, Duration::from_secs(3600)));
+        desk.wrote(id, later(now, Duration::from_hours(1)));
     }
     for _ in 0..200 {
         let full = desk.open.len() == OPEN_MAX;
