@@ -19,11 +19,19 @@ pub(crate) fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the world's one look at the machine's clock"
+)]
 fn read_system_clock() -> Timestamp {
     Timestamp::now()
 }
 
 /// Waits in real time.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the world's one place that waits"
+)]
 pub(crate) async fn pause(wait: Duration) {
     tokio::time::sleep(wait).await;
 }
