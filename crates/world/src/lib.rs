@@ -1,1 +1,20 @@
-//! (to be written)
+//! A simulated outside on loopback: what `almanack demo` shows and what end-to-end tests use.
+//!
+//! Almanack decides when to try; a business service decides whether it takes effect. This crate is
+//! that other half, in reading order:
+//!
+//! - [`article`]: the reference article service of RS-12, with audit, publish and an outbox;
+//! - [`authors`]: people who write articles, move their publication and withdraw them;
+//! - [`flaky`]: how the service misbehaves when told to;
+//! - [`webhook`]: how it knows that a call really comes from Almanack.
+//!
+//! INVARIANT: the crate knows Almanack only over HTTP, as any user's service would. It shares no
+//! code with it, so that a mistake on one side cannot hide behind the same mistake on the other.
+
+pub mod article;
+pub mod authors;
+pub mod chance;
+pub mod client;
+pub mod clock;
+pub mod flaky;
+pub mod webhook;

@@ -1,0 +1,261 @@
+//! The reference article service: the other half of Almanack's principle (RS-12).
+//!
+//! Almanack decides *when to try*. This service decides *whether it takes effect*, and shows the
+//! three things a business service needs for that:
+//!
+//! 1. **A state machine with conditional changes** ([`state`]). However often and by however many
+//!    nodes publishing is called, `AUDIT_SUCCESS → PUBLISHED` happens once.
+//! 2. **An outbox** ([`event`], [`relay`]). A change of time and the event that tells Almanack of
+//!    it are written in one transaction; a relay delivers the event as often as it takes.
+//! 3. **A revision** per article, raised by every change, so that events which arrive twice or out
+//!    of order do no harm (RS-10).
+//!
+//! ```text
+//!   author ──► articles ─┐ one            relay                 POST /api/v1/events
+//!              outbox  ──┘ transaction ──────────────────────────────► Almanack
+//!              articles ◄────────────────────────────────────────────── (at its time)
+//!                          POST /callbacks/audit, /callbacks/publish
+//! ```
+//!
+//! **Outdated publish calls.** An author may move the time while Almanack's call is on its way;
+//! Almanack does not recall it (RS-03). A call that carries an older revision than the article has
+//! takes effect only if the article's present `publish_at` has come by our own clock; otherwise
+//! the answer is 409 `superseded`. A call with the newest revision is obeyed whatever our clock
+//! says: Almanack is the authority on time, and refusing it over a few milliseconds of skew would
+//! lose the publication. Nothing is lost by `superseded` either, because whatever raised the
+//! revision also put a newer event into the outbox.
+
+mod callback;
+pub mod event;
+pub mod happening;
+mod http;
+pub mod refusal;
+pub mod relay;
+pub mod state;
+pub mod store;
+
+use std::{fmt, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use tokio::{
+    net::TcpListener,
+    sync::{Notify, broadcast},
+    task::JoinHandle,
+};
+use tokio_util::sync::CancellationToken;
+
+use happening::Happening;
+
+use crate::{client, clock, clock::Clock, flaky::Faults, webhook};
+
+/// How long requests may take to end once the service was told to stop.
+const GRACE: Duration = Duration::from_secs(5);
+/// Happenings kept for a slow watcher before it misses the oldest.
+const HAPPENINGS_KEPT: usize = 1024;
+
+/// Why the service did not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database file could not be opened.
+    #[error("open database `{path}`")]
+    Database {
+        /// Which file.
+        path: PathBuf,
+        /// What happened.
+        #[source]
+        source: store::Error,
+    },
+    /// The address is taken or not ours.
+    #[error("listen on {addr}")]
+    Listen {
+        /// Which address.
+        addr: SocketAddr,
+        /// What happened.
+        #[source]
+        source: io::Error,
+    },
+    /// The server stopped on its own.
+    #[error("serve articles")]
+    Serve(#[source] io::Error),
+    /// The webhook secret cannot be used.
+    #[error(transparent)]
+    Secret(#[from] webhook::Error),
+    /// Almanack's address cannot be used.
+    #[error(transparent)]
+    Client(#[from] client::Error),
+}
+
+/// What the service needs to know.
+#[derive(Clone)]
+pub struct Config {
+    /// The service's own SQLite file; created where it is missing.
+    pub database: PathBuf,
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Where Almanack is: `http://127.0.0.1:7080`.
+    pub almanack_url: String,
+    /// Bearer token for Almanack, where it asks for one.
+    pub almanack_token: Option<String>,
+    /// `whsec_…`; without one, callbacks are believed unsigned.
+    pub webhook_secret: Option<String>,
+    /// What each event says besides the time.
+    pub wishes: event::Wishes,
+    /// How the relay waits while Almanack does not take events.
+    pub pace: relay::Pace,
+    /// How callbacks misbehave.
+    pub faults: Faults,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+impl Config {
+    /// The usual service: unsigned callbacks, no faults, the machine's clock.
+    pub fn new(
+        database: impl Into<PathBuf>,
+        listen: SocketAddr,
+        almanack_url: impl Into<String>,
+    ) -> Self {
+        Self {
+            database: database.into(),
+            listen,
+            almanack_url: almanack_url.into(),
+            almanack_token: None,
+            webhook_secret: None,
+            wishes: event::Wishes::default(),
+            pace: relay::Pace::default(),
+            faults: Faults::default(),
+            clock: clock::system(),
+        }
+    }
+}
+
+/// Without the token and the secret.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("database", &self.database)
+            .field("listen", &self.listen)
+            .field("almanack_url", &self.almanack_url)
+            .field("signed", &self.webhook_secret.is_some())
+            .field("faults", &self.faults)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A service that runs.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens.
+    pub addr: SocketAddr,
+    /// Ends when the service has stopped.
+    pub join: JoinHandle<Result<(), Error>>,
+    happenings: broadcast::Sender<Happening>,
+}
+
+impl Running {
+    /// Its base address.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// Tells what happens from now on. A slow watcher misses happenings; the service never waits.
+    pub fn watch(&self) -> broadcast::Receiver<Happening> {
+        self.happenings.subscribe()
+    }
+}
+
+/// What all requests share.
+struct Service {
+    store: store::Store,
+    secret: Option<webhook::Secret>,
+    faults: Faults,
+    clock: Clock,
+    /// Wakes the relay; keeps one wake-up for a relay that is busy.
+    outbox_changed: Arc<Notify>,
+    happenings: broadcast::Sender<Happening>,
+}
+
+impl Service {
+    fn tell(&self, happening: Happening) {
+        // Nobody watching is the usual case, not a failure.
+        let _ = self.happenings.send(happening);
+    }
+}
+
+/// Opens the database, listens, serves and relays until `cancel`.
+///
+/// Once this returns, requests are answered. After `cancel`, requests under way get five seconds to
+/// end; events not yet delivered stay in the outbox for the next start.
+pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
+    let secret = config
+        .webhook_secret
+        .as_deref()
+        .map(webhook::Secret::parse)
+        .transpose()?;
+    let almanack_url = client::base_url(&config.almanack_url)?;
+    let http_client = client::build()?;
+    let at = |source| Error::Listen {
+        addr: config.listen,
+        source,
+    };
+    let listener = TcpListener::bind(config.listen).await.map_err(at)?;
+    let addr = listener.local_addr().map_err(at)?;
+
+    let writer = event::Writer::new(config.wishes, addr);
+    let path = config.database.clone();
+    let store = store::Store::open(config.database, writer)
+        .await
+        .map_err(|source| Error::Database { path, source })?;
+
+    let outbox_changed = Arc::new(Notify::new());
+    let (happenings, _) = broadcast::channel(HAPPENINGS_KEPT);
+    let relay = relay::Relay {
+        store: store.clone(),
+        clock: config.clock.clone(),
+        client: http_client,
+        events_url: format!("{almanack_url}/api/v1/events"),
+        token: config.almanack_token,
+        pace: config.pace,
+        outbox_changed: outbox_changed.clone(),
+        happenings: happenings.clone(),
+    };
+    let service = Service {
+        store,
+        secret,
+        faults: config.faults,
+        clock: config.clock,
+        outbox_changed,
+        happenings: happenings.clone(),
+    };
+    let join = tokio::spawn(run(listener, Arc::new(service), relay, cancel));
+    Ok(Running {
+        addr,
+        join,
+        happenings,
+    })
+}
+
+async fn run(
+    listener: TcpListener,
+    service: Arc<Service>,
+    relay: relay::Relay,
+    cancel: CancellationToken,
+) -> Result<(), Error> {
+    let relaying = tokio::spawn(cancel.clone().run_until_cancelled_owned(relay.run()));
+    let app = http::routes(service);
+    let serving =
+        axum::serve(listener, app).with_graceful_shutdown(cancel.clone().cancelled_owned());
+    let too_late = async {
+        cancel.cancelled().await;
+        clock::pause(GRACE).await;
+    };
+    let served = tokio::select! {
+        served = serving.into_future() => served.map_err(Error::Serve),
+        () = too_late => Ok(()),
+    };
+    // A server that failed by itself takes the relay along; after `cancel` this changes nothing.
+    cancel.cancel();
+    if let Err(error) = relaying.await {
+        tracing::error!(%error, "relay ended abnormally");
+    }
+    served
+}

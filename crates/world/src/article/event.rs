@@ -1,0 +1,111 @@
+//! What Almanack is told: CloudEvents 1.0 about an article's tasks.
+//!
+//! The event is written out in full when the change happens and never built again, so that a
+//! redelivery has the same bytes and the same id. The id follows from what the event says
+//! (`article:42/ARTICLE_PUBLISH/3`), which makes a second event for one revision impossible.
+
+use std::net::SocketAddr;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::state::{Announcement, Article};
+
+/// The kind of the audit task.
+pub const KIND_AUDIT: &str = "ARTICLE_AUDIT";
+/// The kind of the publish task.
+pub const KIND_PUBLISH: &str = "ARTICLE_PUBLISH";
+
+const TYPE_PUT: &str = "almanack.task.put.v1";
+const TYPE_CANCEL: &str = "almanack.task.cancel.v1";
+const SOURCE: &str = "urn:almanack:world:article-service";
+
+/// What each event says besides the time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Name our own callback address in each task, instead of relying on Almanack's configuration
+    /// to know one per kind.
+    pub callback_url: bool,
+    /// Retries asked for; otherwise Almanack's default.
+    pub max_retry: Option<u32>,
+}
+
+/// Writes events.
+#[derive(Debug, Clone)]
+pub(super) struct Writer {
+    wishes: Wishes,
+    addr: SocketAddr,
+}
+
+/// An event ready for the outbox.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    pub(super) id: String,
+    pub(super) json: String,
+}
+
+impl Writer {
+    pub(super) fn new(wishes: Wishes, addr: SocketAddr) -> Self {
+        Self { wishes, addr }
+    }
+
+    /// Writes what `article`, as it is after its change, announces.
+    pub(super) fn write(&self, article: &Article, what: Announcement, now: Timestamp) -> Event {
+        let (r#type, kind, data) = match what {
+            Announcement::Audit => (TYPE_PUT, KIND_AUDIT, self.put(article, KIND_AUDIT, now)),
+            Announcement::Publish => (
+                TYPE_PUT,
+                KIND_PUBLISH,
+                self.put(article, KIND_PUBLISH, article.publish_at),
+            ),
+            Announcement::CancelAudit => (TYPE_CANCEL, KIND_AUDIT, cancel(article, KIND_AUDIT)),
+            Announcement::CancelPublish => {
+                (TYPE_CANCEL, KIND_PUBLISH, cancel(article, KIND_PUBLISH))
+            }
+        };
+        let subject = format!("article:{}", article.id);
+        let id = format!("{subject}/{kind}/{}", article.revision);
+        let event = json!({
+            "specversion": "1.0",
+            "id": id,
+            "source": SOURCE,
+            "type": r#type,
+            "subject": subject,
+            "time": now,
+            "datacontenttype": "application/json",
+            "data": data,
+        });
+        Event {
+            id,
+            json: event.to_string(),
+        }
+    }
+
+    fn put(&self, article: &Article, kind: &str, execute_at: Timestamp) -> Value {
+        let mut data = json!({
+            "kind": kind,
+            "execute_at": execute_at,
+            "revision": article.revision,
+            "payload": { "article_id": article.id },
+        });
+        if let Some(max_retry) = self.wishes.max_retry {
+            data["max_retry"] = max_retry.into();
+        }
+        if self.wishes.callback_url {
+            let path = if kind == KIND_AUDIT {
+                "audit"
+            } else {
+                "publish"
+            };
+            data["callback_url"] = format!("http://{}/callbacks/{path}", self.addr).into();
+        }
+        data
+    }
+}
+
+fn cancel(article: &Article, kind: &str) -> Value {
+    json!({ "kind": kind, "revision": article.revision })
+}
+
+#[cfg(test)]
+mod tests;

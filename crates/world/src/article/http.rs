@@ -1,0 +1,226 @@
+//! The service's HTTP face for authors and for those who look.
+//!
+//! Errors are `{"code": …, "message": …}`; the code is stable, the message is for people.
+
+use std::sync::Arc;
+
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::{Path, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    Service, callback,
+    refusal::Refusal,
+    state::Wish,
+    store::{self, Answer, NewArticle},
+};
+use crate::clock::to_micros;
+
+/// Longest title, in characters.
+const TITLE_CHARS_MAX: usize = 200;
+/// Longest text, in bytes.
+const BODY_BYTES_MAX: usize = 100_000;
+
+pub(super) type App = State<Arc<Service>>;
+
+pub(super) fn routes(service: Arc<Service>) -> Router {
+    Router::new()
+        .route("/articles", post(create).get(list))
+        .route("/articles/{id}", get(show).patch(reschedule))
+        .route("/articles/{id}/submit", post(submit))
+        .route("/articles/{id}/withdraw", post(withdraw))
+        .route("/articles/{id}/review", post(review))
+        .route("/outbox", get(outbox))
+        .route("/outbox/retry", post(retry_rejected))
+        .route("/callbacks/audit", post(callback::audit))
+        .route("/callbacks/publish", post(callback::publish))
+        .route("/healthz", get(|| async { "ok" }))
+        .with_state(service)
+}
+
+/// Why a request ended without what was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// The article's state does not allow it.
+    #[error("{}", .0.message())]
+    Refused(Refusal),
+    /// Not what this service understands.
+    #[error("{0}")]
+    BadRequest(String),
+    /// Not from whom it claims to be.
+    #[error(transparent)]
+    Untrusted(#[from] crate::webhook::Error),
+    /// The database did not answer; trying again may help.
+    #[error("the article service cannot reach its database")]
+    Unavailable(#[from] store::Error),
+    /// An intended fault.
+    #[error("{message}")]
+    Faulted {
+        status: StatusCode,
+        code: &'static str,
+        message: &'static str,
+    },
+}
+
+impl Failure {
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Refused(refusal) => {
+                let status = StatusCode::from_u16(refusal.status());
+                (status.unwrap_or(StatusCode::CONFLICT), refusal.code())
+            }
+            Self::BadRequest(_) => (StatusCode::BAD_REQUEST, "bad_request"),
+            Self::Untrusted(_) => (StatusCode::UNAUTHORIZED, "untrusted"),
+            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            Self::Faulted { status, code, .. } => (*status, code),
+        }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        if let Self::Unavailable(error) = &self {
+            let cause: &dyn std::error::Error = error;
+            tracing::error!(cause, "database failed");
+        }
+        let (status, code) = self.status_and_code();
+        (
+            status,
+            Json(json!({ "code": code, "message": self.to_string() })),
+        )
+            .into_response()
+    }
+}
+
+/// Reads JSON ourselves, so that a mistake is answered like every other mistake and names its field.
+pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failure> {
+    let bad = |error: &dyn std::fmt::Display| Failure::BadRequest(error.to_string());
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| bad(&error))?;
+    json.end().map_err(|error| bad(&error))?;
+    Ok(value)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CreateBody {
+    title: String,
+    #[serde(default)]
+    body: String,
+    publish_at: Timestamp,
+    #[serde(default = "yes")]
+    submit: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MoveBody {
+    publish_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReviewBody {
+    passed: bool,
+}
+
+async fn create(State(app): App, body: Bytes) -> Result<Response, Failure> {
+    let asked: CreateBody = read(&body)?;
+    let title_fits = (1..=TITLE_CHARS_MAX).contains(&asked.title.trim().chars().count());
+    if !title_fits || asked.body.len() > BODY_BYTES_MAX {
+        return Err(Failure::BadRequest(format!(
+            "title must have 1 to {TITLE_CHARS_MAX} characters and body at most {BODY_BYTES_MAX} bytes"
+        )));
+    }
+    let new = NewArticle {
+        title: asked.title,
+        body: asked.body,
+        publish_at: to_micros(asked.publish_at),
+        submit: asked.submit,
+    };
+    let article = app.store.create(new, (app.clock)()).await?;
+    app.outbox_changed.notify_one();
+    Ok((StatusCode::CREATED, Json(article)).into_response())
+}
+
+async fn reschedule(
+    State(app): App,
+    Path(id): Path<i64>,
+    body: Bytes,
+) -> Result<Response, Failure> {
+    let asked: MoveBody = read(&body)?;
+    carry_out(
+        &app,
+        id,
+        Wish::Move {
+            publish_at: to_micros(asked.publish_at),
+        },
+    )
+    .await
+}
+
+async fn submit(State(app): App, Path(id): Path<i64>) -> Result<Response, Failure> {
+    carry_out(&app, id, Wish::Submit).await
+}
+
+async fn withdraw(State(app): App, Path(id): Path<i64>) -> Result<Response, Failure> {
+    carry_out(&app, id, Wish::Withdraw).await
+}
+
+async fn review(State(app): App, Path(id): Path<i64>, body: Bytes) -> Result<Response, Failure> {
+    let asked: ReviewBody = read(&body)?;
+    carry_out(
+        &app,
+        id,
+        Wish::Review {
+            passed: asked.passed,
+        },
+    )
+    .await
+}
+
+async fn carry_out(app: &Service, id: i64, wish: Wish) -> Result<Response, Failure> {
+    let (article, _) = settle(app.store.carry_out(id, wish, (app.clock)()).await)?;
+    app.outbox_changed.notify_one();
+    Ok(Json(article).into_response())
+}
+
+async fn show(State(app): App, Path(id): Path<i64>) -> Result<Response, Failure> {
+    let article = app
+        .store
+        .load(id)
+        .await?
+        .ok_or(Failure::Refused(Refusal::Unknown))?;
+    Ok(Json(article).into_response())
+}
+
+async fn list(State(app): App) -> Result<Response, Failure> {
+    Ok(Json(json!({ "articles": app.store.list().await? })).into_response())
+}
+
+async fn outbox(State(app): App) -> Result<Response, Failure> {
+    Ok(Json(app.store.outbox().await?).into_response())
+}
+
+async fn retry_rejected(State(app): App) -> Result<Response, Failure> {
+    let retried = app.store.retry_rejected().await?;
+    app.outbox_changed.notify_one();
+    Ok(Json(json!({ "retried": retried })).into_response())
+}
+
+/// Turns the store's answer into one of ours.
+pub(super) fn settle<T>(answer: Answer<T>) -> Result<T, Failure> {
+    answer?.map_err(Failure::Refused)
+}

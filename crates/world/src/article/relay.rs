@@ -1,0 +1,281 @@
+//! The relay: carries events from the outbox to Almanack, at least once, in the order written.
+//!
+//! An event leaves the outbox only when Almanack has answered for it. If the relay dies between
+//! the answer and writing that down, the event goes out again; its revision makes that harmless.
+//! What Almanack refuses is set aside with the reason, so that one bad event stops nobody else.
+//! The relay sleeps while there is nothing to do and is woken by whoever writes an event.
+
+use std::{sync::Arc, time::Duration};
+
+use reqwest::{StatusCode, header};
+use serde_json::Value;
+use tokio::sync::{Notify, broadcast};
+
+use super::{
+    happening::Happening,
+    store::{Error, Settled, Store, Waiting},
+};
+use crate::{
+    chance::Chance,
+    clock::{self, Clock},
+};
+
+/// Most events in one request.
+const BATCH_MAX: u32 = 100;
+/// Longest reason kept for a rejected event, in characters.
+const REASON_CHARS_MAX: usize = 300;
+
+/// How the relay waits while Almanack does not take events: twice as long each time, up to `max`,
+/// and of that a random part, so that several services do not come back in step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// The longest first wait.
+    pub first: Duration,
+    /// The longest wait of all.
+    pub max: Duration,
+    /// Where the random part comes from.
+    pub seed: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            first: Duration::from_millis(200),
+            max: Duration::from_secs(5),
+            seed: 0,
+        }
+    }
+}
+
+impl Pace {
+    /// How long to wait after so many failures in a row: between half and all of the full wait.
+    fn wait(&self, failures: u32, chance: &mut Chance) -> Duration {
+        let doubled = 2_u32.saturating_pow(failures.saturating_sub(1));
+        let full = self.first.saturating_mul(doubled).min(self.max);
+        let half = full / 2;
+        let half_us = u64::try_from(half.as_micros()).unwrap_or(u64::MAX);
+        half + Duration::from_micros(chance.below(half_us.saturating_add(1)))
+    }
+}
+
+pub(super) struct Relay {
+    pub(super) store: Store,
+    pub(super) clock: Clock,
+    pub(super) client: reqwest::Client,
+    pub(super) events_url: String,
+    pub(super) token: Option<String>,
+    pub(super) pace: Pace,
+    pub(super) outbox_changed: Arc<Notify>,
+    pub(super) happenings: broadcast::Sender<Happening>,
+}
+
+/// What one round came to.
+enum Round {
+    /// The outbox is empty.
+    Idle,
+    /// Everything taken from the outbox is settled; there may be more.
+    Settled,
+    /// Something stays in the outbox for later.
+    Later(String),
+}
+
+/// What an answer means for the events it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Verdict {
+    /// One verdict per event.
+    Each(Vec<Item>),
+    /// The request as a whole was found wrong; one of its events may be the reason.
+    Refused(String),
+    /// Not now, or not with this configuration; no event is to blame.
+    Later(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Item {
+    Taken,
+    Rejected(String),
+    Later(String),
+}
+
+impl Relay {
+    /// Runs until dropped; whatever is dropped half-way is sent again.
+    pub(super) async fn run(self) {
+        let mut chance = Chance::new(self.pace.seed);
+        let mut failures = 0_u32;
+        loop {
+            match self.round().await {
+                Ok(Round::Idle) => {
+                    self.outbox_changed.notified().await;
+                    continue;
+                }
+                Ok(Round::Settled) => {
+                    failures = 0;
+                    continue;
+                }
+                Ok(Round::Later(reason)) => {
+                    tracing::warn!(reason, "Almanack does not take events");
+                    self.tell(Happening::AlmanackAway { reason });
+                }
+                Err(error) => log_outbox_failure(&error),
+            }
+            failures = failures.saturating_add(1);
+            clock::pause(self.pace.wait(failures, &mut chance)).await;
+        }
+    }
+
+    async fn round(&self) -> Result<Round, Error> {
+        let waiting = self.store.load_waiting(BATCH_MAX).await?;
+        if waiting.is_empty() {
+            return Ok(Round::Idle);
+        }
+        let items = match self.send(&waiting).await {
+            Verdict::Each(items) => items,
+            Verdict::Later(reason) => return Ok(Round::Later(reason)),
+            Verdict::Refused(_) => self.send_singly(&waiting).await,
+        };
+        self.settle(&waiting, items).await
+    }
+
+    /// Finds out which events of a refused batch are at fault. Stops at the first "later", so that
+    /// an Almanack in trouble is not asked a hundred times.
+    async fn send_singly(&self, waiting: &[Waiting]) -> Vec<Item> {
+        let mut items = Vec::with_capacity(waiting.len());
+        for one in waiting {
+            match self.send(std::slice::from_ref(one)).await {
+                Verdict::Each(single) => items.extend(single),
+                Verdict::Refused(reason) => items.push(Item::Rejected(reason)),
+                Verdict::Later(reason) => {
+                    items.push(Item::Later(reason));
+                    break;
+                }
+            }
+        }
+        items
+    }
+
+    async fn settle(&self, waiting: &[Waiting], items: Vec<Item>) -> Result<Round, Error> {
+        let mut round = Round::Settled;
+        let mut settled = Vec::with_capacity(items.len());
+        for (row, item) in waiting.iter().zip(items) {
+            let rejected = match item {
+                Item::Taken => None,
+                Item::Rejected(reason) => Some(reason),
+                Item::Later(reason) => {
+                    round = Round::Later(reason);
+                    continue;
+                }
+            };
+            settled.push(Settled {
+                outbox_id: row.outbox_id,
+                rejected,
+            });
+        }
+        if settled.is_empty() {
+            return Ok(round);
+        }
+        let rejected = settled
+            .iter()
+            .filter(|event| event.rejected.is_some())
+            .count();
+        let sent = settled.len() - rejected;
+        self.store.settle(settled, (self.clock)()).await?;
+        if rejected > 0 {
+            tracing::warn!(rejected, "Almanack rejected events; see GET /outbox");
+        }
+        self.tell(Happening::EventsSettled { sent, rejected });
+        Ok(round)
+    }
+
+    async fn send(&self, waiting: &[Waiting]) -> Verdict {
+        let events: Vec<&str> = waiting.iter().map(|row| row.event.as_str()).collect();
+        let mut request = self
+            .client
+            .post(&self.events_url)
+            .header(header::CONTENT_TYPE, "application/cloudevents-batch+json")
+            .body(format!("[{}]", events.join(",")));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        let answer = async {
+            let response = request.send().await?;
+            let status = response.status();
+            Ok::<_, reqwest::Error>((status, response.text().await?))
+        };
+        match answer.await {
+            Ok((status, body)) => judge(status, &body, waiting.len()),
+            Err(error) => Verdict::Later(error.without_url().to_string()),
+        }
+    }
+
+    fn tell(&self, happening: Happening) {
+        // Nobody watching is the usual case, not a failure.
+        let _ = self.happenings.send(happening);
+    }
+}
+
+fn log_outbox_failure(error: &Error) {
+    let cause: &dyn std::error::Error = error;
+    tracing::error!(cause, "outbox cannot be read or written");
+}
+
+/// Reads Almanack's answer to `count` events.
+fn judge(status: StatusCode, body: &str, count: usize) -> Verdict {
+    let reason = || shorten(&format!("{status}: {body}"));
+    if status.is_success() {
+        return Verdict::Each(judge_items(body, count));
+    }
+    // A wrong token or address says nothing about the events. Setting them aside for it would lose
+    // changes of time, so they wait until somebody has put the configuration right.
+    let about_us = matches!(status.as_u16(), 401 | 403 | 404 | 405 | 415 | 421);
+    if status.is_client_error() && !about_us && !passes(status.as_u16()) {
+        Verdict::Refused(reason())
+    } else {
+        Verdict::Later(reason())
+    }
+}
+
+/// Whether the same request can succeed later. 409 is how Almanack says that others change the
+/// same task faster than it can decide.
+fn passes(status: u16) -> bool {
+    matches!(status, 408 | 409 | 425 | 429 | 500..)
+}
+
+/// One receipt or one error per event, in the order sent. A success without receipts covers all.
+fn judge_items(body: &str, count: usize) -> Vec<Item> {
+    let answer: Option<Value> = serde_json::from_str(body).ok();
+    let receipts = answer
+        .as_ref()
+        .and_then(|answer| answer.get("receipts")?.as_array());
+    let Some(receipts) = receipts else {
+        return vec![Item::Taken; count];
+    };
+    let item = |index: usize| match receipts.get(index) {
+        None => Item::Later("Almanack answered for fewer events than it got".to_owned()),
+        Some(receipt) => receipt.get("error").map_or(Item::Taken, judge_error),
+    };
+    (0..count).map(item).collect()
+}
+
+/// The error is a problem document (RFC 9457), or anything else that says why.
+fn judge_error(error: &Value) -> Item {
+    let status = error.get("status").and_then(Value::as_u64);
+    let status = status.and_then(|status| u16::try_from(status).ok());
+    let text = error.get("detail").unwrap_or(error);
+    let reason = shorten(
+        &text
+            .as_str()
+            .map_or_else(|| text.to_string(), str::to_owned),
+    );
+    if status.is_some_and(passes) {
+        Item::Later(reason)
+    } else {
+        Item::Rejected(reason)
+    }
+}
+
+fn shorten(reason: &str) -> String {
+    reason.chars().take(REASON_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! An article's life, decided by pure functions.
+//!
+//! ```text
+//!            submit               audit                      publish
+//!   DRAFT ──────────► PENDING_AUDIT ──────► AUDIT_SUCCESS ──────────► PUBLISHED
+//!                           │                    ▲
+//!                           │ audit              │ review: passed
+//!                           ▼                    │
+//!                     AUTO_AUDIT_FAILED ─────────┤
+//!                                                │ review: failed
+//!                                                ▼
+//!                                       MANUAL_AUDIT_FAILED
+//! ```
+//!
+//! Withdrawing is a mark beside the state: it is possible in every state but PUBLISHED, final, and
+//! stops everything else.
+//!
+//! INVARIANT: every change raises the revision by one, and a change that alters what Almanack
+//! should do carries the events that say so. Reaching `AUDIT_SUCCESS` announces the publication
+//! again, although its time did not change: calls that came too early may have used up the publish
+//! task's retries, and without a newer event nobody would ever call again.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::refusal::Refusal;
+
+/// A text with this word does not pass the automatic audit.
+pub const FORBIDDEN: &str = "FORBIDDEN";
+
+/// Where an article stands. The names are the founding documents'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum State {
+    /// Being written.
+    Draft,
+    /// Submitted; waits for its audit.
+    PendingAudit,
+    /// Refused by the automatic audit; a person may still let it pass.
+    AutoAuditFailed,
+    /// Refused by a person. Final.
+    ManualAuditFailed,
+    /// May be published.
+    AuditSuccess,
+    /// Published. Final.
+    Published,
+}
+
+impl State {
+    const ALL: [Self; 6] = [
+        Self::Draft,
+        Self::PendingAudit,
+        Self::AutoAuditFailed,
+        Self::ManualAuditFailed,
+        Self::AuditSuccess,
+        Self::Published,
+    ];
+
+    /// The name used in the database and in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "DRAFT",
+            Self::PendingAudit => "PENDING_AUDIT",
+            Self::AutoAuditFailed => "AUTO_AUDIT_FAILED",
+            Self::ManualAuditFailed => "MANUAL_AUDIT_FAILED",
+            Self::AuditSuccess => "AUDIT_SUCCESS",
+            Self::Published => "PUBLISHED",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+/// One article, as stored and as answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Article {
+    /// Its number; `article:{id}` is the subject Almanack knows it by.
+    pub id: i64,
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    pub body: String,
+    /// Where it stands.
+    pub state: State,
+    /// When its author wants it published.
+    pub publish_at: Timestamp,
+    /// Number of its newest change.
+    pub revision: i64,
+    /// When its author withdrew it.
+    pub withdrawn_at: Option<Timestamp>,
+    /// When it was published.
+    pub published_at: Option<Timestamp>,
+    /// Publish calls that reached it, with effect or without.
+    pub publish_calls: i64,
+    /// Publish calls that took effect: none or one.
+    pub publish_effects: i64,
+}
+
+/// What somebody wants to happen to an article.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// The author hands it in.
+    Submit,
+    /// The author wants another time.
+    Move {
+        /// The time wanted now.
+        publish_at: Timestamp,
+    },
+    /// The author no longer wants it published.
+    Withdraw,
+    /// Almanack says that it is time for the audit.
+    Audit,
+    /// A person looked at what the automatic audit refused.
+    Review {
+        /// Their verdict.
+        passed: bool,
+    },
+}
+
+/// What Almanack must be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Announcement {
+    /// Audit it now.
+    Audit,
+    /// Publish it at its time.
+    Publish,
+    /// No audit any more.
+    CancelAudit,
+    /// No publication any more.
+    CancelPublish,
+}
+
+/// A change to be stored, together with what must be announced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The state afterwards.
+    pub state: State,
+    /// The time afterwards.
+    pub publish_at: Timestamp,
+    /// The mark afterwards.
+    pub withdrawn_at: Option<Timestamp>,
+    /// To be written in the same transaction.
+    pub announcements: Vec<Announcement>,
+}
+
+/// Decides a wish: a change, nothing to do (it is so already), or a refusal.
+pub fn decide(article: &Article, wish: Wish, now: Timestamp) -> Result<Option<Change>, Refusal> {
+    match (wish, article.withdrawn_at) {
+        (Wish::Withdraw, Some(_)) => Ok(None),
+        (_, Some(_)) => Err(Refusal::Withdrawn),
+        (Wish::Submit, None) => Ok(submit(article)),
+        (Wish::Move { publish_at }, None) => move_to(article, publish_at),
+        (Wish::Withdraw, None) => withdraw(article, now).map(Some),
+        (Wish::Audit, None) => audit(article),
+        (Wish::Review { passed }, None) => review(article, passed).map(Some),
+    }
+}
+
+/// Says why a publish call changed nothing; `None` means that it was published before.
+pub fn why_not_published(article: &Article) -> Option<Refusal> {
+    match article.state {
+        State::Published => None,
+        _ if article.withdrawn_at.is_some() => Some(Refusal::Withdrawn),
+        State::Draft | State::PendingAudit => Some(Refusal::NotReady),
+        State::AutoAuditFailed | State::ManualAuditFailed => Some(Refusal::AuditFailed),
+        // Audited, not withdrawn: only an outdated call for a time to come finds it unchanged.
+        State::AuditSuccess => Some(Refusal::Superseded),
+    }
+}
+
+fn change(article: &Article, state: State, announcements: &[Announcement]) -> Change {
+    Change {
+        state,
+        publish_at: article.publish_at,
+        withdrawn_at: None,
+        announcements: announcements.to_vec(),
+    }
+}
+
+fn submit(article: &Article) -> Option<Change> {
+    let announcements = [Announcement::Audit, Announcement::Publish];
+    (article.state == State::Draft).then(|| change(article, State::PendingAudit, &announcements))
+}
+
+fn move_to(article: &Article, publish_at: Timestamp) -> Result<Option<Change>, Refusal> {
+    let announcements: &[Announcement] = match article.state {
+        State::Published => return Err(Refusal::AlreadyPublished),
+        State::ManualAuditFailed => return Err(Refusal::AuditFailed),
+        // No publish task exists in these states; entering the next one announces the time.
+        State::Draft | State::AutoAuditFailed => &[],
+        State::PendingAudit | State::AuditSuccess => &[Announcement::Publish],
+    };
+    if publish_at == article.publish_at {
+        return Ok(None);
+    }
+    Ok(Some(Change {
+        publish_at,
+        ..change(article, article.state, announcements)
+    }))
+}
+
+fn withdraw(article: &Article, now: Timestamp) -> Result<Change, Refusal> {
+    let announcements: &[Announcement] = match article.state {
+        State::Published => return Err(Refusal::AlreadyPublished),
+        State::Draft | State::AutoAuditFailed | State::ManualAuditFailed => &[],
+        State::PendingAudit => &[Announcement::CancelAudit, Announcement::CancelPublish],
+        State::AuditSuccess => &[Announcement::CancelPublish],
+    };
+    Ok(Change {
+        withdrawn_at: Some(now),
+        ..change(article, article.state, announcements)
+    })
+}
+
+fn audit(article: &Article) -> Result<Option<Change>, Refusal> {
+    match article.state {
+        State::Draft => Err(Refusal::NotReady),
+        State::PendingAudit if article.body.contains(FORBIDDEN) => {
+            let announcements = [Announcement::CancelPublish];
+            Ok(Some(change(
+                article,
+                State::AutoAuditFailed,
+                &announcements,
+            )))
+        }
+        State::PendingAudit => Ok(Some(change(
+            article,
+            State::AuditSuccess,
+            &[Announcement::Publish],
+        ))),
+        _ => Ok(None),
+    }
+}
+
+fn review(article: &Article, passed: bool) -> Result<Change, Refusal> {
+    match (article.state, passed) {
+        (State::AutoAuditFailed, true) => Ok(change(
+            article,
+            State::AuditSuccess,
+            &[Announcement::Publish],
+        )),
+        (State::AutoAuditFailed, false) => Ok(change(article, State::ManualAuditFailed, &[])),
+        _ => Err(Refusal::NotUnderReview),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+use super::*;
+
+const NOW: Timestamp = Timestamp::constant(1_767_225_600, 0);
+const THEN: Timestamp = Timestamp::constant(1_767_229_200, 0);
+const LATER: Timestamp = Timestamp::constant(1_767_232_800, 0);
+
+fn article(state: State) -> Article {
+    Article {
+        id: 42,
+        title: "Tides".to_owned(),
+        body: String::new(),
+        state,
+        publish_at: THEN,
+        revision: 3,
+        withdrawn_at: None,
+        published_at: None,
+        publish_calls: 0,
+        publish_effects: 0,
+    }
+}
+
+fn outcome(article: &Article, wish: Wish) -> Result<Option<(State, Vec<Announcement>)>, Refusal> {
+    let decided = decide(article, wish, NOW)?;
+    Ok(decided.map(|change| (change.state, change.announcements)))
+}
+
+#[test]
+fn every_wish_in_every_state() {
+    use Announcement::{Audit, CancelAudit, CancelPublish, Publish};
+    use State::{AuditSuccess, AutoAuditFailed, Draft, ManualAuditFailed, PendingAudit, Published};
+    let moved = Wish::Move { publish_at: LATER };
+    let passed = Wish::Review { passed: true };
+    let failed = Wish::Review { passed: false };
+    let not_under_review = Err(Refusal::NotUnderReview);
+    let rows = [
+        (
+            Draft,
+            Wish::Submit,
+            Ok(Some((PendingAudit, vec![Audit, Publish]))),
+        ),
+        (PendingAudit, Wish::Submit, Ok(None)),
+        (Published, Wish::Submit, Ok(None)),
+        (Draft, moved, Ok(Some((Draft, vec![])))),
+        (PendingAudit, moved, Ok(Some((PendingAudit, vec![Publish])))),
+        (AuditSuccess, moved, Ok(Some((AuditSuccess, vec![Publish])))),
+        (AutoAuditFailed, moved, Ok(Some((AutoAuditFailed, vec![])))),
+        (ManualAuditFailed, moved, Err(Refusal::AuditFailed)),
+        (Published, moved, Err(Refusal::AlreadyPublished)),
+        (Draft, Wish::Withdraw, Ok(Some((Draft, vec![])))),
+        (
+            PendingAudit,
+            Wish::Withdraw,
+            Ok(Some((PendingAudit, vec![CancelAudit, CancelPublish]))),
+        ),
+        (
+            AuditSuccess,
+            Wish::Withdraw,
+            Ok(Some((AuditSuccess, vec![CancelPublish]))),
+        ),
+        (Published, Wish::Withdraw, Err(Refusal::AlreadyPublished)),
+        (Draft, Wish::Audit, Err(Refusal::NotReady)),
+        (
+            PendingAudit,
+            Wish::Audit,
+            Ok(Some((AuditSuccess, vec![Publish]))),
+        ),
+        (AuditSuccess, Wish::Audit, Ok(None)),
+        (AutoAuditFailed, Wish::Audit, Ok(None)),
+        (Published, Wish::Audit, Ok(None)),
+        (
+            AutoAuditFailed,
+            passed,
+            Ok(Some((AuditSuccess, vec![Publish]))),
+        ),
+        (
+            AutoAuditFailed,
+            failed,
+            Ok(Some((ManualAuditFailed, vec![]))),
+        ),
+        (PendingAudit, passed, not_under_review.clone()),
+        (ManualAuditFailed, passed, not_under_review),
+    ];
+    for (state, wish, expected) in rows {
+        assert_eq!(
+            outcome(&article(state), wish),
+            expected,
+            "{state:?} {wish:?}"
+        );
+    }
+}
+
+#[test]
+fn a_forbidden_word_fails_the_audit_and_cancels_the_publication() {
+    let article = Article {
+        body: "so FORBIDDEN".to_owned(),
+        ..article(State::PendingAudit)
+    };
+    let expected = (State::AutoAuditFailed, vec![Announcement::CancelPublish]);
+    assert_eq!(outcome(&article, Wish::Audit), Ok(Some(expected)));
+}
+
+#[test]
+fn moving_to_the_same_time_announces_nothing() {
+    let wish = Wish::Move { publish_at: THEN };
+    assert_eq!(outcome(&article(State::PendingAudit), wish), Ok(None));
+}
+
+#[test]
+fn a_move_keeps_the_state_and_only_a_move_changes_the_time() {
+    let moved = decide(
+        &article(State::AuditSuccess),
+        Wish::Move { publish_at: LATER },
+        NOW,
+    );
+    assert_eq!(moved.unwrap().unwrap().publish_at, LATER);
+    let audited = decide(&article(State::PendingAudit), Wish::Audit, NOW);
+    assert_eq!(audited.unwrap().unwrap().publish_at, THEN);
+}
+
+#[test]
+fn a_withdrawn_article_accepts_nothing_but_another_withdrawal() {
+    for state in State::ALL {
+        let withdrawn = Article {
+            withdrawn_at: Some(NOW),
+            ..article(state)
+        };
+        assert_eq!(outcome(&withdrawn, Wish::Withdraw), Ok(None), "{state:?}");
+        for wish in [Wish::Submit, Wish::Move { publish_at: LATER }, Wish::Audit] {
+            assert_eq!(
+                outcome(&withdrawn, wish),
+                Err(Refusal::Withdrawn),
+                "{state:?} {wish:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_a_call_that_came_too_early_is_asked_to_come_again() {
+    let status = |state| why_not_published(&article(state)).map(Refusal::status);
+    assert_eq!(status(State::Draft), Some(425));
+    assert_eq!(status(State::PendingAudit), Some(425));
+    assert_eq!(status(State::AutoAuditFailed), Some(409));
+    assert_eq!(status(State::ManualAuditFailed), Some(409));
+    assert_eq!(status(State::AuditSuccess), Some(409));
+    assert_eq!(status(State::Published), None);
+}
+
+#[test]
+fn a_state_survives_its_name() {
+    for state in State::ALL {
+        assert_eq!(State::parse(state.as_str()), Some(state));
+        assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+    }
+}

@@ -1,0 +1,386 @@
+//! The article service's own database: articles and their outbox in one SQLite file.
+//!
+//! All SQL of the service is here and in `schema.sql`. INVARIANT: an article's change and the events it announces are
+//! one transaction, so there is no moment at which one exists without the other. Writes take the
+//! write lock first (`begin immediate`), so a decision is made from the row it is applied to; the
+//! conditions in the statements hold even if somebody opens the file a second time.
+//!
+//! Parameters are `?1`, not `$1`: SQLite takes `$1` for a *name* and numbers names by appearance.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use tokio::sync::Mutex;
+
+use super::{
+    event::Writer,
+    refusal::Refusal,
+    state::{Announcement, Article, Change, State, Wish, decide, why_not_published},
+};
+
+/// Most articles in one answer.
+const LIST_MAX: u32 = 1000;
+/// How long to wait for another process that writes to the same file.
+const BUSY_WITHIN: Duration = Duration::from_secs(5);
+
+const SCHEMA: &str = include_str!("schema.sql");
+
+const INSERT: &str = "
+insert into article (title, body, state, publish_at_us, revision, created_at_us)
+values (?1, ?2, 'DRAFT', ?3, 1, ?4) returning *";
+const LOAD: &str = "select * from article where article_id = ?1";
+const LIST: &str = "select * from article order by article_id desc limit ?1";
+const CHANGE: &str = "
+update article set state = ?4, publish_at_us = ?5, withdrawn_at_us = ?6, revision = ?7
+where article_id = ?1 and state = ?2 and revision = ?3 returning *";
+const COUNT_CALL: &str =
+    "update article set publish_calls = publish_calls + 1 where article_id = ?1 returning *";
+/// The heart of the service: of any number of calls, one finds the row like this.
+const PUBLISH: &str = "
+update article
+set state = 'PUBLISHED', publish_effects = publish_effects + 1, published_at_us = ?3
+where article_id = ?1 and state = 'AUDIT_SUCCESS' and withdrawn_at_us is null
+  and (revision <= ?2 or publish_at_us <= ?3)";
+
+const WRITE_EVENT: &str = "
+insert into outbox (event_id, article_id, event, written_at_us) values (?1, ?2, ?3, ?4)";
+const LOAD_WAITING: &str = "
+select outbox_id, event from outbox where status = 'WAITING' order by outbox_id limit ?1";
+const SETTLE: &str = "
+update outbox set status = ?2, reason = ?3, settled_at_us = ?4
+where outbox_id = ?1 and status = 'WAITING'";
+const COUNT_EVENTS: &str = "
+select count(*) filter (where status = 'WAITING'), count(*) filter (where status = 'SENT')
+from outbox";
+const LOAD_REJECTED: &str = "
+select event_id, reason from outbox where status = 'REJECTED' order by outbox_id limit ?1";
+const RETRY_REJECTED: &str = "
+update outbox set status = 'WAITING', reason = null, settled_at_us = null
+where status = 'REJECTED'";
+
+/// Why the database did not do it. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// SQLite refused.
+    #[error("query articles")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The query did not come to its end.
+    #[error("query articles to the end")]
+    Interrupted(#[from] tokio::task::JoinError),
+    /// A row moved although this transaction holds the write lock.
+    #[error("article changed while it was locked")]
+    Moved,
+}
+
+/// A query's answer: what was asked for, or an expected refusal.
+pub(super) type Answer<T> = Result<Result<T, Refusal>, Error>;
+
+/// An article to be written.
+#[derive(Debug)]
+pub(super) struct NewArticle {
+    pub(super) title: String,
+    pub(super) body: String,
+    pub(super) publish_at: Timestamp,
+    pub(super) submit: bool,
+}
+
+/// What a publish call came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Publication {
+    Now,
+    Before,
+}
+
+/// An event that Almanack has not taken yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) outbox_id: i64,
+    pub(super) event: String,
+}
+
+/// How Almanack's answer settles an event; the reason is for a rejected one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Settled {
+    pub(super) outbox_id: i64,
+    pub(super) rejected: Option<String>,
+}
+
+/// How the outbox stands.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct Outbox {
+    waiting: i64,
+    sent: i64,
+    rejected: Vec<Rejected>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Rejected {
+    event_id: String,
+    reason: Option<String>,
+}
+
+/// The database. One connection: SQLite has one writer anyway, and reads here are short.
+#[derive(Clone)]
+pub(super) struct Store {
+    connection: Arc<Mutex<Connection>>,
+    writer: Writer,
+}
+
+impl Store {
+    pub(super) async fn open(path: PathBuf, writer: Writer) -> Result<Self, Error> {
+        let opening = tokio::task::spawn_blocking(move || {
+            let connection = Connection::open(path)?;
+            connection.busy_timeout(BUSY_WITHIN)?;
+            connection.execute_batch(SCHEMA)?;
+            Ok::<_, Error>(connection)
+        });
+        let connection = Arc::new(Mutex::new(opening.await??));
+        Ok(Self { connection, writer })
+    }
+
+    pub(super) async fn create(&self, new: NewArticle, now: Timestamp) -> Result<Article, Error> {
+        let writer = self.writer.clone();
+        self.transact(move |tx| {
+            let columns = params![new.title, new.body, us(new.publish_at), us(now)];
+            let article = tx.prepare_cached(INSERT)?.query_one(columns, article)?;
+            if !new.submit {
+                return Ok(article);
+            }
+            let submitted = decide(&article, Wish::Submit, now).ok().flatten();
+            let change = submitted.ok_or(Error::Moved)?;
+            // A new article starts with revision 1 whether it is submitted at once or not.
+            Changing {
+                tx,
+                writer: &writer,
+                now,
+            }
+            .apply(&article, &change, article.revision)
+        })
+        .await
+    }
+
+    /// Decides and carries out a wish. `None` beside the article means that it was so already.
+    pub(super) async fn carry_out(
+        &self,
+        article_id: i64,
+        wish: Wish,
+        now: Timestamp,
+    ) -> Answer<(Article, Option<Change>)> {
+        let writer = self.writer.clone();
+        self.transact(move |tx| {
+            let Some(seen) = load(tx, article_id)? else {
+                return Ok(Err(Refusal::Unknown));
+            };
+            match decide(&seen, wish, now) {
+                Err(refusal) => Ok(Err(refusal)),
+                Ok(None) => Ok(Ok((seen, None))),
+                Ok(Some(change)) => {
+                    let changing = Changing {
+                        tx,
+                        writer: &writer,
+                        now,
+                    };
+                    let changed = changing.apply(&seen, &change, seen.revision + 1)?;
+                    Ok(Ok((changed, Some(change))))
+                }
+            }
+        })
+        .await
+    }
+
+    /// Counts the call and publishes if the article lets it.
+    pub(super) async fn publish(
+        &self,
+        article_id: i64,
+        revision: i64,
+        now: Timestamp,
+    ) -> Answer<Publication> {
+        self.transact(move |tx| {
+            let counted = tx
+                .prepare_cached(COUNT_CALL)?
+                .query_one([article_id], article);
+            let Some(seen) = counted.optional()? else {
+                return Ok(Err(Refusal::Unknown));
+            };
+            let rows =
+                tx.prepare_cached(PUBLISH)?
+                    .execute(params![article_id, revision, us(now)])?;
+            Ok(match (rows, why_not_published(&seen)) {
+                (0, None) => Ok(Publication::Before),
+                (0, Some(refusal)) => Err(refusal),
+                _ => Ok(Publication::Now),
+            })
+        })
+        .await
+    }
+
+    pub(super) async fn load(&self, article_id: i64) -> Result<Option<Article>, Error> {
+        self.transact(move |tx| load(tx, article_id)).await
+    }
+
+    /// The newest articles first.
+    pub(super) async fn list(&self) -> Result<Vec<Article>, Error> {
+        self.transact(|tx| {
+            let mut statement = tx.prepare_cached(LIST)?;
+            let rows = statement.query_map([LIST_MAX], article)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// Events that wait, oldest first.
+    pub(super) async fn load_waiting(&self, limit: u32) -> Result<Vec<Waiting>, Error> {
+        self.transact(move |tx| {
+            let mut statement = tx.prepare_cached(LOAD_WAITING)?;
+            let rows = statement.query_map([limit], |row| {
+                Ok(Waiting {
+                    outbox_id: row.get(0)?,
+                    event: row.get(1)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    pub(super) async fn settle(&self, settled: Vec<Settled>, now: Timestamp) -> Result<(), Error> {
+        self.transact(move |tx| {
+            let mut statement = tx.prepare_cached(SETTLE)?;
+            for Settled {
+                outbox_id,
+                rejected,
+            } in settled
+            {
+                let status = if rejected.is_some() {
+                    "REJECTED"
+                } else {
+                    "SENT"
+                };
+                statement.execute(params![outbox_id, status, rejected, us(now)])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    pub(super) async fn outbox(&self) -> Result<Outbox, Error> {
+        self.transact(|tx| {
+            let (waiting, sent) =
+                tx.query_one(COUNT_EVENTS, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let mut statement = tx.prepare_cached(LOAD_REJECTED)?;
+            let rows = statement.query_map([LIST_MAX], |row| {
+                Ok(Rejected {
+                    event_id: row.get(0)?,
+                    reason: row.get(1)?,
+                })
+            })?;
+            Ok(Outbox {
+                waiting,
+                sent,
+                rejected: rows.collect::<Result<_, _>>()?,
+            })
+        })
+        .await
+    }
+
+    /// Lets rejected events be tried once more; answers how many.
+    pub(super) async fn retry_rejected(&self) -> Result<usize, Error> {
+        self.transact(|tx| Ok(tx.execute(RETRY_REJECTED, [])?))
+            .await
+    }
+
+    /// Runs `work` as one transaction on a thread that may block. Whoever waits for the connection
+    /// waits as a task, not as a thread. A caller that goes away does not tear the transaction.
+    async fn transact<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let mut connection = self.connection.clone().lock_owned().await;
+        let working = tokio::task::spawn_blocking(move || {
+            let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&tx)?;
+            tx.commit()?;
+            Ok(done)
+        });
+        working.await?
+    }
+}
+
+fn load(tx: &Transaction<'_>, article_id: i64) -> Result<Option<Article>, Error> {
+    Ok(tx
+        .prepare_cached(LOAD)?
+        .query_one([article_id], article)
+        .optional()?)
+}
+
+/// A transaction that changes articles, and what it needs to announce the changes.
+struct Changing<'a> {
+    tx: &'a Transaction<'a>,
+    writer: &'a Writer,
+    now: Timestamp,
+}
+
+impl Changing<'_> {
+    /// Stores the change and what it announces, both or neither.
+    fn apply(&self, seen: &Article, change: &Change, revision: i64) -> Result<Article, Error> {
+        let columns = params![
+            seen.id,
+            seen.state.as_str(),
+            seen.revision,
+            change.state.as_str(),
+            us(change.publish_at),
+            change.withdrawn_at.map(us),
+            revision,
+        ];
+        let changed = self
+            .tx
+            .prepare_cached(CHANGE)?
+            .query_one(columns, article)
+            .optional()?;
+        let changed = changed.ok_or(Error::Moved)?;
+        for announcement in &change.announcements {
+            self.announce(&changed, *announcement)?;
+        }
+        Ok(changed)
+    }
+
+    fn announce(&self, article: &Article, what: Announcement) -> Result<(), Error> {
+        let event = self.writer.write(article, what, self.now);
+        let columns = params![event.id, article.id, event.json, us(self.now)];
+        self.tx.prepare_cached(WRITE_EVENT)?.execute(columns)?;
+        Ok(())
+    }
+}
+
+fn us(at: Timestamp) -> i64 {
+    at.as_microsecond()
+}
+
+fn article(row: &Row<'_>) -> rusqlite::Result<Article> {
+    let state: String = row.get("state")?;
+    Ok(Article {
+        id: row.get("article_id")?,
+        title: row.get("title")?,
+        body: row.get("body")?,
+        state: State::parse(&state).ok_or_else(|| unreadable(row, "state"))?,
+        publish_at: instant(row, "publish_at_us")?
+            .ok_or_else(|| unreadable(row, "publish_at_us"))?,
+        revision: row.get("revision")?,
+        withdrawn_at: instant(row, "withdrawn_at_us")?,
+        published_at: instant(row, "published_at_us")?,
+        publish_calls: row.get("publish_calls")?,
+        publish_effects: row.get("publish_effects")?,
+    })
+}
+
+fn instant(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+    let us: Option<i64> = row.get(column)?;
+    us.map(|us| Timestamp::from_microsecond(us).map_err(|_| unreadable(row, column)))
+        .transpose()
+}
+
+fn unreadable(row: &Row<'_>, column: &str) -> rusqlite::Error {
+    let index = row.as_ref().column_index(column).unwrap_or_default();
+    rusqlite::Error::InvalidColumnType(index, column.to_owned(), rusqlite::types::Type::Text)
+}

@@ -1,0 +1,189 @@
+//! Carries the authors' story out over HTTP and tells what came of it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::{RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Action, Desk, Habits, Move, next_action};
+use crate::{
+    client,
+    clock::{self, Clock},
+};
+
+/// Why the authors could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The article service's address cannot be used.
+    #[error(transparent)]
+    Client(#[from] client::Error),
+}
+
+/// Who writes what, how fast.
+#[derive(Clone)]
+pub struct Config {
+    /// The article service: [`crate::article::Running::url`].
+    pub service_url: String,
+    /// Where the story comes from.
+    pub seed: u64,
+    /// How far ahead authors plan.
+    pub habits: Habits,
+    /// The wait between two actions.
+    pub every: Duration,
+    /// Stop after so many actions; `None` goes on until cancelled.
+    pub actions_max: Option<u64>,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+impl Config {
+    /// An action a second, by the machine's clock, without end.
+    pub fn new(service_url: impl Into<String>, seed: u64) -> Self {
+        Self {
+            service_url: service_url.into(),
+            seed,
+            habits: Habits::default(),
+            every: Duration::from_secs(1),
+            actions_max: None,
+            clock: clock::system(),
+        }
+    }
+}
+
+/// An action and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Happening {
+    /// When the author acted.
+    pub at: Timestamp,
+    /// What the author did.
+    pub action: Action,
+    /// What the article service said.
+    pub outcome: Outcome,
+}
+
+/// What the article service said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is so.
+    Accepted {
+        /// Which article.
+        article_id: i64,
+        /// Number of its newest change.
+        revision: i64,
+    },
+    /// It cannot be, for example because the article was published in the meantime.
+    Refused {
+        /// HTTP status.
+        status: u16,
+        /// The answer's code.
+        code: String,
+    },
+    /// Nobody answered, or not as expected.
+    Unanswered {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Acts until `cancel`, until `actions_max`, or until nobody listens to `happenings` any more.
+pub async fn run(
+    config: Config,
+    happenings: mpsc::Sender<Happening>,
+    cancel: CancellationToken,
+) -> Result<(), Error> {
+    let service_url = client::base_url(&config.service_url)?;
+    let http_client = client::build()?;
+    let mut desk = Desk::new(config.seed, config.habits);
+    let acting = async {
+        let mut acted = 0;
+        while config.actions_max.is_none_or(|most| acted < most) {
+            let at = (config.clock)();
+            let action = next_action(&mut desk, at);
+            let outcome = ask(request(&http_client, &service_url, &action)).await;
+            if let (Action::Write { publish_at, .. }, Outcome::Accepted { article_id, .. }) =
+                (&action, &outcome)
+            {
+                desk.wrote(*article_id, *publish_at);
+            }
+            if happenings
+                .send(Happening {
+                    at,
+                    action,
+                    outcome,
+                })
+                .await
+                .is_err()
+            {
+                return;
+            }
+            acted += 1;
+            clock::pause(config.every).await;
+        }
+    };
+    cancel.run_until_cancelled(acting).await;
+    Ok(())
+}
+
+fn request(http_client: &reqwest::Client, service_url: &str, action: &Action) -> RequestBuilder {
+    match action {
+        Action::Write {
+            title,
+            body,
+            publish_at,
+        } => http_client
+            .post(format!("{service_url}/articles"))
+            .json(&json!({ "title": title, "body": body, "publish_at": publish_at })),
+        Action::MoveEarlier(Move {
+            article_id,
+            publish_at,
+            ..
+        })
+        | Action::MoveLater(Move {
+            article_id,
+            publish_at,
+            ..
+        }) => http_client
+            .patch(format!("{service_url}/articles/{article_id}"))
+            .json(&json!({ "publish_at": publish_at })),
+        Action::Withdraw { article_id } => {
+            http_client.post(format!("{service_url}/articles/{article_id}/withdraw"))
+        }
+    }
+}
+
+async fn ask(request: RequestBuilder) -> Outcome {
+    let answer = async {
+        let response = request.send().await?;
+        let status = response.status();
+        Ok::<_, reqwest::Error>((status, response.json::<Value>().await?))
+    };
+    match answer.await {
+        Ok((status, body)) => read(status, &body),
+        Err(error) => Outcome::Unanswered {
+            reason: error.without_url().to_string(),
+        },
+    }
+}
+
+fn read(status: StatusCode, body: &Value) -> Outcome {
+    let number = |name: &str| body.get(name).and_then(Value::as_i64);
+    match (status.is_success(), number("id"), number("revision")) {
+        (true, Some(article_id), Some(revision)) => Outcome::Accepted {
+            article_id,
+            revision,
+        },
+        (true, ..) => Outcome::Unanswered {
+            reason: "the answer is not an article".to_owned(),
+        },
+        (false, ..) => {
+            let code = body.get("code").and_then(Value::as_str).unwrap_or("none");
+            Outcome::Refused {
+                status: status.as_u16(),
+                code: code.to_owned(),
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+use super::*;
+
+const START: i64 = 1_767_225_600;
+
+/// Plays the story with a service that accepts everything, one action a second.
+fn story(seed: u64, actions: i64) -> Vec<(Timestamp, Action)> {
+    let mut desk = Desk::new(seed, Habits::default());
+    let mut next_id = 1;
+    let mut told = Vec::new();
+    for second in 0..actions {
+        let now = Timestamp::from_second(START + second).unwrap();
+        let action = next_action(&mut desk, now);
+        if let Action::Write { publish_at, .. } = &action {
+            desk.wrote(next_id, *publish_at);
+            next_id += 1;
+        }
+        told.push((now, action));
+    }
+    told
+}
+
+#[test]
+fn the_same_seed_tells_the_same_story() {
+    assert_eq!(story(3, 300), story(3, 300));
+    assert_ne!(story(3, 300), story(4, 300));
+}
+
+#[test]
+fn authors_begin_by_writing_and_then_do_everything_there_is_to_do() {
+    let told = story(3, 500);
+    assert!(matches!(told[0].1, Action::Write { .. }));
+    let count = |wanted: fn(&Action) -> bool| told.iter().filter(|(_, a)| wanted(a)).count();
+    assert!(count(|action| matches!(action, Action::Write { .. })) > 100);
+    assert!(count(|action| matches!(action, Action::MoveLater(_))) > 30);
+    assert!(count(|action| matches!(action, Action::MoveEarlier(_))) > 30);
+    assert!(count(|action| matches!(action, Action::Withdraw { .. })) > 20);
+    assert!(count(|a| matches!(a, Action::Write { body, .. } if body.contains(FORBIDDEN))) > 2);
+}
+
+#[test]
+fn times_are_ahead_and_moves_go_the_way_they_say() {
+    for (now, action) in story(9, 2000) {
+        match action {
+            Action::Write { publish_at, .. } => assert!(publish_at > now),
+            Action::MoveLater(moved) => assert!(moved.publish_at > moved.from),
+            Action::MoveEarlier(moved) => {
+                assert!(now < moved.publish_at && moved.publish_at < moved.from);
+            }
+            Action::Withdraw { article_id } => assert!(article_id > 0),
+        }
+    }
+}
+
+#[test]
+fn nobody_touches_an_article_after_its_time_or_its_withdrawal() {
+    let mut due = std::collections::BTreeMap::new();
+    let mut next_id = 1;
+    for (now, action) in story(5, 2000) {
+        match action {
+            Action::Write { publish_at, .. } => {
+                due.insert(next_id, publish_at);
+                next_id += 1;
+            }
+            Action::MoveEarlier(moved) | Action::MoveLater(moved) => {
+                assert_eq!(
+                    due.insert(moved.article_id, moved.publish_at),
+                    Some(moved.from)
+                );
+                assert!(moved.from > now);
+            }
+            Action::Withdraw { article_id } => assert!(due.remove(&article_id).unwrap() > now),
+        }
+    }
+}
+
+#[test]
+fn a_full_desk_stops_the_writing() {
+    let now = Timestamp::from_second(START).unwrap();
+    let mut desk = Desk::new(1, Habits::default());
+    for id in 0..i64::try_from(OPEN_MAX).unwrap() {
+        desk.wrote(id, later(now, Duration::from_hours(1)));
+    }
+    for _ in 0..200 {
+        let full = desk.open.len() == OPEN_MAX;
+        let action = next_action(&mut desk, now);
+        assert!(!full || !matches!(action, Action::Write { .. }));
+        if let Action::Write { publish_at, .. } = action {
+            desk.wrote(1000, publish_at);
+        }
+        assert!(desk.open.len() <= OPEN_MAX);
+    }
+}
