@@ -40,15 +40,15 @@ pub(crate) const LANES_DUE_SQLITE: &str = concat!(
 /// SQLite: takes the earliest due tasks of one lane.
 pub(crate) const TAKE_SQLITE: &str = concat!(
     "update task as t set status = 'RUNNING', due_at_us = null, term = term + 1, \
-     attempt = attempt + 1, claim_id = $1, node = $2, started_at_us = $3, finished_at_us = null, \
-     detail = null where id in (select id from task where kind = $4 and priority = $5 \
-     and due_at_us <= $3 order by due_at_us limit $6) returning ",
+     attempt = attempt + 1, claim_id = ?1, node = ?2, started_at_us = ?3, finished_at_us = null, \
+     detail = null where id in (select id from task where kind = ?4 and priority = ?5 \
+     and due_at_us <= ?3 order by due_at_us limit ?6) returning ",
     // `returning` of SQLite knows the table by its name only.
     "id, subject, kind, term, attempt, max_retry, execute_at_us, started_at_us, payload, \
      callback_url, revision"
 );
 pub(crate) const NOTE_CLAIM_SQLITE: &str =
-    "insert into claim (id, session, node, lease_until_us, task_ids) values ($1, $2, $3, $4, $5)";
+    "insert into claim (id, session, node, lease_until_us, task_ids) values (?1, ?2, ?3, ?4, ?5)";
 
 /// PostgreSQL: all of the above in one statement. `skip locked` lets nodes claim different rows at
 /// once instead of queueing behind each other. The lanes of one priority share the slots evenly, so
@@ -91,12 +91,12 @@ pub(crate) const NEXT_DUE_POSTGRES: &str = concat!(
 );
 
 /// Ends an attempt for good: no indexed column changes, so no index is touched.
-pub(crate) const FINISH_END_SQLITE: &str = "update task set status = $3, attempt = $4, \
-     detail = $5, finished_at_us = $6 where id = $1 and term = $2 and status = 'RUNNING'";
+pub(crate) const FINISH_END_SQLITE: &str = "update task set status = ?3, attempt = ?4, \
+     detail = ?5, finished_at_us = ?6 where id = ?1 and term = ?2 and status = 'RUNNING'";
 /// Ends an attempt after which the task waits again.
-pub(crate) const FINISH_WAIT_SQLITE: &str = "update task set status = $3, attempt = $4, \
-     detail = $5, finished_at_us = $6, execute_at_us = $7, due_at_us = $7 \
-     where id = $1 and term = $2 and status = 'RUNNING'";
+pub(crate) const FINISH_WAIT_SQLITE: &str = "update task set status = ?3, attempt = ?4, \
+     detail = ?5, finished_at_us = ?6, execute_at_us = ?7, due_at_us = ?7 \
+     where id = ?1 and term = ?2 and status = 'RUNNING'";
 /// Both in one. PostgreSQL compares values, not column lists, to tell whether an index is touched.
 pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      attempt = u.attempt, detail = u.detail, finished_at_us = u.finished_at_us, \
@@ -106,7 +106,7 @@ pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      u(id, term, status, attempt, detail, finished_at_us, execute_at_us, due_at_us, position) \
      where t.id = u.id and t.term = u.term and t.status = 'RUNNING' returning u.position";
 
-pub(crate) const EXTEND_SQLITE: &str = "update claim set lease_until_us = $2 where id = $1";
+pub(crate) const EXTEND_SQLITE: &str = "update claim set lease_until_us = ?2 where id = ?1";
 pub(crate) const EXTEND_POSTGRES: &str =
     "update claim set lease_until_us = $2 where id = any ($1::bigint[])";
 
@@ -117,7 +117,7 @@ pub(crate) const LEFT_BEHIND_SQLITE: &str = concat!(
     "select ",
     claimed_columns!(),
     " from claim c, json_each(c.task_ids) j join task t on t.id = j.value \
-     where c.id = $1 and t.claim_id = c.id and t.status = 'RUNNING'"
+     where c.id = ?1 and t.claim_id = c.id and t.status = 'RUNNING'"
 );
 pub(crate) const LEFT_BEHIND_POSTGRES: &str = concat!(
     "select ",
@@ -125,5 +125,5 @@ pub(crate) const LEFT_BEHIND_POSTGRES: &str = concat!(
     " from claim c, unnest(c.task_ids) j(id) join task t on t.id = j.id \
      where c.id = $1 and t.claim_id = c.id and t.status = 'RUNNING'"
 );
-pub(crate) const RELEASE_SQLITE: &str = "delete from claim where id = $1";
+pub(crate) const RELEASE_SQLITE: &str = "delete from claim where id = ?1";
 pub(crate) const RELEASE_POSTGRES: &str = "delete from claim where id = any ($1::bigint[])";

@@ -38,14 +38,14 @@ pub(crate) const LOAD_ATTEMPTS: &str = concat!(
 pub(crate) const NOTE_DECISION_SQLITE: &str = concat!(
     "insert into decision (",
     decision_columns!(),
-    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+    ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
 );
 
 /// An attempt whose row is about to describe the next one.
 pub(crate) const NOTE_ATTEMPT_SQLITE: &str = concat!(
     "insert into attempt (",
     attempt_columns!(),
-    ") select id, $2, $3, $4, $5, $6, $7, null, $8, node from task where id = $1 \
+    ") select id, ?2, ?3, ?4, ?5, ?6, ?7, null, ?8, node from task where id = ?1 \
      on conflict (task_id, term) do nothing"
 );
 pub(crate) const NOTE_ATTEMPT_POSTGRES: &str = concat!(
@@ -68,9 +68,9 @@ macro_rules! late {
 pub(crate) const NOTE_LATE_SQLITE: &str = concat!(
     "insert into attempt (",
     attempt_columns!(),
-    ") select id, $2, $3, $4, $5, $6, 'taken_away', $7, $8, node from task t where id = $1 \
-     and (t.status = 'CANCELLED' or t.term > $2 \
-     or exists (select 1 from attempt a where a.task_id = $1 and a.term = $2))",
+    ") select id, ?2, ?3, ?4, ?5, ?6, 'taken_away', ?7, ?8, node from task t where id = ?1 \
+     and (t.status = 'CANCELLED' or t.term > ?2 \
+     or exists (select 1 from attempt a where a.task_id = ?1 and a.term = ?2))",
     late!()
 );
 pub(crate) const NOTE_LATE_POSTGRES: &str = concat!(
@@ -90,9 +90,9 @@ pub(crate) const NOTE_ONCE: &str = "insert into once (key, digest, receipts, use
 
 /// What goes with a pruned row.
 pub(crate) const PRUNE_SQLITE: [&str; 3] = [
-    "delete from decision where task_id = $1",
-    "delete from attempt where task_id = $1",
-    "delete from task where id = $1",
+    "delete from decision where task_id = ?1",
+    "delete from attempt where task_id = ?1",
+    "delete from task where id = ?1",
 ];
 pub(crate) const PRUNE_POSTGRES: [&str; 3] = [
     "delete from decision where task_id = any ($1)",

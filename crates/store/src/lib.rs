@@ -14,6 +14,8 @@ mod register;
 mod row;
 pub mod sqlite;
 mod task;
+#[cfg(test)]
+mod texts;
 
 use std::{path::PathBuf, sync::Arc};
 

@@ -36,4 +36,4 @@ pub(crate) const LOAD_TOKEN: &str =
 pub(crate) const LOAD_TOKENS: &str =
     concat!("select ", token_columns!(), " from token order by name");
 pub(crate) const REVOKE_TOKEN: &str =
-    "update token set revoked_at_us = $2 where name = $1 and revoked_at_us is null";
+    "update token set revoked_at_us = $1 where name = $2 and revoked_at_us is null";

@@ -3,6 +3,9 @@
 //! Where the two databases share a text it stands once. PostgreSQL takes whole lists in one
 //! statement (`unnest`), because a round trip costs more than a row; SQLite runs the single-row text
 //! in a loop, because a call costs less than building a list. Such pairs stand side by side.
+//!
+//! Parameters: SQLite numbers `$1` by where it first stands in the text, not by its digit. A shared
+//! text must therefore use its parameters in ascending order; a text for SQLite alone says `?1`.
 
 /// What [`crate::row::task`] reads.
 macro_rules! columns {
@@ -25,7 +28,7 @@ pub(crate) const LOAD_CURRENT_SQLITE: &str = concat!(
     "select ",
     columns!(),
     from_task!(),
-    "where t.subject = $1 and t.kind = $2 and t.is_current"
+    "where t.subject = ?1 and t.kind = ?2 and t.is_current"
 );
 /// The current rows of many; the position in the list comes last.
 pub(crate) const LOAD_CURRENT_POSTGRES: &str = concat!(
@@ -80,7 +83,7 @@ macro_rules! insert_columns {
 /// Writes a row unless the identity already has a current one.
 pub(crate) const INSERT_SQLITE: &str = concat!(
     insert_columns!(),
-    "values ($1, $2, $3, 1, $4, $5, $6, 0, $7, 0, $8, 0, $9, $10, $4, $11, $12, $13) \
+    "values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, ?7, 0, ?8, 0, ?9, ?10, ?4, ?11, ?12, ?13) \
      on conflict (subject, kind) where is_current do nothing"
 );
 pub(crate) const INSERT_POSTGRES: &str = concat!(
@@ -95,12 +98,12 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
 );
 
 /// Changes the current row if it is still exactly as the decision saw it.
-pub(crate) const AMEND_SQLITE: &str = "update task set status = $5, is_current = $6, \
-     execute_at_us = $7, due_at_us = $8, payload = coalesce($9, payload), callback_url = $10, \
-     priority = $11, max_retry = $12, revision = $13, decisions = decisions + 1, \
-     finished_at_us = case when $5 = 'CANCELLED' and status <> 'CANCELLED' then $14 \
+pub(crate) const AMEND_SQLITE: &str = "update task set status = ?5, is_current = ?6, \
+     execute_at_us = ?7, due_at_us = ?8, payload = coalesce(?9, payload), callback_url = ?10, \
+     priority = ?11, max_retry = ?12, revision = ?13, decisions = decisions + 1, \
+     finished_at_us = case when ?5 = 'CANCELLED' and status <> 'CANCELLED' then ?14 \
          else finished_at_us end \
-     where id = $1 and is_current and status = $2 and term = $3 and decisions = $4";
+     where id = ?1 and is_current and status = ?2 and term = ?3 and decisions = ?4";
 /// The same for many, each with its decision. The decision names the successor later, if there is
 /// one ([`NAME_SUCCESSOR_POSTGRES`]): its number is not known before it is written.
 pub(crate) const AMEND_POSTGRES: &str = "with amended as ( \

@@ -136,7 +136,7 @@ impl TokenStore for PostgresStore {
     }
 
     async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
-        let parameters: [&(dyn ToSql + Sync); 2] = [&name, &micros(now)];
+        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(now), &name];
         Ok(self
             .execute("revoke token", register::REVOKE_TOKEN, &parameters)
             .await?

@@ -164,7 +164,7 @@ impl TokenStore for SqliteStore {
         let revoked = self
             .write("revoke token", move |connection| {
                 let mut statement = connection.prepare_cached(register::REVOKE_TOKEN)?;
-                Ok(statement.execute(params![name, micros(now)])?)
+                Ok(statement.execute(params![micros(now), name])?)
             })
             .await?;
         Ok(revoked == 1)
