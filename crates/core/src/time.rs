@@ -84,9 +84,11 @@ impl Clock for CorrectedClock {
     }
 }
 
-/// Cuts an instant to whole microseconds, the precision the store keeps.
+/// Cuts an instant to whole microseconds, the precision the store keeps. In the very last second of
+/// the calendar only the whole second has a number of microseconds that can be read back.
 pub fn to_micros(at: Timestamp) -> Timestamp {
-    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
+    let whole_second = || Timestamp::from_second(at.as_second()).unwrap_or(at);
+    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or_else(|_| whole_second())
 }
 
 #[cfg(test)]
@@ -131,9 +133,10 @@ mod tests {
             Timestamp::from_microsecond(cut.as_microsecond()).unwrap(),
             cut
         );
+        let last = to_micros(Timestamp::MAX);
         assert_eq!(
-            to_micros(Timestamp::MAX).as_microsecond(),
-            Timestamp::MAX.as_microsecond()
+            Timestamp::from_microsecond(last.as_microsecond()).unwrap(),
+            last
         );
     }
 }

@@ -52,19 +52,20 @@ pub(crate) const NOTE_CLAIM_SQLITE: &str =
 
 /// PostgreSQL: all of the above in one statement. `skip locked` lets nodes claim different rows at
 /// once instead of queueing behind each other. The lanes of one priority share the slots evenly, so
-/// one kind's backlog cannot starve another; `limits` bounds single kinds.
+/// one kind's backlog cannot starve another; `limits` bounds single kinds (see [`crate::lanes`]).
 pub(crate) const CLAIM_POSTGRES: &str = concat!(
     lanes!(),
     ", ready as materialized ( \
-         select l.kind, l.priority, coalesce(k.room, $5) as room from lane l \
-         left join unnest($6::text[], $7::bigint[]) k(kind, room) on k.kind = l.kind \
+         select l.kind, l.priority, coalesce(k.room, $5) as room, k.room is not null as limited, \
+             row_number() over (partition by l.kind order by l.priority desc) as lane_number \
+         from lane l left join unnest($6::text[], $7::bigint[]) k(kind, room) on k.kind = l.kind \
          where l.kind is not null and coalesce(k.room, $5) > 0 \
          and exists (select 1 from task t where t.kind = l.kind and t.priority = l.priority \
              and t.due_at_us <= $3)), \
      share as materialized ( \
          select kind, priority, least(room, greatest($5 / count(*) over (partition by priority), 1)) \
              as room \
-         from ready order by priority desc), \
+         from ready where lane_number = 1 or not limited order by priority desc), \
      picked as materialized ( \
          select p.id from share s, lateral ( \
              select t.id from task t where t.kind = s.kind and t.priority = s.priority \

@@ -14,37 +14,35 @@ pub(crate) struct Lane {
 }
 
 /// How many tasks to take from each lane, highest priority first. Lanes may have fewer: the taker
-/// stops when the slots are used up.
+/// stops when the slots are used up. A kind with a limit is served from its highest lane alone, so
+/// that its lanes together cannot pass the limit; the next claim, which follows at once while
+/// anything is due, serves the next lane.
 pub(crate) fn shares(
     mut lanes: Vec<Lane>,
     slots: usize,
     limits: &[(Kind, usize)],
 ) -> Vec<(Lane, usize)> {
-    let room = |kind: &str| {
-        limits
-            .iter()
-            .find(|(limited, _)| limited.as_str() == kind)
-            .map_or(slots, |(_, room)| *room)
-    };
+    let limit = |kind: &str| limits.iter().find(|(limited, _)| limited.as_str() == kind);
+    let room = |kind: &str| limit(kind).map_or(slots, |(_, room)| *room);
     lanes.retain(|lane| room(&lane.kind) > 0);
     lanes.sort_by(|a, b| (b.priority, &a.kind).cmp(&(a.priority, &b.kind)));
-    let peers: Vec<usize> = lanes
+    let mut served: Vec<String> = Vec::new();
+    lanes.retain(|lane| {
+        let first = !served.contains(&lane.kind);
+        served.push(lane.kind.clone());
+        first || limit(&lane.kind).is_none()
+    });
+    let peers = |lane: &Lane| {
+        lanes
+            .iter()
+            .filter(|other| other.priority == lane.priority)
+            .count()
+    };
+    let shares: Vec<usize> = lanes
         .iter()
-        .map(|lane| {
-            lanes
-                .iter()
-                .filter(|other| other.priority == lane.priority)
-                .count()
-        })
+        .map(|lane| (slots / peers(lane)).max(1).min(room(&lane.kind)))
         .collect();
-    lanes
-        .into_iter()
-        .zip(peers)
-        .map(|(lane, peers)| {
-            let share = (slots / peers).max(1).min(room(&lane.kind));
-            (lane, share)
-        })
-        .collect()
+    lanes.into_iter().zip(shares).collect()
 }
 
 #[cfg(test)]
@@ -74,6 +72,13 @@ mod tests {
         ];
         let shared = shares(vec![lane("A", 5), lane("B", 5), lane("C", 5)], 10, &limits);
         assert_eq!(shared, vec![(lane("B", 5), 2), (lane("C", 5), 5)]);
+    }
+
+    #[test]
+    fn a_limited_kind_is_served_from_its_highest_lane_alone() {
+        let limits = [(Kind::parse("A").unwrap(), 3)];
+        let shared = shares(vec![lane("A", 5), lane("A", 7), lane("B", 5)], 10, &limits);
+        assert_eq!(shared, vec![(lane("A", 7), 3), (lane("B", 5), 10)]);
     }
 
     #[test]

@@ -29,9 +29,15 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
     for text in shared {
         let mut seen = 0;
         for digits in text.split('$').skip(1) {
-            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            let end = digits
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(digits.len());
             let number: usize = digits[..end].parse().unwrap();
-            assert!(number <= seen + 1, "${number} before ${} in: {text}", seen + 1);
+            assert!(
+                number <= seen + 1,
+                "${number} before ${} in: {text}",
+                seen + 1
+            );
             seen = seen.max(number);
         }
     }

@@ -47,13 +47,19 @@ pub struct Fresh {
 impl Fresh {
     /// An empty store.
     pub fn new(store: impl Store + 'static) -> Self {
-        Self { store: Arc::new(store), _kept: Box::new(()) }
+        Self {
+            store: Arc::new(store),
+            _kept: Box::new(()),
+        }
     }
 
     /// Keeps `kept` (a temporary directory) until the rule is over.
     #[must_use]
     pub fn keeping(self, kept: impl Any + Send) -> Self {
-        Self { _kept: Box::new(kept), ..self }
+        Self {
+            _kept: Box::new(kept),
+            ..self
+        }
     }
 
     /// The store.
