@@ -84,9 +84,13 @@ impl Clock for CorrectedClock {
     }
 }
 
-/// Cuts an instant to whole microseconds, the precision the store keeps.
+/// The last instant the store can hold and give back: 9999-12-30T22:00:00Z. What is left of that
+/// second can be written in microseconds but not read again.
+pub const LATEST: Timestamp = Timestamp::constant(253_402_207_200, 0);
+
+/// Cuts an instant to whole microseconds, the precision the store keeps, and to [`LATEST`].
 pub fn to_micros(at: Timestamp) -> Timestamp {
-    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
+    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(LATEST)
 }
 
 #[cfg(test)]
@@ -131,9 +135,12 @@ mod tests {
             Timestamp::from_microsecond(cut.as_microsecond()).unwrap(),
             cut
         );
-        assert_eq!(
-            to_micros(Timestamp::MAX).as_microsecond(),
-            Timestamp::MAX.as_microsecond()
-        );
+        for far in [Timestamp::MAX, LATEST, Timestamp::MIN] {
+            let cut = to_micros(far);
+            let read = Timestamp::from_microsecond(cut.as_microsecond());
+            assert_eq!(read.ok(), Some(cut), "{far}");
+        }
+        assert_eq!(to_micros(Timestamp::MAX), LATEST);
+        assert_eq!(LATEST.to_string(), "9999-12-30T22:00:00Z");
     }
 }
