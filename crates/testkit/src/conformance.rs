@@ -47,13 +47,19 @@ pub struct Fresh {
 impl Fresh {
     /// An empty store.
     pub fn new(store: impl Store + 'static) -> Self {
-        Self { store: Arc::new(store), _kept: Box::new(()) }
+        Self {
+            store: Arc::new(store),
+            _kept: Box::new(()),
+        }
     }
 
     /// Keeps `kept` (a temporary directory) until the rule is over.
     #[must_use]
     pub fn keeping(self, kept: impl Any + Send) -> Self {
-        Self { _kept: Box::new(kept), ..self }
+        Self {
+            _kept: Box::new(kept),
+            ..self
+        }
     }
 
     /// The store.
@@ -134,6 +140,7 @@ macro_rules! conformance {
                 a_handed_back_task_is_as_before_but_for_its_term,
                 rs_07_an_older_term_cannot_finish,
                 rs_07_a_cancelled_task_is_not_finished,
+                rs_07_a_late_failure_does_not_revive_a_cancelled_task,
                 rs_07_a_replaced_task_is_not_finished,
                 finishing_twice_is_late_and_adds_nothing,
                 endings_are_answered_in_the_order_given,

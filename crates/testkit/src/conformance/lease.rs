@@ -75,7 +75,10 @@ pub async fn extending_leaves_other_claims_alone(store: Arc<dyn Store>) {
     claimed(&*store, claim_request(2, START, 1)).await;
     store.extend_claims(&[ClaimId(1)], at(100)).await.unwrap();
     let left = expired(&*store, at(31)).await;
-    assert_eq!(left.iter().map(|claim| claim.claim_id).collect::<Vec<_>>(), [ClaimId(2)]);
+    assert_eq!(
+        left.iter().map(|claim| claim.claim_id).collect::<Vec<_>>(),
+        [ClaimId(2)]
+    );
     assert_eq!(left[0].tasks.len(), 1);
 }
 
