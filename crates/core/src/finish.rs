@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     backoff::{Backoff, next_wait},
     task::{ClaimedTask, Status, TaskId, Term, retries_left},
+    time::{LATEST, to_micros},
 };
 
 /// Longest detail kept of an attempt, in bytes: an error message or an answer, not a log.
@@ -166,7 +167,7 @@ fn after(
         Outcome::Again { at } => After {
             status: Status::Init,
             attempt: 0,
-            try_at: Some((*at).max(now)),
+            try_at: Some(to_micros((*at).max(now))),
         },
         Outcome::HandedBack => {
             let attempt = attempt.saturating_sub(1);
@@ -186,7 +187,7 @@ fn after(
         }
         Outcome::Retry { retry_after, .. } => {
             let wait = next_wait(backoff, attempt, *retry_after, jitter);
-            let try_at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+            let try_at = to_micros(now.saturating_add(wait).unwrap_or(LATEST));
             After {
                 status: Status::Fail,
                 attempt,

@@ -7,6 +7,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::time::LATEST;
+
 /// How long claims hold and how carefully a node trusts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeasePolicy {
@@ -31,14 +33,14 @@ impl Default for LeasePolicy {
 impl LeasePolicy {
     /// Until when the database keeps others away from a claim asked for at `asked_at`.
     pub fn lease_until(&self, asked_at: Timestamp) -> Timestamp {
-        asked_at.saturating_add(self.ttl).unwrap_or(Timestamp::MAX)
+        asked_at.saturating_add(self.ttl).unwrap_or(LATEST)
     }
 
     /// Until when the holder itself may act on a claim it asked for at `asked_at`.
     pub fn trusted_until(&self, asked_at: Timestamp) -> Timestamp {
         asked_at
             .saturating_add(self.ttl - self.margin)
-            .unwrap_or(Timestamp::MAX)
+            .unwrap_or(LATEST)
     }
 }
 

@@ -84,11 +84,13 @@ impl Clock for CorrectedClock {
     }
 }
 
-/// Cuts an instant to whole microseconds, the precision the store keeps. In the very last second of
-/// the calendar only the whole second has a number of microseconds that can be read back.
+/// The last instant the store can hold and give back: 9999-12-30T22:00:00Z. What is left of that
+/// second can be written in microseconds but not read again.
+pub const LATEST: Timestamp = Timestamp::constant(253_402_207_200, 0);
+
+/// Cuts an instant to whole microseconds, the precision the store keeps, and to [`LATEST`].
 pub fn to_micros(at: Timestamp) -> Timestamp {
-    let whole_second = || Timestamp::from_second(at.as_second()).unwrap_or(at);
-    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or_else(|_| whole_second())
+    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(LATEST)
 }
 
 #[cfg(test)]
@@ -133,10 +135,12 @@ mod tests {
             Timestamp::from_microsecond(cut.as_microsecond()).unwrap(),
             cut
         );
-        let last = to_micros(Timestamp::MAX);
-        assert_eq!(
-            Timestamp::from_microsecond(last.as_microsecond()).unwrap(),
-            last
-        );
+        for far in [Timestamp::MAX, LATEST, Timestamp::MIN] {
+            let cut = to_micros(far);
+            let read = Timestamp::from_microsecond(cut.as_microsecond());
+            assert_eq!(read.ok(), Some(cut), "{far}");
+        }
+        assert_eq!(to_micros(Timestamp::MAX), LATEST);
+        assert_eq!(LATEST.to_string(), "9999-12-30T22:00:00Z");
     }
 }

@@ -79,7 +79,9 @@ impl PostgresStore {
             .map_err(|error| unavailable("build connection pool", error))?;
         let channel = prepare(&pool).await?;
         let nudger = Nudger::new();
-        let listener = Listener::start(config, channel.clone(), nudger.clone());
+        let listener = Listener::start(config, channel.clone(), nudger.clone())
+            .await
+            .map_err(|error| explain("listen for changes", error))?;
         let gate = Gate::start(&pool, &channel);
         Ok(Self {
             pool,

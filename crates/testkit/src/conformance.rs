@@ -140,6 +140,7 @@ macro_rules! conformance {
                 a_handed_back_task_is_as_before_but_for_its_term,
                 rs_07_an_older_term_cannot_finish,
                 rs_07_a_cancelled_task_is_not_finished,
+                rs_07_a_late_failure_does_not_revive_a_cancelled_task,
                 rs_07_a_replaced_task_is_not_finished,
                 finishing_twice_is_late_and_adds_nothing,
                 endings_are_answered_in_the_order_given,

@@ -15,3 +15,4 @@ pub mod clock;
 pub mod conformance;
 pub mod entropy;
 pub mod fixture;
+pub mod postgres;

@@ -201,6 +201,22 @@ fn rs_08_a_vanished_node_costs_an_attempt_and_a_shutdown_does_not() {
 }
 
 #[test]
+fn rs_09_no_wait_leads_past_the_last_instant_the_store_can_hold() {
+    let finished = |outcome: &Outcome, now: Timestamp| {
+        finish(&claimed(1, 3), outcome, &Backoff::default(), now, u64::MAX).execute_at
+    };
+    assert_eq!(finished(&failed(), LATEST), LATEST);
+    let never = Outcome::Again { at: Timestamp::MAX };
+    assert_eq!(finished(&never, NOW), LATEST);
+    let fine = Timestamp::new(NOW.as_second() + 60, 123_456_789).unwrap();
+    assert_eq!(
+        finished(&Outcome::Again { at: fine }, NOW),
+        to_micros(fine),
+        "cut like all others"
+    );
+}
+
+#[test]
 fn rs_07_an_ending_names_the_claim_it_ends() {
     let made = end(3, 3, &failed());
     assert_eq!((made.task_id, made.term), (claimed(3, 3).id, Term(3)));

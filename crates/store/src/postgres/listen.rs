@@ -1,12 +1,12 @@
 //! Hearing of other nodes' changes.
 //!
-//! One connection does nothing but listen. If it breaks, hints were missed: after every (re)connect
-//! the listener gives one hint of its own, "anything may be due".
+//! One connection does nothing but listen. If it breaks, hints are missed: after every reconnect the
+//! listener gives one hint of its own, "anything may be due".
 
 use std::{future::poll_fn, time::Duration};
 
 use jiff::Timestamp;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket, tls::NoTlsStream};
 
 use crate::{nudge::Nudger, row::instant};
@@ -21,8 +21,16 @@ pub(super) const NOTIFY: &str = "select pg_notify($1, $2)";
 pub(super) struct Listener(AbortHandle);
 
 impl Listener {
-    pub(super) fn start(config: Config, channel: String, nudger: Nudger) -> Self {
-        Self(tokio::spawn(run(config, channel, nudger)).abort_handle())
+    /// Listens from now on: a change made after this call returns is heard.
+    pub(super) async fn start(
+        config: Config,
+        channel: String,
+        nudger: Nudger,
+    ) -> Result<Self, tokio_postgres::Error> {
+        let line = Line::open(&config, &channel, &nudger).await?;
+        Ok(Self(
+            tokio::spawn(run(line, config, channel, nudger)).abort_handle(),
+        ))
     }
 }
 
@@ -32,43 +40,60 @@ impl Drop for Listener {
     }
 }
 
-async fn run(config: Config, channel: String, nudger: Nudger) {
+async fn run(mut line: Line, config: Config, channel: String, nudger: Nudger) {
     loop {
-        if let Err(error) = listen(&config, &channel, &nudger).await {
-            tracing::warn!(error = %error, "listening for changes was interrupted; reconnecting");
-        }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a reconnect needs a real pause, not a task's time"
-        )]
-        tokio::time::sleep(RECONNECT_AFTER).await;
+        let ended = (&mut line.hearing).await;
+        tracing::warn!(
+            ?ended,
+            "listening for changes was interrupted; reconnecting"
+        );
+        line = loop {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a reconnect needs a real pause, not a task's time"
+            )]
+            tokio::time::sleep(RECONNECT_AFTER).await;
+            if let Ok(line) = Line::open(&config, &channel, &nudger).await {
+                break line;
+            }
+        };
+        nudger.nudge(Timestamp::MIN);
     }
 }
 
-async fn listen(
-    config: &Config,
-    channel: &str,
-    nudger: &Nudger,
-) -> Result<(), tokio_postgres::Error> {
-    let (client, connection) = config.connect(NoTls).await?;
-    let hearing = hear(connection, nudger);
-    let asking = ask(&client, channel, nudger);
-    tokio::try_join!(hearing, asking).map(|_| ())
+/// An open connection that listens as long as its client is kept.
+struct Line {
+    _client: Client,
+    hearing: JoinHandle<Result<(), tokio_postgres::Error>>,
 }
 
-/// Subscribes, and then keeps the connection alive by holding its client.
-async fn ask(client: &Client, channel: &str, nudger: &Nudger) -> Result<(), tokio_postgres::Error> {
-    client
-        .batch_execute(&format!("listen \"{}\"", channel.replace('"', "\"\"")))
-        .await?;
-    nudger.nudge(Timestamp::MIN);
-    std::future::pending().await
+impl Line {
+    async fn open(
+        config: &Config,
+        channel: &str,
+        nudger: &Nudger,
+    ) -> Result<Self, tokio_postgres::Error> {
+        let (client, connection) = config.connect(NoTls).await?;
+        let hearing = tokio::spawn(hear(connection, nudger.clone()));
+        let listen = format!("listen \"{}\"", channel.replace('"', "\"\""));
+        client.batch_execute(&listen).await?;
+        Ok(Self {
+            _client: client,
+            hearing,
+        })
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.hearing.abort();
+    }
 }
 
 /// Passes on what the server says until the connection ends.
 async fn hear(
     mut connection: Connection<Socket, NoTlsStream>,
-    nudger: &Nudger,
+    nudger: Nudger,
 ) -> Result<(), tokio_postgres::Error> {
     while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
         if let AsyncMessage::Notification(notification) = message? {

@@ -216,22 +216,23 @@ async fn check_taken_away(store: &dyn Store, request: Request) {
 /// Withdrawn under the worker: its call may have taken effect, but the task stays withdrawn.
 pub async fn rs_07_a_cancelled_task_is_not_finished(store: Arc<dyn Store>) {
     check_taken_away(&*store, Request::Cancel(cancel("article:1", PUBLISH))).await;
-    let failure = running(&*store, 3).await;
+}
+
+/// A failure that would have been tried again is not: nobody wants it any more.
+pub async fn rs_07_a_late_failure_does_not_revive_a_cancelled_task(store: Arc<dyn Store>) {
+    let attempt = running(&*store, 3).await;
     ask(
         &*store,
         &Request::Cancel(cancel("article:1", PUBLISH)),
-        at(3),
+        at(1),
     )
     .await;
     assert_eq!(
-        end(&*store, &failure, &failed(), at(4)).await,
+        end(&*store, &attempt, &failed(), at(2)).await,
         Finished::Late
     );
-    assert_eq!(
-        task(&*store, failure.id).await.due_at,
-        None,
-        "a failure does not revive it"
-    );
+    let row = task(&*store, attempt.id).await;
+    assert_eq!((row.status, row.due_at), (Status::Cancelled, None));
 }
 
 /// Replaced under the worker: neither the old row nor its successor hears of it.

@@ -6,7 +6,7 @@ use almanack_core::{
     reschedule::{Put, Request, decide},
     store::{Applied, Store},
     task::{KIND_BYTES_MAX, MAX_RETRY_MAX, Revision, SUBJECT_BYTES_MAX, Task},
-    time::to_micros,
+    time::LATEST,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -100,7 +100,7 @@ pub async fn instants_survive_to_the_microsecond(store: Arc<dyn Store>) {
 
 /// A task for the year 9999 waits among the others and can be moved.
 pub async fn the_far_ends_of_time_survive(store: Arc<dyn Store>) {
-    let last = to_micros(Timestamp::MAX);
+    let last = LATEST;
     let row = through(&*store, put("article:1", PUBLISH, last), START).await;
     assert_eq!((row.execute_at, row.due_at), (last, Some(last)));
     let early: Timestamp = "1970-01-01T00:00:00Z".parse().unwrap();

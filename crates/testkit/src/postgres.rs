@@ -1,0 +1,79 @@
+//! A schema per test in the PostgreSQL cluster that the test command starts.
+//!
+//! A missing server is a failure, not a skip: a promise that was not tested on PostgreSQL is not kept
+//! there.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tokio_postgres::NoTls;
+
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+/// A schema of one test's own, dropped with it.
+pub struct Schema {
+    name: String,
+    url: String,
+}
+
+impl Schema {
+    /// Makes an empty schema.
+    pub async fn create() -> Self {
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("test_{}_{number}", std::process::id());
+        let drop = format!("drop schema if exists {name} cascade");
+        run(&server_url(), &format!("{drop}; create schema {name}")).await;
+        let separator = if server_url().contains('?') { '&' } else { '?' };
+        let url = format!(
+            "{}{separator}options=-c%20search_path%3D{name}",
+            server_url()
+        );
+        Self { name, url }
+    }
+
+    /// A URL whose search path is this schema alone.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Runs statements in this schema.
+    pub async fn run(&self, statements: &str) {
+        run(&self.url, statements).await;
+    }
+}
+
+impl Drop for Schema {
+    /// On a thread of its own: a test's runtime may be shutting down around us.
+    fn drop(&mut self) {
+        let statement = format!("drop schema if exists {} cascade", self.name);
+        let dropper = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(run(&server_url(), &statement));
+            }
+        });
+        // A schema left behind goes with the cluster.
+        let _ = dropper.join();
+    }
+}
+
+fn server_url() -> String {
+    #[expect(clippy::disallowed_methods, reason = "the test command says where it started PostgreSQL")]
+    std::env::var("ALMANACK_TEST_POSTGRES_URL").expect(
+        "ALMANACK_TEST_POSTGRES_URL is not set: run `dev/check`, or `export ALMANACK_TEST_POSTGRES_URL=$(dev/postgres start)` once",
+    )
+}
+
+async fn run(url: &str, statements: &str) {
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .expect("connect to the test cluster");
+    let connection = tokio::spawn(connection);
+    client
+        .batch_execute(statements)
+        .await
+        .expect("run statements");
+    drop(client);
+    let _ = connection.await;
+}
