@@ -7,6 +7,7 @@ use almanack_core::{
 };
 use deadpool_postgres::{GenericClient, Object};
 use jiff::Timestamp;
+use tokio_postgres::Statement;
 
 use super::{PostgresStore, SAFETY_POLL, explain, listen::NOTIFY};
 use crate::{
@@ -19,12 +20,24 @@ impl PostgresStore {
     pub(super) async fn take(&self, request: ClaimRequest) -> Result<Claimed> {
         let client = self.client().await?;
         let full_before = request.full_after(&[]);
-        // Sent together: the second sees what the first has taken.
-        let (tasks, next) =
-            tokio::try_join!(take(&client, &request), next_due(&client, &full_before))?;
+        // Prepared first, or the two could overtake each other while being prepared. Then sent
+        // together and carried out in order: the second sees what the first has taken.
+        let failed = |error| explain("prepare claim", error);
+        let claim = client
+            .prepare_cached(claim::CLAIM_POSTGRES)
+            .await
+            .map_err(failed)?;
+        let due = client
+            .prepare_cached(claim::NEXT_DUE_POSTGRES)
+            .await
+            .map_err(failed)?;
+        let (tasks, next) = tokio::try_join!(
+            take(&client, &claim, &request),
+            next_due(&client, &due, &full_before)
+        )?;
         let full = request.full_after(&tasks);
         let next_due_at = if full.len() > full_before.len() {
-            next_due(&client, &full).await?
+            next_due(&client, &due, &full).await?
         } else {
             next
         };
@@ -101,7 +114,11 @@ fn numbers(claims: &[ClaimId]) -> Vec<i64> {
     claims.iter().map(|claim| claim.0).collect()
 }
 
-async fn take(client: &Object, request: &ClaimRequest) -> Result<Vec<ClaimedTask>> {
+async fn take(
+    client: &Object,
+    statement: &Statement,
+    request: &ClaimRequest,
+) -> Result<Vec<ClaimedTask>> {
     let failed = |error| explain("claim tasks", error);
     let kinds: Vec<&str> = request
         .limits
@@ -109,13 +126,9 @@ async fn take(client: &Object, request: &ClaimRequest) -> Result<Vec<ClaimedTask
         .map(|(kind, _)| kind.as_str())
         .collect();
     let rooms: Vec<i64> = request.limits.iter().map(|(_, room)| most(*room)).collect();
-    let statement = client
-        .prepare_cached(claim::CLAIM_POSTGRES)
-        .await
-        .map_err(failed)?;
     let rows = client
         .query(
-            &statement,
+            statement,
             &[
                 &request.claim_id.0,
                 &request.node,
@@ -138,15 +151,15 @@ async fn take(client: &Object, request: &ClaimRequest) -> Result<Vec<ClaimedTask
     Ok(taken.into_iter().map(|(_, task)| task).collect())
 }
 
-async fn next_due(client: &Object, full: &[Kind]) -> Result<Option<Timestamp>> {
+async fn next_due(
+    client: &Object,
+    statement: &Statement,
+    full: &[Kind],
+) -> Result<Option<Timestamp>> {
     let failed = |error| explain("find next due", error);
     let full: Vec<&str> = full.iter().map(Kind::as_str).collect();
-    let statement = client
-        .prepare_cached(claim::NEXT_DUE_POSTGRES)
-        .await
-        .map_err(failed)?;
     let row = client
-        .query_one(&statement, &[&full])
+        .query_one(statement, &[&full])
         .await
         .map_err(failed)?;
     maybe_instant(row.get(0))
