@@ -14,14 +14,15 @@ use crate::{config::environment::SET, failure::EXIT_CODES};
 #[derive(Debug, Parser)]
 #[command(name = "almanack", version, after_help = EXIT_CODES, propagate_version = true)]
 pub(crate) struct Arguments {
-    #[command(flatten)]
-    pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
 }
 
 /// Flags that every command takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// Configuration file [default: `almanack.toml`, if it exists]
     #[arg(long, global = true, value_name = "FILE")]

@@ -96,10 +96,11 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
     let settings = Settings::read(&mut reader);
     let Reader {
         source,
-        problems,
+        mut problems,
         effective,
         ..
     } = reader;
+    problems.sort_by_key(Problem::reading_order);
     let report = Report { source, problems };
     let settings = (!report.has_errors()).then_some(settings);
     Loaded {

@@ -143,7 +143,8 @@ impl fmt::Display for Relative {
 
 /// The two largest units that matter; nobody reads the seconds of a distance in days.
 pub(crate) fn rounded(distance: SignedDuration) -> String {
-    let seconds = distance.as_secs();
+    let half = SignedDuration::from_millis(500);
+    let seconds = distance.saturating_add(half).as_secs();
     let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
     let (minutes, rest) = (seconds / 60 % 60, seconds % 60);
     let pair = |large: i64, unit: &str, small: i64, small_unit: &str| match small {

@@ -121,6 +121,9 @@ fn sentence(identity: &Identity, receipt: &Receipt, now: Timestamp) -> String {
         Rule::Created => format!("created {task}: {who} at {at}"),
         Rule::Reinserted => format!("put again as {task}: {who} at {at}"),
         Rule::Updated => match receipt.old_execute_at {
+            Some(old) if old == receipt.execute_at => {
+                format!("changed {task}: {who}, still at {at}")
+            }
             Some(old) => format!("moved {task}: {who} from {} to {at}", instant(old)),
             None => format!("moved {task}: {who} to {at}"),
         },
@@ -137,7 +140,7 @@ fn sentence(identity: &Identity, receipt: &Receipt, now: Timestamp) -> String {
             "nothing changed: revision {} of {who} is already known",
             receipt.revision.0
         ),
-        Rule::Unchanged => format!("nothing changed: {who} is already so"),
+        Rule::Unchanged => format!("nothing changed: {who} was already so"),
     }
 }
 

@@ -78,6 +78,16 @@ impl Problem {
         }
     }
 
+    /// Where it comes when problems are read from the top of the file down.
+    pub(crate) fn reading_order(&self) -> (u8, usize) {
+        match &self.place {
+            None => (0, 0),
+            Some(Place::File { span }) => (1, span.start),
+            Some(Place::Environment { .. }) => (2, 0),
+            Some(Place::Flag { .. }) => (3, 0),
+        }
+    }
+
     /// The same with advice.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self {

@@ -84,7 +84,7 @@ pub(crate) fn duration(
         );
         Err(Complaint::new(
             format!("`{text}` is out of range"),
-            format!("{least} to {most}"),
+            format!("write {least} to {most}"),
         ))
     }
 }
@@ -110,7 +110,7 @@ where
             .ok()
             .filter(|count| bounds.contains(count))
             .ok_or_else(|| {
-                let hint = format!("{} to {}", bounds.start(), bounds.end());
+                let hint = format!("write {} to {}", bounds.start(), bounds.end());
                 Complaint::new(format!("{number} is out of range"), hint)
             })
     }

@@ -99,6 +99,9 @@ fn decided(decision: &Decision) -> String {
     match (decision.rule, decision.old_execute_at) {
         (Rule::Created, _) => format!("created for {at}"),
         (Rule::Reinserted, _) if decision.id.number == 0 => format!("put again for {at}"),
+        (Rule::Updated, Some(old)) if old == decision.execute_at => {
+            format!("changed, still for {at}")
+        }
         (Rule::Updated, Some(old)) => format!("moved from {} to {at}", instant(old)),
         (Rule::Updated, None) => format!("moved to {at}"),
         (Rule::CancelledAndInserted | Rule::Reinserted, _) => match decision.new_task_id {

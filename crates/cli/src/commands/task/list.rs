@@ -59,7 +59,7 @@ pub(super) async fn run(
         shown += page.len();
         if more {
             output.note(&format!(
-                "there are more; --all shows them, --limit {} more\n",
+                "there are more: --limit {} or --all\n",
                 wanted.saturating_mul(2)
             ));
         }
