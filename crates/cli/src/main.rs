@@ -1,1 +1,68 @@
-fn main() {}
+//! The binary: arguments, configuration, wiring, printing.
+//!
+//! This is the only crate that reads the environment and names concrete types. `main` gathers what
+//! the outside gave (environment, arguments), a command does its work through [`output::Output`],
+//! and whatever went wrong becomes a sentence, a hint and an exit code in one place.
+
+use std::{collections::BTreeMap, process::ExitCode};
+
+use clap::Parser;
+
+mod args;
+mod commands;
+mod config;
+mod failure;
+mod output;
+mod stand_in;
+mod suggest;
+mod view;
+mod when;
+mod wiring;
+
+use crate::{args::Arguments, failure::Exit, output::Output};
+
+fn main() -> ExitCode {
+    let environment = read_environment();
+    let exit = match Arguments::try_parse() {
+        Ok(arguments) => run(&arguments, environment),
+        Err(error) => {
+            // Help and version arrive here too; clap knows which of the two outputs each belongs to.
+            let _ = error.print();
+            if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Ok
+            }
+        }
+    };
+    ExitCode::from(exit.code())
+}
+
+fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
+    let mut output = Output::standard(arguments.global.json, &environment);
+    let done = commands::dispatch(arguments, environment, &mut output);
+    let done = done.and_then(|exit| output.flush().map(|()| exit));
+    done.unwrap_or_else(|failure| {
+        let _ = output.flush();
+        let told = if output.json {
+            format!("{}\n", failure.json())
+        } else {
+            failure.text()
+        };
+        if failure.exit() != Exit::Ok {
+            output.note(&told);
+        }
+        failure.exit()
+    })
+}
+
+/// The one place that reads the environment. A variable that is not Unicode cannot be one of ours.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one reader everybody else is told of"
+)]
+fn read_environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}

@@ -1,0 +1,293 @@
+//! The command line.
+//!
+//! Only shapes are checked here; what a value means is checked where it is used, so that a time or
+//! a kind is refused with the same words whether it came from a flag or from a file.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::{config::environment::SET, failure::EXIT_CODES};
+
+/// Tries things at their time: tasks that can be moved at any moment.
+#[derive(Debug, Parser)]
+#[command(name = "almanack", version, after_help = EXIT_CODES, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Global {
+    /// Configuration file [default: `almanack.toml`, if it exists]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Database, over what the configuration says: sqlite:FILE or postgres://…
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) database: Option<String>,
+    /// Set any key of the configuration, like node.lease=10s; may be repeated
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Write data as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+impl Global {
+    /// The flags as settings: the flag, the key, the value.
+    pub(crate) fn settings(&self) -> Vec<(String, String, String)> {
+        let database = self.database.iter().map(|url| {
+            (
+                "--database".to_owned(),
+                "database.url".to_owned(),
+                url.clone(),
+            )
+        });
+        let set = self
+            .set
+            .iter()
+            .map(|(key, value)| (SET.to_owned(), key.clone(), value.clone()));
+        set.chain(database).collect()
+    }
+}
+
+fn key_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
+        _ => Err("write KEY=VALUE, like node.lease=10s".to_owned()),
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a node: try tasks at their time and answer the HTTP API
+    Serve(ServeArguments),
+    /// Check the configuration and show what is in force, and why
+    Check,
+    /// Put, look at and withdraw tasks
+    #[command(subcommand)]
+    Task(TaskCommand),
+    /// Create, list and revoke access tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Write a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+/// How to serve.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Address to listen at, over what the configuration says
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<String>,
+    /// What to call this node, over what the configuration says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) node_name: Option<String>,
+}
+
+impl ServeArguments {
+    /// The flags as settings: the flag, the key, the value.
+    pub(crate) fn settings(&self) -> Vec<(String, String, String)> {
+        let given = [
+            ("--listen", "server.listen", &self.listen),
+            ("--node-name", "node.name", &self.node_name),
+        ];
+        let set = given.into_iter().filter_map(|(flag, key, value)| {
+            Some((flag.to_owned(), key.to_owned(), value.clone()?))
+        });
+        set.collect()
+    }
+}
+
+/// What to do with tasks.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TaskCommand {
+    /// Create a task or change its time
+    #[command(after_help = PUT_HELP)]
+    Put(PutArguments),
+    /// Show a task
+    Get(IdentityArguments),
+    /// List tasks, newest first
+    List(ListArguments),
+    /// Withdraw a task
+    Cancel {
+        #[command(flatten)]
+        identity: IdentityArguments,
+        /// Your own number for this change; an older one never overrides a newer one
+        #[arg(long, value_name = "NUMBER")]
+        revision: Option<i64>,
+    },
+    /// Try a task again now, with the payload it had
+    Retry(IdentityArguments),
+    /// Tell what happened to a task
+    History(IdentityArguments),
+}
+
+const PUT_HELP: &str = "\
+Times:
+  now                               at once
+  +10m, +1h30m, +7d                 from now
+  2026-01-05T08:00Z                 an instant, with Z or an offset
+  \"2026-01-05 08:00 Europe/Berlin\"  a wall clock in a zone
+
+A batch is JSON Lines; each line as for the API, its time as above:
+  {\"kind\":\"ARTICLE_PUBLISH\",\"subject\":\"article:42\",\"execute_at\":\"+10m\",\"payload\":{\"lang\":\"en\"}}";
+
+/// What to put.
+#[derive(Debug, Args)]
+pub(crate) struct PutArguments {
+    /// What is tried, like `ARTICLE_PUBLISH`
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    pub(crate) kind: Option<String>,
+    /// What it is about, like `article:42`
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    pub(crate) subject: Option<String>,
+    /// When to try; a past time means now
+    #[arg(
+        long,
+        value_name = "TIME",
+        required_unless_present = "batch",
+        conflicts_with = "batch",
+        allow_hyphen_values = true
+    )]
+    pub(crate) at: Option<String>,
+    /// What the handler needs to know: JSON, @FILE, or - for standard input
+    #[arg(
+        long,
+        value_name = "JSON",
+        conflicts_with = "batch",
+        allow_hyphen_values = true
+    )]
+    pub(crate) payload: Option<String>,
+    /// Where to call, if not where the configuration says
+    #[arg(long, value_name = "URL", conflicts_with = "batch")]
+    pub(crate) callback_url: Option<String>,
+    /// Retries after the first attempt
+    #[arg(long, value_name = "COUNT", conflicts_with = "batch")]
+    pub(crate) max_retry: Option<i64>,
+    /// 0 to 9; 9 goes first
+    #[arg(long, value_name = "LEVEL", conflicts_with = "batch")]
+    pub(crate) priority: Option<i64>,
+    /// Your own number for this change; an older one never overrides a newer one
+    #[arg(long, value_name = "NUMBER", conflicts_with = "batch")]
+    pub(crate) revision: Option<i64>,
+    /// Carry this out at most once: asked again with this key, answer what was answered before
+    #[arg(long, value_name = "KEY", conflicts_with = "batch")]
+    pub(crate) idempotency_key: Option<String>,
+    /// Put many: a file of JSON Lines, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) batch: Option<String>,
+}
+
+/// Which task.
+#[derive(Debug, Args)]
+pub(crate) struct IdentityArguments {
+    /// What is tried, like `ARTICLE_PUBLISH`
+    pub(crate) kind: String,
+    /// What it is about, like `article:42`
+    pub(crate) subject: String,
+}
+
+/// Which tasks.
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Only this kind
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Only this status: INIT, RUNNING, SUCCESS, FAIL or CANCELLED
+    #[arg(long)]
+    pub(crate) status: Option<String>,
+    /// Only subjects that start so
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) subject: Option<String>,
+    /// How many at most
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 50,
+        conflicts_with = "all"
+    )]
+    pub(crate) limit: usize,
+    /// All of them
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// What to do with tokens.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token; it is shown this once
+    Create {
+        /// What to call it; the history shows this name
+        name: String,
+        /// What it allows; a larger scope includes the smaller ones
+        #[arg(long, value_enum)]
+        scope: ScopeName,
+        /// How long it works, like 90d [default: until it is revoked]
+        #[arg(long, value_name = "DURATION")]
+        expires: Option<String>,
+    },
+    /// List tokens
+    List,
+    /// Take a token back
+    Revoke {
+        /// Its name
+        name: String,
+    },
+}
+
+/// What a token allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeName {
+    /// Look at anything
+    Read,
+    /// Also put, cancel and retry tasks, and send events
+    Operate,
+    /// Everything
+    Admin,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_become_settings_in_the_order_of_their_strength() {
+        let line = [
+            "almanack",
+            "check",
+            "--database",
+            "sqlite:a",
+            "--set",
+            "database.url=sqlite:b",
+        ];
+        let arguments = Arguments::try_parse_from(line).unwrap();
+        let urls: Vec<String> = arguments
+            .global
+            .settings()
+            .into_iter()
+            .map(|set| set.2)
+            .collect();
+        assert_eq!(
+            urls,
+            ["sqlite:b", "sqlite:a"],
+            "the flag of its own comes last and wins"
+        );
+    }
+}

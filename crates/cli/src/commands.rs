@@ -1,0 +1,130 @@
+//! The commands, one file each, and the way to them.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    store::Store,
+    task::{Identity, Invalid, Kind, Subject},
+    time::Clock,
+};
+use almanack_engine::reschedule::Rescheduler;
+
+use crate::{
+    args::{Arguments, Command, IdentityArguments},
+    config::{self, Inputs, Need, Settings},
+    failure::{Exit, Failure},
+    output::Output,
+    wiring,
+};
+
+mod check;
+mod completions;
+mod serve;
+mod task;
+mod token;
+
+/// Does what was asked.
+pub(crate) fn dispatch(
+    arguments: &Arguments,
+    environment: BTreeMap<String, String>,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut inputs = Inputs {
+        environment,
+        file: arguments.global.config.clone(),
+        flags: arguments.global.settings(),
+    };
+    match &arguments.command {
+        Command::Completions { shell } => completions::run(*shell, output),
+        Command::Check => check::run(&inputs, output),
+        Command::Serve(serve) => {
+            inputs.flags.extend(serve.settings());
+            serve::run(
+                &settings(&inputs, Need::Everything)?,
+                &inputs.environment,
+                output,
+            )
+        }
+        Command::Task(command) => {
+            wait_for(async { task::run(&Desk::open(&inputs).await?, command, output).await })
+        }
+        Command::Token(command) => {
+            wait_for(async { token::run(&Desk::open(&inputs).await?, command, output).await })
+        }
+    }
+}
+
+/// The settings, or everything that is wrong with them.
+fn settings(inputs: &Inputs, need: Need) -> Result<Settings, Failure> {
+    let loaded = config::load(inputs, need);
+    let report = loaded.report;
+    loaded
+        .settings
+        .ok_or_else(|| Failure::Configuration(Box::new(report)))
+}
+
+/// Commands that ask a few questions need no more than the calling thread.
+fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| Failure::new(Exit::Failed, format!("start: {error}")))?;
+    runtime.block_on(work)
+}
+
+/// What a command that works on the database works with.
+struct Desk {
+    settings: Settings,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    /// Who asks, as the history will show it.
+    origin: String,
+}
+
+impl Desk {
+    async fn open(inputs: &Inputs) -> Result<Self, Failure> {
+        let settings = settings(inputs, Need::Database)?;
+        let store = wiring::open_store(&settings.database).await?;
+        let origin = format!("cli:{}", user(&inputs.environment));
+        Ok(Self {
+            settings,
+            store,
+            clock: wiring::clock(),
+            origin,
+        })
+    }
+
+    fn rescheduler(&self) -> Rescheduler {
+        wiring::rescheduler(&self.settings, self.store.clone(), self.clock.clone())
+    }
+}
+
+fn user(environment: &BTreeMap<String, String>) -> &str {
+    let names = ["USER", "LOGNAME", "USERNAME"].into_iter();
+    let found = names
+        .filter_map(|name| environment.get(name))
+        .find(|name| !name.is_empty());
+    found.map_or("unknown", String::as_str)
+}
+
+fn identity(given: &IdentityArguments) -> Result<Identity, Failure> {
+    parse_identity(&given.kind, &given.subject).map_err(refused)
+}
+
+fn parse_identity(kind: &str, subject: &str) -> Result<Identity, Invalid> {
+    Ok(Identity {
+        kind: Kind::parse(kind)?,
+        subject: Subject::parse(subject)?,
+    })
+}
+
+/// A value on the command line that breaks its rule.
+fn refused(invalid: Invalid) -> Failure {
+    let failure = Failure::new(Exit::Usage, invalid.to_string());
+    match invalid {
+        Invalid::Kind { given } if given.contains(':') => {
+            failure.hint("the kind comes first, then the subject: ARTICLE_PUBLISH article:42")
+        }
+        _ => failure,
+    }
+}

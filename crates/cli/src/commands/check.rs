@@ -1,0 +1,77 @@
+//! `almanack check`: what is wrong with the configuration, or what is in force and why.
+
+use serde_json::json;
+
+use crate::{
+    config::{
+        self, Inputs, Need,
+        reader::Effective,
+        report::{Report, Severity},
+    },
+    failure::{Exit, Failure},
+    output::{Cell, Ink, Output},
+};
+
+/// Checks the configuration and shows it.
+pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Result<Exit, Failure> {
+    let loaded = config::load(inputs, Need::Everything);
+    let exit = if loaded.report.has_errors() {
+        Exit::Usage
+    } else {
+        Exit::Ok
+    };
+    if output.json {
+        let settings = (exit == Exit::Ok).then_some(&loaded.effective);
+        output.value(&json!({
+            "ok": exit == Exit::Ok,
+            "problems": loaded.report.views(),
+            "settings": settings,
+        }))?;
+        return Ok(exit);
+    }
+    for severity in [Severity::Error, Severity::Warning] {
+        let text = loaded.report.render(severity);
+        if !text.is_empty() {
+            output.note(&format!("{text}\n"));
+        }
+    }
+    if exit == Exit::Ok {
+        show(&loaded.effective, output)?;
+    }
+    output.note(&format!("{}\n", summary(&loaded.report)));
+    Ok(exit)
+}
+
+fn show(effective: &[Effective], output: &mut Output) -> Result<(), Failure> {
+    let rows: Vec<Vec<Cell>> = effective
+        .iter()
+        .map(|setting| {
+            let by_default = setting.origin == config::reader::Origin::Default;
+            let ink = if by_default { Ink::Faint } else { Ink::Notable };
+            vec![
+                Cell::new(&*setting.key),
+                Cell::new(&*setting.value),
+                Cell::new(setting.origin.to_string()).ink(ink),
+            ]
+        })
+        .collect();
+    output.table(&["KEY", "VALUE", "FROM"], &rows)
+}
+
+fn summary(report: &Report) -> String {
+    let count = |severity, word: &str| match report.count(severity) {
+        0 => None,
+        1 => Some(format!("1 {word}")),
+        many => Some(format!("{many} {word}s")),
+    };
+    let counts = [
+        count(Severity::Error, "error"),
+        count(Severity::Warning, "warning"),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    if counts.is_empty() {
+        "the configuration is good".to_owned()
+    } else {
+        counts.join(", ")
+    }
+}

@@ -1,0 +1,145 @@
+//! `almanack task history`: what happened to a task, as a timeline.
+
+use almanack_core::{
+    history::{Attempt, Decision, Happening, tell},
+    reschedule::{NothingThere, Rule},
+};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{Desk, identity, instant};
+use crate::{
+    args::IdentityArguments,
+    failure::{Exit, Failure},
+    output::{Cell, Ink, Output},
+    view::HappeningView,
+    when::{self, Relative},
+};
+
+/// Tells the story of an identity, oldest first.
+pub(super) async fn run(
+    desk: &Desk,
+    given: &IdentityArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let identity = identity(given)?;
+    let records = desk.store.load_records(&identity).await?;
+    if records.tasks.is_empty() {
+        return Err(NothingThere { identity }.into());
+    }
+    let story = tell(&records.tasks, records.decisions, records.attempts);
+    if output.json {
+        let happenings: Vec<HappeningView<'_>> = story.iter().map(HappeningView::from).collect();
+        output.value(&json!({
+            "subject": identity.subject,
+            "kind": identity.kind,
+            "happenings": happenings,
+        }))?;
+        return Ok(Exit::Ok);
+    }
+    output.line(&format!("{} {}", identity.kind, identity.subject))?;
+    let now = desk.clock.now();
+    let rows: Vec<Vec<Cell>> = story.iter().map(|happening| row(happening, now)).collect();
+    output.table(&["WHEN", "", "TASK", "WHAT", "BY"], &rows)?;
+    Ok(Exit::Ok)
+}
+
+fn row(happening: &Happening, now: Timestamp) -> Vec<Cell> {
+    let at = happening.at();
+    let (task_id, what, ink, by) = match happening {
+        Happening::Decision(decision) => {
+            let ink = if changed_nothing(decision.rule) {
+                Ink::Faint
+            } else {
+                Ink::Plain
+            };
+            (
+                decision.id.task_id,
+                decided(decision),
+                ink,
+                decision.origin.as_str(),
+            )
+        }
+        Happening::Attempt(attempt) => {
+            let by = attempt.node.as_deref().unwrap_or("");
+            (
+                attempt.task_id,
+                tried(attempt),
+                ink_of(&attempt.outcome),
+                by,
+            )
+        }
+    };
+    vec![
+        Cell::new(instant(at)),
+        Cell::new(Relative { at, now }.to_string()).ink(Ink::Faint),
+        Cell::new(task_id.to_string()),
+        Cell::new(what).ink(ink),
+        Cell::new(by),
+    ]
+}
+
+fn changed_nothing(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::IgnoredDone | Rule::IgnoredStale | Rule::Unchanged
+    )
+}
+
+fn ink_of(outcome: &str) -> Ink {
+    match outcome {
+        "done" => Ink::Good,
+        "retry" | "give_up" | "failed" | "lease_expired" => Ink::Bad,
+        _ => Ink::Notable,
+    }
+}
+
+fn decided(decision: &Decision) -> String {
+    let at = instant(decision.execute_at);
+    match (decision.rule, decision.old_execute_at) {
+        (Rule::Created, _) => format!("created for {at}"),
+        (Rule::Reinserted, _) if decision.id.number == 0 => format!("put again for {at}"),
+        (Rule::Updated, Some(old)) if old == decision.execute_at => {
+            format!("changed, still for {at}")
+        }
+        (Rule::Updated, Some(old)) => format!("moved from {} to {at}", instant(old)),
+        (Rule::Updated, None) => format!("moved to {at}"),
+        (Rule::CancelledAndInserted | Rule::Reinserted, _) => match decision.new_task_id {
+            Some(id) => format!("replaced by task {id}"),
+            None => "replaced".to_owned(),
+        },
+        (Rule::Cancelled, _) => "withdrawn".to_owned(),
+        (Rule::IgnoredDone, _) => "asked again, already done: nothing changed".to_owned(),
+        (Rule::IgnoredStale, _) => "asked with an old revision: nothing changed".to_owned(),
+        (Rule::Unchanged, _) => "asked again for the same: nothing changed".to_owned(),
+    }
+}
+
+fn tried(attempt: &Attempt) -> String {
+    let mut parts = vec![format!(
+        "attempt {}: {}",
+        attempt.attempt,
+        in_words(&attempt.outcome)
+    )];
+    parts.extend(attempt.finished_at.map(|finished_at| {
+        format!(
+            "took {}",
+            when::took(finished_at.duration_since(attempt.started_at))
+        )
+    }));
+    let late = attempt.started_at.duration_since(attempt.due_at);
+    if late.as_millis() >= 1_000 {
+        parts.push(format!("started {} late", when::took(late)));
+    }
+    let too_late = attempt.late_outcome.as_deref();
+    parts.extend(too_late.map(|outcome| format!("answered {} too late", in_words(outcome))));
+    let told = parts.join(", ");
+    match &attempt.detail {
+        Some(detail) => format!("{told}: {detail}"),
+        None => told,
+    }
+}
+
+fn in_words(outcome: &str) -> String {
+    outcome.replace('_', " ")
+}

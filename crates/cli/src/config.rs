@@ -1,0 +1,127 @@
+//! Configuration: flags over environment over file, checked once.
+//!
+//! ```text
+//!   almanack.toml ─► layer ┐
+//!   ALMANACK_…    ─► layer ├─► laid over ─► Settings (typed) + where each value comes from
+//!   flags         ─► layer ┘            └─► Report (everything that is wrong)
+//! ```
+//!
+//! Nothing here reads the process environment: it comes in as a map, from `main`. INVARIANT:
+//! [`Settings`] exist only if no error was found, so whoever holds them need not check anything.
+
+use std::{
+    collections::BTreeMap,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+pub(crate) mod environment;
+pub(crate) mod file;
+pub(crate) mod key;
+pub(crate) mod layer;
+pub(crate) mod reader;
+pub(crate) mod report;
+pub(crate) mod secret;
+#[expect(dead_code, reason = "`serve` reads the rest once it is wired")]
+pub(crate) mod settings;
+pub(crate) mod value;
+
+use reader::{Effective, Reader};
+use report::{Problem, Report, Source};
+pub(crate) use settings::Settings;
+
+/// The file that is read when none is named, if it exists.
+pub(crate) const FILE_DEFAULT: &str = "almanack.toml";
+/// The variable that names the file.
+pub(crate) const FILE_VARIABLE: &str = "ALMANACK_CONFIG";
+
+/// Which secrets must be found for the settings to be of use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// All: to serve, or to check.
+    Everything,
+    /// The database's alone: who lists tasks need not hold the keys that sign callbacks.
+    Database,
+}
+
+/// Everything the settings are made from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Inputs {
+    /// The process environment.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// The file asked for on the command line.
+    pub(crate) file: Option<PathBuf>,
+    /// Flags that set a key: the flag as written, the key, the value.
+    pub(crate) flags: Vec<(String, String, String)>,
+}
+
+/// What loading came to.
+pub(crate) struct Loaded {
+    /// The settings, unless there were errors.
+    pub(crate) settings: Option<Settings>,
+    /// What is in force, with origins; with errors, what would be.
+    pub(crate) effective: Vec<Effective>,
+    /// What is wrong.
+    pub(crate) report: Report,
+}
+
+/// Reads and checks the configuration.
+pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
+    let (mut source, mut problems) = match read_source(inputs) {
+        Ok(source) => (source, Vec::new()),
+        Err(problem) => (None, vec![problem]),
+    };
+    let (mut layer, found) = source.as_mut().map(file::read).unwrap_or_default();
+    problems.extend(found);
+    let (above, found) = environment::read(&inputs.environment, &layer);
+    layer.extend(above);
+    problems.extend(found);
+    let (above, found) = environment::read_flags(&inputs.flags);
+    layer.extend(above);
+    problems.extend(found);
+
+    let folder = source
+        .as_ref()
+        .and_then(|source| Path::new(&source.name).parent());
+    let base = folder.map(Path::to_path_buf).unwrap_or_default();
+    let mut reader = Reader {
+        layer,
+        source,
+        environment: &inputs.environment,
+        base: &base,
+        need,
+        problems,
+        effective: Vec::new(),
+    };
+    let settings = Settings::read(&mut reader);
+    let Reader {
+        source,
+        mut problems,
+        effective,
+        ..
+    } = reader;
+    problems.sort_by_key(Problem::reading_order);
+    let report = Report { source, problems };
+    let settings = (!report.has_errors()).then_some(settings);
+    Loaded {
+        settings,
+        effective,
+        report,
+    }
+}
+
+/// A file that was asked for must exist; the default one may be missing.
+fn read_source(inputs: &Inputs) -> Result<Option<Source>, Problem> {
+    let variable = inputs.environment.get(FILE_VARIABLE).map(PathBuf::from);
+    let asked = inputs.file.clone().or(variable);
+    let path = asked.clone().unwrap_or_else(|| FILE_DEFAULT.into());
+    let name = path.display().to_string();
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(Source::new(name, text))),
+        Err(error) if error.kind() == ErrorKind::NotFound && asked.is_none() => Ok(None),
+        Err(error) => {
+            let hint = "name the file with --config FILE or ALMANACK_CONFIG";
+            Err(Problem::error(format!("cannot read `{name}`: {error}"), None).hint(hint))
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The environment and the command line as layers.
+//!
+//! Every key has a variable, `ALMANACK_<SECTION>_<KEY>`. A variable that is nearly one of ours is a
+//! slip of the pen and refused. One that only shares the prefix is somebody else's (Kubernetes sets
+//! `ALMANACK_SERVICE_HOST` and the like for a service of that name), so it is at most mentioned.
+
+use std::collections::BTreeMap;
+
+use super::{
+    key::{self, KINDS, Key, KeyPath, VARIABLE_PREFIX, variable_form},
+    layer::{Given, Layer, Raw, shown},
+    report::{COVER, Place, Problem},
+    secret::Reference,
+};
+use crate::suggest;
+
+/// Variables of ours that set no key: where the file is, and what the tests use.
+const OTHER_VARIABLES: &[&str] = &["ALMANACK_CONFIG", "ALMANACK_SIM_SEED"];
+
+/// The flag that sets any key: `--set node.lease=10s`.
+pub(crate) const SET: &str = "--set";
+
+/// Reads the layer and what looks wrong in it. `below` is the file's layer: it knows how its kinds
+/// are spelt, which a variable's name cannot tell, and which variables hold its secrets.
+pub(crate) fn read(environment: &BTreeMap<String, String>, below: &Layer) -> (Layer, Vec<Problem>) {
+    let mut layer = Layer::new();
+    let mut problems = Vec::new();
+    for key in key::KEYS.iter().filter(|key| key.section != KINDS) {
+        let own = key.variable(None);
+        let names = std::iter::once(own.as_str()).chain(key.aliases.iter().copied());
+        let set = names.filter_map(|name| Some((name, environment.get(name)?)));
+        if let Some((variable, value)) = set.into_iter().next() {
+            let path = KeyPath::of(key, None);
+            layer.insert(path.clone(), given(&path, variable, value));
+        }
+    }
+    let secrets = referenced(below);
+    for (variable, value) in environment {
+        let known = OTHER_VARIABLES.contains(&variable.as_str()) || secrets.contains(variable);
+        let Some(rest) = variable.strip_prefix(VARIABLE_PREFIX).filter(|_| !known) else {
+            continue;
+        };
+        if key::KEYS
+            .iter()
+            .any(|key| key.section != KINDS && key.variable(None) == *variable)
+        {
+            continue;
+        }
+        match kind_key(rest, below) {
+            Some(path) => {
+                layer.insert(path.clone(), given(&path, variable, value));
+            }
+            None => problems.extend(stranger(variable, rest)),
+        }
+    }
+    (layer, problems)
+}
+
+/// Reads what the command line says. Each item: the flag as written, the key, the value.
+pub(crate) fn read_flags(flags: &[(String, String, String)]) -> (Layer, Vec<Problem>) {
+    let mut layer = Layer::new();
+    let mut problems = Vec::new();
+    for (flag, key, value) in flags {
+        match KeyPath::parse(key) {
+            Some(path) => {
+                let shown = match flag.as_str() {
+                    SET => format!("{key}={}", shown(Some(&path), value)),
+                    _ => shown(Some(&path), value),
+                };
+                let place = Place::Flag {
+                    flag: flag.clone(),
+                    shown,
+                };
+                layer.insert(
+                    path,
+                    Given {
+                        raw: Raw::Bare(value.clone()),
+                        place,
+                    },
+                );
+            }
+            None => problems.push(unknown_flag_key(flag, key)),
+        }
+    }
+    (layer, problems)
+}
+
+fn unknown_flag_key(flag: &str, key: &str) -> Problem {
+    let place = Place::Flag {
+        flag: flag.to_owned(),
+        shown: format!("{key}={COVER}"),
+    };
+    let known: Vec<String> = key::KEYS
+        .iter()
+        .map(|known| match known.section {
+            KINDS => format!("{KINDS}.NAME.{}", known.name),
+            section => format!("{section}.{}", known.name),
+        })
+        .collect();
+    let problem = Problem::error(format!("unknown key `{key}`"), Some(place));
+    match suggest::nearest(key, known.iter().map(String::as_str)) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint("a key is written section.key, like node.lease"),
+    }
+}
+
+fn given(path: &KeyPath, variable: &str, value: &str) -> Given {
+    let shown = shown(Some(path), value);
+    let place = Place::Environment {
+        variable: variable.to_owned(),
+        shown,
+    };
+    Given {
+        raw: Raw::Bare(value.to_owned()),
+        place,
+    }
+}
+
+/// `KINDS_ARTICLE_PUBLISH_MAX_RETRY` is key `max_retry` of kind `ARTICLE_PUBLISH`: the longest key
+/// name that fits wins, the rest is the kind.
+fn kind_key(rest: &str, below: &Layer) -> Option<KeyPath> {
+    let rest = rest.strip_prefix("KINDS_")?;
+    let fits = |key: &&'static Key| {
+        let ending = format!("_{}", variable_form(key.name));
+        rest.len() > ending.len() && rest.ends_with(&ending)
+    };
+    let key = key::keys_of(KINDS)
+        .filter(fits)
+        .max_by_key(|key| key.name.len())?;
+    let kind = &rest[..rest.len() - key.name.len() - 1];
+    let spelt = below.keys().filter_map(|path| path.kind.as_deref());
+    let kind = spelt
+        .into_iter()
+        .find(|known| variable_form(known) == kind)
+        .unwrap_or(kind);
+    Some(KeyPath::kind(kind, key.name))
+}
+
+/// Variables that the file's secrets are kept in.
+fn referenced(below: &Layer) -> Vec<String> {
+    let references = below
+        .values()
+        .filter_map(|given| Reference::parse(given.raw.as_text()?));
+    references
+        .filter_map(|reference| match reference {
+            Reference::Environment(name) => Some(name),
+            Reference::File(_) => None,
+        })
+        .collect()
+}
+
+fn stranger(variable: &str, rest: &str) -> Option<Problem> {
+    let place = Place::Environment {
+        variable: variable.to_owned(),
+        shown: COVER.to_owned(),
+    };
+    let known: Vec<String> = key::KEYS
+        .iter()
+        .filter(|key| key.section != KINDS)
+        .map(|key| key.variable(None))
+        .collect();
+    let bare = known
+        .iter()
+        .filter_map(|name| name.strip_prefix(VARIABLE_PREFIX));
+    if let Some(near) = suggest::nearest(rest, bare) {
+        let problem = Problem::error(format!("unknown variable `{variable}`"), Some(place));
+        return Some(problem.hint(format!("did you mean `{VARIABLE_PREFIX}{near}`?")));
+    }
+    let ours = key::sections().iter().any(|section| {
+        rest.strip_prefix(&variable_form(section))
+            .is_some_and(|key| key.starts_with('_'))
+    });
+    let what = format!("variable `{variable}` sets nothing: there is no such key");
+    ours.then(|| Problem::warning(what, Some(place)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn a_kind_is_found_between_section_and_key() {
+        let below = Layer::from([(
+            KeyPath::kind("news.daily", "url"),
+            Given {
+                raw: Raw::Text("http://x".into()),
+                place: Place::File { span: 0..1 },
+            },
+        )]);
+        for (variable, expected) in [
+            (
+                "ALMANACK_KINDS_ARTICLE_PUBLISH_URL",
+                "kinds.ARTICLE_PUBLISH.url",
+            ),
+            (
+                "ALMANACK_KINDS_ARTICLE_PUBLISH_MAX_RETRY",
+                "kinds.ARTICLE_PUBLISH.max_retry",
+            ),
+            (
+                "ALMANACK_KINDS_NEWS_DAILY_SLOTS",
+                "kinds.\"news.daily\".slots",
+            ),
+        ] {
+            let (layer, problems) = read(&environment(&[(variable, "1")]), &below);
+            let paths: Vec<String> = layer.keys().map(ToString::to_string).collect();
+            assert_eq!(
+                (paths, problems),
+                (vec![expected.to_owned()], vec![]),
+                "{variable}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_slip_is_refused_and_a_stranger_is_left_alone() {
+        for (variable, expected) in [
+            (
+                "ALMANACK_NODE_LEAES",
+                Some("did you mean `ALMANACK_NODE_LEASE`?"),
+            ),
+            ("ALMANACK_SERVICE_HOST", None),
+            ("ALMANACK_PORT_8080_TCP", None),
+            ("ALMANACK_CONFIG", None),
+        ] {
+            let (_, problems) = read(&environment(&[(variable, "1")]), &Layer::new());
+            let hint = problems.first().and_then(|problem| problem.hint.as_deref());
+            assert_eq!(hint, expected, "{variable}");
+        }
+    }
+
+    #[test]
+    fn a_literal_secret_of_the_environment_is_never_in_its_place() {
+        let (layer, _) = read(
+            &environment(&[("ALMANACK_CALLBACK_SECRET", "x7")]),
+            &Layer::new(),
+        );
+        let place = &layer[&KeyPath::plain("callback", "secret")].place;
+        assert!(!format!("{place:?}").contains("x7"));
+    }
+}

@@ -1,0 +1,235 @@
+//! The file as a layer: `almanack.toml` read with the place of every value.
+//!
+//! The document is walked by hand instead of being deserialized into structs, because serde stops
+//! at the first mistake and we want them all.
+
+use std::ops::Range;
+
+use toml::{
+    Spanned,
+    de::{DeInteger, DeString, DeTable, DeValue},
+};
+
+use almanack_core::task::Kind;
+
+use super::{
+    key::{self, KINDS, KeyPath},
+    layer::{Given, Layer, Raw},
+    report::{Place, Problem, Source},
+    secret,
+};
+use crate::suggest;
+
+type Entry<'a> = (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>);
+
+/// Reads the layer and all that is wrong with its shape, and covers in `source` what must not be
+/// shown.
+pub(crate) fn read(source: &mut Source) -> (Layer, Vec<Problem>) {
+    let text = source.text().to_owned();
+    let (document, errors) = DeTable::parse_recoverable(&text);
+    let mut walk = Walk::default();
+    for entry in document.get_ref() {
+        walk.section(entry);
+    }
+    let mut syntax = Vec::new();
+    for error in &errors {
+        let span = error.span().unwrap_or(0..0);
+        cover_broken_line(source, &text, span.start);
+        syntax.push(syntax_problem(error.message(), span));
+    }
+    // Past a syntax error the parser guesses; complaints about its guesses would only confuse.
+    let broken: Vec<usize> = syntax.iter().filter_map(|p| line_of(source, p)).collect();
+    walk.problems
+        .retain(|p| line_of(source, p).is_none_or(|line| !broken.contains(&line)));
+    for span in walk.covered {
+        source.cover(span);
+    }
+    syntax.extend(walk.problems);
+    (walk.layer, syntax)
+}
+
+fn syntax_problem(message: &str, span: Range<usize>) -> Problem {
+    let problem = Problem::error(message.trim_end(), Some(Place::File { span }));
+    if message.contains("duplicate key") {
+        problem.hint("a key may stand only once in its table; remove one of them")
+    } else if message.contains("unquoted") || message.contains("string values must be quoted") {
+        problem.hint("text stands in quotes, like \"30s\"")
+    } else {
+        problem
+    }
+}
+
+fn line_of(source: &Source, problem: &Problem) -> Option<usize> {
+    match &problem.place {
+        Some(Place::File { span }) => Some(source.position(span.start).line),
+        _ => None,
+    }
+}
+
+/// On a line that cannot be read nobody knows what the value is; unless its key is one of ours and
+/// harmless, it may be a secret someone forgot to quote.
+fn cover_broken_line(source: &mut Source, text: &str, byte: usize) {
+    let byte = (0..=byte.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
+    let start = text[..byte].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[byte..].find('\n').map_or(text.len(), |at| byte + at);
+    let Some(equals) = text[start..end].find('=').map(|at| start + at) else {
+        return;
+    };
+    let name = text[start..equals].rsplit('.').next().unwrap_or("").trim();
+    let harmless = key::KEYS.iter().any(|key| key.name == name && !key.secret);
+    if !harmless || secret::has_password(&text[equals..end]) {
+        let value = text[equals + 1..end].trim();
+        let value_start = end - text[equals + 1..end].trim_start().len();
+        source.cover(value_start..value_start + value.len());
+    }
+}
+
+#[derive(Default)]
+struct Walk {
+    layer: Layer,
+    problems: Vec<Problem>,
+    covered: Vec<Range<usize>>,
+}
+
+impl Walk {
+    fn section(&mut self, (name, value): Entry<'_>) {
+        let given = name.get_ref().as_ref();
+        let Some(section) = key::sections()
+            .into_iter()
+            .find(|section| *section == given)
+        else {
+            self.cover_all(value);
+            self.unknown_section(name);
+            return;
+        };
+        let DeValue::Table(table) = value.get_ref() else {
+            self.cover_all(value);
+            let what = format!("`{section}` is a section, not a value");
+            self.complain(
+                what,
+                value.span(),
+                format!("write `[{section}]` on a line of its own"),
+            );
+            return;
+        };
+        for entry in table {
+            if section == KINDS {
+                self.kind(entry);
+            } else {
+                self.value(section, None, entry);
+            }
+        }
+    }
+
+    fn kind(&mut self, (name, value): Entry<'_>) {
+        let kind = name.get_ref().as_ref();
+        if let Err(error) = Kind::parse(kind) {
+            self.cover_all(value);
+            self.complain(
+                error.to_string(),
+                name.span(),
+                "for example [kinds.ARTICLE_PUBLISH]",
+            );
+            return;
+        }
+        let DeValue::Table(table) = value.get_ref() else {
+            self.cover_all(value);
+            let what = format!("`{kind}` in [kinds] is a section, not a value");
+            self.complain(
+                what,
+                value.span(),
+                format!("write `[kinds.{kind}]`, then `url = …`"),
+            );
+            return;
+        };
+        for entry in table {
+            self.value(KINDS, Some(kind), entry);
+        }
+    }
+
+    fn value(&mut self, section: &'static str, kind: Option<&str>, (name, value): Entry<'_>) {
+        let Some(key) = key::find(section, name.get_ref()) else {
+            self.cover_all(value);
+            self.unknown_key(section, kind, name);
+            return;
+        };
+        let raw = raw(value.get_ref());
+        let reference = raw.as_text().is_some_and(secret::is_reference);
+        if (key.secret && !reference) || raw.as_text().is_some_and(secret::has_password) {
+            self.cover_all(value);
+        }
+        let place = Place::File { span: value.span() };
+        self.layer
+            .insert(KeyPath::of(key, kind), Given { raw, place });
+    }
+
+    fn unknown_section(&mut self, name: &Spanned<DeString<'_>>) {
+        let given = name.get_ref();
+        let home = key::KEYS
+            .iter()
+            .find(|key| key.name == given.as_ref() && key.section != KINDS);
+        let hint = match (suggest::nearest(given, key::sections()), home) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, Some(key)) => format!("`{given}` belongs into [{}]", key.section),
+            (None, None) => format!("there are {}", list(&key::sections())),
+        };
+        self.complain(format!("unknown section `{given}`"), name.span(), hint);
+    }
+
+    fn unknown_key(&mut self, section: &str, kind: Option<&str>, name: &Spanned<DeString<'_>>) {
+        let given = name.get_ref();
+        let names: Vec<&str> = key::keys_of(section).map(|key| key.name).collect();
+        let hint = match suggest::nearest(given, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", list(&names)),
+        };
+        let table = kind.map_or_else(|| section.to_owned(), |kind| format!("{section}.{kind}"));
+        self.complain(
+            format!("unknown key `{given}` in [{table}]"),
+            name.span(),
+            hint,
+        );
+    }
+
+    fn complain(&mut self, what: String, span: Range<usize>, hint: impl Into<String>) {
+        self.problems
+            .push(Problem::error(what, Some(Place::File { span })).hint(hint));
+    }
+
+    /// Covers a value, whatever is in it. A table's own span may be its header alone.
+    fn cover_all(&mut self, value: &Spanned<DeValue<'_>>) {
+        match value.get_ref() {
+            DeValue::Table(table) => table.iter().for_each(|(_, inner)| self.cover_all(inner)),
+            _ => self.covered.push(value.span()),
+        }
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+fn raw(value: &DeValue<'_>) -> Raw {
+    match value {
+        DeValue::String(text) => Raw::Text(text.to_string()),
+        DeValue::Integer(number) => whole(number).map_or(Raw::Other("a huge number"), Raw::Number),
+        DeValue::Float(_) => Raw::Other("a fraction"),
+        DeValue::Boolean(_) => Raw::Other("true or false"),
+        DeValue::Datetime(_) => Raw::Other("a date"),
+        DeValue::Table(_) => Raw::Other("a table"),
+        DeValue::Array(items) => Raw::List(
+            items
+                .iter()
+                .map(|item| (raw(item.get_ref()), item.span()))
+                .collect(),
+        ),
+    }
+}
+
+fn whole(number: &DeInteger<'_>) -> Option<i64> {
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
+}

@@ -1,0 +1,213 @@
+//! Every key there is, once: the file, the environment and `--set` are all checked against this
+//! list, and the reference page is made from it.
+//!
+//! To add a setting, add its line here and read it in its section's struct in `config`. A variable
+//! name that a deployment already uses for the same thing goes into `aliases`.
+
+use std::fmt;
+
+/// One key of the configuration.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// The table it stands in; [`KINDS`] for the tables of single kinds.
+    pub(crate) section: &'static str,
+    /// Its name there.
+    pub(crate) name: &'static str,
+    /// Whether its value must never be shown or written down.
+    pub(crate) secret: bool,
+    /// Further environment variables that set it, after its own.
+    pub(crate) aliases: &'static [&'static str],
+}
+
+/// The section that holds one table per kind.
+pub(crate) const KINDS: &str = "kinds";
+
+/// What every environment variable of ours starts with.
+pub(crate) const VARIABLE_PREFIX: &str = "ALMANACK_";
+
+/// All keys, in the order they are shown.
+pub(crate) const KEYS: &[Key] = &[
+    plain("database", "url"),
+    secret("database", "password"),
+    plain("database", "durability"),
+    plain("server", "listen"),
+    plain("server", "allowed_hosts"),
+    plain("node", "name"),
+    plain("node", "slots"),
+    plain("node", "lease"),
+    plain("node", "drain"),
+    plain("retry", "base"),
+    plain("retry", "cap"),
+    plain("retry", "retry_after_cap"),
+    plain("retention", "days"),
+    plain("limits", "payload_bytes"),
+    plain("limits", "batch_items"),
+    plain("callback", "timeout"),
+    secret("callback", "secret"),
+    plain(KINDS, "url"),
+    plain(KINDS, "slots"),
+    plain(KINDS, "timeout"),
+    secret(KINDS, "secret"),
+    plain(KINDS, "max_retry"),
+    plain(KINDS, "already_done"),
+    plain("log", "format"),
+    plain("log", "level"),
+];
+
+const fn plain(section: &'static str, name: &'static str) -> Key {
+    Key {
+        section,
+        name,
+        secret: false,
+        aliases: &[],
+    }
+}
+
+const fn secret(section: &'static str, name: &'static str) -> Key {
+    Key {
+        section,
+        name,
+        secret: true,
+        aliases: &[],
+    }
+}
+
+impl Key {
+    /// Its own environment variable; `kind` fills the place of the kind's name.
+    pub(crate) fn variable(&self, kind: Option<&str>) -> String {
+        let mut parts = vec![self.section];
+        parts.extend(kind);
+        parts.push(self.name);
+        format!("{VARIABLE_PREFIX}{}", variable_form(&parts.join("_")))
+    }
+}
+
+/// A name as an environment variable can hold it.
+pub(crate) fn variable_form(name: &str) -> String {
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        })
+        .collect()
+}
+
+/// The keys of one section.
+pub(crate) fn keys_of(section: &str) -> impl Iterator<Item = &'static Key> + use<'_> {
+    KEYS.iter().filter(move |key| key.section == section)
+}
+
+/// The key `name` of `section`, if there is one.
+pub(crate) fn find(section: &str, name: &str) -> Option<&'static Key> {
+    keys_of(section).find(|key| key.name == name)
+}
+
+/// The names of all sections, each once.
+pub(crate) fn sections() -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = KEYS.iter().map(|key| key.section).collect();
+    names.dedup();
+    names
+}
+
+/// Where a value belongs: a key, and for the keys of [`KINDS`] which kind.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct KeyPath {
+    /// The section.
+    pub(crate) section: &'static str,
+    /// The kind, in the section of kinds.
+    pub(crate) kind: Option<String>,
+    /// The key's name.
+    pub(crate) name: &'static str,
+}
+
+impl KeyPath {
+    /// Where `key` of `kind` belongs.
+    pub(crate) fn of(key: &'static Key, kind: Option<&str>) -> Self {
+        Self {
+            section: key.section,
+            kind: kind.map(str::to_owned),
+            name: key.name,
+        }
+    }
+
+    /// A key outside the section of kinds.
+    pub(crate) fn plain(section: &'static str, name: &'static str) -> Self {
+        Self {
+            section,
+            kind: None,
+            name,
+        }
+    }
+
+    /// A key of one kind.
+    pub(crate) fn kind(kind: &str, name: &'static str) -> Self {
+        Self {
+            section: KINDS,
+            kind: Some(kind.to_owned()),
+            name,
+        }
+    }
+
+    /// Whether its value must never be shown.
+    pub(crate) fn is_secret(&self) -> bool {
+        find(self.section, self.name).is_some_and(|key| key.secret)
+    }
+
+    /// Reads `section.key` or `kinds.NAME.key`; a kind's own dots do no harm.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (front, name) = text.rsplit_once('.')?;
+        let (section, kind) = match front.split_once('.') {
+            Some((section, kind)) if section == KINDS => (section, Some(kind)),
+            Some(_) => return None,
+            None if front == KINDS => return None,
+            None => (front, None),
+        };
+        find(section, name).map(|key| Self::of(key, kind))
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Some(kind) if kind.contains('.') => {
+                write!(f, "{}.\"{kind}\".{}", self.section, self.name)
+            }
+            Some(kind) => write!(f, "{}.{kind}.{}", self.section, self.name),
+            None => write!(f, "{}.{}", self.section, self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_read_as_it_is_written() {
+        let plain = KeyPath::parse("node.lease").unwrap();
+        assert_eq!(plain.to_string(), "node.lease");
+        let dotted = KeyPath::parse("kinds.news.daily.url").unwrap();
+        assert_eq!(dotted.kind.as_deref(), Some("news.daily"));
+        assert_eq!(dotted.to_string(), "kinds.\"news.daily\".url");
+        for wrong in ["lease", "node.lisen", "kinds.url", "node.x.lease", ""] {
+            assert_eq!(KeyPath::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn no_two_keys_share_a_variable() {
+        let mut names: Vec<String> = KEYS.iter().map(|key| key.variable(None)).collect();
+        names.extend(
+            KEYS.iter()
+                .flat_map(|key| key.aliases)
+                .map(|alias| (*alias).to_owned()),
+        );
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

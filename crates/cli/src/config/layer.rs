@@ -1,0 +1,70 @@
+//! A layer: what one place (file, environment, command line) says, before anyone checks it.
+//!
+//! Layers are laid over each other key by key; the uppermost that says something wins. A value
+//! keeps the place it came from, so that a complaint about it can point there.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use super::{
+    key::KeyPath,
+    report::{COVER, Place},
+    secret,
+};
+
+/// A value as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Raw {
+    /// A quoted string of the file.
+    Text(String),
+    /// A whole number of the file.
+    Number(i64),
+    /// A list of the file; each item with its bytes.
+    List(Vec<(Raw, Range<usize>)>),
+    /// Text without quotes, from the environment or the command line: what it is depends on who
+    /// reads it.
+    Bare(String),
+    /// Anything else of the file, by what it is called.
+    Other(&'static str),
+}
+
+impl Raw {
+    /// What it is called when it is not what was expected.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Text(_) | Self::Bare(_) => "text",
+            Self::Number(_) => "a number",
+            Self::List(_) => "a list",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// The text, if it is one.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Bare(text) => Some(text),
+            Self::Number(_) | Self::List(_) | Self::Other(_) => None,
+        }
+    }
+}
+
+/// A value and where it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// What was written.
+    pub(crate) raw: Raw,
+    /// Where.
+    pub(crate) place: Place,
+}
+
+/// What one place says.
+pub(crate) type Layer = BTreeMap<KeyPath, Given>;
+
+/// A value of the environment or the command line as an error may show it.
+pub(crate) fn shown(path: Option<&KeyPath>, value: &str) -> String {
+    let hidden = path.is_none_or(KeyPath::is_secret) && !secret::is_reference(value);
+    if hidden || secret::has_password(value) {
+        COVER.to_owned()
+    } else {
+        value.to_owned()
+    }
+}

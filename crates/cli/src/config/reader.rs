@@ -1,0 +1,262 @@
+//! Reads settings out of the laid-over layers, collecting every complaint.
+//!
+//! A value that is refused is replaced by its default for the moment, so that one pass finds all
+//! mistakes; nobody gets to use settings that came with an error.
+
+use std::{collections::BTreeMap, fmt, net::SocketAddr, path::Path};
+
+use jiff::SignedDuration;
+use serde::Serialize;
+use url::Url;
+
+use super::{
+    Need,
+    key::KeyPath,
+    layer::{Given, Layer, Raw},
+    report::{COVER, Place, Problem, Source},
+    secret::{Reference, Secret},
+    value::{Complaint, Read},
+};
+use crate::when;
+
+/// Where a setting comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub(crate) enum Origin {
+    /// Nobody said anything.
+    Default,
+    /// The file.
+    File {
+        /// Its name.
+        file: String,
+        /// Where in it.
+        line: usize,
+    },
+    /// The environment.
+    Environment {
+        /// The variable.
+        variable: String,
+    },
+    /// The command line.
+    Flag {
+        /// The flag.
+        flag: String,
+    },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { file, line } => write!(f, "{file}:{line}"),
+            Self::Environment { variable: name } | Self::Flag { flag: name } => f.write_str(name),
+        }
+    }
+}
+
+/// One setting in force, as it may be shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Effective {
+    /// Which.
+    pub(crate) key: String,
+    /// Its value; a secret's is covered.
+    pub(crate) value: String,
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+}
+
+/// How a value is shown.
+pub(crate) trait Show {
+    /// As it would be written in the file.
+    fn show(&self) -> String;
+}
+
+macro_rules! show_as_written {
+    ($($number:ty),*) => { $(impl Show for $number { fn show(&self) -> String { self.to_string() } })* };
+}
+macro_rules! show_in_quotes {
+    ($($text:ty),*) => { $(impl Show for $text { fn show(&self) -> String { format!("\"{self}\"") } })* };
+}
+show_as_written!(u32, usize, Secret);
+show_in_quotes!(String, SocketAddr, Url);
+
+impl Show for SignedDuration {
+    fn show(&self) -> String {
+        format!("\"{}\"", when::show_duration(*self))
+    }
+}
+
+impl<T: Show> Show for Vec<T> {
+    fn show(&self) -> String {
+        let items: Vec<String> = self.iter().map(Show::show).collect();
+        format!("[{}]", items.join(", "))
+    }
+}
+
+/// Reads settings.
+pub(crate) struct Reader<'a> {
+    /// All layers in one.
+    pub(crate) layer: Layer,
+    /// The file, if there is one.
+    pub(crate) source: Option<Source>,
+    /// Where secrets may be kept.
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    /// Where relative paths to secrets start.
+    pub(crate) base: &'a Path,
+    /// Which secrets have to be there.
+    pub(crate) need: Need,
+    /// What is wrong so far.
+    pub(crate) problems: Vec<Problem>,
+    /// What is in force so far.
+    pub(crate) effective: Vec<Effective>,
+}
+
+impl Reader<'_> {
+    /// The value at `path`, or `default`.
+    pub(crate) fn value<T: Show>(
+        &mut self,
+        path: &KeyPath,
+        default: T,
+        parse: impl Fn(&Raw) -> Read<T>,
+    ) -> T {
+        let value = self.parse(path, parse).unwrap_or(default);
+        self.note(path, value.show());
+        value
+    }
+
+    /// The value at `path`, if there is one; `unset` says what happens otherwise.
+    pub(crate) fn optional<T: Show>(
+        &mut self,
+        path: &KeyPath,
+        unset: &str,
+        parse: impl Fn(&Raw) -> Read<T>,
+    ) -> Option<T> {
+        let value = self.parse(path, parse);
+        self.note(
+            path,
+            value.as_ref().map_or_else(|| unset.to_owned(), Show::show),
+        );
+        value
+    }
+
+    /// The secret at `path`, fetched from where it is kept.
+    pub(crate) fn secret(&mut self, path: &KeyPath, unset: &str) -> Option<Secret> {
+        let given = self.layer.get(path).cloned();
+        let Some(given) = given else {
+            self.note(path, unset.to_owned());
+            return None;
+        };
+        self.note(path, shown_secret(&given));
+        let found = find_secret(&given, self.environment, self.base);
+        let needed = self.need == Need::Everything || path.section == "database";
+        match found {
+            Ok(secret) => Some(secret),
+            Err(Missing::Kept(complaint)) if needed => self.complain(path, complaint),
+            Err(Missing::Kept(_)) => None,
+            Err(Missing::Literal(complaint)) => self.complain(path, complaint),
+        }
+    }
+
+    /// Where the value at `path` was given, to point there.
+    pub(crate) fn place(&self, path: &KeyPath) -> Option<Place> {
+        self.layer.get(path).map(|given| given.place.clone())
+    }
+
+    /// The kinds that have a table of their own, as they are spelt.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        let mut kinds: Vec<String> = self
+            .layer
+            .keys()
+            .filter_map(|path| path.kind.clone())
+            .collect();
+        kinds.dedup();
+        kinds
+    }
+
+    fn parse<T>(&mut self, path: &KeyPath, parse: impl Fn(&Raw) -> Read<T>) -> Option<T> {
+        let given = self.layer.get(path)?;
+        match parse(&given.raw) {
+            Ok(value) => Some(value),
+            Err(complaint) => self.complain(path, complaint),
+        }
+    }
+
+    fn complain<T>(&mut self, path: &KeyPath, complaint: Complaint) -> Option<T> {
+        let mut place = self.place(path);
+        if let (Some(Place::File { span }), Some(part)) = (&mut place, complaint.span) {
+            *span = part;
+        }
+        let what = format!("{path}: {}", complaint.what);
+        let problem = Problem::error(what, place);
+        self.problems.push(Problem {
+            hint: complaint.hint,
+            ..problem
+        });
+        None
+    }
+
+    fn note(&mut self, path: &KeyPath, value: String) {
+        let origin = self.origin(path);
+        self.effective.push(Effective {
+            key: path.to_string(),
+            value,
+            origin,
+        });
+    }
+
+    fn origin(&self, path: &KeyPath) -> Origin {
+        match (self.layer.get(path).map(|given| &given.place), &self.source) {
+            (Some(Place::File { span }), Some(source)) => Origin::File {
+                file: source.name.clone(),
+                line: source.position(span.start).line,
+            },
+            (Some(Place::Environment { variable, .. }), _) => Origin::Environment {
+                variable: variable.clone(),
+            },
+            (Some(Place::Flag { flag, .. }), _) => Origin::Flag { flag: flag.clone() },
+            (Some(Place::File { .. }) | None, _) => Origin::Default,
+        }
+    }
+}
+
+/// Why there is no secret.
+enum Missing {
+    /// It is not where it is said to be kept.
+    Kept(Complaint),
+    /// It stands where it must not.
+    Literal(Complaint),
+}
+
+fn find_secret(
+    given: &Given,
+    environment: &BTreeMap<String, String>,
+    base: &Path,
+) -> Result<Secret, Missing> {
+    let reference = given.raw.as_text().and_then(Reference::parse);
+    match (reference, &given.raw, &given.place) {
+        (Some(reference), _, _) => reference.resolve(environment, base).map_err(|error| {
+            let hint = "set it, or say where the secret is: \"env:NAME\" or \"file:/path\"";
+            Missing::Kept(Complaint::new(error.to_string(), hint))
+        }),
+        (None, Raw::Bare(text), Place::Environment { .. }) if !text.is_empty() => {
+            Ok(Secret::new(text))
+        }
+        _ => {
+            let what = "a secret may not be written here, only where it is kept";
+            let hint = "write \"env:NAME\" and set NAME, or write \"file:/path\" and put it there";
+            Err(Missing::Literal(Complaint::new(what, hint)))
+        }
+    }
+}
+
+/// Where a secret is kept may be shown; the secret may not.
+fn shown_secret(given: &Given) -> String {
+    match given
+        .raw
+        .as_text()
+        .filter(|text| Reference::parse(text).is_some())
+    {
+        Some(reference) => format!("{COVER} ({reference})"),
+        None => COVER.to_owned(),
+    }
+}

@@ -1,0 +1,366 @@
+//! What is wrong with a configuration, where, why, and what to do about it.
+//!
+//! All mistakes are collected and shown together: who fixes one at a time starts five times.
+//! INVARIANT: a line of the file is only ever shown through [`Source::line`], which covers what may
+//! be a secret. That includes values under keys we do not know, since the commonest unknown key is
+//! a known one misspelt.
+
+use std::{fmt::Write as _, ops::Range};
+
+use serde::Serialize;
+
+/// What stands in for a secret wherever one might be shown.
+pub(crate) const COVER: &str = "***";
+
+/// Whether a problem prevents the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Severity {
+    /// Nothing starts with it.
+    Error,
+    /// It works, but probably not as meant.
+    Warning,
+}
+
+/// Where a value was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the file, at these bytes.
+    File {
+        /// Bytes of the value, or of whatever is wrong.
+        span: Range<usize>,
+    },
+    /// In an environment variable.
+    Environment {
+        /// Its name.
+        variable: String,
+        /// What it holds, as it may be shown.
+        shown: String,
+    },
+    /// On the command line.
+    Flag {
+        /// Its name, with dashes.
+        flag: String,
+        /// What was given, as it may be shown.
+        shown: String,
+    },
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// How bad it is.
+    pub(crate) severity: Severity,
+    /// What is wrong, as a sentence without a full stop. Never contains a secret.
+    pub(crate) what: String,
+    /// Where; `None` if it is about the whole.
+    pub(crate) place: Option<Place>,
+    /// What to do about it.
+    pub(crate) hint: Option<String>,
+}
+
+impl Problem {
+    /// A mistake at a place.
+    pub(crate) fn error(what: impl Into<String>, place: Option<Place>) -> Self {
+        Self {
+            severity: Severity::Error,
+            what: what.into(),
+            place,
+            hint: None,
+        }
+    }
+
+    /// Something that is allowed and probably not meant.
+    pub(crate) fn warning(what: impl Into<String>, place: Option<Place>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(what, place)
+        }
+    }
+
+    /// Where it comes when problems are read from the top of the file down.
+    pub(crate) fn reading_order(&self) -> (u8, usize) {
+        match &self.place {
+            None => (0, 0),
+            Some(Place::File { span }) => (1, span.start),
+            Some(Place::Environment { .. }) => (2, 0),
+            Some(Place::Flag { .. }) => (3, 0),
+        }
+    }
+
+    /// The same with advice.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
+/// The file the configuration came from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Source {
+    /// Its name, as the user wrote it.
+    pub(crate) name: String,
+    text: String,
+    covered: Vec<Range<usize>>,
+}
+
+/// A position, counted from 1; columns count characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Position {
+    /// The line.
+    pub(crate) line: usize,
+    /// The character in it.
+    pub(crate) column: usize,
+}
+
+impl Source {
+    /// A file that was read.
+    pub(crate) fn new(name: String, text: String) -> Self {
+        Self {
+            name,
+            text,
+            covered: Vec::new(),
+        }
+    }
+
+    /// What it says.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Never shows these bytes.
+    pub(crate) fn cover(&mut self, span: Range<usize>) {
+        self.covered.push(span);
+    }
+
+    /// Where a byte stands.
+    pub(crate) fn position(&self, byte: usize) -> Position {
+        let before = &self.text[..self.floor(byte)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Position {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+
+    /// The line around `span` as it may be shown, and where in it to point.
+    fn line(&self, span: &Range<usize>) -> (String, Range<usize>) {
+        let at = self.floor(span.start);
+        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = self.text[at..]
+            .find('\n')
+            .map_or(self.text.len(), |newline| at + newline);
+        let mut shown = String::new();
+        let mut point: Option<(usize, usize)> = None;
+        let mut covered = false;
+        for (offset, c) in self.text[start..end].char_indices() {
+            let byte = start + offset;
+            let hidden = self.covered.iter().any(|range| range.contains(&byte));
+            let from = shown.chars().count();
+            match (hidden, covered) {
+                (true, true) => {}
+                (true, false) => shown.push_str(COVER),
+                (false, _) if c == '\t' => shown.push(' '),
+                (false, _) if c.is_control() => {}
+                (false, _) => shown.push(c),
+            }
+            covered = hidden;
+            if span.contains(&byte) {
+                let to = shown.chars().count();
+                point = Some((point.map_or(from, |(first, _)| first.min(from)), to));
+            }
+        }
+        let end_of_line = shown.chars().count();
+        let (from, to) = point.unwrap_or((end_of_line, end_of_line + 1));
+        (shown, from..to.max(from + 1))
+    }
+
+    fn floor(&self, byte: usize) -> usize {
+        let byte = byte.min(self.text.len());
+        (0..=byte)
+            .rev()
+            .find(|at| self.text.is_char_boundary(*at))
+            .unwrap_or(0)
+    }
+}
+
+/// Everything that is wrong, and the file it is about.
+#[derive(Debug, Clone)]
+pub(crate) struct Report {
+    /// The file, if one was read.
+    pub(crate) source: Option<Source>,
+    /// What is wrong, in the order it was found.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// A problem for a program to read.
+#[derive(Debug, Serialize)]
+pub(crate) struct ProblemView<'a> {
+    severity: Severity,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(flatten)]
+    position: Option<Position>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variable: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flag: Option<&'a str>,
+}
+
+impl Report {
+    /// Whether nothing can start.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.count(Severity::Error) > 0
+    }
+
+    /// How many problems of one severity there are.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        self.problems
+            .iter()
+            .filter(|problem| problem.severity == severity)
+            .count()
+    }
+
+    /// All problems of one severity as text, each ending in a line break.
+    pub(crate) fn render(&self, severity: Severity) -> String {
+        let wanted = self
+            .problems
+            .iter()
+            .filter(|problem| problem.severity == severity);
+        let texts: Vec<String> = wanted.map(|problem| self.render_one(problem)).collect();
+        texts.join("\n")
+    }
+
+    /// All problems for a program to read.
+    pub(crate) fn views(&self) -> Vec<ProblemView<'_>> {
+        self.problems
+            .iter()
+            .map(|problem| self.view(problem))
+            .collect()
+    }
+
+    fn view<'a>(&'a self, problem: &'a Problem) -> ProblemView<'a> {
+        let mut view = ProblemView {
+            severity: problem.severity,
+            message: &problem.what,
+            hint: problem.hint.as_deref(),
+            file: None,
+            position: None,
+            variable: None,
+            flag: None,
+        };
+        match (&problem.place, &self.source) {
+            (Some(Place::File { span }), Some(source)) => {
+                view.file = Some(&source.name);
+                view.position = Some(source.position(span.start));
+            }
+            (Some(Place::Environment { variable, .. }), _) => view.variable = Some(variable),
+            (Some(Place::Flag { flag, .. }), _) => view.flag = Some(flag),
+            (Some(Place::File { .. }) | None, _) => {}
+        }
+        view
+    }
+
+    fn render_one(&self, problem: &Problem) -> String {
+        let word = match problem.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let mut text = format!("{word}: {}\n", problem.what);
+        let mut margin = 0;
+        match (&problem.place, &self.source) {
+            (Some(Place::File { span }), Some(source)) => {
+                let Position { line, column } = source.position(span.start);
+                let (shown, point) = source.line(span);
+                margin = line.to_string().len();
+                let place = format!("{}:{line}:{column}", source.name);
+                text += &excerpt(&place, &line.to_string(), &shown, &point);
+            }
+            (Some(Place::Environment { variable, shown }), _) => {
+                let line = format!("{variable}={shown}");
+                let point = variable.chars().count() + 1..line.chars().count();
+                margin = 0;
+                text += &excerpt("environment", "", &line, &point);
+            }
+            (Some(Place::Flag { flag, shown }), _) => {
+                let line = format!("{flag} {shown}");
+                let point = flag.chars().count() + 1..line.chars().count();
+                margin = 0;
+                text += &excerpt("command line", "", &line, &point);
+            }
+            (Some(Place::File { .. }) | None, _) => {}
+        }
+        if let Some(hint) = &problem.hint {
+            let _ = writeln!(text, "{:margin$} = hint: {hint}", "");
+        }
+        text
+    }
+}
+
+/// Place, line and caret, one below the other.
+fn excerpt(place: &str, number: &str, line: &str, point: &Range<usize>) -> String {
+    let margin = number.len();
+    let caret = format!(
+        "{}{}",
+        " ".repeat(point.start),
+        "^".repeat(point.len().max(1))
+    );
+    format!(
+        "{:margin$}--> {place}\n{:margin$} |\n{number} | {line}\n{:margin$} | {caret}\n",
+        "", "", ""
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, covered: Option<Range<usize>>, span: Range<usize>) -> String {
+        let mut source = Source::new("almanack.toml".into(), text.into());
+        if let Some(range) = covered {
+            source.cover(range);
+        }
+        let problem = Problem::error("it is wrong", Some(Place::File { span })).hint("right it");
+        Report {
+            source: Some(source),
+            problems: vec![problem],
+        }
+        .render(Severity::Error)
+    }
+
+    #[test]
+    fn the_caret_counts_characters_not_bytes() {
+        insta::assert_snapshot!(shown("[log]\nlevel = \"日本\" # x\n", None, 14..22), @r#"
+        error: it is wrong
+         --> almanack.toml:2:9
+          |
+        2 | level = "日本" # x
+          |         ^^^^
+          = hint: right it
+        "#);
+    }
+
+    #[test]
+    fn a_covered_value_is_not_shown_even_when_something_else_on_its_line_is_wrong() {
+        let text = "a = { secret = \"hunter2\", urk = 1 }";
+        insta::assert_snapshot!(shown(text, Some(15..24), 26..29), @r"
+        error: it is wrong
+         --> almanack.toml:1:27
+          |
+        1 | a = { secret = ***, urk = 1 }
+          |                     ^^^
+          = hint: right it
+        ");
+    }
+
+    #[test]
+    fn a_span_at_the_very_end_still_points_somewhere() {
+        assert!(shown("x", None, 1..1).contains("1 | x\n  |  ^\n"));
+        assert!(shown("", None, 5..9).contains("1 | \n  | ^\n"));
+    }
+}

@@ -1,0 +1,200 @@
+//! Secrets: named in the configuration, kept elsewhere, never shown.
+//!
+//! A file that is versioned, copied into tickets and read aloud is no place for a secret, so the
+//! file says where it is (`env:NAME`, `file:/path`) and a literal one is refused. The environment
+//! is such a place itself, so a variable may hold the secret as it is. On the command line every
+//! user of the machine can read it, so there it must be a reference again.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use super::report::COVER;
+
+/// A secret that was found. Prints as `***`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(Box<str>);
+
+impl Secret {
+    /// Takes a secret into care.
+    pub(crate) fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The secret itself, for the one place that needs it.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(COVER)
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(COVER)
+    }
+}
+
+/// Where a secret is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// In this environment variable.
+    Environment(String),
+    /// In this file; a line break at its end does not belong to the secret.
+    File(PathBuf),
+}
+
+/// Why a secret could not be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The variable does not exist.
+    #[error("environment variable `{0}` is not set")]
+    NotSet(String),
+    /// The file cannot be read.
+    #[error("cannot read `{path}`: {source}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is nothing in it.
+    #[error("{0} is empty")]
+    Empty(String),
+}
+
+impl Reference {
+    /// Reads `env:NAME` or `file:PATH`; anything else is no reference.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (scheme, rest) = text.split_once(':')?;
+        match scheme {
+            _ if rest.is_empty() || rest.chars().any(char::is_control) => None,
+            "env" => Some(Self::Environment(rest.to_owned())),
+            "file" => Some(Self::File(rest.into())),
+            _ => None,
+        }
+    }
+
+    /// Fetches the secret; a relative path starts at `base`.
+    pub(crate) fn resolve(
+        &self,
+        environment: &BTreeMap<String, String>,
+        base: &Path,
+    ) -> Result<Secret, Error> {
+        let (text, place) = match self {
+            Self::Environment(name) => {
+                let text = environment
+                    .get(name)
+                    .ok_or_else(|| Error::NotSet(name.clone()))?;
+                (text.clone(), format!("environment variable `{name}`"))
+            }
+            Self::File(path) => {
+                let path = base.join(path);
+                let shown = path.display().to_string();
+                let text = std::fs::read_to_string(&path).map_err(|source| Error::Unreadable {
+                    path: shown.clone(),
+                    source,
+                })?;
+                (text, format!("file `{shown}`"))
+            }
+        };
+        match text.trim_end_matches(['\r', '\n']) {
+            "" => Err(Error::Empty(place)),
+            secret => Ok(Secret::new(secret)),
+        }
+    }
+}
+
+/// Whether a text only says where a secret is, and may therefore be shown.
+pub(crate) fn is_reference(text: &str) -> bool {
+    Reference::parse(text).is_some()
+}
+
+/// Whether a text looks like an address with a password in it.
+pub(crate) fn has_password(text: &str) -> bool {
+    password_in(text).is_some()
+}
+
+/// An address without its password.
+pub(crate) fn without_password(text: &str) -> String {
+    match password_in(text) {
+        Some(range) => format!("{}{COVER}{}", &text[..range.start], &text[range.end..]),
+        None => text.to_owned(),
+    }
+}
+
+/// Where in an address its password stands. Works on text that is no valid address, too: an error
+/// about a mistyped one must not show the password either.
+fn password_in(text: &str) -> Option<std::ops::Range<usize>> {
+    let start = text.find("://")? + 3;
+    let end = text[start..]
+        .find(['/', '?', '#'])
+        .map_or(text.len(), |at| start + at);
+    // A password may itself hold a slash that nobody escaped; the last `@` ends it all the same.
+    let at = text[start..end].rfind('@').map(|at| start + at);
+    let at = at.or_else(|| text[start..].rfind('@').map(|at| start + at))?;
+    let colon = start + text[start..at].find(':')?;
+    (colon + 1 < at).then_some(colon + 1..at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_never_prints() {
+        let secret = Secret::new("hunter2");
+        assert_eq!(
+            format!("{secret} {secret:?} {:?}", Some(&secret)),
+            "*** *** Some(***)"
+        );
+        assert_eq!(secret.expose(), "hunter2");
+    }
+
+    #[test]
+    fn only_references_are_references() {
+        for (text, expected) in [
+            ("env:TOKEN", true),
+            ("file:/run/secret", true),
+            ("env:", false),
+            ("evn:TOKEN", false),
+            ("whsec_abc", false),
+            ("hunter:2", false),
+        ] {
+            assert_eq!(is_reference(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_gives_its_secret_without_the_line_break() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("key"), "hunter2\n").unwrap();
+        let reference = Reference::parse("file:key").unwrap();
+        let secret = reference.resolve(&BTreeMap::new(), folder.path()).unwrap();
+        assert_eq!(secret.expose(), "hunter2");
+        std::fs::write(folder.path().join("key"), "\n").unwrap();
+        assert!(matches!(
+            reference.resolve(&BTreeMap::new(), folder.path()),
+            Err(Error::Empty(_))
+        ));
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_found_and_covered() {
+        for (text, expected) in [
+            ("postgres://bob:pw@db/x", "postgres://bob:***@db/x"),
+            ("postgres://bob:p@w@db/x", "postgres://bob:***@db/x"),
+            ("postgres://bob:p/w@db/x", "postgres://bob:***@db/x"),
+            ("postgres://bob@db:5432/x", "postgres://bob@db:5432/x"),
+            ("sqlite:a:b@c", "sqlite:a:b@c"),
+        ] {
+            assert_eq!(without_password(text), expected);
+        }
+    }
+}

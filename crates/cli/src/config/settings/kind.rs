@@ -1,0 +1,116 @@
+//! `[kinds.NAME]`: what differs per kind.
+
+use std::collections::BTreeMap;
+
+use almanack_core::task::{Kind, MAX_RETRY_MAX};
+use jiff::SignedDuration;
+use url::Url;
+
+use super::{
+    super::{
+        key::KeyPath,
+        reader::{Reader, Show},
+        report::{Place, Problem},
+        secret::Secret,
+        value::{self, Complaint, Read},
+    },
+    timeout_bounds,
+};
+
+/// `[kinds.NAME]`: `None` means as everywhere.
+#[derive(Debug, Clone)]
+pub(crate) struct KindSettings {
+    /// Where to call, for tasks that do not say.
+    pub(crate) url: Option<Url>,
+    /// How many of this kind a node tries at once.
+    pub(crate) slots: Option<usize>,
+    /// How long a call may take.
+    pub(crate) timeout: Option<SignedDuration>,
+    /// Signs the calls.
+    pub(crate) secret: Option<Secret>,
+    /// Retries a new task of this kind gets when nobody says otherwise.
+    pub(crate) max_retry: Option<u32>,
+    /// Answers that mean that it had already taken effect.
+    pub(crate) already_done: Vec<AlreadyDone>,
+}
+
+/// An answer that counts as success: `409` alone, or `409:already_published` with a code that the
+/// answer's body must name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AlreadyDone {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// The code in the body, if it matters.
+    pub(crate) code: Option<String>,
+}
+
+impl Show for AlreadyDone {
+    fn show(&self) -> String {
+        match &self.code {
+            Some(code) => format!("\"{}:{code}\"", self.status),
+            None => format!("\"{}\"", self.status),
+        }
+    }
+}
+
+/// Reads all kinds that have a table of their own.
+pub(super) fn read_all(reader: &mut Reader<'_>) -> BTreeMap<Kind, KindSettings> {
+    let mut kinds = BTreeMap::new();
+    for name in reader.kinds() {
+        match Kind::parse(&name) {
+            Ok(kind) => drop(kinds.insert(kind, KindSettings::read(reader, &name))),
+            // The file was checked while it was walked; variables and flags are checked here.
+            Err(error) => {
+                let place = place_of_kind(reader, &name);
+                reader
+                    .problems
+                    .push(Problem::error(error.to_string(), place));
+            }
+        }
+    }
+    kinds
+}
+
+fn place_of_kind(reader: &Reader<'_>, name: &str) -> Option<Place> {
+    let mut given = reader
+        .layer
+        .iter()
+        .filter(|(path, _)| path.kind.as_deref() == Some(name));
+    given.next().map(|(_, given)| given.place.clone())
+}
+
+impl KindSettings {
+    fn read(reader: &mut Reader<'_>, kind: &str) -> Self {
+        let key = |name| KeyPath::kind(kind, name);
+        let usual = "(as in [callback])";
+        Self {
+            url: reader.optional(&key("url"), "(the task says)", value::web_address),
+            slots: reader.optional(&key("slots"), "(as in [node])", value::count(1..=10_000)),
+            timeout: reader.optional(&key("timeout"), usual, value::duration(timeout_bounds())),
+            secret: reader.secret(&key("secret"), usual),
+            max_retry: reader.optional(&key("max_retry"), "3", value::count(0..=MAX_RETRY_MAX)),
+            already_done: reader.value(
+                &key("already_done"),
+                Vec::new(),
+                value::texts(already_done),
+            ),
+        }
+    }
+}
+
+fn already_done(text: &str) -> Read<AlreadyDone> {
+    let (status, code) = match text.split_once(':') {
+        Some((status, code)) => (status, Some(code.trim())),
+        None => (text, None),
+    };
+    match (status.trim().parse::<u16>(), code) {
+        (Ok(status @ 300..=599), code) if code != Some("") => Ok(AlreadyDone {
+            status,
+            code: code.map(str::to_owned),
+        }),
+        _ => Err(Complaint::new(
+            format!("`{text}` is not an answer"),
+            "write a status from 300 to 599 and a code, like \"409:already_published\", or \"409\"",
+        )),
+    }
+}

@@ -1,0 +1,224 @@
+//! From what was written to what it means: one function per shape of value.
+
+use std::{
+    net::SocketAddr,
+    ops::{Range, RangeInclusive},
+};
+
+use jiff::SignedDuration;
+use url::Url;
+
+use super::{
+    layer::Raw,
+    secret::{has_password, without_password},
+};
+use crate::{suggest, when};
+
+/// Why a value was refused, and what to write instead.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    /// What is wrong; never contains a secret.
+    pub(crate) what: String,
+    /// What to write instead.
+    pub(crate) hint: Option<String>,
+    /// Which part of the value, if not all of it.
+    pub(crate) span: Option<Range<usize>>,
+}
+
+impl Complaint {
+    /// A complaint about the whole value.
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            hint: Some(hint.into()),
+            span: None,
+        }
+    }
+}
+
+/// What reading a value comes to.
+pub(crate) type Read<T> = Result<T, Complaint>;
+
+fn mismatch(expected: &str, raw: &Raw, example: &str) -> Complaint {
+    Complaint::new(
+        format!("expected {expected}, found {}", raw.name()),
+        format!("for example {example}"),
+    )
+}
+
+/// Text that is not empty.
+pub(crate) fn text(raw: &Raw) -> Read<String> {
+    match raw.as_text() {
+        Some("") => Err(Complaint::new(
+            "expected text, found nothing",
+            "remove the key instead",
+        )),
+        Some(text) => Ok(text.to_owned()),
+        None => Err(mismatch("text", raw, "\"some text\", in quotes")),
+    }
+}
+
+/// A duration within bounds.
+pub(crate) fn duration(
+    bounds: RangeInclusive<SignedDuration>,
+) -> impl Fn(&Raw) -> Read<SignedDuration> {
+    move |raw| {
+        if let Raw::Number(number) = raw {
+            let hint = format!("did you mean \"{number}s\"?");
+            return Err(Complaint::new(
+                "expected a duration, found a number without a unit",
+                hint,
+            ));
+        }
+        let text = raw
+            .as_text()
+            .ok_or_else(|| mismatch("a duration", raw, "\"30s\""))?;
+        let found = when::parse_duration(text)
+            .map_err(|unclear| Complaint::new(unclear.what, unclear.hint))?;
+        if bounds.contains(&found) {
+            return Ok(found);
+        }
+        let (least, most) = (
+            when::show_duration(*bounds.start()),
+            when::show_duration(*bounds.end()),
+        );
+        Err(Complaint::new(
+            format!("`{text}` is out of range"),
+            format!("write {least} to {most}"),
+        ))
+    }
+}
+
+/// A whole number within bounds.
+pub(crate) fn count<T>(bounds: RangeInclusive<T>) -> impl Fn(&Raw) -> Read<T>
+where
+    T: TryFrom<i64> + PartialOrd + std::fmt::Display,
+{
+    move |raw| {
+        let number = match raw {
+            Raw::Number(number) => *number,
+            Raw::Bare(text) => text.trim().parse().map_err(|_| {
+                Complaint::new(format!("`{text}` is not a whole number"), "for example 64")
+            })?,
+            Raw::Text(text) if text.parse::<i64>().is_ok() => {
+                let hint = format!("remove the quotes: {text}");
+                return Err(Complaint::new("expected a number, found text", hint));
+            }
+            other => return Err(mismatch("a whole number", other, "64")),
+        };
+        T::try_from(number)
+            .ok()
+            .filter(|count| bounds.contains(count))
+            .ok_or_else(|| {
+                let hint = format!("write {} to {}", bounds.start(), bounds.end());
+                Complaint::new(format!("{number} is out of range"), hint)
+            })
+    }
+}
+
+/// One of a few words.
+pub(crate) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Raw) -> Read<T> {
+    move |raw| {
+        let names = || words.iter().map(|(name, _)| *name);
+        let listed: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
+        let listed = listed.join(" or ");
+        let text = raw
+            .as_text()
+            .ok_or_else(|| mismatch("text", raw, &listed))?;
+        if let Some((_, found)) = words.iter().find(|(name, _)| *name == text) {
+            return Ok(*found);
+        }
+        let hint = suggest::nearest(text, names()).map_or_else(
+            || format!("write {listed}"),
+            |near| format!("did you mean \"{near}\"?"),
+        );
+        Err(Complaint::new(
+            format!("`{text}` is not one of {listed}"),
+            hint,
+        ))
+    }
+}
+
+/// Several texts: a list in the file, separated by commas elsewhere.
+pub(crate) fn texts<T>(item: impl Fn(&str) -> Read<T>) -> impl Fn(&Raw) -> Read<Vec<T>> {
+    move |raw| match raw {
+        Raw::Bare(text) => text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(&item)
+            .collect(),
+        Raw::List(items) => {
+            let each = items.iter().map(|(raw, span)| {
+                let text = raw
+                    .as_text()
+                    .ok_or_else(|| mismatch("text", raw, "\"text\""));
+                let at_item = |complaint| Complaint {
+                    span: Some(span.clone()),
+                    ..complaint
+                };
+                text.and_then(&item).map_err(at_item)
+            });
+            each.collect()
+        }
+        other => Err(mismatch("a list", other, "[\"one\", \"two\"]")),
+    }
+}
+
+/// An address to listen at.
+pub(crate) fn socket(raw: &Raw) -> Read<SocketAddr> {
+    let text = raw
+        .as_text()
+        .ok_or_else(|| mismatch("an address", raw, "\"127.0.0.1:8080\""))?;
+    text.parse().map_err(|_| {
+        let hint = match text.rsplit_once(':') {
+            Some((host, port))
+                if port.parse::<u16>().is_ok() && matches!(host, "" | "localhost") =>
+            {
+                format!("did you mean \"127.0.0.1:{port}\"?")
+            }
+            Some((host, _)) if host.parse::<std::net::IpAddr>().is_ok() => {
+                "a port is 0 to 65535".to_owned()
+            }
+            _ => "write address and port, like \"127.0.0.1:8080\" or \"[::1]:8080\"".to_owned(),
+        };
+        Complaint::new(format!("`{text}` is not an address to listen at"), hint)
+    })
+}
+
+/// A host name as a browser sends it, with or without a port.
+pub(crate) fn host(text: &str) -> Read<String> {
+    let fits = !text.is_empty() && !text.contains(|c: char| c == '/' || c.is_whitespace());
+    if fits {
+        return Ok(text.to_ascii_lowercase());
+    }
+    let hint = "only the name, without http:// and path, like \"almanack.example.org\"";
+    Err(Complaint::new(format!("`{text}` is not a host name"), hint))
+}
+
+/// An http(s) address that can be called.
+pub(crate) fn web_address(raw: &Raw) -> Read<Url> {
+    let example = "\"https://articles.example.org/publish\"";
+    let text = raw
+        .as_text()
+        .ok_or_else(|| mismatch("an address", raw, example))?;
+    let shown = without_password(text);
+    let url = Url::parse(text).map_err(|error| {
+        Complaint::new(
+            format!("`{shown}` is not an address: {error}"),
+            format!("for example {example}"),
+        )
+    })?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        let what = format!("`{shown}` is not an address of the web");
+        return Err(Complaint::new(what, "it starts with http:// or https://"));
+    }
+    if has_password(text) || !url.username().is_empty() {
+        let hint = "remove them; calls are signed, so the other side can tell who is calling";
+        return Err(Complaint::new(
+            "an address may not hold a user name or a password",
+            hint,
+        ));
+    }
+    Ok(url)
+}

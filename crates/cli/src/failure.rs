@@ -1,0 +1,273 @@
+//! How a command fails: an exit code for scripts, a sentence and a hint for people.
+
+use std::{error::Error, fmt::Write as _, io};
+
+use almanack_core::{reschedule::NothingThere, store};
+use almanack_engine::reschedule;
+use serde_json::json;
+
+use crate::{
+    config::report::{Report, Severity},
+    suggest,
+};
+
+/// What the process answers its caller with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It worked.
+    Ok,
+    /// It did not.
+    Failed,
+    /// It was asked for in a way that cannot work: arguments, configuration.
+    Usage,
+    /// What it was asked about does not exist.
+    NotFound,
+    /// The database did not answer, or cannot be written.
+    Unavailable,
+}
+
+/// The codes as `--help` shows them.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  it worked
+  1  it failed, or part of it did
+  2  the arguments or the configuration are wrong
+  3  what was asked about does not exist
+  4  the database is not available";
+
+impl Exit {
+    /// The number itself.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Unavailable => 4,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::NotFound => "not_found",
+            Self::Unavailable => "database_unavailable",
+        }
+    }
+}
+
+/// Why a command stopped.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Whoever read the output has gone (`almanack task list | head`). Nothing is wrong.
+    NobodyReads,
+    /// The configuration is wrong; all of it is said at once.
+    Configuration(Box<Report>),
+    /// Everything else.
+    Told {
+        /// For scripts.
+        exit: Exit,
+        /// What, where and why.
+        what: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+impl Failure {
+    /// A failure with a code and a sentence.
+    pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
+        Self::Told {
+            exit,
+            what: what.into(),
+            hint: None,
+        }
+    }
+
+    /// The same with advice.
+    pub(crate) fn hint(self, advice: impl Into<String>) -> Self {
+        match self {
+            Self::Told { exit, what, .. } => Self::Told {
+                exit,
+                what,
+                hint: Some(advice.into()),
+            },
+            other => other,
+        }
+    }
+
+    /// The same, saying first what was being done: a present-tense phrase.
+    pub(crate) fn during(self, phrase: &str) -> Self {
+        match self {
+            Self::Told { exit, what, hint } => Self::Told {
+                exit,
+                what: format!("{phrase}: {what}"),
+                hint,
+            },
+            other => other,
+        }
+    }
+
+    /// What the process answers.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::NobodyReads => Exit::Ok,
+            Self::Configuration(_) => Exit::Usage,
+            Self::Told { exit, .. } => *exit,
+        }
+    }
+
+    /// What to tell people.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::NobodyReads => String::new(),
+            Self::Configuration(report) => report.render(Severity::Error),
+            Self::Told { what, hint, .. } => {
+                let mut text = format!("error: {what}\n");
+                if let Some(hint) = hint {
+                    let _ = writeln!(text, "hint: {hint}");
+                }
+                text
+            }
+        }
+    }
+
+    /// What to tell programs.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        match self {
+            Self::NobodyReads => serde_json::Value::Null,
+            Self::Configuration(report) => {
+                json!({ "error": { "code": "configuration", "problems": report.views() } })
+            }
+            Self::Told { exit, what, hint } => {
+                json!({ "error": { "code": exit.name(), "message": what, "hint": hint } })
+            }
+        }
+    }
+}
+
+/// An error and all its causes, in one line.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let _ = write!(text, ": {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+impl From<io::Error> for Failure {
+    /// Only writing output fails this way; reading has its own words.
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::NobodyReads,
+            _ => Self::new(Exit::Failed, format!("write output: {error}")),
+        }
+    }
+}
+
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        let what = chain(&error);
+        match error {
+            store::Error::Unavailable { .. } => Self::new(Exit::Unavailable, what)
+                .hint("is the database running and its address right? `almanack check` shows it"),
+            store::Error::Unwritable { .. } => Self::new(Exit::Unavailable, what)
+                .hint("may this user write the file and its folder, and is there space left?"),
+            store::Error::Incompatible { .. } => {
+                Self::new(Exit::Failed, what).hint("use the version of Almanack that wrote it")
+            }
+            store::Error::Taken { .. } => Self::new(Exit::Failed, what),
+        }
+    }
+}
+
+impl From<NothingThere> for Failure {
+    fn from(nothing: NothingThere) -> Self {
+        Self::new(Exit::NotFound, nothing.to_string())
+            .hint("`almanack task list --subject TEXT` finds tasks by the beginning of a subject")
+    }
+}
+
+impl From<reschedule::Error> for Failure {
+    fn from(error: reschedule::Error) -> Self {
+        let what = chain(&error);
+        match error {
+            reschedule::Error::NothingThere(nothing) => nothing.into(),
+            reschedule::Error::Store(error) => error.into(),
+            reschedule::Error::Contended { .. } => Self::new(Exit::Failed, what).hint("try again"),
+            reschedule::Error::KeyReused => {
+                Self::new(Exit::Failed, what).hint("use a new key for a new request")
+            }
+            reschedule::Error::UnknownKind { kind, known } => {
+                let known: Vec<&str> = known
+                    .iter()
+                    .map(almanack_core::task::Kind::as_str)
+                    .collect();
+                let near = suggest::nearest(kind.as_str(), known.iter().copied());
+                let hint = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!(
+                        "add [kinds.{kind}] with its url to the configuration, or give --callback-url"
+                    ),
+                };
+                Self::new(Exit::Usage, what).hint(hint)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use almanack_core::task::{Identity, Kind, Subject};
+
+    use super::*;
+
+    #[test]
+    fn a_reader_that_went_away_is_not_an_error() {
+        let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!((failure.exit(), failure.text().as_str()), (Exit::Ok, ""));
+        let failure = Failure::from(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(failure.exit(), Exit::Failed);
+    }
+
+    #[test]
+    fn causes_are_told_to_the_last() {
+        let source = Box::new(io::Error::other("disk on fire"));
+        let failure = Failure::from(store::Error::Unwritable {
+            statement: "apply",
+            source,
+        });
+        assert_eq!(failure.exit(), Exit::Unavailable);
+        assert!(
+            failure
+                .text()
+                .contains("cannot be written: apply: disk on fire\nhint: ")
+        );
+    }
+
+    #[test]
+    fn a_misspelt_kind_gets_its_neighbour() {
+        let kind = |text| Kind::parse(text).unwrap();
+        let known = vec![kind("ARTICLE_AUDIT"), kind("ARTICLE_PUBLISH")];
+        let failure = Failure::from(reschedule::Error::UnknownKind {
+            kind: kind("ARTICLE_PUBLSIH"),
+            known,
+        });
+        assert!(
+            failure.text().contains("did you mean `ARTICLE_PUBLISH`?"),
+            "{failure:?}"
+        );
+        let identity = Identity {
+            subject: Subject::parse("a").unwrap(),
+            kind: kind("K"),
+        };
+        assert_eq!(
+            Failure::from(NothingThere { identity }).exit(),
+            Exit::NotFound
+        );
+    }
+}

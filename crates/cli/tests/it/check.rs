@@ -1,0 +1,596 @@
+//! `almanack check`: every mistake is found, pointed at and explained, and no secret is shown.
+
+use crate::harness::Home;
+
+/// What a bad configuration is told.
+fn complaint(toml: &str) -> String {
+    let ran = Home::with(toml).run(&["check"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert_eq!(ran.data, "", "nothing is in force");
+    ran.notes
+}
+
+#[test]
+fn a_wrong_type() {
+    insta::assert_snapshot!(complaint("[node]\nslots = \"64\"\n"), @r#"
+    error: node.slots: expected a number, found text
+     --> almanack.toml:2:9
+      |
+    2 | slots = "64"
+      |         ^^^^
+      = hint: remove the quotes: 64
+
+    1 error
+    "#);
+}
+
+#[test]
+fn an_unknown_key_gets_its_neighbour() {
+    insta::assert_snapshot!(complaint("[server]\nlisen = \"127.0.0.1:1\"\n"), @"
+    error: unknown key `lisen` in [server]
+     --> almanack.toml:2:1
+      |
+    2 | lisen = ***
+      | ^^^^^
+      = hint: did you mean `listen`?
+
+    1 error
+    ");
+}
+
+#[test]
+fn an_unknown_key_without_a_neighbour_gets_the_list() {
+    insta::assert_snapshot!(complaint("[server]\nport = 80\n"), @"
+    error: unknown key `port` in [server]
+     --> almanack.toml:2:1
+      |
+    2 | port = ***
+      | ^^^^
+      = hint: there are `listen`, `allowed_hosts`
+
+    1 error
+    ");
+}
+
+#[test]
+fn an_unknown_section() {
+    insta::assert_snapshot!(complaint("[databse]\nurl = \"sqlite:x\"\n"), @"
+    error: unknown section `databse`
+     --> almanack.toml:1:2
+      |
+    1 | [databse]
+      |  ^^^^^^^
+      = hint: did you mean `database`?
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_key_outside_its_section() {
+    insta::assert_snapshot!(complaint("listen = \"127.0.0.1:1\"\n"), @"
+    error: unknown section `listen`
+     --> almanack.toml:1:1
+      |
+    1 | listen = ***
+      | ^^^^^^
+      = hint: `listen` belongs into [server]
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_bad_duration() {
+    insta::assert_snapshot!(complaint("[node]\nlease = \"soon\"\n"), @r#"
+    error: node.lease: `soon` is not a duration
+     --> almanack.toml:2:9
+      |
+    2 | lease = "soon"
+      |         ^^^^^^
+      = hint: write numbers with units, like "30s", "10m", "1h30m" or "7d"
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_duration_without_a_unit() {
+    insta::assert_snapshot!(complaint("[node]\ndrain = 20\n"), @r#"
+    error: node.drain: expected a duration, found a number without a unit
+     --> almanack.toml:2:9
+      |
+    2 | drain = 20
+      |         ^^
+      = hint: did you mean "20s"?
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_duration_out_of_range() {
+    insta::assert_snapshot!(complaint("[node]\nlease = \"1s\" # too short\n"), @r#"
+    error: node.lease: `1s` is out of range
+     --> almanack.toml:2:9
+      |
+    2 | lease = "1s" # too short
+      |         ^^^^
+      = hint: write 3s to 1h
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_bad_address_to_call() {
+    insta::assert_snapshot!(complaint("[kinds.NEWS]\nurl = \"ftp://example.org/x\"\n"), @r#"
+    error: kinds.NEWS.url: `ftp://example.org/x` is not an address of the web
+     --> almanack.toml:2:7
+      |
+    2 | url = "ftp://example.org/x"
+      |       ^^^^^^^^^^^^^^^^^^^^^
+      = hint: it starts with http:// or https://
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_bad_address_to_listen_at() {
+    insta::assert_snapshot!(complaint("[server]\nlisten = \"localhost:8080\"\n"), @r#"
+    error: server.listen: `localhost:8080` is not an address to listen at
+     --> almanack.toml:2:10
+      |
+    2 | listen = "localhost:8080"
+      |          ^^^^^^^^^^^^^^^^
+      = hint: did you mean "127.0.0.1:8080"?
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_database_of_another_make() {
+    insta::assert_snapshot!(complaint("[database]\nurl = \"mysql://root:hunter2@db/x\"\n"), @"
+    error: database.url: `mysql://root:***@db/x` is not a database
+     --> almanack.toml:2:7
+      |
+    2 | url = ***
+      |       ^^^
+      = hint: Almanack lives in SQLite or PostgreSQL
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_literal_secret_is_refused_and_not_shown() {
+    insta::assert_snapshot!(complaint("[callback]\nsecret = \"hunter2\"\n"), @r#"
+    error: callback.secret: a secret may not be written here, only where it is kept
+     --> almanack.toml:2:10
+      |
+    2 | secret = ***
+      |          ^^^
+      = hint: write "env:NAME" and set NAME, or write "file:/path" and put it there
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_literal_password_is_refused_and_not_shown() {
+    insta::assert_snapshot!(complaint("[database]\nurl = \"postgres://bob:hunter2@db/x\"\n"), @r#"
+    error: database.url: a password may not be written here, only where it is kept
+     --> almanack.toml:2:7
+      |
+    2 | url = ***
+      |       ^^^
+      = hint: take it out of the address and write password = "env:NAME"
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_secret_that_is_not_where_it_should_be() {
+    insta::assert_snapshot!(complaint("[callback]\nsecret = \"env:HOOK\"\n"), @r#"
+    error: callback.secret: environment variable `HOOK` is not set
+     --> almanack.toml:2:10
+      |
+    2 | secret = "env:HOOK"
+      |          ^^^^^^^^^^
+      = hint: set it, or say where the secret is: "env:NAME" or "file:/path"
+
+    1 error
+    "#);
+    insta::assert_snapshot!(complaint("[callback]\nsecret = \"file:/no/such/file\"\n"), @r#"
+    error: callback.secret: cannot read `/no/such/file`: No such file or directory (os error 2)
+     --> almanack.toml:2:10
+      |
+    2 | secret = "file:/no/such/file"
+      |          ^^^^^^^^^^^^^^^^^^^^
+      = hint: set it, or say where the secret is: "env:NAME" or "file:/path"
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_key_twice() {
+    insta::assert_snapshot!(complaint("[node]\nslots = 4\nslots = 5\n"), @"
+    error: duplicate key
+     --> almanack.toml:3:1
+      |
+    3 | slots = 5
+      | ^^^^^
+      = hint: a key may stand only once in its table; remove one of them
+
+    1 error
+    ");
+}
+
+#[test]
+fn text_without_quotes() {
+    insta::assert_snapshot!(complaint("[log]\nformat = json\n"), @r#"
+    error: string values must be quoted, expected literal string
+     --> almanack.toml:2:10
+      |
+    2 | format = json
+      |          ^^^^
+      = hint: text stands in quotes, like "30s"
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_kind_that_is_no_name() {
+    insta::assert_snapshot!(complaint("[kinds.\"my kind\"]\nurl = \"http://a/\"\n"), @r#"
+    error: kind `my kind` must start with a letter and have at most 64 letters, digits, `_`, `-` or `.`
+     --> almanack.toml:1:8
+      |
+    1 | [kinds."my kind"]
+      |        ^^^^^^^^^
+      = hint: for example [kinds.ARTICLE_PUBLISH]
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_negative_number() {
+    insta::assert_snapshot!(complaint("[retention]\ndays = -1\n"), @"
+    error: retention.days: -1 is out of range
+     --> almanack.toml:2:8
+      |
+    2 | days = -1
+      |        ^^
+      = hint: write 0 to 36500
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_number_out_of_range() {
+    insta::assert_snapshot!(complaint("[kinds.NEWS]\nmax_retry = 101\n"), @"
+    error: kinds.NEWS.max_retry: 101 is out of range
+     --> almanack.toml:2:13
+      |
+    2 | max_retry = 101
+      |             ^^^
+      = hint: write 0 to 100
+
+    1 error
+    ");
+}
+
+#[test]
+fn one_wrong_item_of_a_list() {
+    let toml = "[kinds.NEWS]\nalready_done = [\"409:published\", \"done\"]\n";
+    insta::assert_snapshot!(complaint(toml), @r#"
+    error: kinds.NEWS.already_done: `done` is not an answer
+     --> almanack.toml:2:34
+      |
+    2 | already_done = ["409:published", "done"]
+      |                                  ^^^^^^
+      = hint: write a status from 300 to 599 and a code, like "409:already_published", or "409"
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_misspelt_word() {
+    insta::assert_snapshot!(complaint("[log]\nlevel = \"inof\"\n"), @r#"
+    error: log.level: `inof` is not a level
+     --> almanack.toml:2:9
+      |
+    2 | level = "inof"
+      |         ^^^^^^
+      = hint: did you mean "info"?
+
+    1 error
+    "#);
+}
+
+#[test]
+fn two_values_that_contradict_each_other() {
+    insta::assert_snapshot!(complaint("[retry]\nbase = \"1h\"\ncap = \"10m\"\n"), @r#"
+    error: retry.cap is shorter than retry.base, so waits could not grow
+     --> almanack.toml:3:7
+      |
+    3 | cap = "10m"
+      |       ^^^^^
+      = hint: make cap the longer one
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_password_without_a_user() {
+    let home = Home::with("[database]\nurl = \"postgres://db/x\"\npassword = \"env:PW\"\n");
+    let ran = home.set("PW", "hunter2").run(&["check"]);
+    insta::assert_snapshot!(ran, @r#"
+    error: database.password: the address names no user it could belong to
+     --> almanack.toml:3:12
+      |
+    3 | password = "env:PW"
+      |            ^^^^^^^^
+      = hint: write url = "postgres://user@host/database"
+
+    1 error
+    exit 2
+    "#);
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_from_the_top_down() {
+    let toml = "[node]\nslots = 0\nlaese = 3\n\n[log]\nformat = yaml\nlevel = 5\n";
+    insta::assert_snapshot!(complaint(toml), @r#"
+    error: node.slots: 0 is out of range
+     --> almanack.toml:2:9
+      |
+    2 | slots = 0
+      |         ^
+      = hint: write 1 to 10000
+
+    error: unknown key `laese` in [node]
+     --> almanack.toml:3:1
+      |
+    3 | laese = ***
+      | ^^^^^
+      = hint: did you mean `lease`?
+
+    error: string values must be quoted, expected literal string
+     --> almanack.toml:6:10
+      |
+    6 | format = yaml
+      |          ^^^^
+      = hint: text stands in quotes, like "30s"
+
+    error: log.format: `yaml` is not one of "text" or "json"
+     --> almanack.toml:6:10
+      |
+    6 | format = yaml
+      |          ^^^^
+      = hint: write "text" or "json"
+
+    error: log.level: expected text, found a number
+     --> almanack.toml:7:9
+      |
+    7 | level = 5
+      |         ^
+      = hint: for example "some text", in quotes
+
+    5 errors
+    "#);
+}
+
+#[test]
+fn mistakes_outside_the_file_are_shown_where_they_are() {
+    let home = Home::new()
+        .set("ALMANACK_NODE_LEASE", "soon")
+        .set("ALMANACK_NODE_SLTOS", "4");
+    let ran = home.run(&[
+        "check",
+        "--set",
+        "log.level=loud",
+        "--database",
+        "almanack.db",
+    ]);
+    insta::assert_snapshot!(ran, @r#"
+    error: unknown variable `ALMANACK_NODE_SLTOS`
+    --> environment
+     |
+     | ALMANACK_NODE_SLTOS=***
+     |                     ^^^
+     = hint: did you mean `ALMANACK_NODE_SLOTS`?
+
+    error: node.lease: `soon` is not a duration
+    --> environment
+     |
+     | ALMANACK_NODE_LEASE=soon
+     |                     ^^^^
+     = hint: write numbers with units, like "30s", "10m", "1h30m" or "7d"
+
+    error: database.url: `almanack.db` is not a database
+    --> command line
+     |
+     | --database almanack.db
+     |            ^^^^^^^^^^^
+     = hint: did you mean "sqlite:almanack.db"?
+
+    error: log.level: `loud` is not a level
+    --> command line
+     |
+     | --set log.level=loud
+     |       ^^^^^^^^^^^^^^
+     = hint: write error, warn, info, debug or trace, or levels per module: "info,almanack_engine=debug"
+
+    4 errors
+    exit 2
+    "#);
+}
+
+#[test]
+fn a_missing_file_that_was_asked_for() {
+    insta::assert_snapshot!(Home::new().run(&["check", "--config", "there.toml"]), @"
+    error: cannot read `there.toml`: No such file or directory (os error 2)
+     = hint: name the file with --config FILE or ALMANACK_CONFIG
+
+    1 error
+    exit 2
+    ");
+}
+
+#[test]
+fn no_secret_is_ever_shown_whatever_is_wrong_with_its_line() {
+    for line in [
+        "[callback]\nsecret = \"hunter2\"",
+        "[callback]\nsecret = \"hunter2",
+        "[callback]\nsecret = hunter2",
+        "[callback]\nsecrt = \"hunter2\"",
+        "[callback]\nsecrt = hunter2",
+        "[callback]\nsecret = [\"hunter2\"]",
+        "[callback]\nsecret = \"env:HOOK\"\nsecret = \"hunter2\"",
+        "[calback]\nsecret = \"hunter2\"",
+        "callback = { secret = \"hunter2\", timeout = 3 }",
+        "callback = { secret = \"hunter2\", timeout = 3",
+        "callback = \"hunter2\"",
+        "kinds.NEWS = { secret = \"hunter2\", urk = 1 }",
+        "[kinds.\"my kind\"]\nsecret = \"hunter2\"",
+        "[database]\npassword = \"hunter2\"",
+        "[database]\nurl = \"postgres://bob:hunter2@db/x\"",
+        "[database]\nurl = \"mysql://bob:hunter2@db/x\"",
+        "[database]\nurl = postgres://bob:hunter2@db/x",
+        "[kinds.NEWS]\nurl = \"http://bob:hunter2@a/\"",
+        "[kinds.NEWS]\nurl = \"http://bob:hunter2@a:b:c/\"",
+    ] {
+        for arguments in [
+            ["check", "--set", "node.slots=1"],
+            ["check", "--json", "--set=node.slots=1"],
+        ] {
+            let ran = Home::with(line).run(&arguments);
+            assert_eq!(ran.code, 2, "{line}: {ran}");
+            assert!(!ran.to_string().contains("hunter2"), "{line}: {ran}");
+        }
+    }
+}
+
+const GOOD: &str = r#"
+[database]
+url = "postgres://almanack@db.internal/almanack"
+password = "file:password"
+
+[callback]
+secret = "env:HOOK"
+
+[kinds.ARTICLE_PUBLISH]
+url = "https://articles.internal/publish"
+timeout = "1m30s"
+already_done = ["409:already_published"]
+"#;
+
+const HOOK: &str = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz";
+
+#[test]
+fn what_is_in_force_and_why() {
+    let home = Home::with(GOOD)
+        .file("password", "hunter2\n")
+        .set("HOOK", HOOK)
+        .set("ALMANACK_NODE_SLOTS", "8")
+        .set("ALMANACK_SERVER_ALLOWED_HOSTS", "a.example, b.example");
+    insta::assert_snapshot!(home.run(&["check", "--set", "log.level=debug"]), @r#"
+    KEY                                 VALUE                                       FROM
+    database.url                        "postgres://almanack@db.internal/almanack"  almanack.toml:3
+    database.password                   *** (file:password)                         almanack.toml:4
+    database.durability                 "full"                                      default
+    server.listen                       "127.0.0.1:8080"                            default
+    server.allowed_hosts                ["a.example", "b.example"]                  ALMANACK_SERVER_ALLOWED_HOSTS
+    node.name                           (host name and a random ending)             default
+    node.slots                          8                                           ALMANACK_NODE_SLOTS
+    node.lease                          "30s"                                       default
+    node.drain                          "20s"                                       default
+    retry.base                          "5s"                                        default
+    retry.cap                           "1h"                                        default
+    retry.retry_after_cap               "6h"                                        default
+    retention.days                      30                                          default
+    limits.payload_bytes                65536                                       default
+    limits.batch_items                  10000                                       default
+    callback.timeout                    "10s"                                       default
+    callback.secret                     *** (env:HOOK)                              almanack.toml:7
+    kinds.ARTICLE_PUBLISH.url           "https://articles.internal/publish"         almanack.toml:10
+    kinds.ARTICLE_PUBLISH.slots         (as in [node])                              default
+    kinds.ARTICLE_PUBLISH.timeout       "1m30s"                                     almanack.toml:11
+    kinds.ARTICLE_PUBLISH.secret        (as in [callback])                          default
+    kinds.ARTICLE_PUBLISH.max_retry     3                                           default
+    kinds.ARTICLE_PUBLISH.already_done  ["409:already_published"]                   almanack.toml:12
+    log.format                          "text"                                      default
+    log.level                           "debug"                                     --set
+    the configuration is good
+    exit 0
+    "#);
+}
+
+#[test]
+fn flags_win_over_the_environment_and_the_environment_over_the_file() {
+    let home = Home::with("[node]\nslots = 1\nlease = \"10s\"\nname = \"a\"\n")
+        .set("ALMANACK_NODE_SLOTS", "2")
+        .set("ALMANACK_NODE_LEASE", "20s");
+    let told = home
+        .run(&["check", "--json", "--set", "node.slots=3"])
+        .expect_json();
+    let of = |key: &str| {
+        let settings = told["settings"].as_array().unwrap();
+        let found = settings
+            .iter()
+            .find(|setting| setting["key"] == key)
+            .unwrap();
+        (
+            found["value"].as_str().unwrap().to_owned(),
+            found["origin"]["from"].clone(),
+        )
+    };
+    assert_eq!(of("node.slots"), ("3".into(), "flag".into()));
+    assert_eq!(of("node.lease"), ("\"20s\"".into(), "environment".into()));
+    assert_eq!(of("node.name"), ("\"a\"".into(), "file".into()));
+    assert_eq!(of("node.drain"), ("\"20s\"".into(), "default".into()));
+}
+
+#[test]
+fn warnings_do_not_stop_anything() {
+    let home = Home::with("[database]\npassword = \"env:PW\"\n")
+        .set("PW", "x")
+        .set("ALMANACK_SERVER_SERVICE_HOST", "10.0.0.1")
+        .set("ALMANACK_SERVICE_HOST", "10.0.0.1");
+    let ran = home.run(&["check"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    insta::assert_snapshot!(ran.notes, @r#"
+    warning: database.password has no effect here
+     --> almanack.toml:2:12
+      |
+    2 | password = "env:PW"
+      |            ^^^^^^^^
+      = hint: SQLite has no password
+
+    warning: variable `ALMANACK_SERVER_SERVICE_HOST` sets nothing: there is no such key
+    --> environment
+     |
+     | ALMANACK_SERVER_SERVICE_HOST=***
+     |                              ^^^
+
+    2 warnings
+    "#);
+}
+
+#[test]
+fn problems_for_programs() {
+    let ran = Home::with("[server]\nlisen = 1\n").run(&["check", "--json"]);
+    assert_eq!(ran.code, 2);
+    insta::assert_snapshot!(ran.data, @r#"
+    {"ok":false,"problems":[{"column":1,"file":"almanack.toml","hint":"did you mean `listen`?","line":2,"message":"unknown key `lisen` in [server]","severity":"error"}],"settings":null}
+    "#);
+}

@@ -1,0 +1,120 @@
+//! The outside of the outside: help, version, completions, pipes.
+
+use std::{io::Read, process::Stdio};
+
+use crate::harness::Home;
+
+#[test]
+fn help_shows_the_commands_and_the_exit_codes() {
+    insta::assert_snapshot!(Home::new().run(&["--help"]).expect_data(), @"
+    Tries things at their time: tasks that can be moved at any moment
+
+    Usage: almanack [OPTIONS] <COMMAND>
+
+    Commands:
+      serve        Run a node: try tasks at their time and answer the HTTP API
+      check        Check the configuration and show what is in force, and why
+      task         Put, look at and withdraw tasks
+      token        Create, list and revoke access tokens
+      completions  Write a completion script for a shell
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Options of every command:
+          --config <FILE>    Configuration file [default: `almanack.toml`, if it exists]
+          --database <URL>   Database, over what the configuration says: sqlite:FILE or postgres://…
+          --set <KEY=VALUE>  Set any key of the configuration, like node.lease=10s; may be repeated
+          --json             Write data as JSON
+
+    Exit codes:
+      0  it worked
+      1  it failed, or part of it did
+      2  the arguments or the configuration are wrong
+      3  what was asked about does not exist
+      4  the database is not available
+    ");
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    let told = Home::new().run(&["--version"]).expect_data();
+    assert_eq!(told, format!("almanack {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn wrong_arguments_are_exit_code_2_and_leave_the_data_clean() {
+    for arguments in [
+        &["tasks"][..],
+        &[],
+        &["task", "put", "K", "s"],
+        &["task", "list", "--limit", "x"],
+    ] {
+        let ran = Home::new().run(arguments);
+        assert_eq!(
+            (ran.code, ran.data.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran}"
+        );
+    }
+}
+
+#[test]
+fn every_shell_gets_a_script_that_knows_the_commands() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = Home::new().run(&["completions", shell]).expect_data();
+        assert!(script.contains("history"), "{shell}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_not_an_error() {
+    let mut child = Home::new()
+        .command(&["completions", "bash"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut notes = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut notes)
+        .unwrap();
+    assert_eq!(
+        (child.wait().unwrap().code(), notes.as_str()),
+        (Some(0), "")
+    );
+}
+
+#[test]
+fn a_broken_configuration_stops_every_command_that_needs_one() {
+    let home = Home::with("[node]\nslots = 0\n");
+    for arguments in [&["task", "list"][..], &["token", "list"], &["serve"]] {
+        let ran = home.run(arguments);
+        assert_eq!(
+            (ran.code, ran.data.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran}"
+        );
+        assert!(
+            ran.notes.contains("almanack.toml:2:9"),
+            "{arguments:?}: {ran}"
+        );
+    }
+    assert_eq!(home.run(&["completions", "bash"]).code, 0);
+}
+
+#[test]
+fn an_address_open_to_others_needs_a_token_first() {
+    let ran = Home::new().run(&["serve", "--listen", "0.0.0.0:0"]);
+    insta::assert_snapshot!(ran, @"
+    error: 0.0.0.0:0 can be reached from elsewhere, and no token guards it
+    hint: `almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1
+    exit 2
+    ");
+}

@@ -1,0 +1,213 @@
+//! `almanack task`: the rules of rescheduling as the command line tells them.
+
+use crate::harness::{Home, Ran, settled};
+
+const AT: &str = "2999-01-05T08:00Z";
+
+fn home() -> Home {
+    Home::with("[kinds.ARTICLE_PUBLISH]\nurl = \"http://127.0.0.1:9/publish\"\n")
+}
+
+fn put(home: &Home, at: &str, more: &[&str]) -> Ran {
+    let mut arguments = vec!["task", "put", "ARTICLE_PUBLISH", "article:42", "--at", at];
+    arguments.extend(more);
+    home.run(&arguments)
+}
+
+#[test]
+fn a_task_is_created_moved_withdrawn_and_put_again() {
+    let home = home();
+    let mut told = String::new();
+    told += &put(&home, AT, &["--payload", "{\"lang\":\"en\"}"]).expect_data();
+    told += &put(&home, "2999-01-06 08:00 Europe/Berlin", &[]).expect_data();
+    told += &put(
+        &home,
+        "2999-01-06 08:00 Europe/Berlin",
+        &["--revision", "7"],
+    )
+    .expect_data();
+    told += &put(&home, AT, &["--revision", "6"]).expect_data();
+    told += &home
+        .run(&["task", "cancel", "ARTICLE_PUBLISH", "article:42"])
+        .expect_data();
+    told += &home
+        .run(&["task", "cancel", "ARTICLE_PUBLISH", "article:42"])
+        .expect_data();
+    told += &home
+        .run(&["task", "retry", "ARTICLE_PUBLISH", "article:42"])
+        .expect_data();
+    insta::assert_snapshot!(settled(&told), @"
+    created task 1: ARTICLE_PUBLISH article:42 at 2999-01-05 08:00:00Z AGO
+    moved task 1: ARTICLE_PUBLISH article:42 from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z AGO
+    changed task 1: ARTICLE_PUBLISH article:42, still at 2999-01-06 07:00:00Z AGO
+    nothing changed: revision 7 of ARTICLE_PUBLISH article:42 is already known
+    withdrew task 1: ARTICLE_PUBLISH article:42
+    nothing changed: ARTICLE_PUBLISH article:42 was already so
+    put again as task 2: ARTICLE_PUBLISH article:42 at TIME AGO
+    ");
+
+    let history = home
+        .run(&["task", "history", "ARTICLE_PUBLISH", "article:42"])
+        .expect_data();
+    insta::assert_snapshot!(settled(&history), @"
+    ARTICLE_PUBLISH article:42
+    WHEN  TASK  WHAT  BY
+    TIME  AGO  1  created for 2999-01-05 08:00:00Z  cli:anna
+    TIME  AGO  1  moved from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z  cli:anna
+    TIME  AGO  1  changed, still for 2999-01-06 07:00:00Z  cli:anna
+    TIME  AGO  1  asked with an old revision: nothing changed  cli:anna
+    TIME  AGO  1  withdrawn  cli:anna
+    TIME  AGO  1  asked again for the same: nothing changed  cli:anna
+    TIME  AGO  1  replaced by task 2  cli:anna
+    TIME  AGO  2  put again for TIME  cli:anna
+    ");
+
+    let list = home.run(&["task", "list"]).expect_data();
+    insta::assert_snapshot!(settled(&list), @"
+    TASK  STATUS  KIND  SUBJECT  EXECUTE AT  ATTEMPT
+    2  INIT  ARTICLE_PUBLISH  article:42  TIME  AGO  0/4
+    1  CANCELLED  ARTICLE_PUBLISH  article:42  2999-01-06 07:00:00Z  AGO  0/4
+    ");
+}
+
+#[test]
+fn one_task_is_shown_in_full() {
+    let home = home();
+    put(
+        &home,
+        AT,
+        &[
+            "--payload",
+            "{\"lang\":\"en\"}",
+            "--priority",
+            "9",
+            "--max-retry",
+            "0",
+        ],
+    )
+    .expect_data();
+    let told = home
+        .run(&["task", "get", "ARTICLE_PUBLISH", "article:42"])
+        .expect_data();
+    insta::assert_snapshot!(settled(&told), @r#"
+    ARTICLE_PUBLISH article:42
+    task  1
+    status  INIT
+    execute at  2999-01-05 08:00:00Z AGO
+    attempt  0 of 1
+    priority  9
+    revision  0
+    origin  cli:anna
+    created  TIME AGO
+    payload  {"lang":"en"}
+    "#);
+
+    let mut told = home
+        .run(&["task", "get", "ARTICLE_PUBLISH", "article:42", "--json"])
+        .expect_json();
+    told["created_at"] = "TIME".into();
+    insta::assert_json_snapshot!(told, @r#"
+    {
+      "attempt": 0,
+      "created_at": "TIME",
+      "execute_at": "2999-01-05T08:00:00Z",
+      "kind": "ARTICLE_PUBLISH",
+      "live": true,
+      "max_retry": 0,
+      "origin": "cli:anna",
+      "payload": {
+        "lang": "en"
+      },
+      "priority": 9,
+      "revision": 0,
+      "status": "INIT",
+      "subject": "article:42",
+      "task_id": 1
+    }
+    "#);
+}
+
+#[test]
+fn a_receipt_for_programs() {
+    let told = put(&home(), AT, &["--json"]).expect_json();
+    insta::assert_json_snapshot!(told, @r#"
+    {
+      "execute_at": "2999-01-05T08:00:00Z",
+      "kind": "ARTICLE_PUBLISH",
+      "receipt": "1.0",
+      "revision": 0,
+      "rule": "created",
+      "subject": "article:42",
+      "task_id": 1
+    }
+    "#);
+}
+
+#[test]
+fn what_does_not_exist_is_exit_code_3() {
+    for verb in ["get", "cancel", "retry", "history"] {
+        let ran = home().run(&["task", verb, "ARTICLE_PUBLISH", "article:43"]);
+        assert_eq!((ran.code, ran.data.as_str()), (3, ""), "{verb}: {ran}");
+        assert!(
+            ran.notes.contains("no task (article:43, ARTICLE_PUBLISH)"),
+            "{verb}: {ran}"
+        );
+    }
+    let ran = home().run(&["task", "get", "K", "s", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&ran.notes).unwrap();
+    assert_eq!(told["error"]["code"], "not_found");
+}
+
+#[test]
+fn lists_are_filtered_and_cut() {
+    let home = home();
+    for number in 1..=5 {
+        let subject = format!("article:{number}");
+        home.run(&["task", "put", "ARTICLE_PUBLISH", &subject, "--at", AT])
+            .expect_data();
+    }
+    home.run(&["task", "cancel", "ARTICLE_PUBLISH", "article:2"])
+        .expect_data();
+    let subjects = |more: &[&str]| {
+        let told = home
+            .run(&[&["task", "list", "--json"], more].concat())
+            .expect_data();
+        let subject = |line: &str| {
+            let task: serde_json::Value = serde_json::from_str(line).unwrap();
+            task["subject"]
+                .as_str()
+                .unwrap()
+                .trim_start_matches("article:")
+                .to_owned()
+        };
+        told.lines().map(subject).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(subjects(&[]), "5 4 3 2 1");
+    assert_eq!(subjects(&["--limit", "2"]), "5 4");
+    assert_eq!(subjects(&["--all"]), "5 4 3 2 1");
+    assert_eq!(subjects(&["--status", "cancelled"]), "2");
+    assert_eq!(subjects(&["--subject", "article:3"]), "3");
+    assert_eq!(subjects(&["--kind", "OTHER"]), "");
+    let cut = home.run(&["task", "list", "--limit", "2"]);
+    assert_eq!(cut.notes, "there are more: --limit 4 or --all\n");
+    let whole = home.run(&["task", "list", "--limit", "5"]);
+    assert_eq!(whole.notes, "");
+    assert_eq!(home.run(&["task", "list", "--status", "DONE"]).code, 2);
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_is_exit_code_4() {
+    let ran = home().run(&["task", "list", "--database", "sqlite:/no/such/folder/x.db"]);
+    assert_eq!((ran.code, ran.data.as_str()), (4, ""), "{ran}");
+    let nobody = "postgres://bob:hunter2@127.0.0.1:1/x";
+    let ran = home().run(&["task", "list", "--database", nobody]);
+    assert_eq!((ran.code, ran.data.as_str()), (4, ""), "{ran}");
+    assert!(!ran.notes.contains("hunter2"), "{ran}");
+}
+
+#[test]
+fn who_lists_tasks_need_not_hold_the_signing_keys() {
+    let home = Home::with("[callback]\nsecret = \"env:NOT_SET\"\n");
+    assert_eq!(home.run(&["task", "list"]).code, 0);
+    assert_eq!(home.run(&["check"]).code, 2);
+}

@@ -1,0 +1,84 @@
+//! `almanack token`: shown once, listed without its secret, taken back.
+
+use crate::harness::{Home, settled};
+
+#[test]
+fn a_token_is_shown_once_listed_and_taken_back() {
+    let home = Home::new();
+    let create = [
+        "token",
+        "create",
+        "editor",
+        "--scope",
+        "operate",
+        "--expires",
+        "90d",
+    ];
+    let made = home.run(&create);
+    assert_eq!(made.code, 0, "{made}");
+    let token = made.data.trim_end();
+    assert!(
+        token.starts_with("alm_") && token.len() == 4 + 43,
+        "{token}"
+    );
+
+    let again = home.run(&create);
+    assert_eq!(
+        again.to_string(),
+        "error: create token: token `editor` already exists\nexit 1"
+    );
+
+    home.run(&["token", "create", "viewer", "--scope", "read"])
+        .expect_data();
+    assert_eq!(
+        home.run(&["token", "revoke", "editor"]).expect_data(),
+        "revoked editor\n"
+    );
+    assert_eq!(
+        home.run(&["token", "revoke", "editor"]).code,
+        3,
+        "it no longer works"
+    );
+    assert_eq!(home.run(&["token", "revoke", "nobody"]).code, 3);
+
+    let list = home.run(&["token", "list"]).expect_data();
+    assert!(!list.contains(token));
+    insta::assert_snapshot!(settled(&list), @"
+    NAME  SCOPE  STATE  CREATED  EXPIRES
+    editor  operate  revoked  AGO  AGO
+    viewer  read  valid  AGO  never
+    ");
+}
+
+#[test]
+fn a_token_for_programs() {
+    let home = Home::new();
+    let made = home
+        .run(&["token", "create", "ci", "--scope", "read", "--json"])
+        .expect_json();
+    assert!(made["token"].as_str().unwrap().starts_with("alm_"));
+    assert_eq!(made["about"]["scope"], "read");
+    assert!(made["about"]["expires_at"].is_null());
+    let list = home.run(&["token", "list", "--json"]).expect_json();
+    assert_eq!(list["tokens"][0]["name"], "ci");
+    assert_eq!(list["tokens"][0]["valid"], true);
+}
+
+#[test]
+fn a_bad_name_scope_or_time_to_live_is_refused() {
+    let bad: [&[&str]; 5] = [
+        &["a b", "--scope", "read"],
+        &["a", "--scope", "all"],
+        &["a"],
+        &["a", "--scope", "read", "--expires", "90"],
+        &["a", "--scope", "read", "--expires", "-1d"],
+    ];
+    for arguments in bad {
+        let ran = Home::new().run(&[&["token", "create"], arguments].concat());
+        assert_eq!(
+            (ran.code, ran.data.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran}"
+        );
+    }
+}
