@@ -46,22 +46,16 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The whole HTTP API.
 pub fn app(state: Arc<AppState>) -> Router {
+    let (body_bytes, numbered) = (state.limits.body_bytes, Numbered::new(state.clock.as_ref()));
     let gate = Gate::new(Arc::clone(&state));
     let guarded = guarded().route_layer(from_fn_with_state(gate, guard));
     let (router, document) = described().merge(guarded).split_for_parts();
-    // A document that cannot be rendered is a bug the tests catch; the API works without it.
-    let rendered = Rendered::of(&document).inspect_err(|error| {
-        tracing::error!(error = %error, "the OpenAPI document cannot be rendered");
-    });
-    let router = match rendered {
-        Ok(rendered) => router.layer(Extension(rendered)),
-        Err(_) => router,
-    };
     let router = router
+        .layer(Extension(Arc::new(Rendered::of(&document))))
         .layer(Extension(Arc::new(metrics::SeenKinds::default())))
         .fallback(no_such_path)
-        .with_state(Arc::clone(&state));
-    surround(router, &state)
+        .with_state(state);
+    surround(router, body_bytes, numbered)
 }
 
 /// Routes and document in one.
@@ -97,12 +91,12 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
 }
 
 /// Layers are listed from the inside out, as axum adds them.
-fn surround(router: Router, state: &AppState) -> Router {
+fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
     let header =
         |name, value| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
     let policy = "default-src 'none'; frame-ancestors 'none'";
     router
-        .layer(RequestBodyLimitLayer::new(state.limits.body_bytes))
+        .layer(RequestBodyLimitLayer::new(body_bytes))
         // The limit above holds; axum's own, lower default would refuse a full batch.
         .layer(DefaultBodyLimit::disable())
         .layer(TimeoutLayer::with_status_code(
@@ -119,10 +113,7 @@ fn surround(router: Router, state: &AppState) -> Router {
         .layer(from_fn(metrics::count))
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
-        .layer(SetRequestIdLayer::new(
-            REQUEST_ID,
-            Numbered::new(state.clock.as_ref()),
-        ))
+        .layer(SetRequestIdLayer::new(REQUEST_ID, numbered))
 }
 
 /// The path stands in the span, the query does not, and neither do headers.

@@ -20,12 +20,12 @@ mod code;
 /// Media type of every error.
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
-/// A problem document.
+/// A problem document. Boxed inside, because it travels in every `Result` here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
     /// Names the kind of problem as a reference: `/problems/{code}`.
     #[schema(example = "/problems/unknown_kind")]
-    r#type: String,
+    r#type: &'static str,
     /// The kind of problem in a few words.
     title: &'static str,
     /// The HTTP status.
@@ -33,21 +33,23 @@ pub struct Problem {
     /// The kind of problem, for programs.
     pub(crate) code: Code,
     /// What is wrong with this request, for people.
-    pub(crate) detail: String,
+    #[schema(value_type = String)]
+    pub(crate) detail: Box<str>,
     /// Where in the JSON body it went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = "callback.url")]
-    path: Option<String>,
+    #[schema(value_type = Option<String>, example = "callback.url")]
+    path: Option<Box<str>>,
     /// The kinds that are configured, when the kind asked for is not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    known_kinds: Option<Vec<String>>,
+    #[schema(value_type = Option<Vec<String>>)]
+    known_kinds: Option<Box<[String]>>,
     /// The scope a token needs for this.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<&'static str>,
     /// What is wrong with which item of an all-or-nothing call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(no_recursion)]
-    errors: Option<Vec<ItemProblem>>,
+    #[schema(value_type = Option<Vec<ItemProblem>>, no_recursion)]
+    errors: Option<Box<[ItemProblem]>>,
 }
 
 /// What is wrong with one item of an all-or-nothing call.
@@ -61,10 +63,10 @@ pub struct ItemProblem {
 
 impl Problem {
     /// A problem with a sentence that says what is wrong with this request.
-    pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        let (status, name, title) = code.about();
+    pub fn new(code: Code, detail: impl Into<Box<str>>) -> Self {
+        let (status, r#type, title) = code.about();
         Self {
-            r#type: format!("/problems/{name}"),
+            r#type,
             title,
             status: status.as_u16(),
             code,
@@ -77,7 +79,7 @@ impl Problem {
     }
 
     /// Says where in the body it went wrong.
-    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+    pub(crate) fn at(mut self, path: impl Into<Box<str>>) -> Self {
         self.path = Some(path.into());
         self
     }
@@ -95,7 +97,7 @@ impl Problem {
             errors.len()
         );
         Self {
-            errors: Some(errors),
+            errors: Some(errors.into()),
             ..Self::new(Code::InvalidItems, detail)
         }
     }

@@ -66,59 +66,87 @@ pub enum Code {
 }
 
 impl Code {
+    /// Status, reference and title.
+    #[expect(clippy::too_many_lines, reason = "a flat table, one row per code")]
     pub(super) fn about(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
         let invalid = S::UNPROCESSABLE_ENTITY;
         match self {
-            Self::MalformedJson => (S::BAD_REQUEST, "malformed_json", "Malformed JSON"),
-            Self::BadRequest => (S::BAD_REQUEST, "bad_request", "Bad request"),
-            Self::InvalidBody => (invalid, "invalid_body", "Invalid body"),
-            Self::InvalidTime => (invalid, "invalid_time", "Invalid time"),
-            Self::InvalidValue => (invalid, "invalid_value", "Invalid value"),
-            Self::InvalidQuery => (invalid, "invalid_query", "Invalid query parameter"),
-            Self::InvalidEvent => (invalid, "invalid_event", "Invalid event"),
-            Self::InvalidItems => (invalid, "invalid_items", "Invalid items"),
+            Self::MalformedJson => (S::BAD_REQUEST, "/problems/malformed_json", "Malformed JSON"),
+            Self::BadRequest => (S::BAD_REQUEST, "/problems/bad_request", "Bad request"),
+            Self::InvalidBody => (invalid, "/problems/invalid_body", "Invalid body"),
+            Self::InvalidTime => (invalid, "/problems/invalid_time", "Invalid time"),
+            Self::InvalidValue => (invalid, "/problems/invalid_value", "Invalid value"),
+            Self::InvalidQuery => (
+                invalid,
+                "/problems/invalid_query",
+                "Invalid query parameter",
+            ),
+            Self::InvalidEvent => (invalid, "/problems/invalid_event", "Invalid event"),
+            Self::InvalidItems => (invalid, "/problems/invalid_items", "Invalid items"),
             Self::InvalidIdempotencyKey => (
                 invalid,
-                "invalid_idempotency_key",
+                "/problems/invalid_idempotency_key",
                 "Invalid Idempotency-Key",
             ),
-            Self::IdempotencyKeyReused => {
-                (invalid, "idempotency_key_reused", "Idempotency-Key reused")
-            }
-            Self::UnknownKind => (invalid, "unknown_kind", "Unknown kind"),
-            Self::TooManyItems => (S::PAYLOAD_TOO_LARGE, "too_many_items", "Too many items"),
-            Self::Unauthenticated => (S::UNAUTHORIZED, "unauthenticated", "Token needed"),
-            Self::ScopeTooSmall => (S::FORBIDDEN, "scope_too_small", "Token does not allow this"),
-            Self::ForeignOrigin => (S::FORBIDDEN, "foreign_origin", "Foreign origin"),
-            Self::UnknownHost => (S::MISDIRECTED_REQUEST, "unknown_host", "Unknown host"),
-            Self::NoSuchTask => (S::NOT_FOUND, "no_such_task", "No such task"),
-            Self::NoSuchReceipt => (S::NOT_FOUND, "no_such_receipt", "No such receipt"),
-            Self::NoSuchPath => (S::NOT_FOUND, "no_such_path", "No such path"),
+            Self::IdempotencyKeyReused => (
+                invalid,
+                "/problems/idempotency_key_reused",
+                "Idempotency-Key reused",
+            ),
+            Self::UnknownKind => (invalid, "/problems/unknown_kind", "Unknown kind"),
+            Self::TooManyItems => (
+                S::PAYLOAD_TOO_LARGE,
+                "/problems/too_many_items",
+                "Too many items",
+            ),
+            Self::Unauthenticated => (S::UNAUTHORIZED, "/problems/unauthenticated", "Token needed"),
+            Self::ScopeTooSmall => (
+                S::FORBIDDEN,
+                "/problems/scope_too_small",
+                "Token does not allow this",
+            ),
+            Self::ForeignOrigin => (S::FORBIDDEN, "/problems/foreign_origin", "Foreign origin"),
+            Self::UnknownHost => (
+                S::MISDIRECTED_REQUEST,
+                "/problems/unknown_host",
+                "Unknown host",
+            ),
+            Self::NoSuchTask => (S::NOT_FOUND, "/problems/no_such_task", "No such task"),
+            Self::NoSuchReceipt => (S::NOT_FOUND, "/problems/no_such_receipt", "No such receipt"),
+            Self::NoSuchPath => (S::NOT_FOUND, "/problems/no_such_path", "No such path"),
             Self::MethodNotAllowed => (
                 S::METHOD_NOT_ALLOWED,
-                "method_not_allowed",
+                "/problems/method_not_allowed",
                 "Method not allowed",
             ),
-            Self::Contended => (S::CONFLICT, "contended", "Contended"),
-            Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large", "Body too large"),
+            Self::Contended => (S::CONFLICT, "/problems/contended", "Contended"),
+            Self::BodyTooLarge => (
+                S::PAYLOAD_TOO_LARGE,
+                "/problems/body_too_large",
+                "Body too large",
+            ),
             Self::UnsupportedMediaType => (
                 S::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
+                "/problems/unsupported_media_type",
                 "Unsupported media type",
             ),
             Self::DatabaseUnavailable => (
                 S::SERVICE_UNAVAILABLE,
-                "database_unavailable",
+                "/problems/database_unavailable",
                 "Database unavailable",
             ),
             Self::DatabaseUnwritable => (
                 S::SERVICE_UNAVAILABLE,
-                "database_unwritable",
+                "/problems/database_unwritable",
                 "Database cannot be written",
             ),
-            Self::TimedOut => (S::GATEWAY_TIMEOUT, "timed_out", "Timed out"),
-            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "Internal error"),
+            Self::TimedOut => (S::GATEWAY_TIMEOUT, "/problems/timed_out", "Timed out"),
+            Self::Internal => (
+                S::INTERNAL_SERVER_ERROR,
+                "/problems/internal",
+                "Internal error",
+            ),
         }
     }
 
@@ -129,6 +157,6 @@ impl Code {
 
     /// The stable name.
     pub fn as_str(self) -> &'static str {
-        self.about().1
+        self.about().1.trim_start_matches("/problems/")
     }
 }
