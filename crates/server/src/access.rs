@@ -111,7 +111,7 @@ impl Gate {
     }
 
     async fn token(&self, headers: &HeaderMap) -> Result<Token, Problem> {
-        let hash = shown_token(headers).map(|text| hex(&Sha256::digest(text)));
+        let hash = shown_token(headers).map(|text| format!("{:x}", Sha256::digest(text)));
         let hash = hash.ok_or_else(|| {
             let detail = "show a token: `Authorization: Bearer alm_…`, made by `almanack token`";
             Problem::new(Code::Unauthenticated, detail)
@@ -190,16 +190,6 @@ fn shown_token(headers: &HeaderMap) -> Option<&str> {
         .split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && token.starts_with(TOKEN_PREFIX)).then_some(token)
-}
-
-/// Lower-case hexadecimal, as tokens and digests are kept.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 15)]);
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(*byte)])
-        .collect()
 }
 
 /// A request without any host cannot come from a browser, so it is let through.

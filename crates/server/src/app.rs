@@ -169,3 +169,58 @@ async fn no_such_path(uri: Uri, _: Request) -> Problem {
     };
     Problem::new(Code::NoSuchPath, detail)
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::{
+        body::{Body, to_bytes},
+        routing::get,
+    };
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    async fn broken() {
+        panic!("a secret");
+    }
+
+    #[tokio::test]
+    async fn a_panic_answers_a_problem_and_keeps_its_message_to_itself() {
+        let router = Router::new().route("/", get(broken));
+        let numbered = Numbered {
+            since: 0,
+            count: Arc::default(),
+        };
+        let app = surround(router, 1024, numbered);
+        let answer = app.oneshot(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(answer.headers()[header::CONTENT_TYPE], problem::MEDIA_TYPE);
+        let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
+        let body = String::from_utf8_lossy(&body);
+        assert!(
+            body.contains("\"internal\"") && !body.contains("secret"),
+            "{body}"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_layers_answer_in_their_own_words_becomes_a_problem() {
+        for (status, code) in [
+            (StatusCode::GATEWAY_TIMEOUT, "timed_out"),
+            (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            (StatusCode::BAD_REQUEST, "bad_request"),
+            (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        ] {
+            let plain = Router::new().route("/", get(move || async move { (status, "words") }));
+            let app = plain.layer(map_response(problem::unify));
+            let answer = app.oneshot(Request::new(Body::empty())).await.unwrap();
+            assert_eq!(answer.status(), status);
+            let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
+            let body = String::from_utf8_lossy(&body);
+            assert!(
+                body.contains(&format!("\"{code}\"")) && !body.contains("words"),
+                "{body}"
+            );
+        }
+    }
+}

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     AppState,
-    call::{Call, read_json},
+    call::{Call, read_object},
     idempotency::{Answers, Wishes, ask_all},
     problem::{Code, Problem},
     receipts::ReceiptView,
@@ -22,9 +22,10 @@ use crate::{
 /// The tasks to put.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct BatchBody {
-    #[schema(value_type = Vec<ItemBody>)]
-    tasks: Vec<Box<RawValue>>,
+pub(crate) struct BatchBody<'a> {
+    #[serde(borrow)]
+    #[schema(value_type = Vec<ItemBody<'a>>)]
+    tasks: Vec<&'a RawValue>,
 }
 
 /// What became of each item, in the order asked.
@@ -78,7 +79,7 @@ pub(crate) async fn put_batch(
 ) -> Result<Json<BatchView>, Problem> {
     let body: BatchBody = call.json()?;
     check_count(body.tasks.len(), state.limits.batch_items_max)?;
-    let read = |item: &RawValue| read_json::<ItemBody>(item.get())?.into_wish(&state.limits);
+    let read = |item: &RawValue| read_object::<ItemBody>(item.get())?.into_wish(&state.limits);
     let wishes: Wishes = body.tasks.iter().map(|item| read(item)).collect();
     let answers = ask_all(&state, &call, wishes, &call.asker.origin()).await?;
     Ok(Json(answers.into()))

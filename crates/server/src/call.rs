@@ -8,9 +8,12 @@ use almanack_core::{
 use axum::{
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Path, Query, Request},
-    http::{HeaderMap, header, request::Parts},
+    http::{HeaderMap, StatusCode, header, request::Parts},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::error::Category;
 
 use crate::{
@@ -33,24 +36,22 @@ impl<S: Send + Sync> FromRequest<S> for Call {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
         let asker = Asker::from_request_parts(&mut parts, state).await?;
-        let (method, uri, headers) = (
-            parts.method.clone(),
-            parts.uri.clone(),
-            parts.headers.clone(),
-        );
-        let body = Bytes::from_request(Request::from_parts(parts, body), state).await;
-        let body = body.map_err(|rejection| match rejection.status().as_u16() {
-            413 => Problem::new(
+        // Rebuilt with the extensions, because the body limit may be one of them.
+        let mut bodied = Request::new(body);
+        *bodied.extensions_mut() = parts.extensions.clone();
+        let body = Bytes::from_request(bodied, state).await;
+        let body = body.map_err(|rejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
                 Code::BodyTooLarge,
                 "the body is larger than this node takes",
             ),
             _ => Problem::new(Code::BadRequest, "the body could not be read to its end"),
         })?;
-        let once = idempotency::key(&headers, &asker, [method.as_str(), &uri.to_string()], &body)?;
+        let once = idempotency::key(&parts, &asker, &body)?;
         Ok(Self {
             asker,
             once,
-            headers,
+            headers: parts.headers,
             body,
         })
     }
@@ -77,7 +78,7 @@ impl Call {
         {
             return Err(unsupported("application/json"));
         }
-        read_json(self.text()?)
+        read_object(self.text()?)
     }
 }
 
@@ -87,6 +88,19 @@ pub(crate) fn unsupported(wanted: &str) -> Problem {
         Code::UnsupportedMediaType,
         format!("send the body as `Content-Type: {wanted}`"),
     )
+}
+
+/// Reads a JSON object of an expected form. serde would also take an array, field by field in
+/// order; a caller who sends one is mistaken about something.
+pub(crate) fn read_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem> {
+    if !text.trim_ascii_start().starts_with(['[', '"']) {
+        return read_json(text);
+    }
+    read_json::<IgnoredAny>(text)?;
+    Err(Problem::new(
+        Code::InvalidBody,
+        "this must be a JSON object",
+    ))
 }
 
 /// Reads JSON of an expected form; the error says where it stopped being that.

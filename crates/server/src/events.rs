@@ -6,15 +6,18 @@
 
 use std::sync::Arc;
 
-use almanack_core::{event, reschedule::Request};
+use almanack_core::{
+    event::{self, EventError},
+    reschedule::Request,
+};
 use axum::{
     Json,
     extract::State,
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use serde::{Serialize, de::IgnoredAny};
-use serde_json::value::RawValue;
+use serde::Serialize;
+use serde_json::value::{RawValue, Value};
 
 use crate::{
     AppState, Limits,
@@ -24,7 +27,7 @@ use crate::{
     percent,
     problem::{Code, Problem},
     receipts::{ReceiptView, answer},
-    tasks::body::check_callback,
+    tasks::body::{check_callback, parse_instant},
 };
 
 const STRUCTURED: &str = "application/cloudevents+json";
@@ -134,13 +137,7 @@ fn check_one_source(wishes: &[Result<Wish, Problem>]) -> Result<(), Problem> {
 }
 
 fn understand(text: &str, limits: &Limits) -> Result<Wish, Problem> {
-    let event =
-        event::parse(text, limits.payload_bytes).map_err(|error| {
-            match serde_json::from_str::<IgnoredAny>(text) {
-                Ok(_) => Problem::from(error),
-                Err(_) => Problem::new(Code::MalformedJson, error.to_string()),
-            }
-        })?;
+    let event = event::parse(text, limits.payload_bytes).map_err(|error| explain(text, error))?;
     if let Request::Put(put) = &event.request {
         check_callback(put.callback_url.as_deref(), "data.callback_url")?;
     }
@@ -155,6 +152,19 @@ fn understand(text: &str, limits: &Limits) -> Result<Wish, Problem> {
         request: event.request,
         origin: format!("event:{source}"),
     })
+}
+
+/// The two mistakes that deserve a better sentence than the parser's own.
+fn explain(text: &str, error: EventError) -> Problem {
+    let Ok(event) = serde_json::from_str::<Value>(text) else {
+        return Problem::new(Code::MalformedJson, error.to_string());
+    };
+    let path = "data.execute_at";
+    let time = event.pointer("/data/execute_at").and_then(Value::as_str);
+    match time.map(|time| parse_instant(time, path)) {
+        Some(Err(problem)) => problem,
+        _ => error.into(),
+    }
 }
 
 /// A binary-mode event in structured form.

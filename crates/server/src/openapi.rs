@@ -21,6 +21,8 @@ use utoipa::{
     },
 };
 
+use crate::problem::ItemProblem;
+
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
 code{font-family:ui-monospace,monospace}dt{margin-top:1rem}";
 
@@ -31,6 +33,7 @@ code{font-family:ui-monospace,monospace}dt{margin-top:1rem}";
         title = "Almanack",
         description = "Almanack decides when to try. Your services decide whether it takes effect."
     ),
+    components(schemas(ItemProblem)),
     modifiers(&Token)
 )]
 pub(crate) struct Base;

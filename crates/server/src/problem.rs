@@ -93,7 +93,7 @@ impl Problem {
     /// An all-or-nothing call with invalid items.
     pub(crate) fn items(errors: Vec<ItemProblem>) -> Self {
         let detail = format!(
-            "{} items are invalid; with an Idempotency-Key the call is all or nothing, so nothing was stored",
+            "invalid items: {}; with an Idempotency-Key the call is all or nothing, so nothing was stored",
             errors.len()
         );
         Self {

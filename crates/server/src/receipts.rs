@@ -48,7 +48,7 @@ pub(crate) struct ReceiptView {
     /// The time that stands now.
     #[schema(value_type = String, format = DateTime)]
     execute_at: Timestamp,
-    /// The revision that stands now.
+    /// The revision that stands now; 0 while nobody has numbered a change.
     revision: i64,
 }
 
@@ -165,7 +165,7 @@ pub(crate) struct DecisionView {
     /// The time afterwards.
     #[schema(value_type = String, format = DateTime)]
     execute_at: Timestamp,
-    /// The revision afterwards, where it is still known.
+    /// The revision afterwards, where one was given and is still known.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<i64>,
 }

@@ -21,13 +21,14 @@ const CALLBACK_BYTES_MAX: usize = 2000;
 /// When to try, and what with. What is left out, or null, stays as it is, or gets its default.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PutBody {
+pub(crate) struct PutBody<'a> {
     /// When to try: an RFC 3339 instant. A past time means now.
     #[schema(format = DateTime, example = "2026-01-05T08:00:00Z")]
     execute_at: String,
     /// What the handler needs to know: any JSON, handed on byte for byte.
+    #[serde(borrow)]
     #[schema(value_type = Option<serde_json::Value>)]
-    payload: Option<Box<RawValue>>,
+    payload: Option<&'a RawValue>,
     /// Where to call, if not where the configuration says.
     callback: Option<Callback>,
     /// Retries after the first attempt; 3 when nobody says otherwise.
@@ -53,7 +54,7 @@ pub(crate) struct Callback {
 /// One task of a batch. The fields are those of a single task, plus its identity.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ItemBody {
+pub(crate) struct ItemBody<'a> {
     /// What the task is about.
     #[schema(example = "article:42")]
     subject: String,
@@ -64,8 +65,9 @@ pub(crate) struct ItemBody {
     #[schema(format = DateTime, example = "2026-01-05T08:00:00Z")]
     execute_at: String,
     /// What the handler needs to know: any JSON, handed on byte for byte.
+    #[serde(borrow)]
     #[schema(value_type = Option<serde_json::Value>)]
-    payload: Option<Box<RawValue>>,
+    payload: Option<&'a RawValue>,
     /// Where to call, if not where the configuration says.
     callback: Option<Callback>,
     /// Retries after the first attempt.
@@ -79,7 +81,7 @@ pub(crate) struct ItemBody {
     revision: Option<i64>,
 }
 
-impl ItemBody {
+impl ItemBody<'_> {
     /// What the item asks for, if every value keeps its rule.
     pub(crate) fn into_wish(self, limits: &Limits) -> Result<Request, Problem> {
         let subject = Subject::parse(&self.subject)?;
@@ -100,7 +102,7 @@ impl ItemBody {
     }
 }
 
-impl PutBody {
+impl PutBody<'_> {
     /// What the body asks for `identity`, if every value keeps its rule.
     pub(crate) fn into_wish(self, identity: Identity, limits: &Limits) -> Result<Request, Problem> {
         let payload = self
@@ -108,7 +110,7 @@ impl PutBody {
             .map(|raw| Payload::parse(raw.get(), limits.payload_bytes));
         let put = Put {
             identity,
-            execute_at: parse_instant(&self.execute_at)?,
+            execute_at: parse_instant(&self.execute_at, "execute_at")?,
             payload: payload.transpose()?,
             callback_url: self.callback.map(|callback| callback.url),
             max_retry: self.max_retry.map(parse_max_retry).transpose()?,
@@ -121,13 +123,15 @@ impl PutBody {
 }
 
 /// Reads an instant. A sign before the year is ISO 8601, not RFC 3339, and more likely a slip.
-fn parse_instant(text: &str) -> Result<Timestamp, Problem> {
+pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp, Problem> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains('[');
     let parsed = text.parse::<Timestamp>().ok().filter(|_| plain);
     parsed.map(to_micros).ok_or_else(|| {
-        let detail = "execute_at must be an RFC 3339 instant with its offset and a year up to 9999, \
-                      such as 2026-01-05T08:00:00Z or 2026-01-05T16:00:00+08:00";
-        Problem::new(Code::InvalidTime, detail).at("execute_at")
+        let detail = format!(
+            "{path} must be an RFC 3339 instant with its offset and a year up to 9999, \
+             such as 2026-01-05T08:00:00Z or 2026-01-05T16:00:00+08:00"
+        );
+        Problem::new(Code::InvalidTime, detail).at(path)
     })
 }
 
@@ -170,12 +174,15 @@ mod tests {
             ("2026-02-30T00:00:00Z", "no such day"),
             ("2026-01-05T08:00:00+00:00[UTC]", "an annotation"),
         ] {
-            assert!(parse_instant(text).is_err(), "{why}: {text}");
+            assert!(parse_instant(text, "execute_at").is_err(), "{why}: {text}");
         }
-        let utc = parse_instant("2026-01-05T08:00:00Z").unwrap();
-        assert_eq!(parse_instant("2026-01-05T16:00:00+08:00").unwrap(), utc);
+        let utc = parse_instant("2026-01-05T08:00:00Z", "execute_at").unwrap();
         assert_eq!(
-            parse_instant("2026-01-05T08:00:00.0000009Z").unwrap(),
+            parse_instant("2026-01-05T16:00:00+08:00", "execute_at").unwrap(),
+            utc
+        );
+        assert_eq!(
+            parse_instant("2026-01-05T08:00:00.0000009Z", "execute_at").unwrap(),
             utc,
             "microseconds"
         );

@@ -44,7 +44,7 @@ pub(crate) struct TaskView {
     attempt: u32,
     /// Retries allowed after the first attempt.
     max_retry: u32,
-    /// Number of the newest change of intent.
+    /// Number of the newest change of intent; 0 while nobody has numbered one.
     revision: i64,
     /// Who asked for it.
     origin: String,
