@@ -111,7 +111,12 @@ fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(from_fn(metrics::count))
-        .layer(TraceLayer::new_for_http().make_span_with(span))
+        // Failures are logged where they are handled, with their cause.
+        .layer(
+            TraceLayer::new_for_http()
+                .make_span_with(span)
+                .on_failure(()),
+        )
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(SetRequestIdLayer::new(REQUEST_ID, numbered))
 }

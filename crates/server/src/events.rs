@@ -19,6 +19,7 @@ use axum::{
 use serde::Serialize;
 use serde_json::value::{RawValue, Value};
 
+use self::schema::{EventBody, EventsView};
 use crate::{
     AppState, Limits,
     batch::{BatchView, check_count},
@@ -29,6 +30,8 @@ use crate::{
     receipts::{ReceiptView, answer},
     tasks::body::{check_callback, parse_instant},
 };
+
+mod schema;
 
 const STRUCTURED: &str = "application/cloudevents+json";
 const BATCHED: &str = "application/cloudevents-batch+json";
@@ -52,15 +55,12 @@ struct Wish {
     tag = "events",
     params(("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once, and all or nothing")),
     request_body(content(
-        (serde_json::Value = "application/cloudevents+json"),
-        (Vec<serde_json::Value> = "application/cloudevents-batch+json"),
-        (serde_json::Value = "application/json"),
+        (EventBody = "application/cloudevents+json"),
+        (Vec<EventBody> = "application/cloudevents-batch+json"),
+        (EventBody = "application/json"),
     )),
     responses(
-        (status = 200, description = "One event: its receipt. A batch: what became of each event, in order", content(
-            (ReceiptView = "application/json"),
-            (BatchView = "application/json"),
-        )),
+        (status = 200, description = "What was decided", body = EventsView),
         (status = 201, description = "One event, for which a row was written", body = ReceiptView),
         (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
         (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),

@@ -20,7 +20,8 @@ mod code;
 /// Media type of every error.
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
-/// A problem document. Boxed inside, because it travels in every `Result` here.
+// Boxed inside, because it travels in every `Result` here.
+/// A problem document (RFC 9457).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
     /// Names the kind of problem as a reference: `/problems/{code}`.
@@ -215,10 +216,7 @@ pub(crate) async fn unify(response: Response) -> Response {
             Code::MethodNotAllowed,
             "this path does not take this method; see Allow",
         ),
-        StatusCode::GATEWAY_TIMEOUT => Problem::new(
-            Code::TimedOut,
-            "the answer took too long; ask again to find out, asking again is harmless",
-        ),
+        StatusCode::GATEWAY_TIMEOUT => timed_out(),
         status if status.is_client_error() => {
             Problem::new(Code::BadRequest, "the request cannot be understood")
         }
@@ -229,6 +227,12 @@ pub(crate) async fn unify(response: Response) -> Response {
         unified.headers_mut().insert(header::ALLOW, allow.clone());
     }
     unified
+}
+
+fn timed_out() -> Problem {
+    tracing::warn!("a request was given up because its answer took too long");
+    let detail = "the answer took too long; ask again to find out, asking again is harmless";
+    Problem::new(Code::TimedOut, detail)
 }
 
 /// What a panic answers. Its message stays in the log: it may quote anything.
