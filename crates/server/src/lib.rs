@@ -1,1 +1,77 @@
-//! (to be written)
+//! Almanack's HTTP API.
+//!
+//! A thin face: a request becomes a wish ([`almanack_core::reschedule::Request`]), the engine's
+//! [`Rescheduler`] carries it out, and the receipt becomes the answer. This crate owns what the
+//! outside relies on: paths, the JSON of bodies and answers, stable error codes ([`problem`]) and
+//! who may ask for what ([`access`]). What must stay true:
+//!
+//! - An answer that is not 2xx means that nothing was stored, but for 503 and 504, which say that
+//!   asking again is the way to find out; asking again is harmless.
+//! - Every error, ours or the router's, is a problem document with a stable `code`.
+//! - Neither logs nor errors carry tokens or payloads.
+//! - The OpenAPI document describes exactly what is routed, because both come from one registration
+//!   ([`openapi`]).
+
+pub mod access;
+mod app;
+mod batch;
+mod call;
+mod events;
+mod health;
+mod idempotency;
+mod metrics;
+mod nodes;
+pub mod openapi;
+mod percent;
+pub mod problem;
+mod receipts;
+mod tasks;
+
+use std::sync::Arc;
+
+use almanack_core::{store::Store, time::Clock};
+use almanack_engine::reschedule::Rescheduler;
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use crate::access::Access;
+pub use crate::app::app;
+
+/// What the API works with. Made once, by whoever starts the process.
+pub struct AppState {
+    /// Carries wishes out.
+    pub rescheduler: Arc<Rescheduler>,
+    /// Read by the looking half of the API; every change goes through `rescheduler`.
+    pub store: Arc<dyn Store>,
+    /// The only way to learn the time.
+    pub clock: Arc<dyn Clock>,
+    /// Who may ask.
+    pub access: Access,
+    /// How much one request may bring.
+    pub limits: Limits,
+    /// Renders what the process has counted.
+    pub metrics: PrometheusHandle,
+    /// The version to report.
+    pub version: &'static str,
+}
+
+/// How much one request may bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Largest payload of one task.
+    pub payload_bytes: usize,
+    /// Largest body of any request.
+    pub body_bytes: usize,
+    /// Most tasks or events in one call.
+    pub batch_items_max: usize,
+}
+
+impl Default for Limits {
+    /// A full batch of small tasks fits the body limit; a batch of large payloads has to be split.
+    fn default() -> Self {
+        Self {
+            payload_bytes: 64 * 1024,
+            body_bytes: 16 * 1024 * 1024,
+            batch_items_max: 10_000,
+        }
+    }
+}

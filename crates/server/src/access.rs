@@ -1,0 +1,269 @@
+//! Who may ask for what.
+//!
+//! Looking needs scope `read`, changing needs `operate`; which of the two a request is, its method
+//! says. Only the liveness checks and the description of the API are open to everybody.
+//!
+//! Tokens are looked up by their SHA-256 and remembered for [`REMEMBERED_FOR`], so a revoked token
+//! works at most that much longer on a node that has just seen it. Unknown tokens are not
+//! remembered: a new token works at once, and guessing cannot fill the memory.
+//!
+//! Without tokens ([`Access::Open`], meant for loopback) the browser is the danger: any web page can
+//! send requests to `localhost`. The host a request names must then be ours, which stops DNS
+//! rebinding, and a change must not come from a page of another origin.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use almanack_core::token::{Scope, TOKEN_PREFIX, Token};
+use axum::{
+    extract::{FromRequestParts, Request, State},
+    http::{HeaderMap, Method, header, request::Parts},
+    middleware::Next,
+    response::Response,
+};
+use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    AppState,
+    problem::{Code, Problem},
+};
+
+/// How long a token found in the store is trusted without asking again.
+pub const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(5);
+/// How many tokens are remembered; past that the memory starts afresh.
+const REMEMBERED_MAX: usize = 1024;
+
+/// Who may ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody who can reach the listener. Only for loopback.
+    Open {
+        /// Host names to answer to besides `localhost`, `127.0.0.1` and `[::1]`.
+        hosts: Vec<String>,
+    },
+    /// Whoever shows a valid token.
+    Tokens,
+}
+
+/// Who asked, as far as the history should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asker(String);
+
+impl Asker {
+    /// The token's name, or `anonymous`.
+    pub(crate) fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// What the history shows.
+    pub(crate) fn origin(&self) -> String {
+        format!("api:{}", self.0)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Asker {
+    type Rejection = Problem;
+
+    /// Refuses where the gate was not passed: a route registered outside it must not change things.
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let asker = parts.extensions.get::<Self>().cloned();
+        asker.ok_or_else(|| Problem::new(Code::Internal, "this path is not guarded"))
+    }
+}
+
+/// What stands before every guarded route.
+pub(crate) struct Gate {
+    state: Arc<AppState>,
+    remembered: Mutex<BTreeMap<String, (Token, Timestamp)>>,
+}
+
+impl Gate {
+    pub(crate) fn new(state: Arc<AppState>) -> Arc<Self> {
+        Arc::new(Self {
+            state,
+            remembered: Mutex::default(),
+        })
+    }
+
+    async fn admit(&self, request: &Parts) -> Result<Asker, Problem> {
+        match &self.state.access {
+            Access::Open { hosts } => {
+                check_host(request, hosts)?;
+                check_origin(request)?;
+                Ok(Asker("anonymous".to_owned()))
+            }
+            Access::Tokens => {
+                let token = self.token(&request.headers).await?;
+                let needed = needed_scope(&request.method);
+                if !token.scope.allows(needed) {
+                    let detail = format!(
+                        "token `{}` has scope `{}`; this needs `{needed}`",
+                        token.name, token.scope
+                    );
+                    return Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed.as_str()));
+                }
+                Ok(Asker(token.name))
+            }
+        }
+    }
+
+    async fn token(&self, headers: &HeaderMap) -> Result<Token, Problem> {
+        let hash = shown_token(headers).map(|text| format!("{:x}", Sha256::digest(text)));
+        let hash = hash.ok_or_else(|| {
+            let detail = "show a token: `Authorization: Bearer alm_…`, made by `almanack token`";
+            Problem::new(Code::Unauthenticated, detail)
+        })?;
+        let now = self.state.clock.now();
+        let token = match self.recall(&hash, now) {
+            Some(token) => Some(token),
+            None => self.look_up(hash, now).await?,
+        };
+        token.filter(|token| token.is_valid(now)).ok_or_else(|| {
+            Problem::new(
+                Code::Unauthenticated,
+                "this token is unknown, revoked or has expired",
+            )
+        })
+    }
+
+    fn recall(&self, hash: &str, now: Timestamp) -> Option<Token> {
+        let remembered = self
+            .remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let (token, seen_at) = remembered.get(hash)?;
+        let age = now.duration_since(*seen_at);
+        // A clock that was set back must not make a memory last longer.
+        let fresh = age >= SignedDuration::ZERO && age < REMEMBERED_FOR;
+        fresh.then(|| token.clone())
+    }
+
+    async fn look_up(&self, hash: String, now: Timestamp) -> Result<Option<Token>, Problem> {
+        let found = self.state.store.load_token(&hash).await?;
+        let mut remembered = self
+            .remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &found {
+            Some(token) => {
+                if remembered.len() >= REMEMBERED_MAX {
+                    remembered.clear();
+                }
+                remembered.insert(hash, (token.clone(), now));
+            }
+            None => {
+                remembered.remove(&hash);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Lets a request through with its [`Asker`], or answers why not.
+pub(crate) async fn guard(
+    State(gate): State<Arc<Gate>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let asker = gate.admit(&parts).await?;
+    parts.extensions.insert(asker);
+    Ok(next.run(Request::from_parts(parts, body)).await)
+}
+
+fn needed_scope(method: &Method) -> Scope {
+    if method.is_safe() {
+        Scope::Read
+    } else {
+        Scope::Operate
+    }
+}
+
+fn shown_token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .ok()?
+        .split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && token.starts_with(TOKEN_PREFIX)).then_some(token)
+}
+
+/// A request without any host cannot come from a browser, so it is let through.
+fn check_host(request: &Parts, hosts: &[String]) -> Result<(), Problem> {
+    let Some(authority) = authority(request) else {
+        return Ok(());
+    };
+    let host = without_port(authority);
+    let ours = ["localhost", "127.0.0.1", "[::1]"];
+    let known = ours.into_iter().chain(hosts.iter().map(String::as_str));
+    if known
+        .into_iter()
+        .any(|name| name.eq_ignore_ascii_case(host))
+    {
+        return Ok(());
+    }
+    let detail = "this node answers without tokens, and so only to localhost and configured hosts";
+    Err(Problem::new(Code::UnknownHost, detail))
+}
+
+/// A page may change things only if this node served it.
+fn check_origin(request: &Parts) -> Result<(), Problem> {
+    let Some(origin) = request.headers.get(header::ORIGIN) else {
+        return Ok(());
+    };
+    let shown = origin
+        .to_str()
+        .ok()
+        .and_then(|origin| origin.split_once("://"));
+    let same = shown.is_some_and(|(_, host)| authority(request) == Some(host));
+    if same || request.method.is_safe() {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Code::ForeignOrigin,
+        "a web page of another origin may not change anything",
+    ))
+}
+
+/// HTTP/1.1 names the host in a header, HTTP/2 in the request target.
+fn authority(request: &Parts) -> Option<&str> {
+    let header = request
+        .headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    header.or_else(|| {
+        request
+            .uri
+            .authority()
+            .map(axum::http::uri::Authority::as_str)
+    })
+}
+
+fn without_port(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+        _ => authority,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_not_part_of_the_host() {
+        for (authority, host) in [
+            ("localhost:8080", "localhost"),
+            ("localhost", "localhost"),
+            ("[::1]:80", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("evil.example:80", "evil.example"),
+        ] {
+            assert_eq!(without_port(authority), host);
+        }
+    }
+}

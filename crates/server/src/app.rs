@@ -1,0 +1,231 @@
+//! The router and everything a request passes on its way in and out.
+//!
+//! From outside in: a request id, a span without bodies or tokens, counting, headers that keep
+//! browsers careful, compression, one form for every error, panics caught, a time limit, a body
+//! limit, the route, and before every guarded route the [`Gate`].
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use almanack_core::time::Clock;
+use axum::{
+    Extension, Router,
+    extract::{DefaultBodyLimit, MatchedPath, Request},
+    http::{HeaderName, HeaderValue, StatusCode, Uri, header},
+    middleware::{from_fn, from_fn_with_state, map_response},
+};
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    compression::CompressionLayer,
+    limit::RequestBodyLimitLayer,
+    request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer},
+    set_header::SetResponseHeaderLayer,
+    timeout::TimeoutLayer,
+    trace::TraceLayer,
+};
+use utoipa::OpenApi as _;
+use utoipa_axum::{router::OpenApiRouter, routes as register};
+
+use crate::{
+    AppState,
+    access::{Gate, guard},
+    batch, events, health, metrics, nodes,
+    openapi::{self, Rendered},
+    problem::{self, Code, Problem},
+    receipts, tasks,
+};
+
+/// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The whole HTTP API.
+pub fn app(state: Arc<AppState>) -> Router {
+    let (body_bytes, numbered) = (state.limits.body_bytes, Numbered::new(state.clock.as_ref()));
+    let gate = Gate::new(Arc::clone(&state));
+    let guarded = guarded().route_layer(from_fn_with_state(gate, guard));
+    let (router, document) = described().merge(guarded).split_for_parts();
+    let router = router
+        .layer(Extension(Arc::new(Rendered::of(&document))))
+        .layer(Extension(Arc::new(metrics::SeenKinds::default())))
+        .fallback(no_such_path)
+        .with_state(state);
+    surround(router, body_bytes, numbered)
+}
+
+/// Routes and document in one.
+pub(crate) fn routes() -> OpenApiRouter<Arc<AppState>> {
+    described().merge(guarded())
+}
+
+/// Open to everybody: whether we live, and how to talk to us.
+fn described() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::with_openapi(openapi::Base::openapi())
+        .routes(register!(health::healthz))
+        .routes(register!(health::readyz))
+        .routes(register!(openapi::openapi_json))
+        .routes(register!(openapi::docs))
+}
+
+/// Only for those whom the gate lets through.
+fn guarded() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::new()
+        .routes(register!(tasks::list_tasks))
+        .routes(register!(batch::put_batch))
+        .routes(register!(
+            tasks::put_task,
+            tasks::get_task,
+            tasks::cancel_task
+        ))
+        .routes(register!(tasks::get_history))
+        .routes(register!(tasks::retry_task))
+        .routes(register!(events::post_events))
+        .routes(register!(receipts::get_receipt))
+        .routes(register!(nodes::list_nodes))
+        .routes(register!(metrics::get_metrics))
+}
+
+/// Layers are listed from the inside out, as axum adds them.
+fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
+    let header =
+        |name, value| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
+    let policy = "default-src 'none'; frame-ancestors 'none'";
+    router
+        .layer(RequestBodyLimitLayer::new(body_bytes))
+        // The limit above holds; axum's own, lower default would refuse a full batch.
+        .layer(DefaultBodyLimit::disable())
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::GATEWAY_TIMEOUT,
+            ANSWER_WITHIN,
+        ))
+        .layer(CatchPanicLayer::custom(problem::panicked))
+        .layer(map_response(problem::unify))
+        .layer(CompressionLayer::new())
+        .layer(header(header::CONTENT_SECURITY_POLICY, policy))
+        .layer(header(header::CACHE_CONTROL, "no-store"))
+        .layer(header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(from_fn(metrics::count))
+        // Failures are logged where they are handled, with their cause.
+        .layer(
+            TraceLayer::new_for_http()
+                .make_span_with(span)
+                .on_failure(()),
+        )
+        .layer(PropagateRequestIdLayer::new(REQUEST_ID))
+        .layer(SetRequestIdLayer::new(REQUEST_ID, numbered))
+}
+
+/// The path stands in the span, the query does not, and neither do headers.
+fn span<B>(request: &axum::http::Request<B>) -> tracing::Span {
+    let id = request
+        .extensions()
+        .get::<RequestId>()
+        .and_then(|id| id.header_value().to_str().ok());
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(MatchedPath::as_str);
+    tracing::info_span!(
+        "request",
+        request.id = id,
+        http.method = %request.method(),
+        http.route = route,
+        http.path = request.uri().path(),
+    )
+}
+
+/// Numbers requests: the instant this app was made, and a count. Unique enough to find a request in
+/// the log, without dice.
+#[derive(Clone)]
+struct Numbered {
+    since: i64,
+    count: Arc<AtomicU64>,
+}
+
+impl Numbered {
+    fn new(clock: &dyn Clock) -> Self {
+        Self {
+            since: clock.now().as_microsecond(),
+            count: Arc::default(),
+        }
+    }
+}
+
+impl MakeRequestId for Numbered {
+    fn make_request_id<B>(&mut self, _: &axum::http::Request<B>) -> Option<RequestId> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{:x}-{number}", self.since);
+        HeaderValue::try_from(id).ok().map(RequestId::new)
+    }
+}
+
+async fn no_such_path(uri: Uri, _: Request) -> Problem {
+    let detail = if uri.path().starts_with("/api/v1/tasks/") {
+        "a task is at /api/v1/tasks/{kind}/{subject}; neither may be empty, and a `/` in the subject \
+         is written %2F"
+    } else {
+        "nothing is at this path; /api/docs lists what there is"
+    };
+    Problem::new(Code::NoSuchPath, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::{
+        body::{Body, to_bytes},
+        routing::get,
+    };
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    async fn broken() {
+        panic!("a secret");
+    }
+
+    #[tokio::test]
+    async fn a_panic_answers_a_problem_and_keeps_its_message_to_itself() {
+        let router = Router::new().route("/", get(broken));
+        let numbered = Numbered {
+            since: 0,
+            count: Arc::default(),
+        };
+        let app = surround(router, 1024, numbered);
+        let answer = app.oneshot(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(answer.headers()[header::CONTENT_TYPE], problem::MEDIA_TYPE);
+        let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
+        let body = String::from_utf8_lossy(&body);
+        assert!(
+            body.contains("\"internal\"") && !body.contains("secret"),
+            "{body}"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_layers_answer_in_their_own_words_becomes_a_problem() {
+        for (status, code) in [
+            (StatusCode::GATEWAY_TIMEOUT, "timed_out"),
+            (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            (StatusCode::BAD_REQUEST, "bad_request"),
+            (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        ] {
+            let plain = Router::new().route("/", get(move || async move { (status, "words") }));
+            let app = plain.layer(map_response(problem::unify));
+            let answer = app.oneshot(Request::new(Body::empty())).await.unwrap();
+            assert_eq!(answer.status(), status);
+            let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
+            let body = String::from_utf8_lossy(&body);
+            assert!(
+                body.contains(&format!("\"{code}\"")) && !body.contains("words"),
+                "{body}"
+            );
+        }
+    }
+}

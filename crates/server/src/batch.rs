@@ -1,0 +1,95 @@
+//! Many tasks in one call.
+//!
+//! Each item is read and carried out for itself: what is wrong with one is said in its place and
+//! stops no other. Only with an `Idempotency-Key` is the call all or nothing.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::{
+    AppState,
+    call::{Call, read_object},
+    idempotency::{Answers, Wishes, ask_all},
+    problem::{Code, Problem},
+    receipts::ReceiptView,
+    tasks::body::ItemBody,
+};
+
+/// The tasks to put.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BatchBody<'a> {
+    #[serde(borrow)]
+    #[schema(value_type = Vec<ItemBody<'a>>)]
+    tasks: Vec<&'a RawValue>,
+}
+
+/// What became of each item, in the order asked.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BatchView {
+    receipts: Vec<ItemView>,
+}
+
+/// A receipt, or what is wrong with the item.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum ItemView {
+    /// It was decided.
+    Receipt(ReceiptView),
+    /// Nothing of it was stored.
+    Refused {
+        /// What is wrong with it.
+        error: Problem,
+    },
+}
+
+impl From<Answers> for BatchView {
+    fn from(answers: Answers) -> Self {
+        let view = |answer| match answer {
+            Ok((identity, receipt)) => ItemView::Receipt(ReceiptView::of(&identity, &receipt)),
+            Err(error) => ItemView::Refused { error },
+        };
+        Self {
+            receipts: answers.into_iter().map(view).collect(),
+        }
+    }
+}
+
+/// Create or reschedule many tasks.
+#[utoipa::path(
+    post,
+    path = "/api/v1/tasks:batch",
+    tag = "tasks",
+    params(("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once, and all or nothing")),
+    request_body = BatchBody,
+    responses(
+        (status = 200, description = "What became of each item, in order", body = BatchView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn put_batch(
+    State(state): State<Arc<AppState>>,
+    call: Call,
+) -> Result<Json<BatchView>, Problem> {
+    let body: BatchBody = call.json()?;
+    check_count(body.tasks.len(), state.limits.batch_items_max)?;
+    let read = |item: &RawValue| read_object::<ItemBody>(item.get())?.into_wish(&state.limits);
+    let wishes: Wishes = body.tasks.iter().map(|item| read(item)).collect();
+    let answers = ask_all(&state, &call, wishes, &call.asker.origin()).await?;
+    Ok(Json(answers.into()))
+}
+
+/// Refuses a call that brings too much to be decided at once.
+pub(crate) fn check_count(given: usize, max: usize) -> Result<(), Problem> {
+    if given <= max {
+        return Ok(());
+    }
+    let detail = format!("{given} items in one call; at most {max} are taken");
+    Err(Problem::new(Code::TooManyItems, detail))
+}

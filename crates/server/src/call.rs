@@ -1,0 +1,161 @@
+//! What every changing request brings: who asks, a body of at most so many bytes, and perhaps a key
+//! under which it wants to be carried out only once.
+
+use almanack_core::{
+    store::OnceKey,
+    task::{Identity, Kind, Subject},
+};
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, FromRequestParts, Path, Query, Request},
+    http::{HeaderMap, StatusCode, header, request::Parts},
+};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
+use serde_json::error::Category;
+
+use crate::{
+    access::Asker,
+    idempotency,
+    problem::{Code, Problem},
+};
+
+/// A changing request.
+pub(crate) struct Call {
+    pub(crate) asker: Asker,
+    pub(crate) once: Option<OnceKey>,
+    pub(crate) headers: HeaderMap,
+    body: Bytes,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Call {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let asker = Asker::from_request_parts(&mut parts, state).await?;
+        // Rebuilt with the extensions, because the body limit may be one of them.
+        let mut bodied = Request::new(body);
+        *bodied.extensions_mut() = parts.extensions.clone();
+        let body = Bytes::from_request(bodied, state).await;
+        let body = body.map_err(|rejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
+                Code::BodyTooLarge,
+                "the body is larger than this node takes",
+            ),
+            _ => Problem::new(Code::BadRequest, "the body could not be read to its end"),
+        })?;
+        let once = idempotency::key(&parts, &asker, &body)?;
+        Ok(Self {
+            asker,
+            once,
+            headers: parts.headers,
+            body,
+        })
+    }
+}
+
+impl Call {
+    /// The content type without its parameters.
+    pub(crate) fn media_type(&self) -> Option<&str> {
+        let full = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+        full.split(';').next().map(str::trim)
+    }
+
+    /// The body as text.
+    pub(crate) fn text(&self) -> Result<&str, Problem> {
+        std::str::from_utf8(&self.body)
+            .map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))
+    }
+
+    /// The body as JSON of an expected form.
+    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Problem> {
+        if !self
+            .media_type()
+            .is_some_and(|t| t.eq_ignore_ascii_case("application/json"))
+        {
+            return Err(unsupported("application/json"));
+        }
+        read_object(self.text()?)
+    }
+}
+
+/// Asks for another content type.
+pub(crate) fn unsupported(wanted: &str) -> Problem {
+    Problem::new(
+        Code::UnsupportedMediaType,
+        format!("send the body as `Content-Type: {wanted}`"),
+    )
+}
+
+/// Reads a JSON object of an expected form. serde would also take an array, field by field in
+/// order; a caller who sends one is mistaken about something.
+pub(crate) fn read_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem> {
+    if !text.trim_ascii_start().starts_with(['[', '"']) {
+        return read_json(text);
+    }
+    read_json::<IgnoredAny>(text)?;
+    Err(Problem::new(
+        Code::InvalidBody,
+        "this must be a JSON object",
+    ))
+}
+
+/// Reads JSON of an expected form; the error says where it stopped being that.
+pub(crate) fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let cause = error.into_inner();
+        let problem = Problem::new(json_code(&cause), cause.to_string());
+        if path == "." {
+            problem
+        } else {
+            problem.at(path)
+        }
+    })?;
+    deserializer
+        .end()
+        .map_err(|error| Problem::new(json_code(&error), error.to_string()))?;
+    Ok(value)
+}
+
+fn json_code(error: &serde_json::Error) -> Code {
+    match error.classify() {
+        Category::Data => Code::InvalidBody,
+        Category::Syntax | Category::Eof | Category::Io => Code::MalformedJson,
+    }
+}
+
+/// The identity a path names.
+pub(crate) struct At(pub(crate) Identity);
+
+impl<S: Send + Sync> FromRequestParts<S> for At {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let Path((kind, subject)) =
+            path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
+        Ok(Self(Identity {
+            subject: Subject::parse(&subject)?,
+            kind: Kind::parse(&kind)?,
+        }))
+    }
+}
+
+/// The query, every parameter of which must be known.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let query = Query::<T>::from_request_parts(parts, state).await;
+        let Query(asked) =
+            query.map_err(|rejection| Problem::new(Code::InvalidQuery, rejection.body_text()))?;
+        Ok(Self(asked))
+    }
+}

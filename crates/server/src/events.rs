@@ -1,0 +1,201 @@
+//! CloudEvents over HTTP: one in structured or binary mode, or many in batched mode.
+//!
+//! What an event means is `core`'s business ([`almanack_core::event`]) and the same over a message
+//! queue. Here is only how HTTP carries it. A batch is carried out in the order given; what is wrong
+//! with one event is said in its place and stops no other.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    event::{self, EventError},
+    reschedule::Request,
+};
+use axum::{
+    Json,
+    extract::State,
+    http::HeaderMap,
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use serde_json::value::{RawValue, Value};
+
+use self::schema::{EventBody, EventsView};
+use crate::{
+    AppState, Limits,
+    batch::{BatchView, check_count},
+    call::{Call, read_json, unsupported},
+    idempotency::{Answers, Wishes, ask, ask_all},
+    percent,
+    problem::{Code, Problem},
+    receipts::{ReceiptView, answer},
+    tasks::body::{check_callback, parse_instant},
+};
+
+mod schema;
+
+const STRUCTURED: &str = "application/cloudevents+json";
+const BATCHED: &str = "application/cloudevents-batch+json";
+const PLAIN: &str = "application/json";
+/// Longest part of an event's source that the history keeps.
+const SOURCE_CHARS_MAX: usize = 200;
+
+/// An event that was understood: what it asks for, and what the history says about who asked.
+struct Wish {
+    request: Request,
+    origin: String,
+}
+
+/// Tell Almanack that a time changed, or that an intent was withdrawn.
+///
+/// `almanack.task.put.v1` and `almanack.task.cancel.v1`, as one event (structured, or binary with
+/// `ce-` headers) or as a batch. Redelivery and reordering are harmless: `data.revision` decides.
+#[utoipa::path(
+    post,
+    path = "/api/v1/events",
+    tag = "events",
+    params(("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once, and all or nothing")),
+    request_body(content(
+        (EventBody = "application/cloudevents+json"),
+        (Vec<EventBody> = "application/cloudevents-batch+json"),
+        (EventBody = "application/json"),
+    )),
+    responses(
+        (status = 200, description = "What was decided", body = EventsView),
+        (status = 201, description = "One event, for which a row was written", body = ReceiptView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn post_events(
+    State(state): State<Arc<AppState>>,
+    call: Call,
+) -> Result<Response, Problem> {
+    let media_type = call.media_type().unwrap_or_default().to_ascii_lowercase();
+    let text = match media_type.as_str() {
+        BATCHED => return post_batch(&state, &call).await,
+        PLAIN if call.headers.contains_key("ce-specversion") => {
+            envelope(&call.headers, call.text()?)?
+        }
+        STRUCTURED | PLAIN => call.text()?.to_owned(),
+        _ => return Err(unsupported(&format!("{STRUCTURED}` or `{BATCHED}"))),
+    };
+    let wish = understand(&text, &state.limits)?;
+    let identity = wish.request.identity().clone();
+    let receipt = ask(&state, &call, wish.request, &wish.origin).await?;
+    Ok(answer(&identity, &receipt))
+}
+
+async fn post_batch(state: &AppState, call: &Call) -> Result<Response, Problem> {
+    let events: Vec<&RawValue> = read_json(call.text()?)?;
+    check_count(events.len(), state.limits.batch_items_max)?;
+    let wishes: Vec<_> = events
+        .iter()
+        .map(|e| understand(e.get(), &state.limits))
+        .collect();
+    if call.once.is_some() {
+        check_one_source(&wishes)?;
+    }
+    let mut answers = Answers::with_capacity(wishes.len());
+    for (origin, run) in runs(wishes) {
+        answers.extend(ask_all(state, call, run, &origin).await?);
+    }
+    Ok(Json(BatchView::from(answers)).into_response())
+}
+
+/// Cuts a batch into runs of equal origin, because one call to the engine has one origin. The order
+/// stays: it matters where two events are about one identity. An unreadable event joins the run it
+/// stands in.
+fn runs(wishes: Vec<Result<Wish, Problem>>) -> Vec<(String, Wishes)> {
+    let mut runs: Vec<(String, Wishes)> = Vec::new();
+    for wish in wishes {
+        let last = runs.last().map(|(origin, _)| origin.clone());
+        let origin = wish
+            .as_ref()
+            .ok()
+            .map(|wish| wish.origin.clone())
+            .or_else(|| last.clone());
+        let origin = origin.unwrap_or_default();
+        let wish = wish.map(|wish| wish.request);
+        match runs.last_mut() {
+            Some((_, run)) if last.as_ref() == Some(&origin) => run.push(wish),
+            _ => runs.push((origin, vec![wish])),
+        }
+    }
+    runs
+}
+
+/// All or nothing means one transaction, which has one asker.
+fn check_one_source(wishes: &[Result<Wish, Problem>]) -> Result<(), Problem> {
+    let mut origins = wishes.iter().flatten().map(|wish| &wish.origin);
+    let first = origins.next();
+    if origins.all(|origin| Some(origin) == first) {
+        return Ok(());
+    }
+    let detail = "with an Idempotency-Key all events of a batch must have the same source";
+    Err(Problem::new(Code::InvalidEvent, detail))
+}
+
+fn understand(text: &str, limits: &Limits) -> Result<Wish, Problem> {
+    let event = event::parse(text, limits.payload_bytes).map_err(|error| explain(text, error))?;
+    if let Request::Put(put) = &event.request {
+        check_callback(put.callback_url.as_deref(), "data.callback_url")?;
+    }
+    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let source: String = event
+        .source
+        .chars()
+        .take(SOURCE_CHARS_MAX)
+        .map(plain)
+        .collect();
+    Ok(Wish {
+        request: event.request,
+        origin: format!("event:{source}"),
+    })
+}
+
+/// The two mistakes that deserve a better sentence than the parser's own.
+fn explain(text: &str, error: EventError) -> Problem {
+    let Ok(event) = serde_json::from_str::<Value>(text) else {
+        return Problem::new(Code::MalformedJson, error.to_string());
+    };
+    let path = "data.execute_at";
+    let time = event.pointer("/data/execute_at").and_then(Value::as_str);
+    match time.map(|time| parse_instant(time, path)) {
+        Some(Err(problem)) => problem,
+        _ => error.into(),
+    }
+}
+
+/// A binary-mode event in structured form.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    specversion: String,
+    id: String,
+    source: String,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    data: &'a RawValue,
+}
+
+fn envelope(headers: &HeaderMap, data: &str) -> Result<String, Problem> {
+    let attribute = |name: &str| {
+        let value = headers.get(name)?.to_str().ok()?;
+        percent::decode(value)
+    };
+    let required = |name: &str| {
+        let detail = format!("header `{name}` is missing or not percent-encoded UTF-8");
+        attribute(name).ok_or_else(|| Problem::new(Code::InvalidEvent, detail))
+    };
+    let envelope = Envelope {
+        specversion: required("ce-specversion")?,
+        id: required("ce-id")?,
+        source: required("ce-source")?,
+        r#type: required("ce-type")?,
+        subject: attribute("ce-subject"),
+        data: read_json(data)?,
+    };
+    serde_json::to_string(&envelope)
+        .map_err(|_| Problem::new(Code::Internal, "the event could not be put together"))
+}

@@ -1,0 +1,185 @@
+//! Carrying wishes out, at most once where the asker says so.
+//!
+//! With an `Idempotency-Key` the wishes of a call and the key are stored in one transaction, or not
+//! at all; the same key with the same request answers what it answered before, with a different one
+//! it is refused. Keys belong to the token that used them. A request is the same if its method, its
+//! target, its body and (where an event travels in headers) its `ce-` headers are, byte for byte.
+
+use std::collections::BTreeSet;
+
+use almanack_core::{
+    reschedule::{Receipt, Request},
+    store::OnceKey,
+    task::Identity,
+};
+use axum::http::{request::Parts, uri::PathAndQuery};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    AppState,
+    access::Asker,
+    call::Call,
+    problem::{Code, ItemProblem, Problem},
+};
+
+const KEY_BYTES_MAX: usize = 200;
+
+/// The key a request asks to be remembered by, with the digest that tells it from others.
+pub(crate) fn key(parts: &Parts, asker: &Asker, body: &[u8]) -> Result<Option<OnceKey>, Problem> {
+    let Some(given) = parts.headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let fits = (1..=KEY_BYTES_MAX).contains(&given.len());
+    let visible = given.as_bytes().iter().all(u8::is_ascii_graphic);
+    let text = given.to_str().ok().filter(|_| fits && visible);
+    let text = text.ok_or_else(|| {
+        let detail =
+            format!("Idempotency-Key must be 1 to {KEY_BYTES_MAX} visible ASCII characters");
+        Problem::new(Code::InvalidIdempotencyKey, detail)
+    })?;
+    let key = format!("{}:{text}", asker.name());
+    Ok(Some(OnceKey {
+        key,
+        digest: digest(parts, body),
+    }))
+}
+
+/// No line of the head contains a line break, so the parts cannot run together.
+fn digest(parts: &Parts, body: &[u8]) -> String {
+    let mut digest = Sha256::new();
+    let mut line = |part: &[u8]| {
+        digest.update(part);
+        digest.update(b"\n");
+    };
+    line(parts.method.as_str().as_bytes());
+    line(
+        parts
+            .uri
+            .path_and_query()
+            .map_or("/", PathAndQuery::as_str)
+            .as_bytes(),
+    );
+    let event = parts
+        .headers
+        .iter()
+        .filter(|(name, _)| name.as_str().starts_with("ce-"));
+    let event: BTreeSet<_> = event
+        .map(|(name, value)| (name.as_str(), value.as_bytes()))
+        .collect();
+    for (name, value) in event {
+        line(name.as_bytes());
+        line(value);
+    }
+    line(b"");
+    digest.update(body);
+    format!("{:x}", digest.finalize())
+}
+
+/// Carries out one wish.
+pub(crate) async fn ask(
+    state: &AppState,
+    call: &Call,
+    wish: Request,
+    origin: &str,
+) -> Result<Receipt, Problem> {
+    let receipt = match &call.once {
+        None => state.rescheduler.ask(wish, origin).await?,
+        Some(key) => {
+            let receipts = state
+                .rescheduler
+                .ask_once(key.clone(), vec![wish], origin)
+                .await?;
+            let missing = || Problem::new(Code::Internal, "the stored answer has no receipt");
+            receipts.into_iter().next().ok_or_else(missing)?
+        }
+    };
+    count(&receipt);
+    Ok(receipt)
+}
+
+/// Wishes as far as they could be read; `Err` is what is wrong with that item.
+pub(crate) type Wishes = Vec<Result<Request, Problem>>;
+/// What became of each of them, in order, with the identity it was about.
+pub(crate) type Answers = Vec<Result<(Identity, Receipt), Problem>>;
+
+/// Carries out many wishes: each for itself, or with a key all or none.
+pub(crate) async fn ask_all(
+    state: &AppState,
+    call: &Call,
+    wishes: Wishes,
+    origin: &str,
+) -> Result<Answers, Problem> {
+    let answers = match &call.once {
+        None => ask_each(state, wishes, origin).await?,
+        Some(key) => {
+            let wishes = all_or_nothing(wishes)?;
+            let identities: Vec<Identity> = wishes.iter().map(|w| w.identity().clone()).collect();
+            let receipts = state
+                .rescheduler
+                .ask_once(key.clone(), wishes, origin)
+                .await?;
+            identities.into_iter().zip(receipts).map(Ok).collect()
+        }
+    };
+    answers
+        .iter()
+        .flatten()
+        .for_each(|(_, receipt)| count(receipt));
+    Ok(answers)
+}
+
+async fn ask_each(state: &AppState, wishes: Wishes, origin: &str) -> Result<Answers, Problem> {
+    let mut readable = Vec::with_capacity(wishes.len());
+    let sort = |wish: Result<Request, Problem>| {
+        let wish = wish?;
+        let identity = wish.identity().clone();
+        readable.push(wish);
+        Ok(identity)
+    };
+    let asked: Vec<Result<Identity, Problem>> = wishes.into_iter().map(sort).collect();
+    let mut answers = state
+        .rescheduler
+        .ask_all(readable, origin)
+        .await?
+        .into_iter();
+    let answer = |asked: Result<Identity, Problem>| {
+        let identity = asked?;
+        let missing = || Problem::new(Code::Internal, "the answer to this item is missing");
+        let receipt = answers.next().ok_or_else(missing)??;
+        Ok((identity, receipt))
+    };
+    Ok(asked.into_iter().map(answer).collect())
+}
+
+/// All wishes, if all are readable and no two are about the same identity: in one transaction the
+/// second of two would be decided from a row that the first is about to change.
+fn all_or_nothing(wishes: Wishes) -> Result<Vec<Request>, Problem> {
+    let mut readable = Vec::with_capacity(wishes.len());
+    let mut errors = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (index, wish) in wishes.into_iter().enumerate() {
+        match wish {
+            Ok(wish) if seen.insert(wish.identity().clone()) => readable.push(wish),
+            Ok(wish) => errors.push(ItemProblem {
+                index,
+                error: twice(wish.identity()),
+            }),
+            Err(error) => errors.push(ItemProblem { index, error }),
+        }
+    }
+    if errors.is_empty() {
+        Ok(readable)
+    } else {
+        Err(Problem::items(errors))
+    }
+}
+
+fn twice(identity: &Identity) -> Problem {
+    let detail = format!("{identity} appears twice; with an Idempotency-Key it may appear once");
+    Problem::new(Code::InvalidValue, detail)
+}
+
+/// Counts answers: a replay is one more answer, although nothing changed.
+fn count(receipt: &Receipt) {
+    metrics::counter!("almanack_reschedule_total", "path" => receipt.rule.as_str()).increment(1);
+}

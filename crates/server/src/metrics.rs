@@ -1,0 +1,116 @@
+//! What the process has counted, for Prometheus.
+//!
+//! Counters count where things happen. How much waits is a property of the database, so it is asked
+//! for when somebody looks; if the database does not answer, the rest is shown all the same, because
+//! that is when it is needed.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
+
+use almanack_core::store::Depth;
+use axum::{
+    Extension,
+    extract::{MatchedPath, Request, State},
+    http::{Method, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use jiff::Timestamp;
+use metrics::gauge;
+use std::sync::Arc;
+
+use crate::AppState;
+
+/// Kinds whose gauges were set before. One that no longer waits must fall to zero, not freeze.
+#[derive(Default)]
+pub(crate) struct SeenKinds(Mutex<BTreeSet<String>>);
+
+/// Counts and gauges in the Prometheus text format.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    tag = "health",
+    responses((status = 200, description = "Prometheus text", body = String, content_type = "text/plain")),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn get_metrics(
+    State(state): State<Arc<AppState>>,
+    Extension(seen): Extension<Arc<SeenKinds>>,
+) -> Response {
+    let now = state.clock.now();
+    match state.store.load_depths(now).await {
+        Ok(depths) => seen.show(&depths, now),
+        Err(error) => tracing::warn!(error = %error, "metrics are shown without queue depths"),
+    }
+    gauge!("almanack_build_info", "version" => state.version).set(1.0);
+    let text_format = "text/plain; version=0.0.4; charset=utf-8";
+    (
+        [(header::CONTENT_TYPE, text_format)],
+        state.metrics.render(),
+    )
+        .into_response()
+}
+
+impl SeenKinds {
+    fn show(&self, depths: &[Depth], now: Timestamp) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let present: BTreeSet<String> = depths.iter().map(|depth| depth.kind.to_string()).collect();
+        for gone in seen.difference(&present) {
+            set(gone, 0, 0, 0.0);
+        }
+        for depth in depths {
+            let age = depth
+                .oldest_due_at
+                .map(|at| now.duration_since(at).as_secs_f64());
+            set(
+                depth.kind.as_str(),
+                depth.waiting,
+                depth.due,
+                age.unwrap_or(0.0).max(0.0),
+            );
+        }
+        seen.extend(present);
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counting stops long before 2^53"
+)]
+fn set(queue: &str, waiting: u64, due: u64, oldest_seconds: f64) {
+    let depth =
+        |state| gauge!("almanack_queue_depth", "queue" => queue.to_owned(), "state" => state);
+    depth("waiting").set(waiting as f64);
+    depth("due").set(due as f64);
+    gauge!("almanack_oldest_due_seconds", "queue" => queue.to_owned()).set(oldest_seconds);
+}
+
+/// Counts requests by route, not by path: paths have no end.
+pub(crate) async fn count(request: Request, next: Next) -> Response {
+    let method = method_label(request.method());
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(|path| path.as_str().to_owned());
+    let route = route.unwrap_or_else(|| "unmatched".to_owned());
+    let response = next.run(request).await;
+    let status = response.status().as_str().to_owned();
+    metrics::counter!("almanack_http_requests_total", "method" => method, "route" => route, "status" => status)
+        .increment(1);
+    response
+}
+
+/// Callers may invent methods, and each would be a new series.
+fn method_label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::PUT => "PUT",
+        Method::POST => "POST",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}

@@ -1,0 +1,242 @@
+//! Errors as problem details (RFC 9457).
+//!
+//! Callers act on `code`: it is stable, `detail` is a sentence for people and may change. The cause
+//! of a server-side failure goes to the log and never into the answer.
+
+use almanack_core::{event::EventError, store, task::Invalid};
+use almanack_engine::reschedule;
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+pub use self::code::Code;
+
+mod code;
+
+/// Media type of every error.
+pub const MEDIA_TYPE: &str = "application/problem+json";
+
+// Boxed inside, because it travels in every `Result` here.
+/// A problem document (RFC 9457).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Problem {
+    /// Names the kind of problem as a reference: `/problems/{code}`.
+    #[schema(example = "/problems/unknown_kind")]
+    r#type: &'static str,
+    /// The kind of problem in a few words.
+    title: &'static str,
+    /// The HTTP status.
+    status: u16,
+    /// The kind of problem, for programs.
+    pub(crate) code: Code,
+    /// What is wrong with this request, for people.
+    #[schema(value_type = String)]
+    pub(crate) detail: Box<str>,
+    /// Where in the JSON body it went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "callback.url")]
+    path: Option<Box<str>>,
+    /// The kinds that are configured, when the kind asked for is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>)]
+    known_kinds: Option<Box<[String]>>,
+    /// The scope a token needs for this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'static str>,
+    /// What is wrong with which item of an all-or-nothing call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<ItemProblem>>, no_recursion)]
+    errors: Option<Box<[ItemProblem]>>,
+}
+
+/// What is wrong with one item of an all-or-nothing call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ItemProblem {
+    /// Which item, from 0.
+    pub(crate) index: usize,
+    /// What is wrong with it.
+    pub(crate) error: Problem,
+}
+
+impl Problem {
+    /// A problem with a sentence that says what is wrong with this request.
+    pub fn new(code: Code, detail: impl Into<Box<str>>) -> Self {
+        let (status, r#type, title) = code.about();
+        Self {
+            r#type,
+            title,
+            status: status.as_u16(),
+            code,
+            detail: detail.into(),
+            path: None,
+            known_kinds: None,
+            scope: None,
+            errors: None,
+        }
+    }
+
+    /// Says where in the body it went wrong.
+    pub(crate) fn at(mut self, path: impl Into<Box<str>>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Says which scope would have been enough.
+    pub(crate) fn needs(mut self, scope: &'static str) -> Self {
+        self.scope = Some(scope);
+        self
+    }
+
+    /// An all-or-nothing call with invalid items.
+    pub(crate) fn items(errors: Vec<ItemProblem>) -> Self {
+        let detail = format!(
+            "invalid items: {}; with an Idempotency-Key the call is all or nothing, so nothing was stored",
+            errors.len()
+        );
+        Self {
+            errors: Some(errors.into()),
+            ..Self::new(Code::InvalidItems, detail)
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let code = self.code;
+        let mut response = (code.status(), Json(self)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        match code {
+            Code::Unauthenticated => {
+                let challenge = HeaderValue::from_static("Bearer realm=\"almanack\"");
+                headers.insert(header::WWW_AUTHENTICATE, challenge);
+            }
+            Code::DatabaseUnavailable | Code::Contended | Code::TimedOut => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<Invalid> for Problem {
+    fn from(invalid: Invalid) -> Self {
+        let path = match &invalid {
+            Invalid::Subject { .. } => "subject",
+            Invalid::Kind { .. } => "kind",
+            Invalid::PayloadNotJson { .. } | Invalid::PayloadTooLarge { .. } => "payload",
+            Invalid::Priority(_) => "priority",
+            Invalid::MaxRetry(_) => "max_retry",
+            Invalid::Revision(_) => "revision",
+            Invalid::Status(_) => "status",
+        };
+        Self::new(Code::InvalidValue, invalid.to_string()).at(path)
+    }
+}
+
+impl From<EventError> for Problem {
+    fn from(error: EventError) -> Self {
+        match error {
+            EventError::Invalid(invalid) => invalid.into(),
+            other => Self::new(Code::InvalidEvent, other.to_string()),
+        }
+    }
+}
+
+impl From<reschedule::Error> for Problem {
+    fn from(error: reschedule::Error) -> Self {
+        match error {
+            reschedule::Error::NothingThere(nothing) => {
+                Self::new(Code::NoSuchTask, nothing.to_string())
+            }
+            reschedule::Error::UnknownKind { ref known, .. } => {
+                let known = known.iter().map(ToString::to_string).collect();
+                Self {
+                    known_kinds: Some(known),
+                    ..Self::new(Code::UnknownKind, error.to_string())
+                }
+            }
+            reschedule::Error::Contended { .. } => Self::new(Code::Contended, error.to_string()),
+            reschedule::Error::KeyReused => {
+                Self::new(Code::IdempotencyKeyReused, error.to_string())
+            }
+            reschedule::Error::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<store::Error> for Problem {
+    /// The log gets the cause, once, here; the caller gets what they can do about it.
+    fn from(error: store::Error) -> Self {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        tracing::error!(error = %error, cause, "the store did not do what it was asked");
+        match error {
+            store::Error::Unavailable { .. } => Self::new(
+                Code::DatabaseUnavailable,
+                "the database does not answer; ask again, asking again is harmless",
+            ),
+            store::Error::Unwritable { .. } => Self::new(
+                Code::DatabaseUnwritable,
+                "the database cannot be written (read-only, or its disk is full); nothing was stored",
+            ),
+            store::Error::Incompatible { .. } | store::Error::Taken { .. } => internal(),
+        }
+    }
+}
+
+fn internal() -> Problem {
+    Problem::new(
+        Code::Internal,
+        "something went wrong here; the log of this node says what",
+    )
+}
+
+/// Turns whatever a layer below answered in its own words into a problem, so that callers meet one
+/// form of error only.
+pub(crate) async fn unify(response: Response) -> Response {
+    let status = response.status();
+    let is_problem = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|t| t == MEDIA_TYPE);
+    if is_problem || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let problem = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
+            Code::BodyTooLarge,
+            "the body is larger than this node takes",
+        ),
+        StatusCode::METHOD_NOT_ALLOWED => Problem::new(
+            Code::MethodNotAllowed,
+            "this path does not take this method; see Allow",
+        ),
+        StatusCode::GATEWAY_TIMEOUT => timed_out(),
+        status if status.is_client_error() => {
+            Problem::new(Code::BadRequest, "the request cannot be understood")
+        }
+        _ => internal(),
+    };
+    let mut unified = problem.into_response();
+    if let Some(allow) = response.headers().get(header::ALLOW) {
+        unified.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    unified
+}
+
+fn timed_out() -> Problem {
+    tracing::warn!("a request was given up because its answer took too long");
+    let detail = "the answer took too long; ask again to find out, asking again is harmless";
+    Problem::new(Code::TimedOut, detail)
+}
+
+/// What a panic answers. Its message stays in the log: it may quote anything.
+pub(crate) fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
+    tracing::error!("a request handler panicked");
+    internal().into_response()
+}

@@ -1,0 +1,292 @@
+//! One task: put it, look at it, withdraw it, try it again; and lists of tasks.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    history,
+    reschedule::{Cancel, NothingThere, Put, Request},
+    store::TaskFilter,
+    task::{Identity, Kind, Status, Task, TaskId, parse_revision},
+};
+use almanack_engine::reschedule;
+use axum::{Json, extract::State, response::Response};
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use self::{
+    body::PutBody,
+    view::{HistoryView, PageView, TaskView},
+};
+use crate::{
+    AppState,
+    call::{Asked, At, Call},
+    idempotency::ask,
+    problem::{Code, Problem},
+    receipts::{ReceiptView, answer},
+};
+
+pub(crate) mod body;
+pub(crate) mod view;
+
+/// Tasks on a page when nobody says otherwise.
+const PAGE_DEFAULT: usize = 50;
+/// Most tasks on a page.
+const PAGE_MAX: usize = 500;
+
+/// Create a task, or change its time.
+///
+/// A waiting task is changed in place; a running one is cancelled and a new one inserted; a task
+/// that is done stays as it is. The receipt says which of these happened.
+#[utoipa::path(
+    put,
+    path = "/api/v1/tasks/{kind}/{subject}",
+    tag = "tasks",
+    params(
+        ("kind" = String, Path, description = "What is tried"),
+        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once"),
+    ),
+    request_body = PutBody,
+    responses(
+        (status = 201, description = "A row was written", body = ReceiptView),
+        (status = 200, description = "The row was changed, or nothing had to change", body = ReceiptView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn put_task(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+    call: Call,
+) -> Result<Response, Problem> {
+    let wish = call
+        .json::<PutBody>()?
+        .into_wish(identity.clone(), &state.limits)?;
+    let receipt = ask(&state, &call, wish, &call.asker.origin()).await?;
+    Ok(answer(&identity, &receipt))
+}
+
+/// The live task of an identity, or its latest.
+#[utoipa::path(
+    get,
+    path = "/api/v1/tasks/{kind}/{subject}",
+    tag = "tasks",
+    params(
+        ("kind" = String, Path, description = "What is tried"),
+        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
+    ),
+    responses(
+        (status = 200, description = "The task", body = TaskView),
+        (status = 404, description = "No such task", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn get_task(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+) -> Result<Json<TaskView>, Problem> {
+    let task = load_current(&state, &identity).await?;
+    Ok(Json(task.into()))
+}
+
+/// What a withdrawal may say.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CancelQuery {
+    /// The asker's own numbering of its changes.
+    revision: Option<i64>,
+}
+
+/// Withdraw a task.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/tasks/{kind}/{subject}",
+    tag = "tasks",
+    params(
+        ("kind" = String, Path, description = "What is tried"),
+        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
+        CancelQuery,
+        ("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once"),
+    ),
+    responses(
+        (status = 200, description = "What was decided", body = ReceiptView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn cancel_task(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+    Asked(query): Asked<CancelQuery>,
+    call: Call,
+) -> Result<Response, Problem> {
+    let revision = query.revision.map(parse_revision).transpose()?;
+    let wish = Request::Cancel(Cancel {
+        identity: identity.clone(),
+        revision,
+    });
+    let receipt = ask(&state, &call, wish, &call.asker.origin()).await?;
+    Ok(answer(&identity, &receipt))
+}
+
+/// Try a task again now, with the payload it had.
+#[utoipa::path(
+    post,
+    path = "/api/v1/tasks/{kind}/{subject}/retry",
+    tag = "tasks",
+    params(
+        ("kind" = String, Path, description = "What is tried"),
+        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once"),
+    ),
+    responses(
+        (status = 201, description = "A row was written", body = ReceiptView),
+        (status = 200, description = "The row was changed, or nothing had to change", body = ReceiptView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn retry_task(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+    call: Call,
+) -> Result<Response, Problem> {
+    load_current(&state, &identity).await?;
+    let again = Put {
+        identity: identity.clone(),
+        execute_at: state.clock.now(),
+        payload: None,
+        callback_url: None,
+        max_retry: None,
+        priority: None,
+        revision: None,
+    };
+    let receipt = ask(&state, &call, Request::Put(again), &call.asker.origin()).await?;
+    Ok(answer(&identity, &receipt))
+}
+
+/// Everything that was decided about an identity and every attempt, in order.
+#[utoipa::path(
+    get,
+    path = "/api/v1/tasks/{kind}/{subject}/history",
+    tag = "tasks",
+    params(
+        ("kind" = String, Path, description = "What is tried"),
+        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
+    ),
+    responses(
+        (status = 200, description = "What happened", body = HistoryView),
+        (status = 404, description = "No such task", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn get_history(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+) -> Result<Json<HistoryView>, Problem> {
+    let records = state.store.load_records(&identity).await?;
+    if records.tasks.is_empty() {
+        return Err(nothing_there(&identity));
+    }
+    let story = history::tell(&records.tasks, records.decisions, records.attempts);
+    Ok(Json(HistoryView::of(&identity, story)))
+}
+
+/// Which tasks to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Only this kind.
+    kind: Option<String>,
+    /// Only this status: INIT, RUNNING, SUCCESS, FAIL or CANCELLED.
+    status: Option<String>,
+    /// Only subjects that start so.
+    subject: Option<String>,
+    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A page of tasks, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/tasks",
+    tag = "tasks",
+    params(ListQuery),
+    responses(
+        (status = 200, description = "The page", body = PageView),
+        (status = 422, description = "A parameter is unknown or invalid", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn list_tasks(
+    State(state): State<Arc<AppState>>,
+    Asked(query): Asked<ListQuery>,
+) -> Result<Json<PageView>, Problem> {
+    let (filter, page) = query.into_filter()?;
+    let mut tasks = state.store.list_tasks(&filter).await?;
+    let more = tasks.len() > page;
+    tasks.truncate(page);
+    let last = tasks.last().filter(|_| more);
+    let next_cursor = last.map(|task| BASE64_URL_SAFE_NO_PAD.encode(task.id.to_string()));
+    Ok(Json(PageView {
+        tasks: tasks.into_iter().map(TaskView::from).collect(),
+        next_cursor,
+    }))
+}
+
+impl ListQuery {
+    /// The filter, which asks for one task more than the page holds: that one says whether another
+    /// page follows.
+    fn into_filter(self) -> Result<(TaskFilter, usize), Problem> {
+        let page = self.limit.unwrap_or(PAGE_DEFAULT);
+        if !(1..=PAGE_MAX).contains(&page) {
+            let detail = format!("limit must be 1 to {PAGE_MAX}, not {page}");
+            return Err(Problem::new(Code::InvalidQuery, detail));
+        }
+        let filter = TaskFilter {
+            kind: self.kind.as_deref().map(Kind::parse).transpose()?,
+            subject_prefix: self.subject,
+            status: self.status.as_deref().map(Status::parse).transpose()?,
+            before: self.cursor.as_deref().map(parse_cursor).transpose()?,
+            limit: page + 1,
+        };
+        Ok((filter, page))
+    }
+}
+
+fn parse_cursor(text: &str) -> Result<TaskId, Problem> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
+    let id = bytes.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.parse().ok());
+    id.map(TaskId).ok_or_else(|| {
+        Problem::new(
+            Code::InvalidQuery,
+            "cursor must be the next_cursor of an earlier page",
+        )
+    })
+}
+
+async fn load_current(state: &AppState, identity: &Identity) -> Result<Task, Problem> {
+    let rows = state
+        .store
+        .load_current(std::slice::from_ref(identity))
+        .await?;
+    rows.into_iter()
+        .flatten()
+        .next()
+        .ok_or_else(|| nothing_there(identity))
+}
+
+fn nothing_there(identity: &Identity) -> Problem {
+    reschedule::Error::from(NothingThere {
+        identity: identity.clone(),
+    })
+    .into()
+}

@@ -1,0 +1,214 @@
+//! The JSON in which somebody says what they want tried, and when.
+
+use almanack_core::{
+    reschedule::{Put, Request},
+    task::{Identity, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision},
+    time::to_micros,
+};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use url::Url;
+use utoipa::ToSchema;
+
+use crate::{
+    Limits,
+    problem::{Code, Problem},
+};
+
+const CALLBACK_BYTES_MAX: usize = 2000;
+
+/// When to try, and what with. What is left out, or null, stays as it is, or gets its default.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PutBody<'a> {
+    /// When to try: an RFC 3339 instant. A past time means now.
+    #[schema(format = DateTime, example = "2026-01-05T08:00:00Z")]
+    execute_at: String,
+    /// What the handler needs to know: any JSON, handed on byte for byte.
+    #[serde(borrow)]
+    #[schema(value_type = Option<serde_json::Value>)]
+    payload: Option<&'a RawValue>,
+    /// Where to call, if not where the configuration says.
+    callback: Option<Callback>,
+    /// Retries after the first attempt; 3 when nobody says otherwise.
+    #[schema(minimum = 0, maximum = 100)]
+    max_retry: Option<i64>,
+    /// Which of several due tasks goes first: 9 before 0; 5 when nobody says otherwise.
+    #[schema(minimum = 0, maximum = 9)]
+    priority: Option<i64>,
+    /// The asker's own numbering of its changes; an older one never overrides a newer one.
+    #[schema(minimum = 1)]
+    revision: Option<i64>,
+}
+
+/// Where to call.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Callback {
+    /// An http or https address without user name or password.
+    #[schema(example = "https://articles.example/internal/publish")]
+    url: String,
+}
+
+/// One task of a batch. The fields are those of a single task, plus its identity.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ItemBody<'a> {
+    /// What the task is about.
+    #[schema(example = "article:42")]
+    subject: String,
+    /// What is tried.
+    #[schema(example = "ARTICLE_PUBLISH")]
+    kind: String,
+    /// When to try: an RFC 3339 instant. A past time means now.
+    #[schema(format = DateTime, example = "2026-01-05T08:00:00Z")]
+    execute_at: String,
+    /// What the handler needs to know: any JSON, handed on byte for byte.
+    #[serde(borrow)]
+    #[schema(value_type = Option<serde_json::Value>)]
+    payload: Option<&'a RawValue>,
+    /// Where to call, if not where the configuration says.
+    callback: Option<Callback>,
+    /// Retries after the first attempt.
+    #[schema(minimum = 0, maximum = 100)]
+    max_retry: Option<i64>,
+    /// Which of several due tasks goes first.
+    #[schema(minimum = 0, maximum = 9)]
+    priority: Option<i64>,
+    /// The asker's own numbering of its changes.
+    #[schema(minimum = 1)]
+    revision: Option<i64>,
+}
+
+impl ItemBody<'_> {
+    /// What the item asks for, if every value keeps its rule.
+    pub(crate) fn into_wish(self, limits: &Limits) -> Result<Request, Problem> {
+        let subject = Subject::parse(&self.subject)?;
+        let identity = Identity {
+            subject,
+            kind: Kind::parse(&self.kind)?,
+        };
+        // serde cannot both flatten and refuse unknown fields, hence the repeated list.
+        let body = PutBody {
+            execute_at: self.execute_at,
+            payload: self.payload,
+            callback: self.callback,
+            max_retry: self.max_retry,
+            priority: self.priority,
+            revision: self.revision,
+        };
+        body.into_wish(identity, limits)
+    }
+}
+
+impl PutBody<'_> {
+    /// What the body asks for `identity`, if every value keeps its rule.
+    pub(crate) fn into_wish(self, identity: Identity, limits: &Limits) -> Result<Request, Problem> {
+        let payload = self
+            .payload
+            .map(|raw| Payload::parse(raw.get(), limits.payload_bytes));
+        let put = Put {
+            identity,
+            execute_at: parse_instant(&self.execute_at, "execute_at")?,
+            payload: payload.transpose()?,
+            callback_url: self.callback.map(|callback| callback.url),
+            max_retry: self.max_retry.map(parse_max_retry).transpose()?,
+            priority: self.priority.map(Priority::new).transpose()?,
+            revision: self.revision.map(parse_revision).transpose()?,
+        };
+        check_callback(put.callback_url.as_deref(), "callback.url")?;
+        Ok(Request::Put(put))
+    }
+}
+
+/// Reads an instant. A sign before the year is ISO 8601, not RFC 3339, and more likely a slip.
+pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp, Problem> {
+    let plain = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains('[');
+    let parsed = text.parse::<Timestamp>().ok().filter(|_| plain);
+    parsed.map(to_micros).ok_or_else(|| {
+        let detail = format!(
+            "{path} must be an RFC 3339 instant with its offset and a year up to 9999, \
+             such as 2026-01-05T08:00:00Z or 2026-01-05T16:00:00+08:00"
+        );
+        Problem::new(Code::InvalidTime, detail).at(path)
+    })
+}
+
+/// Checks an address to call. Credentials in an address would end up in logs and histories.
+pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<(), Problem> {
+    let Some(text) = given else {
+        return Ok(());
+    };
+    let fits = text.len() <= CALLBACK_BYTES_MAX && !text.contains(|c: char| c.is_control());
+    let parsed = Url::parse(text).ok().filter(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+    });
+    if fits && parsed.is_some() {
+        return Ok(());
+    }
+    let detail = format!(
+        "{path} must be an http or https address without user name or password, at most {CALLBACK_BYTES_MAX} bytes long"
+    );
+    Err(Problem::new(Code::InvalidValue, detail).at(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rs_11_only_instants_that_can_be_kept_are_taken() {
+        for (text, why) in [
+            ("2026-01-05T08:00:00", "no offset"),
+            ("2026-01-05", "a date only"),
+            ("tomorrow", "words"),
+            ("1767600000", "seconds"),
+            ("", "nothing"),
+            ("+010000-01-01T00:00:00Z", "beyond year 9999"),
+            ("10000-01-01T00:00:00Z", "beyond year 9999"),
+            ("-000001-01-01T00:00:00Z", "a signed year"),
+            ("2026-02-30T00:00:00Z", "no such day"),
+            ("2026-01-05T08:00:00+00:00[UTC]", "an annotation"),
+        ] {
+            assert!(parse_instant(text, "execute_at").is_err(), "{why}: {text}");
+        }
+        let utc = parse_instant("2026-01-05T08:00:00Z", "execute_at").unwrap();
+        assert_eq!(
+            parse_instant("2026-01-05T16:00:00+08:00", "execute_at").unwrap(),
+            utc
+        );
+        assert_eq!(
+            parse_instant("2026-01-05T08:00:00.0000009Z", "execute_at").unwrap(),
+            utc,
+            "microseconds"
+        );
+    }
+
+    #[test]
+    fn rs_11_only_plain_web_addresses_are_taken() {
+        let long = format!("http://a.example/{}", "x".repeat(CALLBACK_BYTES_MAX));
+        for (text, why) in [
+            ("ftp://a.example/", "not the web"),
+            ("javascript:alert(1)", "not the web"),
+            ("/internal/publish", "no host"),
+            ("http://", "no host"),
+            ("http://user@a.example/", "a user name"),
+            ("http://:secret@a.example/", "a password"),
+            ("http://a.example/\n", "a line break"),
+            (&long, "too long"),
+        ] {
+            assert!(
+                check_callback(Some(text), "callback.url").is_err(),
+                "{why}: {text}"
+            );
+        }
+        for text in ["http://127.0.0.1:8081/x", "https://a.example/p?q=1"] {
+            assert!(check_callback(Some(text), "callback.url").is_ok(), "{text}");
+        }
+        assert!(check_callback(None, "callback.url").is_ok());
+    }
+}

@@ -1,0 +1,256 @@
+//! Who may ask for what.
+
+use almanack_core::{
+    store::TokenStore,
+    token::{Scope, Token},
+};
+use almanack_server::access::{Access, REMEMBERED_FOR};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::fixture::{START, at as instant, token};
+use axum::http::Method;
+use insta::assert_json_snapshot;
+use sha2::{Digest, Sha256};
+
+use crate::harness::{ARTICLE, Answer, World, at, with};
+
+fn made(name: &str, scope: Scope) -> (Token, String) {
+    let text = format!("alm_{name}");
+    let hash = format!("{:x}", Sha256::digest(&text));
+    (
+        Token {
+            hash,
+            ..token(name, scope)
+        },
+        text,
+    )
+}
+
+async fn guarded() -> World {
+    let store = SqliteStore::in_memory().unwrap();
+    for scope in Scope::ALL {
+        store
+            .save_token(&made(scope.as_str(), scope).0)
+            .await
+            .unwrap();
+    }
+    World::with(store, Access::Tokens)
+}
+
+async fn ask(world: &World, method: Method, path: &str, shown: &str) -> Answer {
+    let headers = [
+        ("content-type", "application/json"),
+        ("authorization", shown),
+    ];
+    world.send(with(method, path, &at(0), &headers)).await
+}
+
+#[tokio::test]
+async fn looking_needs_read_and_changing_needs_operate() {
+    let world = guarded().await;
+    for (scope, put, get) in [
+        ("read", 403, 404),
+        ("operate", 201, 200),
+        ("admin", 200, 200),
+    ] {
+        let shown = format!("Bearer alm_{scope}");
+        assert_eq!(
+            ask(&world, Method::PUT, ARTICLE, &shown).await.status,
+            put,
+            "{scope}"
+        );
+        assert_eq!(
+            ask(&world, Method::GET, ARTICLE, &shown).await.status,
+            get,
+            "{scope}"
+        );
+        assert_eq!(
+            ask(&world, Method::GET, "/metrics", &shown).await.status,
+            200,
+            "{scope}"
+        );
+    }
+    let task = ask(&world, Method::GET, ARTICLE, "Bearer alm_read")
+        .await
+        .json();
+    assert_eq!(task["origin"], "api:operate", "the history names the token");
+}
+
+#[tokio::test]
+async fn every_change_is_refused_to_a_reader_and_changes_nothing() {
+    let world = guarded().await;
+    for (method, path) in [
+        (Method::PUT, ARTICLE.to_owned()),
+        (Method::DELETE, ARTICLE.to_owned()),
+        (Method::POST, format!("{ARTICLE}/retry")),
+        (Method::POST, "/api/v1/tasks:batch".to_owned()),
+        (Method::POST, "/api/v1/events".to_owned()),
+    ] {
+        let answer = ask(&world, method, &path, "Bearer alm_read").await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (403, "scope_too_small"),
+            "{path}"
+        );
+        assert_eq!(answer.json()["scope"], "operate");
+    }
+    assert!(world.rows().await.is_empty());
+    let answer = ask(&world, Method::PUT, ARTICLE, "Bearer alm_read").await;
+    assert_json_snapshot!(answer.json(), @r#"
+    {
+      "code": "scope_too_small",
+      "detail": "token `read` has scope `read`; this needs `operate`",
+      "scope": "operate",
+      "status": 403,
+      "title": "Token does not allow this",
+      "type": "/problems/scope_too_small"
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_refused_and_never_repeated_back() {
+    let world = guarded().await;
+    for shown in [
+        "",
+        "Bearer",
+        "Bearer alm_wrong",
+        "Bearer secret",
+        "Basic alm_admin",
+        "alm_admin",
+    ] {
+        let answer = ask(&world, Method::GET, ARTICLE, shown).await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (401, "unauthenticated"),
+            "{shown}"
+        );
+        assert!(
+            answer
+                .header("www-authenticate")
+                .unwrap()
+                .starts_with("Bearer")
+        );
+        assert!(!answer.body.contains("wrong") && !answer.body.contains("secret"));
+    }
+    let answer = world.get(ARTICLE).await;
+    assert_eq!(answer.status, 401);
+    assert_json_snapshot!(answer.json(), @r#"
+    {
+      "code": "unauthenticated",
+      "detail": "show a token: `Authorization: Bearer alm_…`, made by `almanack token`",
+      "status": 401,
+      "title": "Token needed",
+      "type": "/problems/unauthenticated"
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn health_and_description_are_open_and_nothing_else() {
+    let world = guarded().await;
+    for path in ["/healthz", "/readyz", "/api/v1/openapi.json", "/api/docs"] {
+        assert_eq!(world.get(path).await.status, 200, "{path}");
+    }
+    for path in [
+        "/metrics",
+        "/api/v1/nodes",
+        "/api/v1/tasks",
+        "/api/v1/receipts/1.0",
+    ] {
+        assert_eq!(world.get(path).await.status, 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_token_works_no_longer_than_it_is_remembered() {
+    let world = guarded().await;
+    let ask = || ask(&world, Method::GET, "/api/v1/tasks", "Bearer alm_read");
+    assert_eq!(ask().await.status, 200);
+    assert!(world.store.revoke_token("read", START).await.unwrap());
+    world.clock.set(START + REMEMBERED_FOR);
+    assert_eq!(ask().await.status, 401);
+}
+
+#[tokio::test]
+async fn a_token_stops_at_its_expiry_even_while_remembered() {
+    let world = guarded().await;
+    let (short, text) = made("short", Scope::Read);
+    let short = Token {
+        expires_at: Some(instant(1)),
+        ..short
+    };
+    world.store.save_token(&short).await.unwrap();
+    let shown = format!("Bearer {text}");
+    assert_eq!(
+        ask(&world, Method::GET, "/api/v1/tasks", &shown)
+            .await
+            .status,
+        200
+    );
+    world.clock.set(instant(1));
+    assert_eq!(
+        ask(&world, Method::GET, "/api/v1/tasks", &shown)
+            .await
+            .status,
+        401
+    );
+}
+
+#[tokio::test]
+async fn rs_14_idempotency_keys_of_two_tokens_do_not_meet() {
+    let world = guarded().await;
+    for (shown, status) in [("Bearer alm_operate", 201), ("Bearer alm_admin", 200)] {
+        let headers = [
+            ("content-type", "application/json"),
+            ("authorization", shown),
+            ("idempotency-key", "same"),
+        ];
+        let answer = world
+            .send(with(Method::PUT, ARTICLE, &at(0), &headers))
+            .await;
+        assert_eq!(answer.status, status, "{shown}: {}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn without_tokens_only_our_own_names_are_answered() {
+    let store = SqliteStore::in_memory().unwrap();
+    let world = World::with(
+        store,
+        Access::Open {
+            hosts: vec!["almanack.lan".to_owned()],
+        },
+    );
+    for (host, status) in [
+        ("localhost", 200),
+        ("LOCALHOST:9", 200),
+        ("127.0.0.1:8080", 200),
+        ("[::1]:8080", 200),
+        ("almanack.lan:8080", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example:8080", 421),
+        ("127.0.0.1.evil.example", 421),
+    ] {
+        let mut request = with(Method::GET, "/api/v1/tasks", "", &[]);
+        request.headers_mut().insert("host", host.parse().unwrap());
+        assert_eq!(world.send(request).await.status, status, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn without_tokens_no_foreign_page_may_change_anything() {
+    let world = World::open();
+    world.put(ARTICLE, &at(0)).await;
+    let retry = format!("{ARTICLE}/retry");
+    for (origin, status) in [
+        ("https://evil.example", 403),
+        ("null", 403),
+        ("http://localhost:3000", 403),
+        ("http://localhost:8080", 200),
+    ] {
+        let answer = world
+            .send(with(Method::POST, &retry, "", &[("origin", origin)]))
+            .await;
+        assert_eq!(answer.status, status, "{origin}: {}", answer.body);
+    }
+}

@@ -1,0 +1,164 @@
+//! The OpenAPI document describes what is routed, all of it and nothing else.
+
+use std::collections::BTreeSet;
+
+use axum::http::Method;
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::harness::{World, request};
+
+const METHODS: [Method; 5] = [
+    Method::GET,
+    Method::PUT,
+    Method::POST,
+    Method::DELETE,
+    Method::PATCH,
+];
+
+async fn document(world: &World) -> Value {
+    let answer = world.get("/api/v1/openapi.json").await;
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    answer.json()
+}
+
+fn described(document: &Value) -> BTreeSet<(String, String)> {
+    let paths = document["paths"].as_object().unwrap();
+    let operations = paths.iter().flat_map(|(path, item)| {
+        let methods = item.as_object().unwrap().keys();
+        methods.map(move |method| (path.clone(), method.to_uppercase()))
+    });
+    operations.collect()
+}
+
+#[tokio::test]
+async fn the_document_lists_exactly_what_is_routed() {
+    let world = World::open();
+    let document = document(&world).await;
+    let described = described(&document);
+    let listed: Vec<String> = described
+        .iter()
+        .map(|(path, method)| format!("{method} {path}"))
+        .collect();
+    assert_snapshot!(listed.join("\n"), @r"
+    GET /api/docs
+    POST /api/v1/events
+    GET /api/v1/nodes
+    GET /api/v1/openapi.json
+    GET /api/v1/receipts/{id}
+    GET /api/v1/tasks
+    DELETE /api/v1/tasks/{kind}/{subject}
+    GET /api/v1/tasks/{kind}/{subject}
+    PUT /api/v1/tasks/{kind}/{subject}
+    GET /api/v1/tasks/{kind}/{subject}/history
+    POST /api/v1/tasks/{kind}/{subject}/retry
+    POST /api/v1/tasks:batch
+    GET /healthz
+    GET /metrics
+    GET /readyz
+    ");
+    let paths: BTreeSet<&String> = described.iter().map(|(path, _)| path).collect();
+    for path in paths {
+        let real = path
+            .replace("{kind}", "ARTICLE_PUBLISH")
+            .replace("{subject}", "a")
+            .replace("{id}", "1.0");
+        for method in METHODS {
+            let answer = world.send(request(method.clone(), &real, "")).await;
+            let known = described.contains(&(path.clone(), method.to_string()));
+            assert_eq!(
+                answer.status != 405,
+                known,
+                "{method} {path}: {}",
+                answer.body
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_document_is_openapi_3_1_and_every_reference_leads_somewhere() {
+    let document = document(&World::open()).await;
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1."));
+    assert!(!document["info"]["version"].as_str().unwrap().is_empty());
+    assert_eq!(
+        document["components"]["securitySchemes"]["token"]["scheme"],
+        "bearer"
+    );
+    let mut ids = BTreeSet::new();
+    for (path, method) in described(&document) {
+        let operation = &document["paths"][&path][method.to_lowercase()];
+        assert!(
+            ids.insert(operation["operationId"].to_string()),
+            "{path} has an id of its own"
+        );
+        assert!(!operation["responses"].as_object().unwrap().is_empty());
+        assert!(
+            operation["summary"].is_string(),
+            "{method} {path} says what it does"
+        );
+        check_path_parameters(&path, operation);
+    }
+    check_references(&document, &document);
+}
+
+fn check_path_parameters(path: &str, operation: &Value) {
+    let given = operation["parameters"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let named: BTreeSet<&str> = given
+        .iter()
+        .filter(|parameter| parameter["in"] == "path")
+        .map(|parameter| parameter["name"].as_str().unwrap())
+        .collect();
+    let wanted: BTreeSet<&str> = path
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        .collect();
+    assert_eq!(named, wanted, "{path}");
+}
+
+fn check_references(document: &Value, part: &Value) {
+    match part {
+        Value::Object(fields) => {
+            if let Some(reference) = fields.get("$ref").and_then(Value::as_str) {
+                let target = reference
+                    .strip_prefix('#')
+                    .and_then(|at| document.pointer(at));
+                assert!(target.is_some(), "{reference}");
+            }
+            fields
+                .values()
+                .for_each(|field| check_references(document, field));
+        }
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| check_references(document, item)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_page_lists_every_operation_and_loads_nothing() {
+    let world = World::open();
+    let page = world.get("/api/docs").await;
+    for (path, method) in described(&document(&world).await) {
+        assert!(
+            page.body.contains(&format!("<code>{method} {path}</code>")),
+            "{method} {path}"
+        );
+    }
+    assert!(!page.body.contains("<script") && !page.body.contains("http://"));
+    assert!(
+        page.header("content-security-policy")
+            .unwrap()
+            .contains("default-src 'none'")
+    );
+}
+
+#[test]
+fn the_document_can_be_had_without_a_server() {
+    let document = almanack_server::openapi::document();
+    assert!(document.paths.paths.contains_key("/api/v1/tasks:batch"));
+}

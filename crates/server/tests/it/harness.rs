@@ -1,0 +1,198 @@
+//! An app over an in-memory store, at a fixed instant.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use almanack_core::{
+    backoff::Backoff,
+    finish::{Outcome, finish},
+    store::{Store, TaskFilter, TaskStore},
+    task::ClaimedTask,
+    time::Clock,
+};
+use almanack_engine::reschedule::{Kinds, Rescheduler};
+use almanack_server::{AppState, Limits, access::Access, app};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::{
+    clock::ManualClock,
+    fixture::{PUBLISH, START, claim_request, kind},
+};
+use axum::{
+    Router,
+    body::Body,
+    http::{HeaderMap, Method, Request},
+};
+use http_body_util::BodyExt;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use serde_json::Value;
+use tower::ServiceExt;
+
+/// A path most tests use.
+pub(crate) const ARTICLE: &str = "/api/v1/tasks/ARTICLE_PUBLISH/article:42";
+
+pub(crate) const LIMITS: Limits = Limits {
+    payload_bytes: 1024,
+    body_bytes: 8 * 1024,
+    batch_items_max: 5,
+};
+
+pub(crate) struct World {
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) app: Router,
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.body))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The problem's code; the whole answer must be as problem details are.
+    pub(crate) fn code(&self) -> String {
+        assert_eq!(
+            self.header("content-type"),
+            Some("application/problem+json"),
+            "{}",
+            self.body
+        );
+        let problem = self.json();
+        assert_eq!(problem["status"], self.status);
+        let code = problem["code"].as_str().unwrap().to_owned();
+        assert_eq!(problem["type"], format!("/problems/{code}"));
+        assert!(!problem["detail"].as_str().unwrap().is_empty());
+        code
+    }
+}
+
+impl World {
+    /// Loopback without tokens, knowing one kind.
+    pub(crate) fn open() -> Self {
+        Self::with(
+            SqliteStore::in_memory().unwrap(),
+            Access::Open { hosts: Vec::new() },
+        )
+    }
+
+    pub(crate) fn with(store: SqliteStore, access: Access) -> Self {
+        let clock = Arc::new(ManualClock::at(START));
+        let store = Arc::new(store);
+        let port: Arc<dyn Store> = store.clone();
+        let time: Arc<dyn Clock> = clock.clone();
+        let kinds = Kinds {
+            configured: BTreeSet::from([kind(PUBLISH)]),
+            accept_any: false,
+        };
+        let state = AppState {
+            rescheduler: Arc::new(Rescheduler::new(port.clone(), time.clone(), kinds)),
+            store: port,
+            clock: time,
+            access,
+            limits: LIMITS,
+            metrics: PrometheusBuilder::new().build_recorder().handle(),
+            version: "0.0.0-test",
+        };
+        Self {
+            clock,
+            store,
+            app: app(Arc::new(state)),
+        }
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        send(&self.app, request).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(request(Method::GET, path, "")).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &str) -> Answer {
+        self.send(request(Method::PUT, path, body)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &str) -> Answer {
+        self.send(request(Method::POST, path, body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send(request(Method::DELETE, path, "")).await
+    }
+
+    /// Claims the one task that is due now.
+    pub(crate) async fn claim(&self, number: i64) -> ClaimedTask {
+        let wish = claim_request(number, self.clock.now(), 1);
+        let mut claimed = self.store.claim(wish).await.unwrap();
+        claimed.tasks.pop().expect("a task is due")
+    }
+
+    /// Ends an attempt now.
+    pub(crate) async fn end(&self, task: &ClaimedTask, outcome: &Outcome) {
+        let ending = finish(task, outcome, &Backoff::default(), self.clock.now(), 0);
+        self.store.finish(vec![ending]).await.unwrap();
+    }
+
+    pub(crate) async fn done(&self, task: &ClaimedTask) {
+        self.end(
+            task,
+            &Outcome::Done {
+                detail: Some("200 OK".to_owned()),
+            },
+        )
+        .await;
+    }
+
+    /// Every row there is, to show that nothing changed.
+    pub(crate) async fn rows(&self) -> Vec<almanack_core::task::Task> {
+        let all = TaskFilter {
+            limit: 1000,
+            ..TaskFilter::default()
+        };
+        self.store.list_tasks(&all).await.unwrap()
+    }
+}
+
+pub(crate) async fn send(app: &Router, request: Request<Body>) -> Answer {
+    let response = app.clone().oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    Answer {
+        status: parts.status.as_u16(),
+        headers: parts.headers,
+        body: String::from_utf8_lossy(&body).into_owned(),
+    }
+}
+
+/// A request as a careful client sends it: JSON, to localhost.
+pub(crate) fn request(method: Method, path: &str, body: &str) -> Request<Body> {
+    with(method, path, body, &[("content-type", "application/json")])
+}
+
+pub(crate) fn with(
+    method: Method,
+    path: &str,
+    body: &str,
+    headers: &[(&str, &str)],
+) -> Request<Body> {
+    let start = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "localhost:8080");
+    let built = headers
+        .iter()
+        .fold(start, |built, (name, value)| built.header(*name, *value));
+    built.body(Body::from(body.to_owned())).unwrap()
+}
+
+/// A body that asks for an instant `minute` minutes after nine.
+pub(crate) fn at(minute: u8) -> String {
+    format!(r#"{{"execute_at":"2026-01-05T09:{minute:02}:00Z"}}"#)
+}

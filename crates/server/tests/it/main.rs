@@ -1,0 +1,20 @@
+//! The API as its callers meet it: requests in, answers out, a real store behind, no socket.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code: a panic is how a test fails"
+)]
+
+mod access;
+mod bad_input;
+mod batch;
+mod description;
+mod events;
+mod failures;
+mod harness;
+mod idempotency;
+mod lists;
+mod observing;
+mod receipts;
+mod tasks;

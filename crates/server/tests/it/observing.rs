@@ -1,0 +1,133 @@
+//! What others see of the process: nodes, metrics, headers.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use almanack_core::store::NodeStore;
+use almanack_engine::reschedule::{Kinds, Rescheduler};
+use almanack_server::{AppState, access::Access, app};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::{
+    clock::ManualClock,
+    fixture::{PUBLISH, START, at as instant, kind, node},
+};
+use axum::http::Method;
+use insta::assert_json_snapshot;
+use metrics_exporter_prometheus::PrometheusBuilder;
+
+use crate::harness::{ARTICLE, LIMITS, World, at, request, send, with};
+
+#[tokio::test]
+async fn nodes_are_listed() {
+    let world = World::open();
+    world
+        .store
+        .save_node(&node("node-a", "session-a"))
+        .await
+        .unwrap();
+    assert_json_snapshot!(world.get("/api/v1/nodes").await.json(), @r#"
+    {
+      "nodes": [
+        {
+          "name": "node-a",
+          "seen_at": "2026-01-05T08:00:00Z",
+          "session": "session-a",
+          "skew_us": 0,
+          "started_at": "2026-01-05T08:00:00Z",
+          "version": "0.1.0"
+        }
+      ]
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn health_says_which_version_runs() {
+    let world = World::open();
+    assert_json_snapshot!(world.get("/healthz").await.json(), @r#"
+    {
+      "status": "ok",
+      "version": "0.0.0-test"
+    }
+    "#);
+    assert_eq!(world.get("/readyz").await.json()["status"], "ready");
+}
+
+#[tokio::test]
+async fn answers_carry_a_request_id_and_careful_headers() {
+    let world = World::open();
+    let answer = world.get("/healthz").await;
+    let other = world.get("/nowhere").await;
+    assert!(answer.header("x-request-id").is_some());
+    assert_ne!(answer.header("x-request-id"), other.header("x-request-id"));
+    for answer in [answer, other] {
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+    }
+    let given = with(Method::GET, "/healthz", "", &[("x-request-id", "mine")]);
+    assert_eq!(world.send(given).await.header("x-request-id"), Some("mine"));
+    let zipped = with(
+        Method::GET,
+        "/api/v1/openapi.json",
+        "",
+        &[("accept-encoding", "gzip")],
+    );
+    assert_eq!(
+        world.send(zipped).await.header("content-encoding"),
+        Some("gzip")
+    );
+}
+
+/// The recorder is the thread's own here, so that tests do not count each other's requests.
+#[test]
+fn metrics_count_requests_and_rules_and_show_what_waits() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let clock = Arc::new(ManualClock::at(START));
+    let store = Arc::new(SqliteStore::in_memory().unwrap());
+    let kinds = Kinds {
+        configured: BTreeSet::from([kind(PUBLISH)]),
+        accept_any: false,
+    };
+    let state = AppState {
+        rescheduler: Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds)),
+        store: store.clone(),
+        clock: clock.clone(),
+        access: Access::Open { hosts: Vec::new() },
+        limits: LIMITS,
+        metrics: recorder.handle(),
+        version: "0.0.0-test",
+    };
+    let app = app(Arc::new(state));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let ask = |method, path, body: &str| {
+        let request = request(method, path, body);
+        metrics::with_local_recorder(&recorder, || runtime.block_on(send(&app, request)))
+    };
+    ask(Method::PUT, ARTICLE, &at(0));
+    ask(Method::PUT, ARTICLE, &at(10));
+    ask(Method::GET, "/nowhere/42", "");
+    clock.set(instant(3600 + 600 + 90));
+    let text = ask(Method::GET, "/metrics", "").body;
+    for line in [
+        r#"almanack_reschedule_total{path="created"} 1"#,
+        r#"almanack_reschedule_total{path="updated"} 1"#,
+        r#"almanack_http_requests_total{method="PUT",route="/api/v1/tasks/{kind}/{subject}",status="201"} 1"#,
+        r#"almanack_http_requests_total{method="GET",route="unmatched",status="404"} 1"#,
+        r#"almanack_queue_depth{queue="ARTICLE_PUBLISH",state="waiting"} 1"#,
+        r#"almanack_queue_depth{queue="ARTICLE_PUBLISH",state="due"} 1"#,
+        r#"almanack_oldest_due_seconds{queue="ARTICLE_PUBLISH"} 90"#,
+        r#"almanack_build_info{version="0.0.0-test"} 1"#,
+    ] {
+        assert!(text.contains(line), "{line} is missing in\n{text}");
+    }
+    ask(Method::DELETE, ARTICLE, "");
+    let text = ask(Method::GET, "/metrics", "").body;
+    let zero = r#"almanack_queue_depth{queue="ARTICLE_PUBLISH",state="due"} 0"#;
+    assert!(
+        text.contains(zero),
+        "a queue that emptied falls to zero:\n{text}"
+    );
+}
