@@ -39,11 +39,7 @@ pub(crate) fn dispatch(
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
-            serve::run(
-                &settings(&inputs, Need::Everything)?,
-                &inputs.environment,
-                output,
-            )
+            serve::run(&settings(&inputs, Need::Everything)?, &inputs.environment)
         }
         Command::Task(command) => {
             wait_for(async { task::run(&Desk::open(&inputs).await?, command, output).await })
@@ -86,10 +82,11 @@ impl Desk {
         let settings = settings(inputs, Need::Database)?;
         let store = wiring::open_store(&settings.database).await?;
         let origin = format!("cli:{}", user(&inputs.environment));
+        let clock = wiring::clock(store.as_ref()).await?;
         Ok(Self {
             settings,
             store,
-            clock: wiring::clock(),
+            clock,
             origin,
         })
     }

@@ -13,7 +13,6 @@ mod commands;
 mod config;
 mod failure;
 mod output;
-mod stand_in;
 mod suggest;
 mod view;
 mod when;

@@ -1,13 +1,25 @@
-//! Concrete types behind the ports: which clock, which chance, which database.
+//! Concrete types behind the ports, and settings in the shape that each of them wants.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use almanack_adapters::{
+    callback::{CallbackHandler, CallbackSettings},
+    clock::SystemClock,
+    entropy::OsEntropy,
+};
 use almanack_core::{
     store::Store,
-    time::{Clock, Entropy},
+    task::Kind,
+    time::{Clock, CorrectedClock, Entropy},
 };
-use almanack_engine::reschedule::{Kinds, Rescheduler};
+use almanack_engine::{
+    keeper,
+    node::NodeSettings,
+    reschedule::{Kinds, Rescheduler},
+    runner::RunnerSettings,
+};
 use almanack_store::{Location, sqlite};
+use jiff::SignedDuration;
 
 use crate::{
     config::{
@@ -16,17 +28,21 @@ use crate::{
         settings::{Database, Durability},
     },
     failure::{Exit, Failure},
-    stand_in,
 };
-
-/// The machine's clock.
-pub(crate) fn clock() -> Arc<dyn Clock> {
-    Arc::new(stand_in::SystemClock)
-}
 
 /// The machine's chance.
 pub(crate) fn entropy() -> Arc<dyn Entropy> {
-    Arc::new(stand_in::OsEntropy)
+    Arc::new(OsEntropy)
+}
+
+/// The clock of a command that asks a few questions: the machine's, corrected once to the
+/// database's, so that "now" means the same to the command and to the nodes.
+pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>, Failure> {
+    let clock = CorrectedClock::new(Arc::new(SystemClock));
+    if let Some(shown) = store.database_time().await? {
+        clock.correct(&[(shown, clock.local_now())]);
+    }
+    Ok(Arc::new(clock))
 }
 
 /// Opens the configured database; creates or migrates it where needed.
@@ -59,4 +75,59 @@ pub(crate) fn rescheduler(
     clock: Arc<dyn Clock>,
 ) -> Rescheduler {
     Rescheduler::new(store, clock, kinds(settings))
+}
+
+/// What a node is told about itself.
+pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
+    let limits = settings.kinds.iter();
+    let limits = limits.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
+    NodeSettings {
+        name,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        lease: settings.node.lease_policy(),
+        runner: RunnerSettings {
+            slots: settings.node.slots,
+            limits: limits.collect(),
+            backoff: settings.retry,
+            drain: settings.node.drain,
+            ..RunnerSettings::default()
+        },
+        retention: match settings.retention.keep_for() {
+            Some(period) => keeper::Retention::After(period),
+            None => keeper::Retention::Keep,
+        },
+    }
+}
+
+/// Who makes the calls to business services.
+pub(crate) fn callback_handler(
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> Result<CallbackHandler, Failure> {
+    let otherwise = CallbackSettings {
+        url: None,
+        timeout: timeout(settings.callback.timeout),
+        key: settings.callback.key.clone(),
+        already_done: Vec::new(),
+    };
+    let by_kind: BTreeMap<Kind, CallbackSettings> = settings
+        .kinds
+        .iter()
+        .map(|(kind, of_kind)| {
+            let call = CallbackSettings {
+                url: of_kind.url.as_ref().map(ToString::to_string),
+                timeout: of_kind.timeout.map_or(otherwise.timeout, timeout),
+                key: of_kind.key.clone().or_else(|| otherwise.key.clone()),
+                already_done: of_kind.already_done.clone(),
+            };
+            (kind.clone(), call)
+        })
+        .collect();
+    CallbackHandler::new(clock, by_kind, otherwise)
+        .map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+}
+
+/// Settings bound timeouts from below, so none is negative.
+fn timeout(setting: SignedDuration) -> Duration {
+    setting.unsigned_abs()
 }

@@ -35,10 +35,14 @@ pub(crate) fn read(source: &mut Source) -> (Layer, Vec<Problem>) {
     for error in &errors {
         let span = error.span().unwrap_or(0..0);
         cover_broken_line(source, &text, span.start);
-        syntax.push(syntax_problem(error.message(), span));
+        syntax.push(syntax_problem(error.message(), &text, span));
     }
     // Past a syntax error the parser guesses; complaints about its guesses would only confuse.
     let broken: Vec<usize> = syntax.iter().filter_map(|p| line_of(source, p)).collect();
+    walk.layer.retain(|_, given| match &given.place {
+        Place::File { span } => !broken.contains(&source.position(span.start).line),
+        _ => true,
+    });
     walk.problems
         .retain(|p| line_of(source, p).is_none_or(|line| !broken.contains(&line)));
     for span in walk.covered {
@@ -48,15 +52,17 @@ pub(crate) fn read(source: &mut Source) -> (Layer, Vec<Problem>) {
     (walk.layer, syntax)
 }
 
-fn syntax_problem(message: &str, span: Range<usize>) -> Problem {
-    let problem = Problem::error(message.trim_end(), Some(Place::File { span }));
+fn syntax_problem(message: &str, text: &str, span: Range<usize>) -> Problem {
+    let place = Some(Place::File { span: span.clone() });
     if message.contains("duplicate key") {
-        problem.hint("a key may stand only once in its table; remove one of them")
-    } else if message.contains("unquoted") || message.contains("string values must be quoted") {
-        problem.hint("text stands in quotes, like \"30s\"")
-    } else {
-        problem
+        let name = text.get(span).unwrap_or("a key").trim();
+        return Problem::error(format!("`{name}` stands here for the second time"), place)
+            .hint("a key may stand only once in its table; remove one of them");
     }
+    if message.contains("must be quoted") || message.contains("unquoted") {
+        return Problem::error("text must stand in quotes", place).hint("for example \"30s\"");
+    }
+    Problem::error(message.trim_end(), place)
 }
 
 fn line_of(source: &Source, problem: &Problem) -> Option<usize> {
@@ -102,7 +108,7 @@ impl Walk {
             .find(|section| *section == given)
         else {
             self.cover_all(value);
-            self.unknown_section(name);
+            self.unknown_section(name, matches!(value.get_ref(), DeValue::Table(_)));
             return;
         };
         let DeValue::Table(table) = value.get_ref() else {
@@ -166,7 +172,7 @@ impl Walk {
             .insert(KeyPath::of(key, kind), Given { raw, place });
     }
 
-    fn unknown_section(&mut self, name: &Spanned<DeString<'_>>) {
+    fn unknown_section(&mut self, name: &Spanned<DeString<'_>>, is_table: bool) {
         let given = name.get_ref();
         let home = key::KEYS
             .iter()
@@ -176,7 +182,12 @@ impl Walk {
             (None, Some(key)) => format!("`{given}` belongs into [{}]", key.section),
             (None, None) => format!("there are {}", list(&key::sections())),
         };
-        self.complain(format!("unknown section `{given}`"), name.span(), hint);
+        let what = if is_table {
+            format!("unknown section `{given}`")
+        } else {
+            format!("unknown key `{given}` outside of any section")
+        };
+        self.complain(what, name.span(), hint);
     }
 
     fn unknown_key(&mut self, section: &str, kind: Option<&str>, name: &Spanned<DeString<'_>>) {

@@ -181,7 +181,8 @@ impl Reader<'_> {
         }
     }
 
-    fn complain<T>(&mut self, path: &KeyPath, complaint: Complaint) -> Option<T> {
+    /// Refuses the value at `path`.
+    pub(crate) fn complain<T>(&mut self, path: &KeyPath, complaint: Complaint) -> Option<T> {
         let mut place = self.place(path);
         if let (Some(Place::File { span }), Some(part)) = (&mut place, complaint.span) {
             *span = part;

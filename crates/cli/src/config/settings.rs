@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, ops::RangeInclusive};
 
+use almanack_adapters::signature::SigningKey;
 use almanack_core::{
     backoff::Backoff,
     lease::LeasePolicy,
@@ -14,7 +15,6 @@ use super::{
     layer::Raw,
     reader::Reader,
     report::Problem,
-    secret::Secret,
     value::{self, Complaint, Read},
 };
 
@@ -221,7 +221,19 @@ pub(crate) struct Callback {
     /// How long a call may take.
     pub(crate) timeout: SignedDuration,
     /// Signs the calls.
-    pub(crate) secret: Option<Secret>,
+    pub(crate) key: Option<SigningKey>,
+}
+
+/// The key made of the secret at `path`.
+fn signing_key(reader: &mut Reader<'_>, path: &KeyPath, unset: &str) -> Option<SigningKey> {
+    let secret = reader.secret(path, unset)?;
+    match SigningKey::parse(secret.expose()) {
+        Ok(key) => Some(key),
+        Err(error) => {
+            let hint = "this makes one: echo whsec_$(openssl rand -base64 32)";
+            reader.complain(path, Complaint::new(error.to_string(), hint))
+        }
+    }
 }
 
 fn timeout_bounds() -> RangeInclusive<SignedDuration> {
@@ -234,7 +246,7 @@ impl Callback {
         let usual = SignedDuration::from_secs(10);
         Self {
             timeout: reader.value(&key("timeout"), usual, value::duration(timeout_bounds())),
-            secret: reader.secret(&key("secret"), "(calls are not signed)"),
+            key: signing_key(reader, &key("secret"), "(calls are not signed)"),
         }
     }
 }

@@ -54,7 +54,11 @@ pub(crate) fn text(raw: &Raw) -> Read<String> {
             "remove the key instead",
         )),
         Some(text) => Ok(text.to_owned()),
-        None => Err(mismatch("text", raw, "\"some text\", in quotes")),
+        None => Err(mismatch(
+            "text",
+            raw,
+            "\"some text\"; text stands in quotes",
+        )),
     }
 }
 

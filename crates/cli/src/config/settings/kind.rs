@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::task::{Kind, MAX_RETRY_MAX};
+use almanack_adapters::signature::SigningKey;
+use almanack_core::{
+    callback::AlreadyDone,
+    task::{Kind, MAX_RETRY_MAX},
+};
 use jiff::SignedDuration;
 use url::Url;
 
@@ -11,10 +15,9 @@ use super::{
         key::KeyPath,
         reader::{Reader, Show},
         report::{Place, Problem},
-        secret::Secret,
         value::{self, Complaint, Read},
     },
-    timeout_bounds,
+    signing_key, timeout_bounds,
 };
 
 /// `[kinds.NAME]`: `None` means as everywhere.
@@ -27,21 +30,11 @@ pub(crate) struct KindSettings {
     /// How long a call may take.
     pub(crate) timeout: Option<SignedDuration>,
     /// Signs the calls.
-    pub(crate) secret: Option<Secret>,
+    pub(crate) key: Option<SigningKey>,
     /// Retries a new task of this kind gets when nobody says otherwise.
     pub(crate) max_retry: Option<u32>,
     /// Answers that mean that it had already taken effect.
     pub(crate) already_done: Vec<AlreadyDone>,
-}
-
-/// An answer that counts as success: `409` alone, or `409:already_published` with a code that the
-/// answer's body must name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AlreadyDone {
-    /// The HTTP status.
-    pub(crate) status: u16,
-    /// The code in the body, if it matters.
-    pub(crate) code: Option<String>,
 }
 
 impl Show for AlreadyDone {
@@ -87,7 +80,7 @@ impl KindSettings {
             url: reader.optional(&key("url"), "(the task says)", value::web_address),
             slots: reader.optional(&key("slots"), "(as in [node])", value::count(1..=10_000)),
             timeout: reader.optional(&key("timeout"), usual, value::duration(timeout_bounds())),
-            secret: reader.secret(&key("secret"), usual),
+            key: signing_key(reader, &key("secret"), usual),
             max_retry: reader.optional(&key("max_retry"), "3", value::count(0..=MAX_RETRY_MAX)),
             already_done: reader.value(
                 &key("already_done"),
@@ -99,18 +92,8 @@ impl KindSettings {
 }
 
 fn already_done(text: &str) -> Read<AlreadyDone> {
-    let (status, code) = match text.split_once(':') {
-        Some((status, code)) => (status, Some(code.trim())),
-        None => (text, None),
-    };
-    match (status.trim().parse::<u16>(), code) {
-        (Ok(status @ 300..=599), code) if code != Some("") => Ok(AlreadyDone {
-            status,
-            code: code.map(str::to_owned),
-        }),
-        _ => Err(Complaint::new(
-            format!("`{text}` is not an answer"),
-            "write a status from 300 to 599 and a code, like \"409:already_published\", or \"409\"",
-        )),
-    }
+    AlreadyDone::parse(text).ok_or_else(|| {
+        let hint = "write a status from 400 to 599, alone or with the code the answer must name: \"409:already_published\"";
+        Complaint::new(format!("`{text}` is not an answer"), hint)
+    })
 }
