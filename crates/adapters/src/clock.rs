@@ -88,3 +88,32 @@ impl Sleeper for ClockSleeper {
         }
     }
 }
+
+/// Measures how long something takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    pub fn start() -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "measuring is about real time, not about any task's"
+        )]
+        Self(Instant::now())
+    }
+
+    /// Seconds since the start.
+    pub fn seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// Waits in real time, for people and measurements.
+pub async fn pause(period: Duration) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "people and measurements live in real time"
+    )]
+    tokio::time::sleep(period).await;
+}

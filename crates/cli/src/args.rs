@@ -76,6 +76,9 @@ pub(crate) enum Command {
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Measure the task engine on a scratch store of its own
+    #[command(subcommand)]
+    Bench(BenchCommand),
     /// Write a completion script for a shell
     Completions {
         /// Which shell
@@ -106,6 +109,72 @@ impl ServeArguments {
         });
         set.collect()
     }
+}
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Everything, beside the given database; cleans up after itself
+    Tasks(LoadArguments),
+    /// One phase on the given database itself, as a column of a comparison
+    Phase {
+        /// Which phase
+        phase: Phase,
+        #[command(flatten)]
+        load: LoadArguments,
+    },
+}
+
+/// A step of a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Phase {
+    /// Create the schema
+    Setup,
+    /// Write due tasks
+    Enqueue,
+    /// Run them all
+    Drain,
+    /// Run tasks at distinct instants
+    Late,
+    /// Move waiting tasks
+    Resched,
+    /// Load tasks that are not due
+    Far,
+}
+
+/// How much of everything.
+#[derive(Debug, Args)]
+pub(crate) struct LoadArguments {
+    /// Tasks to enqueue and to drain
+    #[arg(long, env = "BENCH_N", default_value_t = 20_000)]
+    pub(crate) tasks: usize,
+    /// Tasks per call when enqueueing
+    #[arg(long, default_value_t = 1_000)]
+    pub(crate) batch: usize,
+    /// Tasks at distinct instants
+    #[arg(long, env = "BENCH_LATE_N", default_value_t = 2_000)]
+    pub(crate) late_tasks: usize,
+    /// The instants lie within so many milliseconds
+    #[arg(long, env = "BENCH_LATE_SPREAD_MS", default_value_t = 10_000)]
+    pub(crate) late_spread_ms: u64,
+    /// The first instant, in milliseconds from now
+    #[arg(long, env = "BENCH_LATE_LEAD_MS", default_value_t = 4_000)]
+    pub(crate) late_lead_ms: u64,
+    /// Waiting tasks among which some are moved
+    #[arg(long, env = "BENCH_PENDING", default_value_t = 20_000)]
+    pub(crate) pending: usize,
+    /// How many are moved, one call each
+    #[arg(long, env = "BENCH_MOVES", default_value_t = 2_000)]
+    pub(crate) moves: usize,
+    /// How many move at a time
+    #[arg(long, env = "BENCH_CLIENTS", default_value_t = 8)]
+    pub(crate) clients: usize,
+    /// Tasks that are not due
+    #[arg(long, env = "BENCH_FAR", default_value_t = 1_000_000)]
+    pub(crate) far: i64,
+    /// A drain is cut off after so many seconds
+    #[arg(long, env = "BENCH_CAP_S", default_value_t = 60)]
+    pub(crate) cap_s: u64,
 }
 
 /// What to do with tasks.

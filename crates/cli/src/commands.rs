@@ -17,6 +17,7 @@ use crate::{
     wiring,
 };
 
+mod bench;
 mod check;
 mod completions;
 mod serve;
@@ -36,6 +37,10 @@ pub(crate) fn dispatch(
     };
     match &arguments.command {
         Command::Completions { shell } => completions::run(*shell, output),
+        Command::Bench(command) => {
+            let settings = settings(&inputs, Need::Database)?;
+            bench::run(command, &settings.database, output)
+        }
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
@@ -57,6 +62,14 @@ fn settings(inputs: &Inputs, need: Need) -> Result<Settings, Failure> {
     loaded
         .settings
         .ok_or_else(|| Failure::Configuration(Box::new(report)))
+}
+
+/// What a process that works for a while runs on.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    runtime.map_err(|error| Failure::new(Exit::Failed, format!("start: {error}")))
 }
 
 /// Commands that ask a few questions need no more than the calling thread.

@@ -9,10 +9,12 @@ use std::{collections::BTreeMap, process::ExitCode};
 use clap::Parser;
 
 mod args;
+mod bench;
 mod commands;
 mod config;
 mod failure;
 mod output;
+mod process;
 mod suggest;
 mod view;
 mod when;

@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     callback::{CallbackHandler, CallbackSettings},
-    clock::SystemClock,
+    clock::{ClockSleeper, SteadyClock, SystemClock},
     entropy::OsEntropy,
 };
 use almanack_core::{
-    store::Store,
+    store::{self, Store},
     task::Kind,
-    time::{Clock, CorrectedClock, Entropy},
+    time::{Clock, CorrectedClock, Entropy, Sleeper},
 };
 use almanack_engine::{
     keeper,
@@ -45,18 +45,38 @@ pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>, Failure> 
     Ok(Arc::new(clock))
 }
 
+/// The clock of a node. Where the database has a clock of its own, the machine's must not jump
+/// underneath the correction; where it has none, the machine's wall clock is the truth, jumps and
+/// all. The node corrects it before it starts and keeps it corrected.
+pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>, store::Error> {
+    let local: Arc<dyn Clock> = match store.database_time().await? {
+        Some(_) => Arc::new(SteadyClock::start()),
+        None => Arc::new(SystemClock),
+    };
+    Ok(Arc::new(CorrectedClock::new(local)))
+}
+
+/// Waits by a node's clock.
+pub(crate) fn sleeper(clock: &Arc<CorrectedClock>) -> Arc<dyn Sleeper> {
+    Arc::new(ClockSleeper::new(Arc::clone(clock) as Arc<dyn Clock>))
+}
+
 /// Opens the configured database; creates or migrates it where needed.
 pub(crate) async fn open_store(database: &Database) -> Result<Arc<dyn Store>, Failure> {
     let url = database.url.expose();
     let phrase = format!("open database `{}`", without_password(url));
     let location = Location::parse(url)
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()).during(&phrase))?;
-    let durability = match database.durability {
+    let opened = almanack_store::open(&location, durability(database)).await;
+    opened.map_err(|error| Failure::from(error).during(&phrase))
+}
+
+/// What a commit is to survive.
+pub(crate) fn durability(database: &Database) -> sqlite::Durability {
+    match database.durability {
         Durability::Full => sqlite::Durability::Full,
         Durability::Normal => sqlite::Durability::Normal,
-    };
-    let opened = almanack_store::open(&location, durability).await;
-    opened.map_err(|error| Failure::from(error).during(&phrase))
+    }
 }
 
 /// Which kinds somebody would know how to try: those with an address.

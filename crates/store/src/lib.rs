@@ -12,6 +12,7 @@ mod nudge;
 pub mod postgres;
 mod register;
 mod row;
+pub mod scratch;
 pub mod sqlite;
 mod task;
 #[cfg(test)]

@@ -1,0 +1,222 @@
+//! Measuring the task engine with nothing else in the way.
+//!
+//! Each phase starts from a store and answers with one [`Measured`]. `almanack bench tasks` runs
+//! them all on a scratch store of its own; `almanack bench phase` runs one on the given store, which
+//! makes Almanack a column beside other systems measured the same way.
+
+mod lateness;
+mod moves;
+mod throughput;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use almanack_core::{
+    finish::Outcome,
+    handler::Handler,
+    lease::LeasePolicy,
+    reschedule::{Put, Request},
+    store::{self, Store},
+    task::{ClaimedTask, Identity, Invalid, Kind, Subject},
+    time::{Clock, CorrectedClock},
+};
+use almanack_engine::{
+    handlers::Handlers,
+    keeper::Retention,
+    node::{self, NodeSettings, Ports},
+    reschedule::{self, Kinds, Rescheduler},
+    runner::RunnerSettings,
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::wiring;
+
+pub(crate) use lateness::lateness;
+pub(crate) use moves::moves;
+pub(crate) use throughput::{drain, enqueue};
+
+/// The kind of every measured task.
+const KIND: &str = "BENCH";
+
+/// How much of everything.
+#[derive(Debug, Clone)]
+pub(crate) struct Load {
+    /// Tasks to enqueue and drain.
+    pub(crate) tasks: usize,
+    /// Tasks per call when enqueueing.
+    pub(crate) batch: usize,
+    /// Tasks at distinct instants.
+    pub(crate) late_tasks: usize,
+    /// The instants lie within this.
+    pub(crate) late_spread: Duration,
+    /// The first instant, from now.
+    pub(crate) late_lead: Duration,
+    /// Waiting tasks among which some are moved.
+    pub(crate) pending: usize,
+    /// How many are moved, one call each.
+    pub(crate) moves: usize,
+    /// How many move at a time.
+    pub(crate) clients: usize,
+    /// A phase that takes longer is cut off; its rate is that of what got done.
+    pub(crate) cap: Duration,
+}
+
+/// What a phase came to.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Measured {
+    /// How many tasks.
+    pub(crate) n: usize,
+    /// In how long; absent where the instants themselves are the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds: Option<f64>,
+    /// Resident memory afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rss_kb: Option<u64>,
+    /// Start minus due, per task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) late_ms: Option<Vec<f64>>,
+    /// With which settings, in words.
+    pub(crate) how: String,
+}
+
+/// Why a measurement stopped.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A change was refused.
+    #[error(transparent)]
+    Refused(#[from] reschedule::Error),
+    /// The node did not start.
+    #[error(transparent)]
+    Node(#[from] node::Error),
+    /// A made-up value broke its rule.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// Something that must hold did not.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// A store under measurement.
+pub(crate) struct Bench {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) load: Load,
+    clock: Arc<CorrectedClock>,
+}
+
+impl Bench {
+    pub(crate) async fn new(store: Arc<dyn Store>, load: Load) -> Result<Self, Error> {
+        let clock = wiring::node_clock(store.as_ref()).await?;
+        Ok(Self { store, load, clock })
+    }
+
+    fn rescheduler(&self) -> Arc<Rescheduler> {
+        let kinds = Kinds {
+            accept_any: true,
+            ..Kinds::default()
+        };
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        Arc::new(Rescheduler::new(store, clock, kinds))
+    }
+
+    /// A node that claims as much as it can and does nothing with it.
+    async fn start_node(
+        &self,
+        handler: Arc<dyn Handler>,
+        slots: usize,
+    ) -> Result<RunningNode, Error> {
+        let runner = RunnerSettings {
+            slots,
+            claim_max: slots / 2,
+            ..RunnerSettings::default()
+        };
+        let settings = NodeSettings {
+            name: "bench".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            lease: LeasePolicy::default(),
+            runner,
+            retention: Retention::Keep,
+        };
+        let ports = Ports {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            sleeper: wiring::sleeper(&self.clock),
+            entropy: wiring::entropy(),
+            handlers: Handlers::new(handler),
+        };
+        let node = node::admit(ports, settings).await?;
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(node.run(stop.clone()));
+        Ok(RunningNode { stop, task })
+    }
+}
+
+/// A node that works until told to stop.
+struct RunningNode {
+    stop: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl RunningNode {
+    async fn stop(self) -> Result<(), Error> {
+        self.stop.cancel();
+        self.task
+            .await
+            .map_err(|error| Error::Wrong(error.to_string()))
+    }
+}
+
+/// Does nothing, and counts it.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Counting {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl Handler for Counting {
+    async fn attempt(&self, _: &ClaimedTask) -> Outcome {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Outcome::Done { detail: None }
+    }
+}
+
+fn wish(subject: &str, execute_at: Timestamp) -> Result<Request, Invalid> {
+    let identity = Identity {
+        subject: Subject::parse(subject)?,
+        kind: Kind::parse(KIND)?,
+    };
+    Ok(Request::Put(Put {
+        identity,
+        execute_at,
+        payload: None,
+        callback_url: None,
+        max_retry: None,
+        priority: None,
+        revision: None,
+    }))
+}
+
+fn later(clock: &dyn Clock, by: Duration) -> Timestamp {
+    clock.now().saturating_add(by).unwrap_or(Timestamp::MAX)
+}
+
+/// Resident memory of this process, where the system tells.
+pub(crate) fn rss_kb() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}

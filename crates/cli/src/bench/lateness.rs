@@ -1,0 +1,93 @@
+//! How soon after its time a task starts.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
+use almanack_core::{
+    finish::Outcome,
+    handler::Handler,
+    task::ClaimedTask,
+    time::{Clock, to_micros},
+};
+use async_trait::async_trait;
+
+use super::{Bench, Error, Measured, later, wish};
+
+/// A node of ordinary size: this is about the single task, not about the crowd.
+const SLOTS: usize = 64;
+/// How long after the last instant to wait for stragglers.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Between two looks at whether everything is done.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Notes how late each task starts, by the clock its time was set by.
+struct Noting {
+    clock: Arc<dyn Clock>,
+    late_ms: Mutex<Vec<f64>>,
+}
+
+impl Noting {
+    fn noted(&self) -> Vec<f64> {
+        self.late_ms
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+#[async_trait]
+impl Handler for Noting {
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome {
+        let late = self
+            .clock
+            .now()
+            .duration_since(task.execute_at)
+            .as_millis_f64();
+        self.late_ms
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(late);
+        Outcome::Done { detail: None }
+    }
+}
+
+/// Tasks at distinct instants, with the node already running.
+pub(crate) async fn lateness(bench: &Bench) -> Result<Measured, Error> {
+    let load = &bench.load;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let handler = Arc::new(Noting {
+        clock: clock.clone(),
+        late_ms: Mutex::default(),
+    });
+    let node = bench.start_node(handler.clone(), SLOTS).await?;
+    let first = later(&*clock, load.late_lead);
+    let count = u32::try_from(load.late_tasks).unwrap_or(u32::MAX).max(1);
+    let gap = load.late_spread / count;
+    let mut wishes = Vec::with_capacity(load.late_tasks);
+    for n in 0..count {
+        let at = first.saturating_add(gap * n).unwrap_or(first);
+        wishes.push(wish(&format!("late:{n}"), to_micros(at))?);
+    }
+    bench.rescheduler().ask_all(wishes, "bench").await?;
+    let watch = Stopwatch::start();
+    let limit = (load.late_lead + load.late_spread + PATIENCE).as_secs_f64();
+    while handler.noted().len() < load.late_tasks && watch.seconds() < limit {
+        pause(LOOK_EVERY).await;
+    }
+    node.stop().await?;
+    let late_ms: Vec<f64> = handler
+        .noted()
+        .iter()
+        .map(|ms| (ms * 100.0).round() / 100.0)
+        .collect();
+    Ok(Measured {
+        n: late_ms.len(),
+        seconds: None,
+        rss_kb: None,
+        late_ms: Some(late_ms),
+        how: format!("{SLOTS} slots, woken by the next due time; no polling"),
+    })
+}

@@ -1,0 +1,65 @@
+//! How many waiting tasks can be moved per second, one call each.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_adapters::clock::Stopwatch;
+use almanack_core::{
+    reschedule::{Request, Rule},
+    time::to_micros,
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use jiff::Timestamp;
+
+use super::{Bench, Error, Measured, later, wish};
+
+/// Far enough that nothing becomes due while it is moved.
+const FAR: Duration = Duration::from_hours(24);
+
+/// Moves some of many waiting tasks, several callers at a time.
+pub(crate) async fn moves(bench: &Bench) -> Result<Measured, Error> {
+    let load = &bench.load;
+    let rescheduler = bench.rescheduler();
+    let far = to_micros(later(&*bench.clock, FAR));
+    let subjects: Vec<String> = (0..load.pending).map(|n| format!("move:{n}")).collect();
+    for chunk in subjects.chunks(load.batch) {
+        let wishes = chunk
+            .iter()
+            .map(|subject| wish(subject, far))
+            .collect::<Result<Vec<_>, _>>()?;
+        rescheduler.ask_all(wishes, "bench").await?;
+    }
+    let step = (load.pending / load.moves.max(1)).max(1);
+    let moved_to = far.saturating_add(FAR).unwrap_or(Timestamp::MAX);
+    let wishes: Vec<Request> = subjects
+        .iter()
+        .step_by(step)
+        .take(load.moves)
+        .map(|subject| wish(subject, moved_to))
+        .collect::<Result<_, _>>()?;
+    let n = wishes.len();
+    let watch = Stopwatch::start();
+    stream::iter(wishes)
+        .map(|wish| {
+            let rescheduler = Arc::clone(&rescheduler);
+            async move {
+                let receipt = rescheduler.ask(wish, "bench").await?;
+                match receipt.rule {
+                    Rule::Updated if receipt.execute_at == moved_to => Ok(()),
+                    rule => Err(Error::Wrong(format!("not moved but {}", rule.as_str()))),
+                }
+            }
+        })
+        .buffer_unordered(load.clients)
+        .try_collect::<Vec<()>>()
+        .await?;
+    Ok(Measured {
+        n,
+        seconds: Some(watch.seconds()),
+        rss_kb: None,
+        late_ms: None,
+        how: format!(
+            "one call a move, {} at a time; receipt and history kept",
+            load.clients
+        ),
+    })
+}

@@ -1,0 +1,96 @@
+//! How many tasks go in, and how many come out, per second.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_adapters::clock::{Stopwatch, pause};
+use almanack_core::time::Clock;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use jiff::Timestamp;
+
+use super::{Bench, Counting, Error, Measured, rss_kb, wish};
+
+/// Batches on their way at once.
+const IN_FLIGHT: usize = 2;
+/// Attempts at once of the draining node.
+const SLOTS: usize = 4_000;
+/// Between two looks at whether everything is done.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Writes the tasks, due at once, by the batch call.
+pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
+    let rescheduler = bench.rescheduler();
+    let now = bench.clock.now();
+    // Distinct from an earlier round's, which the store remembers.
+    let round = now.as_microsecond();
+    let subjects: Vec<String> = (0..bench.load.tasks)
+        .map(|n| format!("b{round}:{n}"))
+        .collect();
+    let watch = Stopwatch::start();
+    stream::iter(subjects.chunks(bench.load.batch))
+        .map(|chunk| {
+            let rescheduler = Arc::clone(&rescheduler);
+            async move {
+                let wishes = chunk.iter().map(|subject| wish(subject, now));
+                let wishes = wishes.collect::<Result<Vec<_>, _>>()?;
+                let answers = rescheduler.ask_all(wishes, "bench").await?;
+                answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+                Ok::<_, Error>(())
+            }
+        })
+        .buffer_unordered(IN_FLIGHT)
+        .try_collect::<Vec<()>>()
+        .await?;
+    Ok(Measured {
+        n: bench.load.tasks,
+        seconds: Some(watch.seconds()),
+        rss_kb: None,
+        late_ms: None,
+        how: format!(
+            "batch call, {} tasks a call, {IN_FLIGHT} calls in flight",
+            bench.load.batch
+        ),
+    })
+}
+
+/// Has one node do everything that is due, until the store shows it done.
+pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
+    let target = due(bench).await?;
+    let handler = Arc::new(Counting::default());
+    let watch = Stopwatch::start();
+    let node = bench.start_node(handler.clone(), SLOTS).await?;
+    let (done, seconds) = loop {
+        let seconds = watch.seconds();
+        let over = seconds > bench.load.cap.as_secs_f64();
+        if over || handler.count() >= target {
+            let left = due(bench).await? + running(bench).await?;
+            if left == 0 || over {
+                break (target.saturating_sub(left), seconds);
+            }
+        }
+        pause(LOOK_EVERY).await;
+    };
+    let rss_kb = rss_kb();
+    node.stop().await?;
+    Ok(Measured {
+        n: done,
+        seconds: Some(seconds),
+        rss_kb,
+        late_ms: None,
+        how: format!(
+            "{SLOTS} slots, {} tasks a claim, endings in groups",
+            SLOTS / 2
+        ),
+    })
+}
+
+async fn due(bench: &Bench) -> Result<usize, Error> {
+    let depths = bench.store.load_depths(bench.clock.now()).await?;
+    let due: u64 = depths.iter().map(|depth| depth.due).sum();
+    Ok(usize::try_from(due).unwrap_or(usize::MAX))
+}
+
+/// What is claimed and not yet finished: every claim's open tasks, whenever its lease may pass.
+async fn running(bench: &Bench) -> Result<usize, Error> {
+    let claims = bench.store.load_expired(Timestamp::MAX, usize::MAX).await?;
+    Ok(claims.iter().map(|claim| claim.tasks.len()).sum())
+}

@@ -1,0 +1,179 @@
+//! `almanack bench`: how fast, how punctual, how large.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_adapters::clock::SystemClock;
+use almanack_core::{store::Store, time::Clock};
+use almanack_store::{
+    Location,
+    scratch::{self, Scratch},
+    sqlite::Durability,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    args::{BenchCommand, LoadArguments, Phase},
+    bench::{self, Bench, Load, Measured},
+    commands::runtime,
+    config::settings::Database,
+    failure::{Exit, Failure},
+    output::Output,
+    wiring,
+};
+
+/// Not-yet-due tasks start a day from now.
+const FAR_US: i64 = 86_400_000_000;
+
+/// Measures what was asked.
+pub(super) fn run(
+    command: &BenchCommand,
+    database: &Database,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let location = location(database)?;
+    let durability = wiring::durability(database);
+    runtime()?.block_on(async {
+        match command {
+            BenchCommand::Tasks(load) => tasks(&location, durability, load, output).await?,
+            BenchCommand::Phase { phase, load } => {
+                let answer = one_phase(&location, durability, *phase, load).await?;
+                output.line(&answer.to_string())?;
+            }
+        }
+        Ok(Exit::Ok)
+    })
+}
+
+fn location(database: &Database) -> Result<Location, Failure> {
+    Location::parse(database.url.expose())
+        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+}
+
+/// Every phase, each on a scratch store that is removed afterwards.
+async fn tasks(
+    location: &Location,
+    durability: Durability,
+    arguments: &LoadArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let mut answers = serde_json::Map::new();
+    for (name, phases) in [
+        ("throughput", &[Phase::Enqueue, Phase::Drain][..]),
+        ("lateness", &[Phase::Late]),
+        ("reschedule", &[Phase::Resched]),
+        ("with_far", &[Phase::Far, Phase::Enqueue, Phase::Drain]),
+    ] {
+        let unique = wiring::entropy().next_u64();
+        let scratch = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
+        let at = scratch.location();
+        let mut done = Ok(());
+        for phase in phases {
+            output.note(&format!("bench: {name}: {phase:?}\n"));
+            match one_phase(&at, durability, *phase, arguments).await {
+                Ok(answer) => {
+                    let key = format!("{name}_{phase:?}").to_lowercase();
+                    answers.insert(key, summarise(answer));
+                }
+                Err(failure) => {
+                    done = Err(failure);
+                    break;
+                }
+            }
+        }
+        scratch.remove().await?;
+        done?;
+    }
+    answers.insert("peak_rss_kb".to_owned(), json!(peak_rss_kb()));
+    show(&Value::Object(answers), output)
+}
+
+async fn one_phase(
+    location: &Location,
+    durability: Durability,
+    phase: Phase,
+    arguments: &LoadArguments,
+) -> Result<Value, Failure> {
+    let store: Arc<dyn Store> = almanack_store::open(location, durability).await?;
+    let bench = Bench::new(store, load(arguments)).await.map_err(failed)?;
+    let measured: Measured = match phase {
+        Phase::Setup => return Ok(json!({})),
+        Phase::Enqueue => bench::enqueue(&bench).await,
+        Phase::Drain => {
+            scratch::settle(location).await?;
+            bench::drain(&bench).await
+        }
+        Phase::Late => bench::lateness(&bench).await,
+        Phase::Resched => bench::moves(&bench).await,
+        Phase::Far => {
+            let first = SystemClock.now().as_microsecond() + FAR_US;
+            scratch::load_far(location, first, arguments.far).await?;
+            return Ok(json!({"n": arguments.far}));
+        }
+    }
+    .map_err(failed)?;
+    serde_json::to_value(measured)
+        .map_err(|error| Failure::new(Exit::Failed, format!("write result: {error}")))
+}
+
+fn failed(error: bench::Error) -> Failure {
+    match error {
+        bench::Error::Store(error) => Failure::from(error).during("measure"),
+        other => Failure::new(Exit::Failed, format!("measure: {other}")),
+    }
+}
+
+fn load(arguments: &LoadArguments) -> Load {
+    Load {
+        tasks: arguments.tasks,
+        batch: arguments.batch,
+        late_tasks: arguments.late_tasks,
+        late_spread: Duration::from_millis(arguments.late_spread_ms),
+        late_lead: Duration::from_millis(arguments.late_lead_ms),
+        pending: arguments.pending,
+        moves: arguments.moves,
+        clients: arguments.clients,
+        cap: Duration::from_secs(arguments.cap_s),
+    }
+}
+
+/// A rate for what took time, percentiles for what was late.
+fn summarise(mut answer: Value) -> Value {
+    let n = answer["n"].as_f64();
+    if let (Some(n), Some(seconds)) = (n, answer["seconds"].as_f64()) {
+        answer["per_second"] = json!((n / seconds).round());
+    }
+    if let Some(late) = answer["late_ms"].as_array() {
+        let mut late: Vec<f64> = late.iter().filter_map(Value::as_f64).collect();
+        late.sort_by(f64::total_cmp);
+        let at = |share: usize| late.get((late.len() * share / 100).min(late.len().max(1) - 1));
+        answer["late_ms"] =
+            json!({"p50": at(50), "p95": at(95), "p99": at(99), "max": late.last()});
+    }
+    answer
+}
+
+fn show(answers: &Value, output: &mut Output) -> Result<(), Failure> {
+    if output.json {
+        return output.value(answers);
+    }
+    for (name, answer) in answers.as_object().into_iter().flatten() {
+        let figure = match answer {
+            Value::Object(fields) if fields.contains_key("per_second") => {
+                format!("{} per second", fields["per_second"])
+            }
+            Value::Object(fields) if fields.contains_key("late_ms") => {
+                format!("ms late: {}", fields["late_ms"])
+            }
+            other => other.to_string(),
+        };
+        output.line(&format!("{name:22} {figure}"))?;
+    }
+    Ok(())
+}
+
+/// The most memory this process ever had resident, where the system tells.
+fn peak_rss_kb() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}

@@ -1,0 +1,209 @@
+//! A node and its HTTP API, started and stopped as one.
+
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+
+use almanack_core::{store::Store, time::Clock};
+use almanack_engine::{
+    handlers::Handlers,
+    node::{self, AdmittedNode, Ports},
+};
+use almanack_server::{AppState, Limits, access::Access};
+use jiff::Timestamp;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    config::{Settings, settings::Node},
+    failure::{Exit, Failure},
+    wiring,
+};
+
+/// Bounds of the histograms, in seconds: from "at once" to "an hour late".
+const SECONDS: [f64; 13] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0, 3600.0,
+];
+
+/// A process that is ready to work.
+pub(crate) struct Process {
+    /// What the node is called.
+    pub(crate) node_name: String,
+    /// Where the API answers.
+    pub(crate) address: SocketAddr,
+    /// Whether it answers anybody on this machine.
+    pub(crate) open: bool,
+    /// Where its tasks live.
+    pub(crate) store: Arc<dyn Store>,
+    node: AdmittedNode,
+    listener: TcpListener,
+    app: axum::Router,
+}
+
+/// Opens the database, admits the node and takes the address.
+pub(crate) async fn start(
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+) -> Result<Process, Failure> {
+    let store = wiring::open_store(&settings.database).await?;
+    let clock = wiring::node_clock(store.as_ref()).await?;
+    let access = choose_access(store.as_ref(), settings, clock.now()).await?;
+    let open = matches!(access, Access::Open { .. });
+    let listener = listen(settings.server.listen).await?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Failure::new(Exit::Failed, format!("listen: {error}")))?;
+    let entropy = wiring::entropy();
+    let node_name = node_name(&settings.node, environment, entropy.next_u64());
+    let handler = wiring::callback_handler(settings, clock.clone())?;
+    let app = almanack_server::app(Arc::new(AppState {
+        rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
+        store: store.clone(),
+        clock: clock.clone(),
+        access,
+        limits: Limits {
+            payload_bytes: settings.limits.payload_bytes,
+            batch_items_max: settings.limits.batch_items,
+            ..Limits::default()
+        },
+        metrics: install_metrics()?,
+        version: env!("CARGO_PKG_VERSION"),
+    }));
+    let ports = Ports {
+        store: store.clone(),
+        sleeper: wiring::sleeper(&clock),
+        clock,
+        entropy,
+        handlers: Handlers::new(Arc::new(handler)),
+    };
+    let admitted = node::admit(ports, wiring::node_settings(settings, node_name.clone())).await;
+    let node = admitted.map_err(refused)?;
+    Ok(Process {
+        node_name,
+        address,
+        open,
+        store,
+        node,
+        listener,
+        app,
+    })
+}
+
+impl Process {
+    /// Works until `stop`; requests under way are answered and attempts under way end first.
+    pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
+        let told = stop.clone();
+        let serving = axum::serve(self.listener, self.app)
+            .with_graceful_shutdown(async move { told.cancelled().await });
+        let (served, ()) = tokio::join!(serving, self.node.run(stop));
+        served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
+    }
+}
+
+/// Cancelled when the process manager or a person says so.
+pub(crate) fn stop_signal() -> Result<CancellationToken, Failure> {
+    let stop = CancellationToken::new();
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let listened = signal(kind);
+        let mut signal = listened
+            .map_err(|error| Failure::new(Exit::Failed, format!("listen for signals: {error}")))?;
+        let stop = stop.clone();
+        tokio::spawn(async move {
+            signal.recv().await;
+            stop.cancel();
+        });
+    }
+    Ok(stop)
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        Failure::new(Exit::Failed, format!("listen at {address}: {error}"))
+            .hint("another process may be using it; choose one with --listen ADDRESS:PORT")
+    })
+}
+
+/// Metrics are the process's, not the app's: a second start in one process finds them there.
+fn install_metrics() -> Result<PrometheusHandle, Failure> {
+    let failed = |error| Failure::new(Exit::Failed, format!("start metrics: {error}"));
+    let recorder = PrometheusBuilder::new()
+        .set_buckets(&SECONDS)
+        .map_err(failed)?
+        .build_recorder();
+    let handle = recorder.handle();
+    metrics::set_global_recorder(recorder)
+        .map_err(|error| Failure::new(Exit::Failed, format!("start metrics: {error}")))?;
+    let version = env!("CARGO_PKG_VERSION");
+    metrics::gauge!("almanack_build_info", "version" => version).set(1.0);
+    Ok(handle)
+}
+
+fn refused(error: node::Error) -> Failure {
+    match error {
+        node::Error::Store(error) => Failure::from(error).during("start node"),
+        node::Error::NameTaken { .. } => Failure::new(Exit::Failed, format!("start node: {error}"))
+            .hint("set node.name, or leave it out to get one of its own"),
+    }
+}
+
+/// A first try on one's own machine needs no token. Any other address is open to others, and then
+/// somebody must have decided who may come in.
+async fn choose_access(
+    store: &dyn Store,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<Access, Failure> {
+    let listen = settings.server.listen;
+    let tokens = store.load_tokens().await?;
+    if tokens.iter().any(|token| token.is_valid(now)) {
+        return Ok(Access::Tokens);
+    }
+    if listen.ip().is_loopback() {
+        return Ok(Access::Open {
+            hosts: settings.server.allowed_hosts.clone(),
+        });
+    }
+    let what = format!("{listen} can be reached from elsewhere, and no token guards it");
+    Err(Failure::new(Exit::Usage, what)
+        .hint("`almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1"))
+}
+
+/// What this node is called: as configured, or after the machine, with an ending that tells two
+/// nodes on one machine apart.
+fn node_name(node: &Node, environment: &BTreeMap<String, String>, chance: u64) -> String {
+    if let Some(name) = &node.name {
+        return name.clone();
+    }
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let told = ["HOSTNAME", "COMPUTERNAME"]
+        .into_iter()
+        .find_map(|name| environment.get(name));
+    let host = machine
+        .as_deref()
+        .or(told.map(String::as_str))
+        .unwrap_or("")
+        .trim();
+    let host = if host.is_empty() { "node" } else { host };
+    format!("{host}-{:04x}", chance & 0xffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configured_name_is_taken_as_it_is_and_a_made_up_one_ends_in_chance() {
+        let mut node = Node {
+            name: Some("news-1".to_owned()),
+            slots: 1,
+            lease: jiff::SignedDuration::from_secs(30),
+            drain: jiff::SignedDuration::ZERO,
+        };
+        let environment = BTreeMap::new();
+        assert_eq!(node_name(&node, &environment, 7), "news-1");
+        node.name = None;
+        assert!(node_name(&node, &environment, 0xa_beef).ends_with("-beef"));
+    }
+}

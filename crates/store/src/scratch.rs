@@ -1,0 +1,146 @@
+//! A store of one's own for a moment: what measurements run on, and what they clean up.
+
+use std::path::PathBuf;
+
+use almanack_core::store::{Error, Result};
+use tokio_postgres::{Client, NoTls};
+
+use crate::Location;
+
+/// Rows that wait, not yet due, one second apart; `$1` microseconds is the first one's time, `$2`
+/// how many. SQLite makes its numbers by recursion, PostgreSQL has a function for it.
+macro_rules! far_columns {
+    () => {
+        "insert into task (subject, kind, status, is_current, execute_at_us, due_at_us, priority, \
+         attempt, max_retry, term, revision, decisions, created_at_us, created_execute_at_us, \
+         origin, payload) select 'far:' || n, 'BENCH', 'INIT', true, $1 + n * 1000000, \
+         $1 + n * 1000000, 5, 0, 3, 0, 1, 0, $1, $1 + n * 1000000, 'bench', 'null' from "
+    };
+}
+const FAR_SQLITE: &str = concat!(
+    "with recursive g(n) as (select 1 union all select n + 1 from g where n < $2) ",
+    far_columns!(),
+    "g"
+);
+const FAR_POSTGRES: &str = concat!(far_columns!(), "generate_series(1, $2::bigint) g(n)");
+
+/// Where a measurement keeps its data.
+pub enum Scratch {
+    /// A file and its companions.
+    Sqlite(PathBuf),
+    /// A schema in the given database.
+    Postgres {
+        /// The database.
+        url: String,
+        /// The schema.
+        schema: String,
+    },
+}
+
+impl Scratch {
+    /// Makes room beside `location` under `name`; nothing that is there is touched.
+    pub async fn create(location: &Location, name: &str) -> Result<Self> {
+        match location {
+            Location::Sqlite(path) => {
+                let mut beside = path.clone().into_os_string();
+                beside.push(format!(".{name}"));
+                Ok(Self::Sqlite(beside.into()))
+            }
+            Location::Postgres(url) => {
+                run(url, &format!("create schema \"{name}\"")).await?;
+                Ok(Self::Postgres {
+                    url: url.clone(),
+                    schema: name.to_owned(),
+                })
+            }
+        }
+    }
+
+    /// Where to open it.
+    pub fn location(&self) -> Location {
+        match self {
+            Self::Sqlite(path) => Location::Sqlite(path.clone()),
+            Self::Postgres { url, schema } => {
+                let separator = if url.contains('?') { '&' } else { '?' };
+                Location::Postgres(format!(
+                    "{url}{separator}options=-c%20search_path%3D{schema}"
+                ))
+            }
+        }
+    }
+
+    /// Removes it and everything in it. Stores opened on it must be gone.
+    pub async fn remove(self) -> Result<()> {
+        match self {
+            Self::Sqlite(path) => {
+                for ending in ["", "-wal", "-shm"] {
+                    let mut file = path.clone().into_os_string();
+                    file.push(ending);
+                    // The companions come and go; the file itself is in a place of our choosing.
+                    let _ = std::fs::remove_file(file);
+                }
+                Ok(())
+            }
+            Self::Postgres { url, schema } => {
+                run(&url, &format!("drop schema \"{schema}\" cascade")).await
+            }
+        }
+    }
+}
+
+/// Writes `count` tasks of kind `BENCH` that are not due before `first_due_at_us`.
+pub async fn load_far(location: &Location, first_due_at_us: i64, count: i64) -> Result<()> {
+    match location {
+        Location::Sqlite(path) => {
+            let connection = rusqlite::Connection::open(path).map_err(unavailable)?;
+            let parameters = (first_due_at_us, count);
+            // The text's first parameter is the count, which SQLite numbers by appearance.
+            connection
+                .execute(FAR_SQLITE, (parameters.1, parameters.0))
+                .map_err(unavailable)?;
+            Ok(())
+        }
+        Location::Postgres(url) => {
+            let client = connect(url).await?;
+            let loaded = client
+                .execute(FAR_POSTGRES, &[&first_due_at_us, &count])
+                .await;
+            loaded.map_err(unavailable)?;
+            settle(location).await
+        }
+    }
+}
+
+/// Brings statistics up to date, as a store in use would have them.
+pub async fn settle(location: &Location) -> Result<()> {
+    match location {
+        Location::Sqlite(path) => {
+            let connection = rusqlite::Connection::open(path).map_err(unavailable)?;
+            connection.execute_batch("analyze").map_err(unavailable)
+        }
+        Location::Postgres(url) => run(url, "vacuum analyze task").await,
+    }
+}
+
+async fn connect(url: &str) -> Result<Client> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .map_err(unavailable)?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+async fn run(url: &str, statements: &str) -> Result<()> {
+    connect(url)
+        .await?
+        .batch_execute(statements)
+        .await
+        .map_err(unavailable)
+}
+
+fn unavailable(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::Unavailable {
+        statement: "prepare scratch store",
+        source: Box::new(error),
+    }
+}
