@@ -66,6 +66,8 @@ fn key_and_value(text: &str) -> Result<(String, String), String> {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show everything at work: Almanack, an article service and its authors, on this machine alone
+    Demo(DemoArguments),
     /// Run a node: try tasks at their time and answer the HTTP API
     Serve(ServeArguments),
     /// Check the configuration and show what is in force, and why
@@ -76,6 +78,9 @@ pub(crate) enum Command {
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Run a piece of the simulated outside world
+    #[command(subcommand)]
+    World(WorldCommand),
     /// Measure the task engine on a scratch store of its own
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -109,6 +114,50 @@ impl ServeArguments {
         });
         set.collect()
     }
+}
+
+/// How to show it.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// Stop after this long, like 30s [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "PERIOD")]
+    pub(crate) period: Option<String>,
+    /// Keep the files in this folder instead of removing them
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Another number tells another story
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Address of the API; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: String,
+}
+
+/// Which piece.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorldCommand {
+    /// The reference article service: the other half of rescheduling
+    ArticleService(ArticleServiceArguments),
+}
+
+/// How to run the article service.
+#[derive(Debug, Args)]
+pub(crate) struct ArticleServiceArguments {
+    /// Its own SQLite file
+    #[arg(long, value_name = "FILE", default_value = "articles.db")]
+    pub(crate) articles: PathBuf,
+    /// Address to listen at; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Where Almanack answers
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub(crate) almanack_url: String,
+    /// Tell Almanack this service's own address with every task
+    #[arg(long)]
+    pub(crate) name_callback: bool,
+    /// Retries to ask for with every task
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) max_retry: Option<u32>,
 }
 
 /// What to measure.

@@ -10,7 +10,7 @@ use almanack_core::{
 use almanack_engine::reschedule::Rescheduler;
 
 use crate::{
-    args::{Arguments, Command, IdentityArguments},
+    args::{Arguments, Command, IdentityArguments, WorldCommand},
     config::{self, Inputs, Need, Settings},
     failure::{Exit, Failure},
     output::Output,
@@ -20,9 +20,11 @@ use crate::{
 mod bench;
 mod check;
 mod completions;
+mod demo;
 mod serve;
 mod task;
 mod token;
+mod world;
 
 /// Does what was asked.
 pub(crate) fn dispatch(
@@ -40,6 +42,10 @@ pub(crate) fn dispatch(
         Command::Bench(command) => {
             let settings = settings(&inputs, Need::Database)?;
             bench::run(command, &settings.database, output)
+        }
+        Command::Demo(arguments) => demo::run(arguments, output),
+        Command::World(WorldCommand::ArticleService(arguments)) => {
+            world::article_service(arguments, &inputs.environment, output)
         }
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {

@@ -4,7 +4,10 @@
 //! exactly that row. If the row moved on in between, the answer is "lost" and we read and decide
 //! again: a lost race is not a success, and taking it for one would swallow the change (RS-06).
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use almanack_core::{
     history::{self, Decision, Kept},
@@ -78,7 +81,8 @@ impl Rescheduler {
         answers.pop().unwrap_or_else(|| Err(short_answer()))
     }
 
-    /// Carries out many wishes, each for itself; the answers are in the order asked.
+    /// Carries out many wishes, each for itself; the answers are in the order asked. Wishes about
+    /// one identity are carried out one after the other, in that order.
     ///
     /// If the store fails midway the whole call fails, although some wishes may have taken effect:
     /// asking again is harmless and is the way to find out.
@@ -87,44 +91,35 @@ impl Rescheduler {
         requests: Vec<Request>,
         origin: &str,
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
-        let mut answers: Vec<Option<Result<Receipt, Error>>> =
-            requests.iter().map(|_| None).collect();
-        let mut open: Vec<usize> = (0..requests.len()).collect();
-        for _ in 0..ROUNDS_MAX {
-            if open.is_empty() {
-                break;
-            }
-            open = self.round(&requests, &open, origin, &mut answers).await?;
+        let mut open: Vec<Asked> = requests.into_iter().enumerate().map(Asked::new).collect();
+        let mut answers: BTreeMap<usize, Result<Receipt, Error>> = BTreeMap::new();
+        while !open.is_empty() {
+            let (turn, later) = first_of_each_identity(open);
+            let lost = self.round(turn, origin, &mut answers).await?;
+            open = lost.into_iter().chain(later).collect();
+            open.sort_by_key(|asked| asked.place);
         }
-        let contended = |request: &Request| {
-            let identity = request.identity().clone();
-            Err(Error::Contended { identity })
-        };
-        let answered = requests.iter().zip(answers);
-        Ok(answered
-            .map(|(asked, answer)| answer.unwrap_or_else(|| contended(asked)))
-            .collect())
+        Ok(answers.into_values().collect())
     }
 
-    /// Decides and applies the `open` requests once; answers which of them were lost.
+    /// Decides and applies requests about distinct identities once; answers which of them were lost
+    /// and may be decided again.
     async fn round(
         &self,
-        requests: &[Request],
-        open: &[usize],
+        turn: Vec<Asked>,
         origin: &str,
-        answers: &mut [Option<Result<Receipt, Error>>],
-    ) -> Result<Vec<usize>, Error> {
-        let asked: Vec<&Request> = open.iter().map(|index| &requests[*index]).collect();
-        let mut changes = Vec::with_capacity(open.len());
-        let mut deciding = Vec::with_capacity(open.len());
-        let decided = self.decide_all(&asked, origin).await?;
-        for (index, decision) in open.iter().copied().zip(decided) {
+        answers: &mut BTreeMap<usize, Result<Receipt, Error>>,
+    ) -> Result<Vec<Asked>, Error> {
+        let requests: Vec<&Request> = turn.iter().map(|asked| &asked.request).collect();
+        let decided = self.decide_all(&requests, origin).await?;
+        let (mut changes, mut deciding) = (Vec::new(), Vec::new());
+        for (asked, decision) in turn.into_iter().zip(decided) {
             match decision {
                 Ok(change) => {
-                    deciding.push(index);
                     changes.push(change);
+                    deciding.push(asked);
                 }
-                Err(error) => answers[index] = Some(Err(error)),
+                Err(error) => drop(answers.insert(asked.place, Err(error))),
             }
         }
         if changes.is_empty() {
@@ -132,11 +127,19 @@ impl Rescheduler {
         }
         let applied = self.store.apply(changes.clone()).await?;
         let mut lost = Vec::new();
-        for ((index, change), applied) in deciding.into_iter().zip(&changes).zip(applied) {
+        for ((mut asked, change), applied) in deciding.into_iter().zip(&changes).zip(applied) {
             match applied {
-                Applied::Lost => lost.push(index),
                 Applied::Done { inserted } => {
-                    answers[index] = Some(Receipt::of(change, inserted).ok_or_else(short_answer));
+                    let receipt = Receipt::of(change, inserted).ok_or_else(short_answer);
+                    answers.insert(asked.place, receipt);
+                }
+                Applied::Lost if asked.rounds < ROUNDS_MAX => {
+                    asked.rounds += 1;
+                    lost.push(asked);
+                }
+                Applied::Lost => {
+                    let identity = asked.request.identity().clone();
+                    answers.insert(asked.place, Err(Error::Contended { identity }));
                 }
             }
         }
@@ -239,6 +242,32 @@ impl Rescheduler {
             known,
         })
     }
+}
+
+/// A wish on its way, and how often it was lost.
+struct Asked {
+    place: usize,
+    request: Request,
+    rounds: usize,
+}
+
+impl Asked {
+    fn new((place, request): (usize, Request)) -> Self {
+        Self {
+            place,
+            request,
+            rounds: 1,
+        }
+    }
+}
+
+/// Splits off everything that must wait for an earlier wish about the same identity: decided
+/// together, all but one would be lost, and not necessarily the later ones.
+fn first_of_each_identity(open: Vec<Asked>) -> (Vec<Asked>, Vec<Asked>) {
+    let mut seen = BTreeSet::new();
+    let firsts: Vec<bool> = open.iter().map(|a| seen.insert(a.request.identity())).collect();
+    let mut firsts = firsts.into_iter();
+    open.into_iter().partition(|_| firsts.next() == Some(true))
 }
 
 fn replay(record: OnceRecord, key: &OnceKey) -> Result<Vec<Receipt>, Error> {
