@@ -39,7 +39,11 @@ pub(crate) fn dispatch(
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
-            serve::run(&settings(&inputs, Need::Everything)?, &inputs.environment)
+            serve::run(
+                &settings(&inputs, Need::Everything)?,
+                &inputs.environment,
+                output,
+            )
         }
         Command::Task(command) => {
             wait_for(async { task::run(&Desk::open(&inputs).await?, command, output).await })

@@ -22,13 +22,14 @@ pub(crate) mod layer;
 pub(crate) mod reader;
 pub(crate) mod report;
 pub(crate) mod secret;
-#[expect(dead_code, reason = "`serve` reads the rest once it is wired")]
 pub(crate) mod settings;
+pub(crate) mod source;
 pub(crate) mod value;
 
 use reader::{Effective, Reader};
-use report::{Problem, Report, Source};
+use report::{Problem, Report};
 pub(crate) use settings::Settings;
+use source::Source;
 
 /// The file that is read when none is named, if it exists.
 pub(crate) const FILE_DEFAULT: &str = "almanack.toml";

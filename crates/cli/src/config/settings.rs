@@ -79,6 +79,7 @@ pub(crate) struct Server {
     pub(crate) listen: SocketAddr,
     /// `Host` headers it answers to besides the address it listens at; guards a browser against
     /// pages that point their own name at us.
+    #[expect(dead_code, reason = "the API reads it once `serve` mounts it")]
     pub(crate) allowed_hosts: Vec<String>,
 }
 
@@ -201,6 +202,7 @@ pub(crate) struct Limits {
     /// Largest payload of a task, in bytes.
     pub(crate) payload_bytes: usize,
     /// Most tasks in one batch call.
+    #[expect(dead_code, reason = "the API reads it once `serve` mounts it")]
     pub(crate) batch_items: usize,
 }
 
