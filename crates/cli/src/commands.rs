@@ -11,7 +11,7 @@ use almanack_engine::reschedule::Rescheduler;
 
 use crate::{
     args::{Arguments, Command, IdentityArguments},
-    config::{self, Inputs, Need, Settings},
+    config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Exit, Failure},
     output::Output,
     wiring,
@@ -39,11 +39,9 @@ pub(crate) fn dispatch(
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
-            serve::run(
-                &settings(&inputs, Need::Everything)?,
-                &inputs.environment,
-                output,
-            )
+            let loaded = config::load(&inputs, Need::Everything);
+            output.note(&loaded.report.render(Severity::Warning));
+            serve::run(&checked(loaded)?, &inputs.environment, output)
         }
         Command::Task(command) => {
             wait_for(async { task::run(&Desk::open(&inputs).await?, command, output).await })
@@ -55,8 +53,7 @@ pub(crate) fn dispatch(
 }
 
 /// The settings, or everything that is wrong with them.
-fn settings(inputs: &Inputs, need: Need) -> Result<Settings, Failure> {
-    let loaded = config::load(inputs, need);
+fn checked(loaded: Loaded) -> Result<Settings, Failure> {
     let report = loaded.report;
     loaded
         .settings
@@ -83,7 +80,7 @@ struct Desk {
 
 impl Desk {
     async fn open(inputs: &Inputs) -> Result<Self, Failure> {
-        let settings = settings(inputs, Need::Database)?;
+        let settings = checked(config::load(inputs, Need::Database))?;
         let store = wiring::open_store(&settings.database).await?;
         let origin = format!("cli:{}", user(&inputs.environment));
         let clock = wiring::clock(store.as_ref()).await?;
