@@ -11,7 +11,7 @@ use almanack_engine::reschedule::Rescheduler;
 
 use crate::{
     args::{Arguments, Command, IdentityArguments, WorldCommand},
-    config::{self, Inputs, Need, Settings},
+    config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Exit, Failure},
     output::Output,
     wiring,
@@ -40,7 +40,7 @@ pub(crate) fn dispatch(
     match &arguments.command {
         Command::Completions { shell } => completions::run(*shell, output),
         Command::Bench(command) => {
-            let settings = settings(&inputs, Need::Database)?;
+            let settings = checked(config::load(&inputs, Need::Database))?;
             bench::run(command, &settings.database, output)
         }
         Command::Demo(arguments) => demo::run(arguments, output),
@@ -50,7 +50,9 @@ pub(crate) fn dispatch(
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
-            serve::run(&settings(&inputs, Need::Everything)?, &inputs.environment)
+            let loaded = config::load(&inputs, Need::Everything);
+            output.note(&loaded.report.render(Severity::Warning));
+            serve::run(&checked(loaded)?, &inputs.environment, output)
         }
         Command::Task(command) => {
             wait_for(async { task::run(&Desk::open(&inputs).await?, command, output).await })
@@ -62,8 +64,7 @@ pub(crate) fn dispatch(
 }
 
 /// The settings, or everything that is wrong with them.
-fn settings(inputs: &Inputs, need: Need) -> Result<Settings, Failure> {
-    let loaded = config::load(inputs, need);
+fn checked(loaded: Loaded) -> Result<Settings, Failure> {
     let report = loaded.report;
     loaded
         .settings
@@ -98,7 +99,7 @@ struct Desk {
 
 impl Desk {
     async fn open(inputs: &Inputs) -> Result<Self, Failure> {
-        let settings = settings(inputs, Need::Database)?;
+        let settings = checked(config::load(inputs, Need::Database))?;
         let store = wiring::open_store(&settings.database).await?;
         let origin = format!("cli:{}", user(&inputs.environment));
         let clock = wiring::clock(store.as_ref()).await?;

@@ -22,13 +22,15 @@ pub(crate) mod layer;
 pub(crate) mod reader;
 pub(crate) mod report;
 pub(crate) mod secret;
-#[expect(dead_code, reason = "`serve` reads the rest once it is wired")]
 pub(crate) mod settings;
+pub(crate) mod source;
 pub(crate) mod value;
 
+use layer::Layer;
 use reader::{Effective, Reader};
-use report::{Problem, Report, Source};
+use report::{Problem, Report};
 pub(crate) use settings::Settings;
+use source::Source;
 
 /// The file that is read when none is named, if it exists.
 pub(crate) const FILE_DEFAULT: &str = "almanack.toml";
@@ -67,19 +69,7 @@ pub(crate) struct Loaded {
 
 /// Reads and checks the configuration.
 pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
-    let (mut source, mut problems) = match read_source(inputs) {
-        Ok(source) => (source, Vec::new()),
-        Err(problem) => (None, vec![problem]),
-    };
-    let (mut layer, found) = source.as_mut().map(file::read).unwrap_or_default();
-    problems.extend(found);
-    let (above, found) = environment::read(&inputs.environment, &layer);
-    layer.extend(above);
-    problems.extend(found);
-    let (above, found) = environment::read_flags(&inputs.flags);
-    layer.extend(above);
-    problems.extend(found);
-
+    let (source, layer, problems) = lay_over(inputs);
     let folder = source
         .as_ref()
         .and_then(|source| Path::new(&source.name).parent());
@@ -108,6 +98,23 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         effective,
         report,
     }
+}
+
+/// All layers in one, the file they came from, and what is wrong with their shape.
+fn lay_over(inputs: &Inputs) -> (Option<Source>, Layer, Vec<Problem>) {
+    let (mut source, mut problems) = match read_source(inputs) {
+        Ok(source) => (source, Vec::new()),
+        Err(problem) => (None, vec![problem]),
+    };
+    let (mut layer, found) = source.as_mut().map(file::read).unwrap_or_default();
+    problems.extend(found);
+    let (above, found) = environment::read(&inputs.environment, &layer);
+    layer.extend(above);
+    problems.extend(found);
+    let (above, found) = environment::read_flags(&inputs.flags);
+    layer.extend(above);
+    problems.extend(found);
+    (source, layer, problems)
 }
 
 /// A file that was asked for must exist; the default one may be missing.

@@ -107,8 +107,15 @@ impl Output {
 
     /// Tells people something that is not data. That nobody can hear it is no failure.
     pub(crate) fn note(&mut self, text: &str) {
+        // Both may be one terminal; what was written first must stand first.
+        let _ = self.data.to.flush();
         let text = self.highlight(text);
         let _ = self.notes.to.write_all(text.as_bytes());
+    }
+
+    /// Whether notes may be coloured.
+    pub(crate) fn notes_coloured(&self) -> bool {
+        self.notes.colour
     }
 
     /// Hands all data over.

@@ -84,6 +84,11 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = settings.kinds.iter().filter(|(_, kind)| kind.url.is_some());
     Kinds {
         configured: with_address.map(|(kind, _)| kind.clone()).collect(),
+        max_retry: settings
+            .kinds
+            .iter()
+            .filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.max_retry?)))
+            .collect(),
         accept_any: false,
     }
 }

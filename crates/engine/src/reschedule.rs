@@ -5,6 +5,7 @@
 //! again: a lost race is not a success, and taking it for one would swallow the change (RS-06).
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -54,6 +55,8 @@ pub enum Error {
 pub struct Kinds {
     /// Kinds with a handler or a configured address.
     pub configured: BTreeSet<Kind>,
+    /// Retries of a kind's tasks when nobody says otherwise, where that is not the usual number.
+    pub max_retry: BTreeMap<Kind, u32>,
     /// Whether a kind that is not configured is accepted even without a callback address.
     pub accept_any: bool,
 }
@@ -219,9 +222,31 @@ impl Rescheduler {
         let now = self.clock.now();
         let decided = requests.iter().zip(rows).map(|(request, row)| {
             self.check_kind(request, row.as_ref())?;
-            Ok(decide(row.as_ref(), request, origin, now)?)
+            let request = self.with_default_retries(request, row.as_ref());
+            Ok(decide(row.as_ref(), &request, origin, now)?)
         });
         Ok(decided.collect())
+    }
+
+    /// A new task gets its kind's own number of retries; a task that exists keeps what it has.
+    fn with_default_retries<'a>(
+        &self,
+        request: &'a Request,
+        row: Option<&Task>,
+    ) -> Cow<'a, Request> {
+        match (request, row) {
+            (Request::Put(put), None) if put.max_retry.is_none() => {
+                let max_retry = self.kinds.max_retry.get(&put.identity.kind).copied();
+                match max_retry {
+                    Some(_) => Cow::Owned(Request::Put(Put {
+                        max_retry,
+                        ..put.clone()
+                    })),
+                    None => Cow::Borrowed(request),
+                }
+            }
+            _ => Cow::Borrowed(request),
+        }
     }
 
     fn check_kind(&self, request: &Request, row: Option<&Task>) -> Result<(), Error> {
@@ -265,7 +290,10 @@ impl Asked {
 /// together, all but one would be lost, and not necessarily the later ones.
 fn first_of_each_identity(open: Vec<Asked>) -> (Vec<Asked>, Vec<Asked>) {
     let mut seen = BTreeSet::new();
-    let firsts: Vec<bool> = open.iter().map(|a| seen.insert(a.request.identity())).collect();
+    let firsts: Vec<bool> = open
+        .iter()
+        .map(|a| seen.insert(a.request.identity()))
+        .collect();
     let mut firsts = firsts.into_iter();
     open.into_iter().partition(|_| firsts.next() == Some(true))
 }

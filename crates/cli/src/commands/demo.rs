@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     args::DemoArguments,
-    commands::{runtime, settings, world},
-    config::{Inputs, Need},
+    commands::{checked, runtime, world},
+    config::{self, Inputs, Need},
     failure::{Exit, Failure},
     output::Output,
     process::{self, Process},
@@ -105,7 +105,11 @@ async fn start_node(arguments: &DemoArguments, folder: &Folder) -> Result<Proces
             flag("server.listen", &arguments.listen),
         ],
     };
-    process::start(&settings(&inputs, Need::Everything)?, &inputs.environment).await
+    process::start(
+        &checked(config::load(&inputs, Need::Everything))?,
+        &inputs.environment,
+    )
+    .await
 }
 
 async fn start_service(

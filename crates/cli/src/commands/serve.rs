@@ -9,6 +9,7 @@ use crate::{
         settings::{Log, LogFormat},
     },
     failure::{Exit, Failure},
+    output::Output,
     process,
 };
 
@@ -16,8 +17,9 @@ use crate::{
 pub(super) fn run(
     settings: &Settings,
     environment: &BTreeMap<String, String>,
+    output: &Output,
 ) -> Result<Exit, Failure> {
-    start_log(&settings.log)?;
+    start_log(&settings.log, output.notes_coloured())?;
     runtime()?.block_on(async {
         let stop = process::stop_signal()?;
         let process = process::start(settings, environment).await?;
@@ -30,11 +32,12 @@ pub(super) fn run(
 }
 
 /// What the process writes about itself goes to the notes, never between the data.
-fn start_log(log: &Log) -> Result<(), Failure> {
+fn start_log(log: &Log, colour: bool) -> Result<(), Failure> {
     let filter = tracing_subscriber::EnvFilter::try_new(&log.level)
         .map_err(|error| Failure::new(Exit::Usage, format!("log.level: {error}")))?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(colour)
         .with_writer(std::io::stderr);
     let started = match log.format {
         LogFormat::Text => lines.try_init(),

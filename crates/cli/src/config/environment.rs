@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use super::{
     key::{self, KINDS, Key, KeyPath, VARIABLE_PREFIX, variable_form},
     layer::{Given, Layer, Raw, shown},
-    report::{COVER, Place, Problem},
+    report::{Place, Problem},
     secret::Reference,
+    source::COVER,
 };
 use crate::suggest;
 

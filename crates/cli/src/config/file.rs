@@ -15,8 +15,9 @@ use almanack_core::task::Kind;
 use super::{
     key::{self, KINDS, KeyPath},
     layer::{Given, Layer, Raw},
-    report::{Place, Problem, Source},
+    report::{Place, Problem},
     secret,
+    source::Source,
 };
 use crate::suggest;
 

@@ -5,11 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use super::{
-    key::KeyPath,
-    report::{COVER, Place},
-    secret,
-};
+use super::{key::KeyPath, report::Place, secret, source::COVER};
 
 /// A value as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,8 +13,9 @@ use super::{
     Need,
     key::KeyPath,
     layer::{Given, Layer, Raw},
-    report::{COVER, Place, Problem, Source},
+    report::{Place, Problem},
     secret::{Reference, Secret},
+    source::{COVER, Source},
     value::{Complaint, Read},
 };
 use crate::when;

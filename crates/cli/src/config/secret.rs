@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::report::COVER;
+use super::source::COVER;
 
 /// A secret that was found. Prints as `***`.
 #[derive(Clone, PartialEq, Eq)]

@@ -489,6 +489,30 @@ fn no_secret_is_ever_shown_whatever_is_wrong_with_its_line() {
     }
 }
 
+#[test]
+fn no_secret_of_the_environment_or_the_command_line_is_shown_either() {
+    for (variable, value) in [
+        ("ALMANACK_CALLBACK_SECRET", "hunter2"),
+        ("ALMANACK_CALLBACK_SECRTE", "hunter2"),
+        ("ALMANACK_KINDS_NEWS_SECRET", "hunter2"),
+        ("ALMANACK_DATABASE_URL", "mysql://bob:hunter2@db"),
+    ] {
+        let ran = Home::new().set(variable, value).run(&["check"]);
+        assert_eq!(ran.code, 2, "{variable}: {ran}");
+        assert!(!ran.to_string().contains("hunter2"), "{variable}: {ran}");
+    }
+    for set in [
+        "callback.secret=hunter2",
+        "callback.secrte=hunter2",
+        "database.password=hunter2",
+        "database.url=mysql://bob:hunter2@db",
+    ] {
+        let ran = Home::new().run(&["check", "--set", set]);
+        assert_eq!(ran.code, 2, "{set}: {ran}");
+        assert!(!ran.to_string().contains("hunter2"), "{set}: {ran}");
+    }
+}
+
 const GOOD: &str = r#"
 [database]
 url = "postgres://almanack@db.internal/almanack"

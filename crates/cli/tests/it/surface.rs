@@ -1,6 +1,9 @@
 //! The outside of the outside: help, version, completions, pipes.
 
-use std::{io::Read, process::Stdio};
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Command, Stdio},
+};
 
 use crate::harness::Home;
 
@@ -117,4 +120,31 @@ fn an_address_open_to_others_needs_a_token_first() {
     hint: `almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1
     exit 2
     ");
+}
+
+#[test]
+fn a_node_runs_until_it_is_told_to_stop() {
+    let home = Home::new();
+    let mut child = home
+        .command(&["serve", "--listen", "127.0.0.1:0", "--node-name", "news-1"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
+    let started = log.find(|line| line.as_ref().unwrap().contains("the node runs"));
+    assert!(started.is_some(), "it says so in its log");
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let rest: Vec<String> = log.map(Result::unwrap).collect();
+    assert!(
+        rest.iter().any(|line| line.contains("node.name=news-1")),
+        "{rest:?}"
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

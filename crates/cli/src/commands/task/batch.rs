@@ -3,15 +3,11 @@
 //! Lines are put a chunk at a time, so a file of any size needs little memory. What is wrong with
 //! one line is said with its number and stops no other; putting the same file again is harmless.
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    io::{self, BufRead, BufReader, Read},
-};
+use std::collections::BTreeMap;
 
 use almanack_core::{
-    reschedule::{Put, Request},
-    task::{Payload, Priority, parse_max_retry, parse_revision},
+    reschedule::{Put, Receipt, Request},
+    task::{Identity, Payload, Priority, parse_max_retry, parse_revision},
 };
 use almanack_engine::reschedule::Rescheduler;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,6 +15,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
+use self::lines::{Line, Lines, open};
 use super::{super::parse_identity, Desk, put::callback_url};
 use crate::{
     failure::{Exit, Failure},
@@ -27,8 +24,8 @@ use crate::{
     when,
 };
 
-/// Lines put in one go: enough to share commits, few enough to show progress.
-const CHUNK_LINES: usize = 1_000;
+mod lines;
+
 /// What a line may have besides its payload.
 const LINE_BYTES_SPARE: usize = 16 * 1024;
 
@@ -51,12 +48,6 @@ struct Callback {
     url: String,
 }
 
-/// A line of the file.
-struct Line {
-    number: usize,
-    text: String,
-}
-
 /// Puts every line of `file`; `-` is standard input.
 pub(super) async fn run(desk: &Desk, file: &str, output: &mut Output) -> Result<Exit, Failure> {
     let (input, bytes) = open(file)?;
@@ -66,11 +57,7 @@ pub(super) async fn run(desk: &Desk, file: &str, output: &mut Output) -> Result<
         .limits
         .payload_bytes
         .saturating_add(LINE_BYTES_SPARE);
-    let mut lines = Lines {
-        input,
-        number: 0,
-        longest,
-    };
+    let mut lines = Lines::new(input, longest);
     let mut tally = Tally::default();
     let rescheduler = desk.rescheduler();
     loop {
@@ -121,20 +108,32 @@ async fn put_chunk(
             Some(Err(error)) => Err(error.to_string()),
             None => Err("the store gave no answer".to_owned()),
         });
-        match answer {
-            Ok((identity, receipt)) => {
-                tally.count(receipt.rule.as_str());
-                if output.json {
-                    output.value(&ReceiptView::of(&identity, &receipt))?;
-                }
+        tell(line, answer, tally, output)?;
+    }
+    Ok(())
+}
+
+/// Counts what became of a line and says so, where somebody wants to know.
+fn tell(
+    line: &Line,
+    answer: Result<(Identity, Receipt), String>,
+    tally: &mut Tally,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    match answer {
+        Ok((identity, receipt)) => {
+            tally.count(receipt.rule.as_str());
+            if output.json {
+                output.value(&ReceiptView::of(&identity, &receipt))?;
             }
-            Err(what) => {
-                tally.refuse();
-                if output.json {
-                    output.value(&json!({ "line": line.number, "error": { "message": what } }))?;
-                } else {
-                    output.note(&format!("error: line {}: {what}\n", line.number));
-                }
+        }
+        Err(what) => {
+            tally.refuse();
+            if output.json {
+                let error = json!({ "line": line.number, "error": { "message": what } });
+                output.value(&error)?;
+            } else {
+                output.note(&format!("error: line {}: {what}\n", line.number));
             }
         }
     }
@@ -170,64 +169,6 @@ fn read(text: &str, now: Timestamp, limit: usize) -> Result<Put, String> {
         priority: item.priority.map(Priority::new).transpose().map_err(say)?,
         revision: item.revision.map(parse_revision).transpose().map_err(say)?,
     })
-}
-
-fn open(file: &str) -> Result<(Box<dyn BufRead>, Option<u64>), Failure> {
-    if file == "-" {
-        return Ok((Box::new(BufReader::new(io::stdin())), None));
-    }
-    let opened = File::open(file)
-        .map_err(|error| Failure::new(Exit::Usage, format!("open `{file}`: {error}")))?;
-    let bytes = opened
-        .metadata()
-        .ok()
-        .map(|about| about.len())
-        .filter(|bytes| *bytes > 0);
-    Ok((Box::new(BufReader::new(opened)), bytes))
-}
-
-/// The lines of a file, however long it is and however little sense it makes.
-struct Lines {
-    input: Box<dyn BufRead>,
-    number: usize,
-    longest: usize,
-}
-
-impl Lines {
-    /// Up to [`CHUNK_LINES`] lines with something on them; none at the end.
-    fn next_chunk(&mut self) -> Result<Vec<Line>, Failure> {
-        let mut chunk = Vec::new();
-        while chunk.len() < CHUNK_LINES {
-            let Some(text) = self.next_line()? else {
-                break;
-            };
-            if !text.trim().is_empty() {
-                chunk.push(Line {
-                    number: self.number,
-                    text,
-                });
-            }
-        }
-        Ok(chunk)
-    }
-
-    fn next_line(&mut self) -> Result<Option<String>, Failure> {
-        let mut bytes = Vec::new();
-        let most = u64::try_from(self.longest).unwrap_or(u64::MAX);
-        let read = self.input.by_ref().take(most).read_until(b'\n', &mut bytes);
-        self.number += 1;
-        let at_line =
-            |what: &str| Failure::new(Exit::Usage, format!("read line {}: {what}", self.number));
-        match read.map_err(|error| at_line(&error.to_string()))? {
-            0 => Ok(None),
-            length if length >= self.longest && !bytes.ends_with(b"\n") => {
-                Err(at_line(&format!("longer than {} bytes", self.longest)))
-            }
-            _ => String::from_utf8(bytes)
-                .map(Some)
-                .map_err(|_| at_line("not UTF-8")),
-        }
-    }
 }
 
 fn progress(bytes: Option<u64>, output: &Output) -> ProgressBar {

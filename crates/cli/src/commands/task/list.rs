@@ -25,23 +25,7 @@ pub(super) async fn run(
     given: &ListArguments,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let mut filter = TaskFilter {
-        kind: given
-            .kind
-            .as_deref()
-            .map(Kind::parse)
-            .transpose()
-            .map_err(refused)?,
-        status: given
-            .status
-            .as_deref()
-            .map(Status::parse)
-            .transpose()
-            .map_err(refused)?,
-        subject_prefix: given.subject.clone(),
-        before: None,
-        limit: PAGE_ROWS,
-    };
+    let mut filter = filter(given)?;
     let wanted = if given.all { usize::MAX } else { given.limit };
     let mut shown = 0;
     while shown < wanted {
@@ -71,6 +55,18 @@ pub(super) async fn run(
         output.note("no tasks\n");
     }
     Ok(Exit::Ok)
+}
+
+fn filter(given: &ListArguments) -> Result<TaskFilter, Failure> {
+    let kind = given.kind.as_deref().map(Kind::parse).transpose();
+    let status = given.status.as_deref().map(Status::parse).transpose();
+    Ok(TaskFilter {
+        kind: kind.map_err(refused)?,
+        status: status.map_err(refused)?,
+        subject_prefix: given.subject.clone(),
+        before: None,
+        limit: PAGE_ROWS,
+    })
 }
 
 /// One page. JSON comes a task per line, so that a million rows need no more memory than one.

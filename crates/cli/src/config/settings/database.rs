@@ -175,3 +175,76 @@ fn check_idle_keys(reader: &mut Reader<'_>, url: &str) {
             .push(Problem::warning(what, Some(place)).hint(why));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::super::{Inputs, Need, load};
+
+    /// The address in force for these variables, or the first complaint.
+    fn address(variables: &[(&str, &str)]) -> Result<String, String> {
+        let environment: BTreeMap<String, String> = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let loaded = load(
+            &Inputs {
+                environment,
+                ..Inputs::default()
+            },
+            Need::Database,
+        );
+        match loaded.settings {
+            Some(settings) => Ok(settings.database.url.expose().to_owned()),
+            None => Err(loaded.report.problems[0].what.clone()),
+        }
+    }
+
+    #[test]
+    fn a_password_is_put_into_the_address_so_that_it_comes_out_the_same() {
+        let with = |url, password| {
+            address(&[
+                ("ALMANACK_DATABASE_URL", url),
+                ("ALMANACK_DATABASE_PASSWORD", password),
+            ])
+        };
+        for (url, password, expected) in [
+            ("postgres://bob@db/x", "pw", "postgres://bob:pw@db/x"),
+            (
+                "postgres://bob@db/x",
+                "p@/:w?",
+                "postgres://bob:p%40%2F%3Aw%3F@db/x",
+            ),
+            ("postgres://bob:@db/x", "pw", "postgres://bob:pw@db/x"),
+            (
+                "postgres://bob@a,b:1/x?a=@",
+                "pw",
+                "postgres://bob:pw@a,b:1/x?a=@",
+            ),
+            ("sqlite:a.db", "pw", "sqlite:a.db"),
+        ] {
+            assert_eq!(with(url, password).as_deref(), Ok(expected), "{url}");
+        }
+        assert!(
+            with("postgres://db/x", "pw")
+                .unwrap_err()
+                .contains("names no user")
+        );
+        assert!(
+            with("postgres://bob:a@db/x", "pw")
+                .unwrap_err()
+                .contains("already has")
+        );
+    }
+
+    #[test]
+    fn a_password_in_the_address_is_fine_where_secrets_may_be() {
+        let url = "postgres://bob:pw@db/x";
+        assert_eq!(
+            address(&[("ALMANACK_DATABASE_URL", url)]).as_deref(),
+            Ok(url)
+        );
+        assert_eq!(address(&[]).as_deref(), Ok("sqlite:almanack.db"));
+    }
+}
