@@ -89,6 +89,7 @@ macro_rules! conformance {
                 answers_come_in_the_order_asked,
                 an_empty_batch_is_answered_with_nothing,
                 current_rows_come_in_the_order_asked,
+                a_large_batch_is_answered_in_full,
             ]
             guard: [
                 rs_06_a_change_decided_before_a_claim_is_lost,
@@ -101,6 +102,8 @@ macro_rules! conformance {
                 rs_06_a_repeated_change_is_lost_and_not_doubled,
                 rs_06_deciding_again_after_a_claim_in_between_replaces,
                 rs_06_deciding_again_after_an_ending_in_between_is_ignored,
+                rs_03_of_two_replacements_in_one_batch_one_writes_a_successor,
+                rs_06_no_change_is_swallowed_under_contention,
             ]
             once: [
                 rs_14_changes_and_key_are_written_together,
@@ -144,6 +147,7 @@ macro_rules! conformance {
                 rs_07_a_replaced_task_is_not_finished,
                 finishing_twice_is_late_and_adds_nothing,
                 endings_are_answered_in_the_order_given,
+                the_first_of_two_endings_in_one_batch_counts,
                 rs_13_attempts_get_rows_exactly_when_core_says,
             ]
             lease: [

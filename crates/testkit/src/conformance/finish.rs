@@ -309,3 +309,29 @@ pub async fn rs_13_attempts_get_rows_exactly_when_core_says(store: Arc<dyn Store
         "the last one is told by its task's row"
     );
 }
+
+/// A node whose queue holds an ending twice, or two endings of one attempt: the first counts.
+pub async fn the_first_of_two_endings_in_one_batch_counts(store: Arc<dyn Store>) {
+    plant_many(&*store, "article", PUBLISH, 2, START).await;
+    let tasks = store.claim(claim_request(1, START, 2)).await.unwrap().tasks;
+    let twice = ending(&tasks[0], &failed(), at(1));
+    let finishes = vec![
+        twice.clone(),
+        ending(&tasks[1], &done(), at(1)),
+        twice,
+        ending(&tasks[1], &refused(), at(1)),
+    ];
+    let answers = store.finish(finishes).await.unwrap();
+    use Finished::{Applied, Late};
+    assert_eq!(answers, [Applied, Applied, Late, Late]);
+    let failed_once = task(&*store, tasks[0].id).await;
+    assert_eq!((failed_once.status, failed_once.attempt), (Status::Fail, 1));
+    let told = store
+        .load_records(&tasks[0].identity)
+        .await
+        .unwrap()
+        .attempts;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].late_outcome, None, "a repetition is not news");
+    assert_eq!(task(&*store, tasks[1].id).await.status, Status::Success);
+}
