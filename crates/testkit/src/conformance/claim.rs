@@ -243,6 +243,38 @@ pub async fn a_limit_bounds_its_kind_over_all_priorities(store: Arc<dyn Store>) 
     );
 }
 
+/// What one claim leaves of a limited kind, the node is told to come back for.
+pub async fn a_limited_kind_is_drained_over_its_priorities(store: Arc<dyn Store>) {
+    for n in 0..9 {
+        plant(
+            &*store,
+            with_priority(&format!("s:{n}"), "KIND_A", n % 3 + 4),
+            START,
+        )
+        .await;
+    }
+    let mut drained = 0;
+    for claim in 1..=9 {
+        let taken = store
+            .claim(limited(claim, 10, &[("KIND_A", 4)]))
+            .await
+            .unwrap();
+        assert!(
+            !taken.tasks.is_empty() && taken.tasks.len() <= 4,
+            "{} taken",
+            taken.tasks.len()
+        );
+        drained += taken.tasks.len();
+        if drained == 9 {
+            assert_eq!(taken.next_due_at, None);
+            return;
+        }
+        let full = taken.tasks.len() == 4;
+        assert_eq!(taken.next_due_at, (!full).then_some(START), "claim {claim}");
+    }
+    panic!("{drained} of 9 after 9 claims");
+}
+
 /// No room at all for the kind whose tasks come first.
 pub async fn a_full_kind_is_stepped_over(store: Arc<dyn Store>) {
     for n in 0..5 {
