@@ -36,6 +36,7 @@ struct Row {
     why: &'static str,
 }
 
+#[rustfmt::skip]
 fn table() -> Vec<Row> {
     let row = |attempt, outcome, status, attempts_after, waits_at, why| Row {
         attempt,
@@ -51,102 +52,18 @@ fn table() -> Vec<Row> {
     };
     vec![
         row(1, done.clone(), Status::Success, 1, None, "done is the end"),
-        row(
-            4,
-            done,
-            Status::Success,
-            4,
-            None,
-            "done on the last try is as good",
-        ),
-        row(
-            1,
-            failed(),
-            Status::Fail,
-            1,
-            Some(2),
-            "half of 5 s, cut to a second",
-        ),
-        row(
-            3,
-            failed(),
-            Status::Fail,
-            3,
-            Some(9),
-            "half of 20 s; the third retry is left",
-        ),
-        row(
-            4,
-            failed(),
-            Status::Fail,
-            4,
-            None,
-            "3 retries after the first are 4 attempts in all",
-        ),
-        row(
-            1,
-            gave_up(),
-            Status::Fail,
-            1,
-            None,
-            "refused for good: tries left do not matter",
-        ),
-        row(
-            1,
-            Outcome::LeaseExpired,
-            Status::Fail,
-            1,
-            Some(0),
-            "the lease itself was the wait",
-        ),
-        row(
-            4,
-            Outcome::LeaseExpired,
-            Status::Fail,
-            4,
-            None,
-            "a vanished node's try counts too",
-        ),
-        row(
-            1,
-            again(600),
-            Status::Init,
-            0,
-            Some(600),
-            "not a failure: a new round",
-        ),
-        row(
-            4,
-            again(600),
-            Status::Init,
-            0,
-            Some(600),
-            "even on the last try",
-        ),
-        row(
-            1,
-            again(-600),
-            Status::Init,
-            0,
-            Some(0),
-            "a time in the past means now",
-        ),
-        row(
-            1,
-            Outcome::HandedBack,
-            Status::Init,
-            0,
-            Some(-3600),
-            "as if it had never started",
-        ),
-        row(
-            3,
-            Outcome::HandedBack,
-            Status::Fail,
-            2,
-            Some(-3600),
-            "two real failures remain",
-        ),
+        row(4, done, Status::Success, 4, None, "done on the last try is as good"),
+        row(1, failed(), Status::Fail, 1, Some(2), "half of 5 s, cut to a second"),
+        row(3, failed(), Status::Fail, 3, Some(9), "half of 20 s; the third retry is left"),
+        row(4, failed(), Status::Fail, 4, None, "3 retries after the first are 4 attempts in all"),
+        row(1, gave_up(), Status::Fail, 1, None, "refused for good: tries left do not matter"),
+        row(1, Outcome::LeaseExpired, Status::Fail, 1, Some(0), "the lease itself was the wait"),
+        row(4, Outcome::LeaseExpired, Status::Fail, 4, None, "a vanished node's try counts too"),
+        row(1, again(600), Status::Init, 0, Some(600), "not a failure: a new round"),
+        row(4, again(600), Status::Init, 0, Some(600), "even on the last try"),
+        row(1, again(-600), Status::Init, 0, Some(0), "a time in the past means now"),
+        row(1, Outcome::HandedBack, Status::Init, 0, Some(-3600), "as if it had never started"),
+        row(3, Outcome::HandedBack, Status::Fail, 2, Some(-3600), "two real failures remain"),
     ]
 }
 

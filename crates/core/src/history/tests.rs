@@ -219,114 +219,25 @@ fn rs_13_a_withdrawals_mark_is_told_as_a_withdrawal_even_after_its_creation_arri
 }
 
 #[test]
+#[rustfmt::skip]
 fn rs_14_a_decision_is_judged_by_what_became_of_its_row() {
     use Rule::{Cancelled, Created, IgnoredDone, IgnoredStale, Reinserted, Unchanged, Updated};
     for (rule, standing, later, kept, why) in [
-        (
-            Created,
-            Standing::Init,
-            None,
-            Kept::Stands,
-            "its time has not come",
-        ),
-        (
-            Updated,
-            Standing::Running,
-            None,
-            Kept::Stands,
-            "it is being tried",
-        ),
-        (
-            Updated,
-            Standing::FailWithTries,
-            None,
-            Kept::Stands,
-            "it will be tried again",
-        ),
-        (
-            Updated,
-            Standing::Success,
-            None,
-            Kept::Done,
-            "it was carried out",
-        ),
-        (
-            Updated,
-            Standing::FailSpent,
-            None,
-            Kept::Failed,
-            "tried as often as allowed",
-        ),
-        (
-            Updated,
-            Standing::Init,
-            Some(Updated),
-            Kept::Superseded,
-            "moved again",
-        ),
-        (
-            Updated,
-            Standing::Init,
-            Some(IgnoredStale),
-            Kept::Stands,
-            "that changed nothing",
-        ),
-        (
-            Updated,
-            Standing::Success,
-            Some(IgnoredDone),
-            Kept::Done,
-            "that changed nothing",
-        ),
-        (
-            Created,
-            Standing::Cancelled,
-            Some(Cancelled),
-            Kept::Superseded,
-            "withdrawn",
-        ),
-        (
-            Cancelled,
-            Standing::Cancelled,
-            None,
-            Kept::Withdrawn,
-            "the withdrawal holds",
-        ),
-        (
-            Cancelled,
-            Standing::Cancelled,
-            Some(Unchanged),
-            Kept::Withdrawn,
-            "and holds",
-        ),
-        (
-            Cancelled,
-            Standing::Cancelled,
-            Some(Reinserted),
-            Kept::Superseded,
-            "taken up again",
-        ),
-        (
-            IgnoredDone,
-            Standing::Success,
-            None,
-            Kept::ChangedNothing,
-            "and said so",
-        ),
-        (
-            IgnoredStale,
-            Standing::Init,
-            None,
-            Kept::ChangedNothing,
-            "and said so",
-        ),
-        (
-            Unchanged,
-            Standing::Init,
-            Some(Updated),
-            Kept::ChangedNothing,
-            "and said so",
-        ),
+        (Created, Standing::Init, None, Kept::Stands, "its time has not come"),
+        (Updated, Standing::Running, None, Kept::Stands, "it is being tried"),
+        (Updated, Standing::FailWithTries, None, Kept::Stands, "it will be tried again"),
+        (Updated, Standing::Success, None, Kept::Done, "it was carried out"),
+        (Updated, Standing::FailSpent, None, Kept::Failed, "tried as often as allowed"),
+        (Updated, Standing::Init, Some(Updated), Kept::Superseded, "moved again"),
+        (Updated, Standing::Init, Some(IgnoredStale), Kept::Stands, "that changed nothing"),
+        (Updated, Standing::Success, Some(IgnoredDone), Kept::Done, "that changed nothing"),
+        (Created, Standing::Cancelled, Some(Cancelled), Kept::Superseded, "withdrawn"),
+        (Cancelled, Standing::Cancelled, None, Kept::Withdrawn, "the withdrawal holds"),
+        (Cancelled, Standing::Cancelled, Some(Unchanged), Kept::Withdrawn, "and holds"),
+        (Cancelled, Standing::Cancelled, Some(Reinserted), Kept::Superseded, "taken up again"),
+        (IgnoredDone, Standing::Success, None, Kept::ChangedNothing, "and said so"),
+        (IgnoredStale, Standing::Init, None, Kept::ChangedNothing, "and said so"),
+        (Unchanged, Standing::Init, Some(Updated), Kept::ChangedNothing, "and said so"),
     ] {
         let later: Vec<Decision> = later
             .map(|rule| decision(7, 2, rule, 10))
@@ -378,7 +289,11 @@ fn rs_14_a_replacement_is_judged_by_the_row_it_wrote() {
         Some(Kept::Superseded)
     );
     assert_eq!(
-        verify(id, &[old.clone()], &[replaced.clone()]),
+        verify(
+            id,
+            std::slice::from_ref(&old),
+            std::slice::from_ref(&replaced)
+        ),
         None,
         "its end is forgotten"
     );

@@ -2,26 +2,30 @@
 //! thread, as in the simulator.
 
 mod file {
+    use std::future::{Ready, ready};
+
     use almanack_store::sqlite::{Durability, SqliteStore};
     use almanack_testkit::conformance::Fresh;
 
     /// Not durable against power failure: the same code, without waiting for the disk.
-    async fn fresh() -> Fresh {
+    fn fresh() -> Ready<Fresh> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("almanack.db");
         let store = SqliteStore::open(&path, Durability::Normal).unwrap();
-        Fresh::new(store).keeping(directory)
+        ready(Fresh::new(store).keeping(directory))
     }
 
     almanack_testkit::conformance!(fresh);
 }
 
 mod memory {
+    use std::future::{Ready, ready};
+
     use almanack_store::sqlite::SqliteStore;
     use almanack_testkit::conformance::Fresh;
 
-    async fn fresh() -> Fresh {
-        Fresh::new(SqliteStore::in_memory().unwrap())
+    fn fresh() -> Ready<Fresh> {
+        ready(Fresh::new(SqliteStore::in_memory().unwrap()))
     }
 
     almanack_testkit::conformance!(fresh);

@@ -9,8 +9,8 @@ use almanack_core::{
 };
 
 use super::{
-    ORIGIN, applied, ask, claim_one, claimed, current, decided, done, end, plant, plant_many,
-    refused, task,
+    ORIGIN, applied, ask, claim_one, claimed, current, decided, done, end, ending, plant,
+    plant_many, refused, task,
 };
 use crate::fixture::{
     PUBLISH, START, at, cancel, cancel_rev, claim_request, identity, payload, put, put_rev,
@@ -369,4 +369,23 @@ pub async fn current_rows_come_in_the_order_asked(store: Arc<dyn Store>) {
         found,
         [Some(ids[2]), None, Some(ids[0]), None, Some(ids[2])]
     );
+}
+
+/// Thousands in one call, as an import sends them: all in one go, each answered in its place.
+pub async fn a_large_batch_is_answered_in_full(store: Arc<dyn Store>) {
+    let ids = plant_many(&*store, "article", PUBLISH, 5000, START).await;
+    for n in [0, 1, 2500, 4999] {
+        let row = current(&*store, &identity(&format!("article:{n}"), PUBLISH))
+            .await
+            .unwrap();
+        assert_eq!(row.id, ids[n], "article:{n}");
+    }
+    let taken = claimed(&*store, claim_request(1, START, 5000)).await;
+    assert_eq!(taken.len(), 5000);
+    let finishes = taken
+        .iter()
+        .map(|task| ending(task, &done(), at(1)))
+        .collect();
+    let answers = store.finish(finishes).await.unwrap();
+    assert_eq!(answers, vec![Finished::Applied; 5000]);
 }

@@ -197,13 +197,13 @@ pub async fn a_backlog_does_not_starve_another_kind(store: Arc<dyn Store>) {
 /// By time, not by the order of writing.
 pub async fn within_a_kind_the_earliest_goes_first(store: Arc<dyn Store>) {
     let mut ids = Vec::new();
-    for seconds in [30, 10, 20, 40] {
+    for seconds in [40, 30, 10, 20] {
         let wish = put(&format!("article:{seconds}"), PUBLISH, at(seconds));
         ids.push(plant(&*store, wish, START).await);
     }
-    let taken = claimed(&*store, claim_request(1, at(60), 3)).await;
+    let taken = claimed(&*store, claim_request(1, at(60), 2)).await;
     let order: Vec<TaskId> = taken.into_iter().map(|task| task.id).collect();
-    assert_eq!(order, [ids[1], ids[2], ids[0]]);
+    assert_eq!(order, [ids[2], ids[3]]);
 }
 
 /// And what it leaves goes to the others.
@@ -241,6 +241,38 @@ pub async fn a_limit_bounds_its_kind_over_all_priorities(store: Arc<dyn Store>) 
         urgent, 3,
         "the highest priority goes first within a kind too"
     );
+}
+
+/// What one claim leaves of a limited kind, the node is told to come back for.
+pub async fn a_limited_kind_is_drained_over_its_priorities(store: Arc<dyn Store>) {
+    for n in 0..9 {
+        plant(
+            &*store,
+            with_priority(&format!("s:{n}"), "KIND_A", n % 3 + 4),
+            START,
+        )
+        .await;
+    }
+    let mut drained = 0;
+    for claim in 1..=9 {
+        let taken = store
+            .claim(limited(claim, 10, &[("KIND_A", 4)]))
+            .await
+            .unwrap();
+        assert!(
+            !taken.tasks.is_empty() && taken.tasks.len() <= 4,
+            "{} taken",
+            taken.tasks.len()
+        );
+        drained += taken.tasks.len();
+        if drained == 9 {
+            assert_eq!(taken.next_due_at, None);
+            return;
+        }
+        let full = taken.tasks.len() == 4;
+        assert_eq!(taken.next_due_at, (!full).then_some(START), "claim {claim}");
+    }
+    panic!("{drained} of 9 after 9 claims");
 }
 
 /// No room at all for the kind whose tasks come first.

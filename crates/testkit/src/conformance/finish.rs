@@ -6,7 +6,10 @@ use almanack_core::{
     finish::Outcome,
     history::Attempt,
     reschedule::{Put, Request},
-    store::{Finished, Store},
+    store::{
+        Finished::{Applied, Late},
+        Store,
+    },
     task::{ClaimedTask, Identity, Status, Term},
 };
 
@@ -35,10 +38,7 @@ async fn attempts(store: &dyn Store) -> Vec<Attempt> {
 pub async fn done_ends_the_task_and_keeps_its_answer(store: Arc<dyn Store>) {
     let attempt = running(&*store, 3).await;
     let before = task(&*store, attempt.id).await;
-    assert_eq!(
-        end(&*store, &attempt, &done(), at(2)).await,
-        Finished::Applied
-    );
+    assert_eq!(end(&*store, &attempt, &done(), at(2)).await, Applied);
     let mut expected = before;
     expected.status = Status::Success;
     expected.detail = Some("200 OK".to_owned());
@@ -59,10 +59,7 @@ pub async fn rs_09_a_failure_waits_for_its_next_try(store: Arc<dyn Store>) {
         at(2),
     );
     assert_eq!(finish.execute_at, at(62));
-    assert_eq!(
-        store.finish(vec![finish]).await.unwrap(),
-        [Finished::Applied]
-    );
+    assert_eq!(store.finish(vec![finish]).await.unwrap(), [Applied]);
     let row = task(&*store, attempt.id).await;
     assert_eq!((row.status, row.due_at), (Status::Fail, Some(at(62))));
     assert_eq!((row.attempt, row.detail.as_deref()), (1, Some("503")));
@@ -82,10 +79,7 @@ pub async fn rs_09_the_last_failure_is_the_end(store: Arc<dyn Store>) {
     let first = running(&*store, 1).await;
     end(&*store, &first, &failed(), START).await;
     let second = claim_one(&*store, 2, at(60)).await;
-    assert_eq!(
-        end(&*store, &second, &failed(), at(61)).await,
-        Finished::Applied
-    );
+    assert_eq!(end(&*store, &second, &failed(), at(61)).await, Applied);
     let row = task(&*store, first.id).await;
     assert_eq!(
         (row.status, row.due_at, row.attempt),
@@ -97,10 +91,7 @@ pub async fn rs_09_the_last_failure_is_the_end(store: Arc<dyn Store>) {
 /// Retries left do not matter.
 pub async fn rs_09_a_refusal_is_the_end_at_once(store: Arc<dyn Store>) {
     let attempt = running(&*store, 3).await;
-    assert_eq!(
-        end(&*store, &attempt, &refused(), at(1)).await,
-        Finished::Applied
-    );
+    assert_eq!(end(&*store, &attempt, &refused(), at(1)).await, Applied);
     let row = task(&*store, attempt.id).await;
     assert_eq!(
         (row.status, row.due_at, row.attempt),
@@ -116,7 +107,7 @@ pub async fn again_keeps_the_row_and_waits(store: Arc<dyn Store>) {
         let next = at(round * 100);
         assert_eq!(
             end(&*store, &attempt, &Outcome::Again { at: next }, next).await,
-            Finished::Applied
+            Applied
         );
         let row = task(&*store, attempt.id).await;
         assert_eq!(
@@ -143,7 +134,7 @@ pub async fn rs_08_an_expired_lease_counts_as_an_attempt(store: Arc<dyn Store>) 
     let attempt = running(&*store, 3).await;
     assert_eq!(
         end(&*store, &attempt, &Outcome::LeaseExpired, at(40)).await,
-        Finished::Applied
+        Applied
     );
     let row = task(&*store, attempt.id).await;
     assert_eq!(
@@ -158,7 +149,7 @@ pub async fn a_handed_back_task_is_as_before_but_for_its_term(store: Arc<dyn Sto
     let attempt = running(&*store, 3).await;
     assert_eq!(
         end(&*store, &attempt, &Outcome::HandedBack, at(1)).await,
-        Finished::Applied
+        Applied
     );
     let row = task(&*store, attempt.id).await;
     assert_eq!(
@@ -176,7 +167,7 @@ pub async fn rs_07_an_older_term_cannot_finish(store: Arc<dyn Store>) {
     end(&*store, &paused, &Outcome::LeaseExpired, at(40)).await;
     let newer = claim_one(&*store, 2, at(40)).await;
     let before = task(&*store, newer.id).await;
-    assert_eq!(end(&*store, &paused, &done(), at(41)).await, Finished::Late);
+    assert_eq!(end(&*store, &paused, &done(), at(41)).await, Late);
     assert_eq!(task(&*store, newer.id).await, before);
     let told = attempts(&*store).await;
     assert_eq!(told.len(), 1);
@@ -189,17 +180,14 @@ pub async fn rs_07_an_older_term_cannot_finish(store: Arc<dyn Store>) {
         Some("done"),
         "what it came to is told"
     );
-    assert_eq!(
-        end(&*store, &newer, &done(), at(42)).await,
-        Finished::Applied
-    );
+    assert_eq!(end(&*store, &newer, &done(), at(42)).await, Applied);
 }
 
 async fn check_taken_away(store: &dyn Store, request: Request) {
     let attempt = running(store, 3).await;
     ask(store, &request, at(1)).await;
     let before = store.load_records(&publish()).await.unwrap();
-    assert_eq!(end(store, &attempt, &done(), at(2)).await, Finished::Late);
+    assert_eq!(end(store, &attempt, &done(), at(2)).await, Late);
     let after = store.load_records(&publish()).await.unwrap();
     assert_eq!(after.tasks, before.tasks, "no task changes");
     assert_eq!(after.decisions, before.decisions);
@@ -227,10 +215,7 @@ pub async fn rs_07_a_late_failure_does_not_revive_a_cancelled_task(store: Arc<dy
         at(1),
     )
     .await;
-    assert_eq!(
-        end(&*store, &attempt, &failed(), at(2)).await,
-        Finished::Late
-    );
+    assert_eq!(end(&*store, &attempt, &failed(), at(2)).await, Late);
     let row = task(&*store, attempt.id).await;
     assert_eq!((row.status, row.due_at), (Status::Cancelled, None));
 }
@@ -249,12 +234,9 @@ pub async fn finishing_twice_is_late_and_adds_nothing(store: Arc<dyn Store>) {
         } else {
             claim_one(&*store, 2, at(60)).await
         };
-        assert_eq!(
-            end(&*store, &attempt, &outcome, now).await,
-            Finished::Applied
-        );
+        assert_eq!(end(&*store, &attempt, &outcome, now).await, Applied);
         let before = store.load_records(&publish()).await.unwrap();
-        assert_eq!(end(&*store, &attempt, &outcome, now).await, Finished::Late);
+        assert_eq!(end(&*store, &attempt, &outcome, now).await, Late);
         assert_eq!(store.load_records(&publish()).await.unwrap(), before);
     }
 }
@@ -271,7 +253,6 @@ pub async fn endings_are_answered_in_the_order_given(store: Arc<dyn Store>) {
         .map(|(task, outcome)| ending(task, outcome, at(2)))
         .collect();
     let answers = store.finish(finishes).await.unwrap();
-    use Finished::{Applied, Late};
     assert_eq!(answers, [Applied, Late, Applied, Applied]);
     let mut statuses = Vec::new();
     for claimed in &tasks {
@@ -300,7 +281,7 @@ pub async fn rs_13_attempts_get_rows_exactly_when_core_says(store: Arc<dyn Store
         detail: Some("503".to_owned()),
         node: Some("node-a".to_owned()),
     };
-    assert_eq!(told, [expected.clone()]);
+    assert_eq!(told, std::slice::from_ref(&expected));
     let last = claim_one(&*store, 2, at(60)).await;
     end(&*store, &last, &done(), at(61)).await;
     assert_eq!(
@@ -308,4 +289,29 @@ pub async fn rs_13_attempts_get_rows_exactly_when_core_says(store: Arc<dyn Store
         [expected],
         "the last one is told by its task's row"
     );
+}
+
+/// A node whose queue holds an ending twice, or two endings of one attempt: the first counts.
+pub async fn the_first_of_two_endings_in_one_batch_counts(store: Arc<dyn Store>) {
+    plant_many(&*store, "article", PUBLISH, 2, START).await;
+    let tasks = store.claim(claim_request(1, START, 2)).await.unwrap().tasks;
+    let twice = ending(&tasks[0], &failed(), at(1));
+    let finishes = vec![
+        twice.clone(),
+        ending(&tasks[1], &done(), at(1)),
+        twice,
+        ending(&tasks[1], &refused(), at(1)),
+    ];
+    let answers = store.finish(finishes).await.unwrap();
+    assert_eq!(answers, [Applied, Applied, Late, Late]);
+    let failed_once = task(&*store, tasks[0].id).await;
+    assert_eq!((failed_once.status, failed_once.attempt), (Status::Fail, 1));
+    let told = store
+        .load_records(&tasks[0].identity)
+        .await
+        .unwrap()
+        .attempts;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].late_outcome, None, "a repetition is not news");
+    assert_eq!(task(&*store, tasks[1].id).await.status, Status::Success);
 }

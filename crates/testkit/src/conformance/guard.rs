@@ -1,6 +1,9 @@
 //! Compare and set: a change applies to the row exactly as its decision saw it, or not at all.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicI64, Ordering},
+};
 
 use almanack_core::{
     finish::Outcome,
@@ -9,8 +12,8 @@ use almanack_core::{
     task::{Identity, Task, TaskId},
 };
 
-use super::{applied, ask, claim_one, current, decided, done, end, plant, task};
-use crate::fixture::{PUBLISH, START, at, cancel, identity, put};
+use super::{applied, ask, claim_one, claimed, current, decided, done, end, plant, task};
+use crate::fixture::{PUBLISH, START, at, cancel, claim_request, identity, put, put_rev};
 
 fn publish() -> Identity {
     identity("article:1", PUBLISH)
@@ -168,5 +171,78 @@ pub async fn rs_06_deciding_again_after_an_ending_in_between_is_ignored(store: A
     assert_eq!(
         ask(&*store, &move_to(600), at(2)).await.rule,
         Rule::IgnoredDone
+    );
+}
+
+/// Two askers replace the same running task in one call: one successor, not two, not none.
+pub async fn rs_03_of_two_replacements_in_one_batch_one_writes_a_successor(store: Arc<dyn Store>) {
+    plant(&*store, put("article:1", PUBLISH, START), START).await;
+    claim_one(&*store, 1, START).await;
+    let first = decided(&*store, &move_to(600), at(1)).await;
+    let second = decided(&*store, &move_to(700), at(1)).await;
+    let answers = store.apply(vec![first, second]).await.unwrap();
+    let records = store.load_records(&publish()).await.unwrap();
+    assert_eq!(records.tasks.len(), 2);
+    let inserted = Some(records.tasks[1].id);
+    assert_eq!(answers, [Applied::Done { inserted }, Applied::Lost]);
+    assert_eq!(records.tasks[1].due_at, Some(at(600)));
+    assert_eq!(records.decisions.len(), 1);
+}
+
+/// Reads, decides and applies until it is not lost; what was lost is decided again.
+async fn insist(store: &dyn Store, request: &Request) {
+    loop {
+        let change = decided(store, request, START).await;
+        if applied(store, change).await != Applied::Lost {
+            return;
+        }
+    }
+}
+
+/// Claims and hands back, over and over, until told to stop.
+async fn meddle(store: Arc<dyn Store>, stop: Arc<AtomicBool>) {
+    for claim in 1.. {
+        for task in claimed(&*store, claim_request(claim, at(100_000), 1)).await {
+            end(&*store, &task, &Outcome::HandedBack, at(100_000)).await;
+        }
+        if stop.load(Ordering::SeqCst) {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Four askers and a node that claims in between: the newest change is what stands in the end.
+pub async fn rs_06_no_change_is_swallowed_under_contention(store: Arc<dyn Store>) {
+    let newest = Arc::new(AtomicI64::new(0));
+    let stop = Arc::new(AtomicBool::new(false));
+    let meddler = tokio::spawn(meddle(Arc::clone(&store), Arc::clone(&stop)));
+    let askers: Vec<_> = (0..4)
+        .map(|_| {
+            let (store, newest) = (Arc::clone(&store), Arc::clone(&newest));
+            tokio::spawn(async move {
+                for _ in 0..25 {
+                    let number = newest.fetch_add(1, Ordering::SeqCst) + 1;
+                    let request = put_rev("article:1", PUBLISH, at(number), number);
+                    insist(&*store, &request).await;
+                }
+            })
+        })
+        .collect();
+    for asker in askers {
+        asker.await.expect("an asker");
+    }
+    stop.store(true, Ordering::SeqCst);
+    meddler.await.expect("the meddler");
+
+    let records = store.load_records(&publish()).await.unwrap();
+    let live: Vec<&Task> = records.tasks.iter().filter(|task| task.is_live()).collect();
+    assert_eq!(live.len(), 1, "one live row (RS-01)");
+    assert_eq!((live[0].revision.0, live[0].due_at), (100, Some(at(100))));
+    assert!(live[0].current && records.tasks.iter().filter(|task| task.current).count() == 1);
+    let written = records.decisions.len() + 1;
+    assert_eq!(
+        written, 100,
+        "every change was answered by exactly one decision"
     );
 }

@@ -11,7 +11,10 @@ pub async fn a_heartbeat_registers_and_then_refreshes(store: Arc<dyn Store>) {
     assert_eq!(store.load_nodes().await.unwrap(), []);
     let first = node("node-a", "session-a");
     store.save_node(&first).await.unwrap();
-    assert_eq!(store.load_nodes().await.unwrap(), [first.clone()]);
+    assert_eq!(
+        store.load_nodes().await.unwrap(),
+        std::slice::from_ref(&first)
+    );
     let later = Node {
         seen_at: at(5),
         skew_us: -1_500_000,

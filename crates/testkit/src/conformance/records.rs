@@ -103,8 +103,8 @@ pub async fn rs_13_a_late_answer_is_in_the_story(store: Arc<dyn Store>) {
     .await;
     end(&*store, &attempt, &done(), at(2)).await;
     let records = store.load_records(&publish()).await.unwrap();
-    let story = tell(&records.tasks, records.decisions, records.attempts);
-    let attempts: Vec<_> = story
+    let told = tell(&records.tasks, records.decisions, records.attempts);
+    let attempts: Vec<_> = told
         .iter()
         .filter_map(|happening| match happening {
             Happening::Attempt(attempt) => Some(attempt),

@@ -198,9 +198,10 @@ proptest! {
             model.ask(request);
         }
         let end = model.current().expect("a numbered change always leaves a row");
-        match wishes.last().unwrap() {
-            Some(seconds) => prop_assert_eq!(end.due_at, Some(at(*seconds))),
-            None => prop_assert_eq!((end.status, end.due_at), (Status::Cancelled, None)),
+        if let Some(seconds) = wishes.last().unwrap() {
+            prop_assert_eq!(end.due_at, Some(at(*seconds)));
+        } else {
+            prop_assert_eq!((end.status, end.due_at), (Status::Cancelled, None));
         }
         prop_assert_eq!(end.revision.0, i64::try_from(wishes.len()).unwrap());
     }

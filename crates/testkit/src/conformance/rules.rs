@@ -1,0 +1,199 @@
+//! The list of rules, and the macros that turn it into tests.
+
+/// Turns every rule into a test of its own, against a store from `$fresh().await`, a [`Fresh`].
+#[macro_export]
+macro_rules! conformance {
+    ($fresh:path) => {
+        $crate::conformance_tests! { $fresh;
+            apply: [
+                rs_05_an_insert_writes_the_whole_row,
+                rs_01_a_second_insert_for_an_identity_is_lost,
+                rs_01_of_two_inserts_in_one_batch_one_is_lost,
+                rs_01_of_many_concurrent_inserts_exactly_one_is_done,
+                rs_02_an_amendment_moves_the_row_in_place,
+                an_amendment_changes_what_it_says_and_leaves_the_rest,
+                rs_03_a_replacement_cancels_the_running_row_and_writes_its_successor,
+                rs_05_a_successor_leaves_the_ended_row_as_it_ended,
+                rs_04_an_annotation_leaves_the_row_as_it_is,
+                an_annotation_does_not_disturb_a_running_attempt,
+                rs_10_a_withdrawals_mark_is_kept_and_never_claimed,
+                a_withdrawn_row_waits_for_nothing,
+                answers_come_in_the_order_asked,
+                an_empty_batch_is_answered_with_nothing,
+                current_rows_come_in_the_order_asked,
+                a_large_batch_is_answered_in_full,
+            ]
+            guard: [
+                rs_06_a_change_decided_before_a_claim_is_lost,
+                rs_06_a_change_decided_before_a_term_is_lost,
+                rs_06_a_change_decided_before_another_decision_is_lost,
+                rs_06_a_change_of_a_retired_row_is_lost,
+                rs_06_a_lost_replacement_writes_no_successor,
+                rs_06_of_two_changes_from_one_row_in_one_batch_one_is_done,
+                rs_06_of_many_concurrent_changes_from_one_row_one_is_done,
+                rs_06_a_repeated_change_is_lost_and_not_doubled,
+                rs_06_deciding_again_after_a_claim_in_between_replaces,
+                rs_06_deciding_again_after_an_ending_in_between_is_ignored,
+                rs_03_of_two_replacements_in_one_batch_one_writes_a_successor,
+                rs_06_no_change_is_swallowed_under_contention,
+            ]
+            once: [
+                rs_14_changes_and_key_are_written_together,
+                rs_14_receipts_are_given_back_as_they_were,
+                rs_14_one_lost_change_undoes_all,
+                rs_14_a_used_key_changes_nothing,
+                rs_14_of_concurrent_calls_with_one_key_one_is_done,
+                rs_14_an_unknown_key_was_not_used,
+            ]
+            claim: [
+                rs_15_only_due_tasks_are_claimed_and_never_early,
+                a_claim_raises_term_and_attempt_and_describes_the_task,
+                a_claimed_task_is_not_claimed_again,
+                ended_and_withdrawn_tasks_are_not_claimed,
+                a_claim_takes_no_more_than_its_slots,
+                a_claim_without_slots_takes_nothing,
+                higher_priorities_go_first,
+                kinds_of_one_priority_share_evenly,
+                a_backlog_does_not_starve_another_kind,
+                within_a_kind_the_earliest_goes_first,
+                a_limit_bounds_its_kind,
+                a_limit_bounds_its_kind_over_all_priorities,
+                a_limited_kind_is_drained_over_its_priorities,
+                a_full_kind_is_stepped_over,
+                next_due_is_the_earliest_waiting_task,
+                next_due_leaves_out_full_kinds,
+                next_due_may_have_passed_when_slots_run_out,
+                concurrent_claims_are_disjoint,
+                eight_claimers_take_every_task_exactly_once,
+            ]
+            finish: [
+                done_ends_the_task_and_keeps_its_answer,
+                rs_09_a_failure_waits_for_its_next_try,
+                rs_09_the_last_failure_is_the_end,
+                rs_09_a_refusal_is_the_end_at_once,
+                again_keeps_the_row_and_waits,
+                rs_08_an_expired_lease_counts_as_an_attempt,
+                a_handed_back_task_is_as_before_but_for_its_term,
+                rs_07_an_older_term_cannot_finish,
+                rs_07_a_cancelled_task_is_not_finished,
+                rs_07_a_late_failure_does_not_revive_a_cancelled_task,
+                rs_07_a_replaced_task_is_not_finished,
+                finishing_twice_is_late_and_adds_nothing,
+                endings_are_answered_in_the_order_given,
+                the_first_of_two_endings_in_one_batch_counts,
+                rs_13_attempts_get_rows_exactly_when_core_says,
+            ]
+            lease: [
+                a_claim_expires_with_its_lease,
+                an_expired_claim_names_only_what_still_runs_under_it,
+                extending_keeps_claims_alive,
+                extending_leaves_other_claims_alone,
+                a_released_claim_is_forgotten,
+                expired_claims_come_longest_first_and_bounded,
+                rs_08_an_expired_task_runs_again_under_a_newer_claim,
+                a_running_row_shows_its_lease,
+            ]
+            list: [
+                newest_rows_come_first,
+                pages_cover_every_row_once,
+                filters_narrow_alone_and_together,
+                a_prefix_is_taken_literally,
+                replaced_rows_are_listed_too,
+            ]
+            records: [
+                rs_13_a_whole_life_is_told_in_order,
+                rs_13_a_decision_tells_who_when_what_and_both_times,
+                rs_13_a_late_answer_is_in_the_story,
+                rs_14_a_receipt_can_be_verified_from_the_records,
+                records_of_an_unknown_identity_are_empty,
+                records_are_the_identitys_own,
+                depths_count_what_waits_and_what_is_due,
+                a_row_is_loaded_by_its_number,
+            ]
+            prune: [
+                only_rows_that_ended_before_the_bound_go,
+                a_pruned_row_takes_its_history_with_it,
+                pruning_stops_at_its_limit,
+                an_identity_goes_on_after_its_past_is_pruned,
+                a_pruned_identity_can_be_created_anew,
+                keys_used_before_the_bound_go,
+            ]
+            node: [
+                a_heartbeat_registers_and_then_refreshes,
+                two_runs_of_one_name_are_two_nodes,
+                a_forgotten_run_is_gone,
+            ]
+            token: [
+                a_token_is_found_by_its_hash,
+                a_taken_name_is_refused,
+                a_revoked_token_is_known_as_revoked,
+                tokens_are_listed_by_name,
+            ]
+            nudge: [
+                a_change_due_soon_is_hinted_at,
+                a_change_due_far_off_is_not,
+                a_task_that_waits_again_soon_is_hinted_at,
+            ]
+            value: [
+                text_of_any_script_survives,
+                the_largest_values_survive,
+                instants_survive_to_the_microsecond,
+                the_far_ends_of_time_survive,
+                the_store_answers_a_ping,
+            ]
+        }
+    };
+}
+
+/// What [`conformance!`] expands to.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_tests {
+    ($fresh:path; $($area:ident: [$($rule:ident),* $(,)?])*) => {
+        $(
+            mod $area {
+                #[allow(unused_imports, reason = "the factory may be named by any path")]
+                use super::*;
+                $(
+                    #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $rule() {
+                        let fresh: $crate::conformance::Fresh = $fresh().await;
+                        $crate::conformance::$area::$rule(fresh.store()).await;
+                    }
+                )*
+            }
+        )*
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    /// A rule nobody lists would silently prove nothing.
+    #[test]
+    fn every_rule_is_listed() {
+        let list = include_str!("rules.rs");
+        for (area, source) in [
+            ("apply", include_str!("apply.rs")),
+            ("claim", include_str!("claim.rs")),
+            ("finish", include_str!("finish.rs")),
+            ("guard", include_str!("guard.rs")),
+            ("lease", include_str!("lease.rs")),
+            ("list", include_str!("list.rs")),
+            ("node", include_str!("node.rs")),
+            ("nudge", include_str!("nudge.rs")),
+            ("once", include_str!("once.rs")),
+            ("prune", include_str!("prune.rs")),
+            ("records", include_str!("records.rs")),
+            ("token", include_str!("token.rs")),
+            ("value", include_str!("value.rs")),
+        ] {
+            for rule in source.split("pub async fn ").skip(1) {
+                let name = rule.split('(').next().unwrap();
+                assert!(
+                    list.contains(&format!("    {name},\n")),
+                    "{area}::{name} is not listed"
+                );
+            }
+        }
+    }
+}
