@@ -90,6 +90,7 @@ impl World {
         let kinds = Kinds {
             configured: BTreeSet::from([kind(PUBLISH)]),
             accept_any: false,
+            ..Kinds::default()
         };
         let state = AppState {
             rescheduler: Arc::new(Rescheduler::new(port.clone(), time.clone(), kinds)),

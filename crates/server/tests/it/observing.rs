@@ -87,6 +87,7 @@ fn metrics_count_requests_and_rules_and_show_what_waits() {
     let kinds = Kinds {
         configured: BTreeSet::from([kind(PUBLISH)]),
         accept_any: false,
+        ..Kinds::default()
     };
     let state = AppState {
         rescheduler: Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds)),
