@@ -105,7 +105,8 @@ pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      from unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::bigint[], \
      $7::bigint[], $8::bigint[]) with ordinality \
      u(id, term, status, attempt, detail, finished_at_us, execute_at_us, due_at_us, position) \
-     where t.id = u.id and t.term = u.term and t.status = 'RUNNING' returning u.position";
+     where t.id = any (array[u.id]) and t.term = u.term and t.status = 'RUNNING' \
+     returning u.position";
 
 pub(crate) const EXTEND_SQLITE: &str = "update claim set lease_until_us = ?2 where id = ?1";
 pub(crate) const EXTEND_POSTGRES: &str =
@@ -123,7 +124,7 @@ pub(crate) const LEFT_BEHIND_SQLITE: &str = concat!(
 pub(crate) const LEFT_BEHIND_POSTGRES: &str = concat!(
     "select ",
     claimed_columns!(),
-    " from claim c, unnest(c.task_ids) j(id) join task t on t.id = j.id \
+    " from claim c, unnest(c.task_ids) j(id) join task t on t.id = any (array[j.id]) \
      where c.id = $1 and t.claim_id = c.id and t.status = 'RUNNING'"
 );
 pub(crate) const RELEASE_SQLITE: &str = "delete from claim where id = ?1";

@@ -20,7 +20,7 @@ macro_rules! ended {
         " from unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[], $5::bigint[], \
          $6::bigint[], $7::text[], $8::text[]) \
          u(id, term, attempt, due_at_us, started_at_us, finished_at_us, outcome, detail) \
-         join task t on t.id = u.id"
+         join task t on t.id = any (array[u.id])"
     };
 }
 

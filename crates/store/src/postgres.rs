@@ -22,7 +22,7 @@ use tokio_postgres::{Config, NoTls, error::SqlState};
 use crate::{
     migrate,
     nudge::{NudgeReceiver, Nudger},
-    postgres::{gate::Gate, listen::Listener},
+    postgres::{gate::Gate, listen::Listener, records::LoadCurrent, task::Apply},
     row::instant,
 };
 
@@ -35,15 +35,18 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(10);
 
 /// Every statement here is driven by a short list or an index. A plan made while a table was still
-/// empty would read it from end to end, and stay cached while it grows; forbidding the alternatives
-/// makes the intended plan the only one. A statement that takes half a minute is lost anyway.
-const SESSION_OPTIONS: &str = "-c enable_seqscan=off -c enable_hashjoin=off \
-     -c enable_mergejoin=off -c jit=off -c statement_timeout=30000";
+/// empty would read it from end to end and stay cached while it grows; a plan made for one list from
+/// statistics that lag behind (nothing was RUNNING when they were taken) walks the whole table for
+/// each of its rows. Generic plans without the alternatives leave only the intended plan. A
+/// statement that takes half a minute is lost anyway.
+const SESSION_OPTIONS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
+     -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c statement_timeout=30000";
 
 /// The store on one PostgreSQL database.
 pub struct PostgresStore {
     pool: Pool,
-    gate: Gate,
+    changes: Gate<Apply>,
+    looks: Gate<LoadCurrent>,
     nudger: Nudger,
     /// Where hints are told and heard; one per schema.
     channel: String,
@@ -82,10 +85,15 @@ impl PostgresStore {
         let listener = Listener::start(config, channel.clone(), nudger.clone())
             .await
             .map_err(|error| explain("listen for changes", error))?;
-        let gate = Gate::start(&pool, &channel);
+        let changes = Gate::open(Apply {
+            pool: pool.clone(),
+            channel: channel.clone(),
+        });
+        let looks = Gate::open(LoadCurrent { pool: pool.clone() });
         Ok(Self {
             pool,
-            gate,
+            changes,
+            looks,
             nudger,
             channel,
             _listener: listener,

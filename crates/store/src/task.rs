@@ -4,6 +4,10 @@
 //! statement (`unnest`), because a round trip costs more than a row; SQLite runs the single-row text
 //! in a loop, because a call costs less than building a list. Such pairs stand side by side.
 //!
+//! Lists drive their joins in PostgreSQL: a probe is written `t.id = any (array[u.id])`. To the planner
+//! a plain `t.id = u.id` is also a reason to walk the whole index in order, which it prefers while
+//! it believes the table to be small, and goes on believing while the table grows.
+//!
 //! Parameters: SQLite numbers `$1` by where it first stands in the text, not by its digit. A shared
 //! text must therefore use its parameters in ascending order; a text for SQLite alone says `?1`.
 
@@ -30,14 +34,15 @@ pub(crate) const LOAD_CURRENT_SQLITE: &str = concat!(
     from_task!(),
     "where t.subject = ?1 and t.kind = ?2 and t.is_current"
 );
-/// The current rows of many; the position in the list comes last.
+/// The current rows of many; the position in the list comes last. The `limit` keeps the planner from
+/// turning the join around: one probe per identity, never a walk through the index.
 pub(crate) const LOAD_CURRENT_POSTGRES: &str = concat!(
     "select ",
     columns!(),
     ", u.position",
     " from unnest($1::text[], $2::text[]) with ordinality u(subject, kind, position)",
-    " join task t on t.subject = u.subject and t.kind = u.kind and t.is_current",
-    " left join claim c on c.id = t.claim_id"
+    " cross join lateral (select * from task x where x.subject = u.subject and x.kind = u.kind \
+      and x.is_current limit 1) t left join claim c on c.id = t.claim_id"
 );
 
 pub(crate) const LOAD: &str = concat!("select ", columns!(), from_task!(), "where t.id = $1");
@@ -97,13 +102,14 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
      on conflict (subject, kind) where is_current do nothing returning id, subject, kind"
 );
 
-/// Changes the current row if it is still exactly as the decision saw it.
+/// Changes the current row if it is still exactly as the decision saw it. That it is current need
+/// not be asked: a row that gave way has one decision more.
 pub(crate) const AMEND_SQLITE: &str = "update task set status = ?5, is_current = ?6, \
      execute_at_us = ?7, due_at_us = ?8, payload = coalesce(?9, payload), callback_url = ?10, \
      priority = ?11, max_retry = ?12, revision = ?13, decisions = decisions + 1, \
      finished_at_us = case when ?5 = 'CANCELLED' and status <> 'CANCELLED' then ?14 \
          else finished_at_us end \
-     where id = ?1 and is_current and status = ?2 and term = ?3 and decisions = ?4";
+     where id = ?1 and status = ?2 and term = ?3 and decisions = ?4";
 /// The same for many, each with its decision. The decision names the successor later, if there is
 /// one ([`NAME_SUCCESSOR_POSTGRES`]): its number is not known before it is written.
 pub(crate) const AMEND_POSTGRES: &str = "with amended as ( \
@@ -121,7 +127,7 @@ pub(crate) const AMEND_POSTGRES: &str = "with amended as ( \
          u(id, seen_status, seen_term, seen_decisions, status, is_current, execute_at_us, \
          due_at_us, payload, callback_url, priority, max_retry, revision, decided_at_us, origin, \
          rule, old_execute_at_us, told_execute_at_us, told_revision, position) \
-     where t.id = u.id and t.is_current and t.status = u.seen_status and t.term = u.seen_term \
+     where t.id = any (array[u.id]) and t.status = u.seen_status and t.term = u.seen_term \
          and t.decisions = u.seen_decisions \
      returning u.position, t.id, t.decisions, u.decided_at_us, u.origin, u.rule, \
          u.old_execute_at_us, u.told_execute_at_us, u.told_revision), \
@@ -133,7 +139,7 @@ pub(crate) const AMEND_POSTGRES: &str = "with amended as ( \
 /// Completes the decisions of replaced rows.
 pub(crate) const NAME_SUCCESSOR_POSTGRES: &str = "update decision d set new_task_id = u.new_task_id \
      from unnest($1::bigint[], $2::integer[], $3::bigint[]) u(task_id, number, new_task_id) \
-     where d.task_id = u.task_id and d.number = u.number";
+     where d.task_id = any (array[u.task_id]) and d.number = u.number";
 
 /// How much waits, per kind and priority; [`crate::claim::LANES`] names the lanes. Counting stops at
 /// a bound: a gauge need not read a million rows to say "many".

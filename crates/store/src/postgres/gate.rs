@@ -1,113 +1,119 @@
-//! The gate that changes of intent pass through together.
+//! Gates that requests pass through together.
 //!
-//! A commit costs a flush to disk, whether it carries one change or a thousand. Requests that arrive
-//! while a commit is on its way therefore wait here and go with the next one: eight clients
-//! moving one task each cost two commits, not eight. Two groups may be under way at once, so that
-//! one is being prepared while the other is being flushed.
+//! A commit costs a flush to disk, whether it carries one change or a thousand; a question costs a
+//! round trip, whether it is about one task or a thousand. Requests that arrive while others are
+//! under way therefore wait here and go together with the next group: eight clients moving one
+//! task each cost two commits, not eight. Two groups may be under way at once, so that one is
+//! being prepared while the other is being flushed.
 
 use std::sync::Arc;
 
-use almanack_core::{
-    reschedule::Change,
-    store::{Applied, Error, Result},
-};
-use deadpool_postgres::Pool;
+use almanack_core::store::{Error, Result};
+use async_trait::async_trait;
 use tokio::sync::{Mutex, mpsc, oneshot};
-
-use super::{client, task::apply_all};
 
 /// Groups under way at once.
 const GROUPS: usize = 2;
-/// A group is closed when it has this many changes; bounds its statement.
-const CHANGES_MAX: usize = 2_000;
+/// A group is closed when it has this many items; bounds its statement.
+const ITEMS_MAX: usize = 2_000;
 /// Requests that may wait; more than that wait outside.
 const QUEUE: usize = 4_096;
 
-struct Asked {
-    changes: Vec<Change>,
-    reply: oneshot::Sender<Result<Vec<Applied>>>,
+/// What a gate does with a group.
+#[async_trait]
+pub(super) trait Errand: Send + Sync + 'static {
+    /// What is asked.
+    type Item: Send + Sync + 'static;
+    /// What is answered, one for each item.
+    type Answer: Send + 'static;
+
+    /// Does it for all items, in order.
+    async fn run(&self, items: &[Self::Item]) -> Result<Vec<Self::Answer>>;
 }
 
-/// Where changes are handed in.
-pub(super) struct Gate {
-    queue: mpsc::Sender<Asked>,
+struct Asked<E: Errand> {
+    items: Vec<E::Item>,
+    reply: oneshot::Sender<Result<Vec<E::Answer>>>,
 }
 
-impl Gate {
-    pub(super) fn start(pool: &Pool, channel: &str) -> Self {
+/// Where requests are handed in.
+pub(super) struct Gate<E: Errand> {
+    queue: mpsc::Sender<Asked<E>>,
+}
+
+impl<E: Errand> Gate<E> {
+    pub(super) fn open(errand: E) -> Self {
         let (queue, asked) = mpsc::channel(QUEUE);
-        let asked = Arc::new(Mutex::new(asked));
+        let (errand, asked) = (Arc::new(errand), Arc::new(Mutex::new(asked)));
         for _ in 0..GROUPS {
-            tokio::spawn(run(pool.clone(), channel.to_owned(), Arc::clone(&asked)));
+            tokio::spawn(run(Arc::clone(&errand), Arc::clone(&asked)));
         }
         Self { queue }
     }
 
-    /// Has changes carried out with whatever else is waiting. Once handed in they are carried out
-    /// even if the asker goes away, so no connection is left in the middle of something.
-    pub(super) async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
+    /// Has it done with whatever else is waiting. Once handed in it is done even if the asker goes
+    /// away, so no connection is left in the middle of something.
+    pub(super) async fn pass(&self, items: Vec<E::Item>) -> Result<Vec<E::Answer>> {
         let (reply, answer) = oneshot::channel();
         let stopped = || Error::Unavailable {
-            statement: "apply changes",
+            statement: "pass the gate",
             source: "stopped".into(),
         };
         self.queue
-            .send(Asked { changes, reply })
+            .send(Asked { items, reply })
             .await
             .map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
 }
 
-async fn run(pool: Pool, channel: String, asked: Arc<Mutex<mpsc::Receiver<Asked>>>) {
+async fn run<E: Errand>(errand: Arc<E>, asked: Arc<Mutex<mpsc::Receiver<Asked<E>>>>) {
     while let Some(group) = next_group(&asked).await {
-        carry_out(&pool, &channel, group).await;
+        do_together(&*errand, group).await;
     }
 }
 
-async fn next_group(asked: &Mutex<mpsc::Receiver<Asked>>) -> Option<Vec<Asked>> {
+async fn next_group<E: Errand>(asked: &Mutex<mpsc::Receiver<Asked<E>>>) -> Option<Vec<Asked<E>>> {
     let mut asked = asked.lock().await;
     let mut group = vec![asked.recv().await?];
-    let mut changes = group[0].changes.len();
-    while changes < CHANGES_MAX {
+    let mut items = group[0].items.len();
+    while items < ITEMS_MAX {
         let Ok(next) = asked.try_recv() else { break };
-        changes += next.changes.len();
+        items += next.items.len();
         group.push(next);
     }
     Some(group)
 }
 
-async fn carry_out(pool: &Pool, channel: &str, mut group: Vec<Asked>) {
-    if let [_] = group.as_slice() {
-        return carry_out_alone(pool, channel, group).await;
+/// One request's trouble must not become its neighbours': if the group fails, everybody tries alone
+/// and hears for itself what is wrong.
+async fn do_together<E: Errand>(errand: &E, mut group: Vec<Asked<E>>) {
+    if group.len() == 1 {
+        return do_alone(errand, group).await;
     }
-    let sizes: Vec<usize> = group.iter().map(|asked| asked.changes.len()).collect();
-    let all: Vec<Change> = group
-        .iter()
-        .flat_map(|asked| asked.changes.iter().cloned())
+    let sizes: Vec<usize> = group.iter().map(|asked| asked.items.len()).collect();
+    let all: Vec<E::Item> = group
+        .iter_mut()
+        .flat_map(|asked| asked.items.drain(..))
         .collect();
-    let together = match client(pool).await {
-        Ok(mut client) => apply_all(&mut client, channel, &all).await,
-        Err(error) => Err(error),
+    let together = errand.run(&all).await;
+    let mut all = all.into_iter();
+    let Ok(answers) = together else {
+        for (asked, size) in group.iter_mut().zip(sizes) {
+            asked.items.extend(all.by_ref().take(size));
+        }
+        return do_alone(errand, group).await;
     };
-    let Ok(mut applied) = together else {
-        // One request's trouble must not become its neighbours': everybody tries alone and hears
-        // for itself what is wrong.
-        return carry_out_alone(pool, channel, group).await;
-    };
-    for (asked, size) in group.drain(..).zip(sizes) {
-        let rest = applied.split_off(size);
-        let _ = asked.reply.send(Ok(std::mem::replace(&mut applied, rest)));
+    let mut answers = answers.into_iter();
+    for (asked, size) in group.into_iter().zip(sizes) {
+        let _ = asked.reply.send(Ok(answers.by_ref().take(size).collect()));
     }
 }
 
-async fn carry_out_alone(pool: &Pool, channel: &str, group: Vec<Asked>) {
+async fn do_alone<E: Errand>(errand: &E, group: Vec<Asked<E>>) {
     for asked in group {
-        let applied = match client(pool).await {
-            Ok(mut client) => apply_all(&mut client, channel, &asked.changes).await,
-            Err(error) => Err(error),
-        };
+        let answers = errand.run(&asked.items).await;
         // An asker that went away no longer cares; the effect stands.
-        let _ = asked.reply.send(applied);
+        let _ = asked.reply.send(answers);
     }
 }

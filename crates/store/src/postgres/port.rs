@@ -23,10 +23,10 @@ use crate::{
 #[async_trait]
 impl TaskStore for PostgresStore {
     async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
-        self.current(identities).await
+        self.looks.pass(identities.to_vec()).await
     }
     async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
-        self.gate.apply(changes).await
+        self.changes.pass(changes).await
     }
     async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
         let mut client = self.client().await?;

@@ -4,15 +4,54 @@ use almanack_core::{
     store::{Depth, OnceRecord, Records, Result, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId},
 };
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
 use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{PostgresStore, explain};
+use super::{PostgresStore, client, explain, gate::Errand};
 use crate::{
     claim, depth, history,
     row::{self, maybe_instant, micros, most, unreadable},
     task,
 };
+
+/// Where the position stands: behind the columns of a task.
+const POSITION: usize = 24;
+
+/// Finds the current rows of identities.
+pub(super) struct LoadCurrent {
+    pub(super) pool: Pool,
+}
+
+#[async_trait]
+impl Errand for LoadCurrent {
+    type Item = Identity;
+    type Answer = Option<Task>;
+
+    async fn run(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        let failed = |error| explain("load current tasks", error);
+        let subjects: Vec<&str> = identities.iter().map(|i| i.subject.as_str()).collect();
+        let kinds: Vec<&str> = identities.iter().map(|i| i.kind.as_str()).collect();
+        let client = client(&self.pool).await?;
+        let statement = client
+            .prepare_cached(task::LOAD_CURRENT_POSTGRES)
+            .await
+            .map_err(failed)?;
+        let rows = client
+            .query(&statement, &[&subjects, &kinds])
+            .await
+            .map_err(failed)?;
+        let mut found: Vec<Option<Task>> = identities.iter().map(|_| None).collect();
+        for row in rows {
+            let position = usize::try_from(row.get::<_, i64>(POSITION)).unwrap_or(0);
+            if let Some(slot) = found.get_mut(position.wrapping_sub(1)) {
+                *slot = Some(row::task(&row)?);
+            }
+        }
+        Ok(found)
+    }
+}
 
 impl PostgresStore {
     pub(super) async fn execute(
@@ -37,23 +76,6 @@ impl PostgresStore {
         let client = self.client().await?;
         let statement = client.prepare_cached(statement).await.map_err(failed)?;
         client.query(&statement, parameters).await.map_err(failed)
-    }
-
-    pub(super) async fn current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
-        let subjects: Vec<&str> = identities.iter().map(|i| i.subject.as_str()).collect();
-        let kinds: Vec<&str> = identities.iter().map(|i| i.kind.as_str()).collect();
-        let name = "load current tasks";
-        let rows = self
-            .rows(name, task::LOAD_CURRENT_POSTGRES, &[&subjects, &kinds])
-            .await?;
-        let mut found: Vec<Option<Task>> = identities.iter().map(|_| None).collect();
-        for row in rows {
-            let position = usize::try_from(row.get::<_, i64>(24)).unwrap_or(0);
-            if let Some(slot) = found.get_mut(position.wrapping_sub(1)) {
-                *slot = Some(row::task(&row)?);
-            }
-        }
-        Ok(found)
     }
 
     pub(super) async fn once(&self, key: &str) -> Result<Option<OnceRecord>> {

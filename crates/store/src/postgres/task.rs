@@ -12,9 +12,10 @@ use almanack_core::{
     store::{Applied, AppliedOnce, OnceKey, Result},
     task::{Identity, NewTask, Payload, TaskId},
 };
-use deadpool_postgres::{GenericClient, Object, Transaction};
+use async_trait::async_trait;
+use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
 
-use super::{SAFETY_POLL, explain, listen::NOTIFY};
+use super::{SAFETY_POLL, client, explain, gate::Errand, listen::NOTIFY};
 use crate::{
     history,
     nudge::earliest_hint,
@@ -26,11 +27,25 @@ use crate::{
 type Placed<'a> = (usize, &'a Change);
 
 /// Carries out each change for itself.
-pub(super) async fn apply_all(
-    client: &mut Object,
-    channel: &str,
-    changes: &[Change],
-) -> Result<Vec<Applied>> {
+pub(super) struct Apply {
+    pub(super) pool: Pool,
+    pub(super) channel: String,
+}
+
+#[async_trait]
+impl Errand for Apply {
+    type Item = Change;
+    type Answer = Applied;
+
+    async fn run(&self, changes: &[Change]) -> Result<Vec<Applied>> {
+        let mut client = client(&self.pool).await?;
+        let answers = apply_all(&mut client, changes).await?;
+        tell(&client, &self.channel, changes).await;
+        Ok(answers)
+    }
+}
+
+async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applied>> {
     let mut answers = vec![Applied::Lost; changes.len()];
     let sort = |wanted: fn(&Change) -> bool| -> Vec<Placed<'_>> {
         changes
@@ -58,7 +73,6 @@ pub(super) async fn apply_all(
         }
         transaction.commit().await.map_err(failed)?;
     }
-    tell(client, channel, changes).await;
     Ok(answers)
 }
 
