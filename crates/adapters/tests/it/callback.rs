@@ -1,0 +1,238 @@
+//! The callback as a business service meets it.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use almanack_adapters::{
+    callback::{CallbackHandler, CallbackSettings},
+    signature::SigningKey,
+};
+use almanack_core::{
+    callback::AlreadyDone,
+    finish::Outcome,
+    handler::Handler,
+    task::{ClaimedTask, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
+    time::Clock,
+};
+use axum::{
+    Router,
+    body::Bytes,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Redirect},
+    routing::post,
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio::{net::TcpListener, sync::mpsc};
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(1_767_600_000).unwrap()
+    }
+}
+
+/// A service with one route per way to answer; tells what it received.
+async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
+    let (seen, received) = mpsc::unbounded_channel();
+    let coded = |status: StatusCode, code: &'static str| async move {
+        (status, axum::Json(serde_json::json!({ "code": code }))).into_response()
+    };
+    let app = Router::new()
+        .route(
+            "/ok",
+            post(move |headers: HeaderMap, body: Bytes| async move {
+                let _ = seen.send((headers, body));
+                StatusCode::OK
+            }),
+        )
+        .route(
+            "/done-before",
+            post(move || coded(StatusCode::CONFLICT, "already_published")),
+        )
+        .route(
+            "/conflict",
+            post(move || coded(StatusCode::CONFLICT, "superseded")),
+        )
+        .route("/gone", post(move || coded(StatusCode::GONE, "withdrawn")))
+        .route("/moved", post(|| async { Redirect::temporary("/ok") }))
+        .route(
+            "/busy",
+            post(|| async {
+                (
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    [(header::RETRY_AFTER, "120")],
+                )
+            }),
+        )
+        .route("/never", post(|| std::future::pending::<StatusCode>()))
+        .route(
+            "/endless",
+            post(|| async { axum::body::Body::from(vec![b'x'; 1024 * 1024]) }),
+        );
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (url, received)
+}
+
+fn task(callback_url: Option<String>) -> ClaimedTask {
+    ClaimedTask {
+        id: TaskId(42),
+        identity: Identity {
+            subject: Subject::parse("article:7").unwrap(),
+            kind: Kind::parse("ARTICLE_PUBLISH").unwrap(),
+        },
+        term: Term(3),
+        attempt: 2,
+        max_retry: 3,
+        execute_at: Timestamp::from_second(1_767_599_990).unwrap(),
+        started_at: Timestamp::from_second(1_767_600_000).unwrap(),
+        payload: Payload::parse(r#"{"price": 1.10, "ids": [1, 2]}"#, 1000).unwrap(),
+        callback_url,
+        revision: Revision(5),
+    }
+}
+
+fn handler(configured: Option<String>) -> CallbackHandler {
+    let settings = CallbackSettings {
+        url: configured,
+        timeout: Duration::from_millis(300),
+        key: Some(SigningKey::parse(SECRET).unwrap()),
+        already_done: vec![AlreadyDone::parse("409:already_published").unwrap()],
+    };
+    CallbackHandler::new(Arc::new(Fixed), BTreeMap::new(), settings).unwrap()
+}
+
+async fn outcome(path: &str) -> Outcome {
+    let (url, _received) = service().await;
+    handler(None)
+        .attempt(&task(Some(format!("{url}{path}"))))
+        .await
+}
+
+#[tokio::test]
+async fn the_call_carries_what_the_service_needs_to_be_idempotent() {
+    let (url, mut received) = service().await;
+    let done = handler(Some(format!("{url}/ok")))
+        .attempt(&task(None))
+        .await;
+    assert_eq!(
+        done,
+        Outcome::Done {
+            detail: Some("HTTP 200".to_owned())
+        }
+    );
+    let (headers, body) = received.recv().await.unwrap();
+    assert_eq!(
+        headers["idempotency-key"], "almanack-task-42",
+        "the same for every attempt"
+    );
+    assert_eq!(
+        headers["webhook-id"], "almanack-task-42-3",
+        "this attempt's own"
+    );
+    assert_eq!(headers["webhook-timestamp"], "1767600000");
+    let signed = SigningKey::parse(SECRET)
+        .unwrap()
+        .sign("almanack-task-42-3", Fixed.now(), &body);
+    assert_eq!(headers["webhook-signature"], signed);
+    assert_eq!(
+        std::str::from_utf8(&body).unwrap(),
+        r#"{"task_id":42,"subject":"article:7","kind":"ARTICLE_PUBLISH","attempt":2,"term":3,"revision":5,"execute_at":"2026-01-05T07:59:50Z","payload":{"price": 1.10, "ids": [1, 2]}}"#,
+        "the payload arrives as it was written"
+    );
+}
+
+#[tokio::test]
+async fn a_task_may_name_its_own_address() {
+    let (url, mut received) = service().await;
+    let other = handler(Some("http://127.0.0.1:9/unused".to_owned()));
+    other.attempt(&task(Some(format!("{url}/ok")))).await;
+    assert!(received.recv().await.is_some());
+}
+
+#[tokio::test]
+async fn rs_09_an_answer_that_it_had_already_happened_is_success() {
+    assert_eq!(outcome("/done-before").await.name(), "done");
+    let refused = Outcome::GiveUp {
+        error: "HTTP 409 (superseded)".to_owned(),
+    };
+    assert_eq!(
+        outcome("/conflict").await,
+        refused,
+        "another conflict is not"
+    );
+}
+
+#[tokio::test]
+async fn rs_09_a_refusal_is_final_and_a_redirect_is_one() {
+    assert_eq!(
+        outcome("/gone").await,
+        Outcome::GiveUp {
+            error: "HTTP 410 (withdrawn)".into()
+        }
+    );
+    let moved = outcome("/moved").await;
+    assert_eq!(
+        moved.name(),
+        "give_up",
+        "{moved:?}: following it could leave the trusted address"
+    );
+}
+
+#[tokio::test]
+async fn rs_09_busy_means_later_and_says_when() {
+    let Outcome::Retry { error, retry_after } = outcome("/busy").await else {
+        panic!("503 is a retry");
+    };
+    assert_eq!(
+        (error.as_str(), retry_after),
+        ("HTTP 503", Some(SignedDuration::from_secs(120)))
+    );
+}
+
+#[tokio::test]
+async fn a_service_that_never_answers_is_a_retry() {
+    let Outcome::Retry { error, .. } = outcome("/never").await else {
+        panic!("no answer is a retry");
+    };
+    assert!(error.starts_with("no answer in time"), "{error}");
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_is_a_retry_and_its_address_stays_private() {
+    // Taken and given back, so nobody listens there.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let url = format!("http://{address}/hook?token=hush");
+    let Outcome::Retry { error, .. } = handler(None).attempt(&task(Some(url))).await else {
+        panic!("nobody there is a retry");
+    };
+    assert!(error.starts_with("could not connect"), "{error}");
+    assert!(!error.contains("hush"), "{error}");
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_not_read_to_the_end() {
+    assert_eq!(
+        outcome("/endless").await.name(),
+        "done",
+        "the status counts, the body does not"
+    );
+}
+
+#[tokio::test]
+async fn without_an_address_it_gives_up_and_says_so() {
+    let expected = "no callback address for kind `ARTICLE_PUBLISH`".to_owned();
+    assert_eq!(
+        handler(None).attempt(&task(None)).await,
+        Outcome::GiveUp { error: expected }
+    );
+    let nonsense = handler(None)
+        .attempt(&task(Some("not a url".to_owned())))
+        .await;
+    assert_eq!(nonsense.name(), "give_up");
+}

@@ -1,0 +1,9 @@
+//! The adapters against real sockets on loopback.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot set itself up has failed"
+)]
+
+mod callback;
