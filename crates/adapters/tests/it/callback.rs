@@ -66,7 +66,7 @@ async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
                 )
             }),
         )
-        .route("/never", post(|| std::future::pending::<StatusCode>()))
+        .route("/never", post(std::future::pending::<StatusCode>))
         .route(
             "/endless",
             post(|| async { axum::body::Body::from(vec![b'x'; 1024 * 1024]) }),
