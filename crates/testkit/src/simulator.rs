@@ -78,8 +78,8 @@ pub struct Options {
     pub trouble: SignedDuration,
     /// Most nodes; at least two.
     pub nodes_max: u64,
-    /// Identities the authors fight over.
-    pub contested: usize,
+    /// Identities the authors fight over at any time.
+    pub contested: u64,
     /// Identities with a stream of events each.
     pub streamed: usize,
     /// Authors at once.
@@ -91,7 +91,7 @@ impl Default for Options {
         Self {
             trouble: SignedDuration::from_secs(120),
             nodes_max: 4,
-            contested: 8,
+            contested: 7,
             streamed: 6,
             authors: 3,
         }
@@ -122,14 +122,16 @@ pub struct Broken {
     pub seed: u64,
     /// Which promise, and how.
     pub what: String,
-    /// The last events before it.
+    /// Every event before it.
     pub log: Vec<String>,
 }
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}: {}", self.seed, self.what)?;
-        for line in &self.log {
+        // `{:#}` tells the whole story.
+        let shown = if f.alternate() { usize::MAX } else { TAIL };
+        for line in &self.log[self.log.len().saturating_sub(shown)..] {
             writeln!(f, "  {line}")?;
         }
         let seed = self.seed;
@@ -171,6 +173,7 @@ struct Stage {
     world: World,
     notes: Arc<Mutex<Notes>>,
     processes: Vec<Option<Process>>,
+    healed_at: Timestamp,
 }
 
 impl Stage {
@@ -200,6 +203,7 @@ impl Stage {
             world,
             notes: Arc::default(),
             processes: (0..slots).map(|_| None).collect(),
+            healed_at: Timestamp::MAX,
         }
     }
 
@@ -223,8 +227,8 @@ impl Stage {
             notes: Arc::clone(&self.notes),
         };
         for number in 0..self.options.authors {
-            let identities = authors::contested(self.options.contested);
-            askers.spawn(asker(format!("author-{number}")).write(identities, until));
+            let contested = self.options.contested;
+            askers.spawn(asker(format!("author-{number}")).write(contested, until));
         }
         let streams = authors::streamed(self.options.streamed);
         for (number, identity) in streams.into_iter().enumerate() {
@@ -262,7 +266,8 @@ impl Stage {
             0..3 => return process.crash(),
             3 | 4 => process.freeze(self.dice.millis(31_000, 70_000), self.dice.hits(300)),
             5 => process.freeze(self.dice.millis(500, 25_000), self.dice.hits(300)),
-            6 if !process.is_stopping() => process.stop(),
+            6 | 7 => process.cut_off(self.dice.millis(5_000, 60_000)),
+            8 if !process.is_stopping() => process.stop(),
             _ => {}
         }
         self.processes[slot] = Some(process);
@@ -271,6 +276,7 @@ impl Stage {
     /// The faults stop: whatever ran is gone, and every process starts afresh.
     fn heal(&mut self) {
         self.world.record.note("world", "heals");
+        self.healed_at = self.world.truth.now();
         self.world.healed.store(true, Ordering::Relaxed);
         for slot in 0..self.processes.len() {
             if let Some(process) = self.processes[slot].take() {
@@ -328,10 +334,7 @@ impl Stage {
                 .broke(format_args!("idle nodes took {took} to stop"));
         }
         let nodes = self.world.store.load_nodes().await.unwrap_or_default();
-        let alive = nodes
-            .iter()
-            .filter(|node| node.seen_at > stopped_at - SignedDuration::from_secs(10));
-        if alive.count() > 0 {
+        if nodes.iter().any(|node| node.seen_at > self.healed_at) {
             self.world
                 .record
                 .broke(format_args!("a stopped node did not sign off: {nodes:?}"));
@@ -360,9 +363,8 @@ impl Stage {
     }
 
     fn tell(&self) -> Result<Summary, Broken> {
-        let mut log = self.world.record.take_lines();
+        let log = self.world.record.take_lines();
         if let Some(what) = self.world.record.broken() {
-            let log = log.split_off(log.len().saturating_sub(TAIL));
             let seed = self.seed;
             return Err(Broken { seed, what, log });
         }

@@ -26,6 +26,8 @@ use crate::fixture::{PUBLISH, identity};
 
 /// How long anybody waits for a reply before taking it for lost.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Every so many seconds a new identity takes the place of the oldest.
+const TURNOVER_S: u64 = 4;
 /// Furthest ahead anybody plans.
 const AHEAD_MS_MAX: i64 = 45_000;
 
@@ -56,14 +58,14 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    /// Changes its mind about `identities` until `until`.
-    pub(super) async fn write(self, identities: Vec<Identity>, until: Timestamp) {
+    /// Changes its mind until `until`, about one of `contested` identities at a time.
+    pub(super) async fn write(self, contested: u64, until: Timestamp) {
         let mut asked = 0;
         while self.world.truth.now() < until {
             pass(self.dice.millis(0, 4_000)).await;
             asked += 1;
             let origin = format!("{}#{asked}", self.name);
-            let wish = self.wish(&identities);
+            let wish = self.wish(contested);
             let key = self.key(&origin, &wish);
             if key.is_some() {
                 self.notes().keyed.push(origin.clone());
@@ -74,18 +76,27 @@ impl Asker {
         }
     }
 
-    fn wish(&self, identities: &[Identity]) -> Wish {
-        let identity = self.dice.pick(identities).clone();
+    fn wish(&self, contested: u64) -> Wish {
+        let identity = self.contested(contested);
         match self.dice.below(10) {
             0..5 => Wish::Ask(vec![self.put(identity, None)]),
             5..7 => Wish::Ask(vec![cancel(identity, None)]),
             7 => Wish::Retry(identity),
             _ => {
-                let more = (0..self.dice.below(4)).map(|_| self.dice.pick(identities).clone());
+                let more = (0..self.dice.below(4)).map(|_| self.contested(contested));
                 let all = std::iter::once(identity).chain(more);
                 Wish::Ask(all.map(|identity| self.put(identity, None)).collect())
             }
         }
+    }
+
+    /// Few at a time, so that authors get in each other's way; others as time passes, because what
+    /// is done is done for ever.
+    fn contested(&self, count: u64) -> Identity {
+        let number = self.world.truth.elapsed().as_secs() / TURNOVER_S + self.dice.below(count);
+        let kinds = [PUBLISH, "AUDIT", NARROW];
+        let kind = kinds[usize::try_from(number % 3).unwrap_or(0)];
+        identity(&format!("article:{number}"), kind)
     }
 
     /// A keyed call is all or nothing, so two wishes about one identity could never be carried out
@@ -235,14 +246,6 @@ fn fits(request: &Request, receipt: &Receipt, now: Timestamp) -> Result<(), Stri
 
 /// What a drifting clock may be ahead.
 const SLACK: SignedDuration = SignedDuration::from_secs(1);
-
-/// Identities for authors: few, so that they get in each other's way.
-pub(super) fn contested(count: usize) -> Vec<Identity> {
-    let kinds = [PUBLISH, "AUDIT", NARROW];
-    (0..count)
-        .map(|n| identity(&format!("article:{n}"), kinds[n % kinds.len()]))
-        .collect()
-}
 
 /// Identities for streams: nobody else touches them, so that their end is known.
 pub(super) fn streamed(count: usize) -> Vec<Identity> {

@@ -2,7 +2,7 @@
 //!
 //! Every call takes a seeded while there and back, so that nodes interleave at every call. It may be
 //! refused before anything happens, its reply may be lost after everything happened, and it may take
-//! longer than a lease. A call that is on its way may even arrive after the node that sent it died.
+//! longer than a lease; a node may be cut off for a while, and everything it sends hangs. A call that is on its way may even arrive after the node that sent it died.
 
 use std::{
     future::Future,
@@ -66,6 +66,8 @@ pub(super) struct FaultyStore {
     pub(super) who: String,
     pub(super) truth: TrueClock,
     pub(super) gate: Arc<Gate>,
+    /// Shut while the node is cut off: calls and replies hang until it is back.
+    pub(super) link: Arc<Gate>,
     pub(super) record: Arc<Record>,
     pub(super) dice: Dice,
     pub(super) weather: Weather,
@@ -80,6 +82,8 @@ struct Fate {
     refused: bool,
     reply_lost: bool,
     outlives: bool,
+    /// Whether the connection is dead once the node is no longer cut off.
+    breaks: bool,
 }
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
@@ -92,7 +96,9 @@ impl FaultyStore {
     ) -> Result<T> {
         let fate = self.draw();
         self.gate.passed().await;
-        if fate.refused {
+        let cut_off = self.link.is_shut();
+        self.link.passed().await;
+        if fate.refused || (cut_off && fate.breaks) {
             pass(fate.there).await;
             self.record.note(&self.who, format_args!("{name}: refused"));
             return Err(unavailable(name));
@@ -110,6 +116,7 @@ impl FaultyStore {
             sent.await
         };
         pass(fate.back).await;
+        self.link.passed().await;
         self.gate.passed().await;
         if fate.reply_lost {
             let lost = format_args!("{name}: reply lost");
@@ -127,6 +134,7 @@ impl FaultyStore {
             refused: dice.hits(weather.refused),
             reply_lost: dice.hits(weather.reply_lost),
             outlives: dice.hits(weather.outlives),
+            breaks: dice.hits(500),
         };
         let long = if dice.hits(weather.stuck) {
             dice.millis(20_000, 70_000)

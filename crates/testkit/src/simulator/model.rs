@@ -98,7 +98,6 @@ impl Accepted {
 pub(super) struct Taken {
     pub(super) task_id: TaskId,
     pub(super) term: Term,
-    pub(super) at: Timestamp,
 }
 
 /// Everything that ought to be, and how it came about.
@@ -241,11 +240,7 @@ impl Model {
             ));
         }
         let term = task.term;
-        self.taken.push(Taken {
-            task_id: id,
-            term,
-            at: now,
-        });
+        self.taken.push(Taken { task_id: id, term });
         Ok(())
     }
 

@@ -106,6 +106,7 @@ pub(super) struct Process {
     handle: JoinHandle<()>,
     stop: CancellationToken,
     gate: Arc<Gate>,
+    link: Arc<Gate>,
     clock: Arc<NodeClock>,
 }
 
@@ -113,6 +114,7 @@ impl Process {
     pub(super) fn start(world: &World, slot: usize, dice: &Dice) -> Self {
         let name = format!("node-{slot}");
         let gate = Arc::new(Gate::new(world.truth));
+        let link = Arc::new(Gate::new(world.truth));
         let skew_us = dice.between(-SKEW_US_MAX, SKEW_US_MAX);
         let drift_ppm = dice.between(-world.drift_ppm, world.drift_ppm);
         let clock = Arc::new(NodeClock::new(world.truth, skew_us, drift_ppm));
@@ -122,7 +124,7 @@ impl Process {
         world
             .record
             .note(&name, format_args!("starts, {skew_us} µs ahead"));
-        let ports = ports(world, &name, &gate, &clock, dice);
+        let ports = ports(world, &name, [&gate, &link], &clock, dice);
         let life = live(
             name.clone(),
             ports,
@@ -137,6 +139,7 @@ impl Process {
             handle: tokio::spawn(life),
             stop,
             gate,
+            link,
             clock,
         }
     }
@@ -173,6 +176,14 @@ impl Process {
         }
     }
 
+    /// Its way to the store is cut for a while.
+    pub(super) fn cut_off(&self, time: Duration) {
+        self.world
+            .record
+            .note(&self.name, format_args!("is cut off for {time:?}"));
+        self.link.shut_for(time);
+    }
+
     pub(super) async fn ended(self) {
         let _ = self.handle.await;
     }
@@ -181,7 +192,7 @@ impl Process {
 fn ports(
     world: &World,
     name: &str,
-    gate: &Arc<Gate>,
+    [gate, link]: [&Arc<Gate>; 2],
     clock: &Arc<NodeClock>,
     dice: &Dice,
 ) -> Ports {
@@ -190,6 +201,7 @@ fn ports(
         who: name.to_owned(),
         truth: world.truth,
         gate: Arc::clone(gate),
+        link: Arc::clone(link),
         record: Arc::clone(&world.record),
         dice: dice.fork(),
         weather: world.weather,
@@ -228,7 +240,7 @@ fn settings(name: String) -> NodeSettings {
                 cap: short(10),
                 retry_after_cap: short(3),
             },
-            drain: short(10),
+            drain: short(3),
         },
         retention: Retention::Keep,
     }

@@ -32,6 +32,8 @@ pub(super) struct Seen {
     pub(super) identity: Identity,
     /// What it answered; `None` if the caller was gone before.
     pub(super) answered: Option<&'static str>,
+    /// The caller's gate while it waits for the answer.
+    waiting: Option<Arc<Gate>>,
 }
 
 /// Shared by all nodes.
@@ -60,13 +62,24 @@ impl Service {
     }
 
     /// RS-15 and "once per claim", checked where they matter: at the door of the service.
-    fn called(&self, task: &ClaimedTask) -> usize {
+    fn called(&self, task: &ClaimedTask, gate: &Arc<Gate>) -> usize {
         let (now, id, term) = (self.truth.now(), task.id, task.term.0);
         if now + self.witness.tolerance() < task.execute_at {
             let early = format_args!("task {id} started at {now}, before {}", task.execute_at);
             self.record.broke(early);
         }
         let mut seen = self.seen();
+        // A frozen node cannot stop what it runs; any other must, before its lease passes on.
+        let still_running = |s: &&Seen| {
+            let at_it = s.waiting.as_ref().is_some_and(|gate| !gate.was_shut());
+            s.task_id == task.id && at_it
+        };
+        if let Some(other) = seen.iter().find(still_running) {
+            let other = other.term.0;
+            self.record.broke(format_args!(
+                "task {id} starts under term {term} while it still runs under term {other}"
+            ));
+        }
         if seen
             .iter()
             .any(|s| (s.task_id, s.term) == (task.id, task.term))
@@ -81,6 +94,7 @@ impl Service {
             term: task.term,
             identity: task.identity.clone(),
             answered: None,
+            waiting: Some(Arc::clone(gate)),
         });
         seen.len() - 1
     }
@@ -120,6 +134,18 @@ impl Service {
     }
 }
 
+/// Drops when the caller has its answer, or is gone.
+struct Waits<'a> {
+    service: &'a Service,
+    index: usize,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.service.seen()[self.index].waiting = None;
+    }
+}
+
 /// One node's way to the service.
 pub(super) struct Caller {
     pub(super) service: Arc<Service>,
@@ -130,7 +156,8 @@ pub(super) struct Caller {
 impl Handler for Caller {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let service = &self.service;
-        let index = service.called(task);
+        let index = service.called(task, &self.gate);
+        let _waits = Waits { service, index };
         pass(service.takes()).await;
         let answer = service.answer(&task.identity);
         let name = answer.as_ref().map_or("panic", Outcome::name);

@@ -120,13 +120,19 @@ impl Gate {
     }
 
     pub(super) async fn passed(&self) {
-        loop {
+        while self.is_shut() {
             let left_us = self.shut_until_us.load(Ordering::Relaxed) - self.truth.elapsed_us();
-            match u64::try_from(left_us) {
-                Ok(left_us) if left_us > 0 => pass(Duration::from_micros(left_us)).await,
-                _ => return,
-            }
+            pass(Duration::from_micros(left_us.unsigned_abs())).await;
         }
+    }
+
+    pub(super) fn is_shut(&self) -> bool {
+        self.shut_until_us.load(Ordering::Relaxed) > self.truth.elapsed_us()
+    }
+
+    /// Whether it was ever shut.
+    pub(super) fn was_shut(&self) -> bool {
+        self.shut_until_us.load(Ordering::Relaxed) > 0
     }
 }
 
