@@ -34,6 +34,9 @@ use super::{
     time::{Gate, TrueClock, pass},
 };
 
+/// A call that takes longer is worth a line in the log.
+const NOTEWORTHY: Duration = Duration::from_secs(5);
+
 /// How likely each trouble is, per thousand. Every seed draws its own: many bugs need one trouble
 /// often and another not at all.
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,6 +98,13 @@ impl FaultyStore {
         work: impl FnOnce(Arc<dyn Store>) -> Pending<T> + Send + 'static,
     ) -> Result<T> {
         let fate = self.draw();
+        if fate.there + fate.back > NOTEWORTHY {
+            let (there, back) = (fate.there, fate.back);
+            self.record.note(
+                &self.who,
+                format_args!("{name}: {there:?} there, {back:?} back"),
+            );
+        }
         self.gate.passed().await;
         let cut_off = self.link.is_shut();
         self.link.passed().await;
