@@ -174,6 +174,7 @@ struct Stage {
     notes: Arc<Mutex<Notes>>,
     processes: Vec<Option<Process>>,
     healed_at: Timestamp,
+    revived: usize,
 }
 
 impl Stage {
@@ -204,6 +205,7 @@ impl Stage {
             notes: Arc::default(),
             processes: (0..slots).map(|_| None).collect(),
             healed_at: Timestamp::MAX,
+            revived: 0,
         }
     }
 
@@ -307,13 +309,23 @@ impl Stage {
                     "the world healed and never came to rest: {left}"
                 ));
             }
-            for slot in 0..self.processes.len() {
-                if self.processes[slot].as_ref().is_none_or(Process::is_over) {
-                    self.world
-                        .record
-                        .broke(format_args!("node-{slot} ended in a healed world"));
-                }
+            self.revive();
+        }
+    }
+
+    /// A supervisor starts again what ended: a dead namesake's last heartbeat may have been under
+    /// way long enough to pass for a living one's. In a healed world that happens once at most.
+    fn revive(&mut self) {
+        for slot in 0..self.processes.len() {
+            if self.processes[slot].as_ref().is_none_or(Process::is_over) {
+                self.revived += 1;
+                self.start(slot);
             }
+        }
+        if self.revived > self.processes.len() {
+            self.world
+                .record
+                .broke("nodes keep ending in a healed world");
         }
     }
 
