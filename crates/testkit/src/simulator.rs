@@ -89,7 +89,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            trouble: SignedDuration::from_secs(120),
+            trouble: SignedDuration::from_secs(100),
             nodes_max: 4,
             contested: 7,
             streamed: 6,
@@ -249,6 +249,7 @@ impl Stage {
             let slot = self.dice.below(self.processes.len() as u64);
             self.happen_to(usize::try_from(slot).unwrap_or(0));
             self.witness.look(&*self.world.store).await;
+            self.witness.look_at_nodes(&*self.world.store).await;
         }
     }
 

@@ -139,16 +139,12 @@ impl Asker {
         if !self.world.doors.knock(&self.dice, call) {
             return false;
         }
-        match within(PATIENCE, answer).await {
-            Some(Ok(Ok(receipts))) => {
-                self.hear(wish, origin, receipts);
-                true
-            }
-            _ => {
-                self.world.record.note(origin, "hears nothing");
-                false
-            }
-        }
+        let Some(Ok(Ok(receipts))) = within(PATIENCE, answer).await else {
+            self.world.record.note(origin, "hears nothing");
+            return false;
+        };
+        self.hear(wish, origin, receipts);
+        true
     }
 
     fn hear(&self, wish: &Wish, origin: &str, receipts: Vec<Option<Receipt>>) {

@@ -76,10 +76,10 @@ impl Story<'_> {
             };
         }
         // That none of them was early is checked when they start.
-        let tried = !tries.is_empty();
+        let was_tried = !tries.is_empty();
         let kept = match row.status {
-            Status::Success => tried && self.answered(carrier, row.term) == Some("done"),
-            Status::Fail => tried && !row.is_live(),
+            Status::Success => was_tried && self.answered(carrier, row.term) == Some("done"),
+            Status::Fail => was_tried && !row.is_live(),
             _ => false,
         };
         if kept {

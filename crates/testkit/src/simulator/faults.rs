@@ -82,11 +82,18 @@ pub(super) struct FaultyStore {
 struct Fate {
     there: Duration,
     back: Duration,
-    refused: bool,
-    reply_lost: bool,
+    end: End,
+    /// Whether it arrives although its sender is gone.
     outlives: bool,
     /// Whether the connection is dead once the node is no longer cut off.
     breaks: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Answered,
+    Refused,
+    ReplyLost,
 }
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
@@ -108,7 +115,7 @@ impl FaultyStore {
         self.gate.passed().await;
         let cut_off = self.link.is_shut();
         self.link.passed().await;
-        if fate.refused || (cut_off && fate.breaks) {
+        if fate.end == End::Refused || (cut_off && fate.breaks) {
             pass(fate.there).await;
             self.record.note(&self.who, format_args!("{name}: refused"));
             return Err(unavailable(name));
@@ -128,7 +135,7 @@ impl FaultyStore {
         pass(fate.back).await;
         self.link.passed().await;
         self.gate.passed().await;
-        if fate.reply_lost {
+        if fate.end == End::ReplyLost {
             let lost = format_args!("{name}: reply lost");
             self.record.note(&self.who, lost);
             return Err(unavailable(name));
@@ -141,8 +148,11 @@ impl FaultyStore {
         let mut fate = Fate {
             there: dice.millis(0, 3),
             back: dice.millis(0, 3),
-            refused: dice.hits(weather.refused),
-            reply_lost: dice.hits(weather.reply_lost),
+            end: match (dice.hits(weather.refused), dice.hits(weather.reply_lost)) {
+                (true, _) => End::Refused,
+                (false, true) => End::ReplyLost,
+                (false, false) => End::Answered,
+            },
             outlives: dice.hits(weather.outlives),
             breaks: dice.hits(500),
         };

@@ -292,9 +292,8 @@ impl Model {
 /// Which rule fits which row, in the words of RS-02 to RS-05.
 fn rule_fits(rule: Rule, row: Option<&Row>) -> Checked {
     let fits = match (rule, row) {
-        (Rule::Created, None) => true,
         // A withdrawal that overtook its creation leaves a mark.
-        (Rule::Cancelled, None) => true,
+        (Rule::Created | Rule::Cancelled, None) | (Rule::Unchanged, Some(_)) => true,
         (_, None) | (Rule::Created, Some(_)) => false,
         (Rule::Updated, Some(row)) => row.waits,
         (Rule::CancelledAndInserted, Some(row)) => row.status == Status::Running,
@@ -302,7 +301,6 @@ fn rule_fits(rule: Rule, row: Option<&Row>) -> Checked {
         (Rule::Cancelled, Some(row)) => row.is_live(),
         (Rule::IgnoredDone, Some(row)) => row.status == Status::Success,
         (Rule::IgnoredStale, Some(row)) => row.revision > Revision::NONE,
-        (Rule::Unchanged, Some(_)) => true,
     };
     let seen = row.map(|row| row.status);
     if fits {

@@ -20,9 +20,13 @@ use super::{
     record::Record,
     time::TrueClock,
 };
+use crate::fixture::START;
 
 /// More rows than a simulation ever writes.
 const ROWS_MAX: usize = 100_000;
+
+/// A clock is corrected by looks that take a while, so a node may take itself for a little older.
+const REGISTER_SLACK: SignedDuration = SignedDuration::from_secs(90);
 
 /// See the module's words. Cloning it gives a second view of the same model.
 #[derive(Clone)]
@@ -74,6 +78,20 @@ impl Witness {
         }
         for task in &tasks {
             self.compare(&model, task.id, Some(&Row::seen(task)));
+        }
+    }
+
+    /// The register of nodes tells true time, however wrong their own clocks are.
+    pub(super) async fn look_at_nodes(&self, store: &dyn Store) {
+        let now = self.truth.now() + self.tolerance();
+        for node in self.must(store.load_nodes().await).unwrap_or_default() {
+            let in_order = START <= node.started_at + REGISTER_SLACK
+                && node.started_at <= node.seen_at + REGISTER_SLACK
+                && node.seen_at <= now;
+            if !in_order {
+                self.record
+                    .broke(format_args!("a node cannot be as old as {node:?} at {now}"));
+            }
         }
     }
 
@@ -196,10 +214,10 @@ impl Layer for Witness {
     }
 
     async fn finish(&self, below: &dyn Store, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
-        let finished = self
+        let answers = self
             .must(below.finish(finishes.clone()).await)
             .unwrap_or_default();
-        for (finish, answered) in finishes.iter().zip(&finished) {
+        for (finish, answered) in finishes.iter().zip(&answers) {
             let (id, term, outcome) = (finish.task_id, finish.term.0, finish.ended.outcome);
             let what = format_args!("{id} term {term} ended: {outcome} {answered:?}");
             self.record.note("finish", what);
@@ -208,6 +226,6 @@ impl Layer for Witness {
         }
         self.look_at(below, finishes.iter().map(|finish| finish.task_id))
             .await;
-        Ok(finished)
+        Ok(answers)
     }
 }

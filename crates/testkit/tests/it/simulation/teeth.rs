@@ -31,7 +31,7 @@ const NOTICED_WITHIN: u64 = 200;
 fn assert_noticed(open: impl Fn(u64) -> Arc<dyn Store>, words: &[&str]) {
     let found = (0..NOTICED_WITHIN)
         .find_map(|seed| simulate(seed, &Options::default(), || open(seed)).err());
-    let broken = found.unwrap_or_else(|| panic!("{NOTICED_WITHIN} seeds noticed nothing"));
+    let broken = found.expect("a seed must notice");
     let named = words.iter().any(|words| broken.what.contains(words));
     assert!(named, "expected one of {words:?}:\n{broken}");
 }
