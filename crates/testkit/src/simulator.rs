@@ -214,6 +214,7 @@ impl Stage {
         let mut askers = self.send_askers(until);
         self.trouble(until).await;
         self.heal();
+        self.roll().await;
         self.rest(&mut askers).await;
         self.stop_all().await;
         self.check_story().await;
@@ -289,6 +290,22 @@ impl Stage {
         }
     }
 
+    /// One after the other the nodes are stopped in order and started again, in the middle of their
+    /// work: what they run is finished or handed back, and they leave nothing behind.
+    async fn roll(&mut self) {
+        for slot in 0..self.processes.len() {
+            pass(self.dice.millis(1_000, 8_000)).await;
+            let Some(process) = self.processes[slot].take() else {
+                continue;
+            };
+            if let Some(session) = process.leave().await {
+                let store = &*self.world.store;
+                self.witness.look_at_departed(store, &session).await;
+            }
+            self.start(slot);
+        }
+    }
+
     /// Waits until nothing is left to do, which must happen in bounded time.
     async fn rest(&mut self, askers: &mut JoinSet<()>) {
         let deadline = self.world.truth.now() + HEALED_WITHIN;
@@ -337,8 +354,7 @@ impl Stage {
         }
         let stopped_at = self.world.truth.now();
         for process in self.processes.iter_mut().filter_map(Option::take) {
-            process.stop();
-            process.ended().await;
+            process.leave().await;
         }
         let took = self.world.truth.now().duration_since(stopped_at);
         if took > SignedDuration::from_secs(30) {

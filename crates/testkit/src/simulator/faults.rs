@@ -8,7 +8,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -74,6 +74,8 @@ pub(super) struct FaultyStore {
     pub(super) record: Arc<Record>,
     pub(super) dice: Dice,
     pub(super) weather: Weather,
+    /// Which run of the node this is, once it has asked for work.
+    pub(super) session: Arc<OnceLock<String>>,
     /// Set when the faults stop.
     pub(super) healed: Arc<AtomicBool>,
 }
@@ -216,6 +218,7 @@ impl TaskStore for FaultyStore {
         .await
     }
     async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
+        let _ = self.session.set(request.session.clone());
         self.call("claim", |store| {
             Box::pin(async move { store.claim(request).await })
         })

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use almanack_core::{
     finish::Finish,
     reschedule::{Amend, Change, DecisionId, Rule},
-    store::Finished,
+    store::{ClaimId, Finished},
     task::{ClaimedTask, Identity, NewTask, Revision, Status, Task, TaskId, Term},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -109,6 +109,8 @@ pub(super) struct Model {
     pub(super) accepted: Vec<Accepted>,
     /// In the order they took effect.
     pub(super) taken: Vec<Taken>,
+    /// Which run of a node each claim was asked for by.
+    pub(super) sessions: BTreeMap<ClaimId, String>,
 }
 
 type Checked<T = ()> = Result<T, String>;

@@ -4,7 +4,7 @@
 //! survives but what it had already sent to the store.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -108,6 +108,7 @@ pub(super) struct Process {
     gate: Arc<Gate>,
     link: Arc<Gate>,
     clock: Arc<NodeClock>,
+    session: Arc<OnceLock<String>>,
 }
 
 impl Process {
@@ -124,7 +125,20 @@ impl Process {
         world
             .record
             .note(&name, format_args!("starts, {skew_us} µs ahead"));
-        let ports = ports(world, &name, [&gate, &link], &clock, dice);
+        let session = Arc::default();
+        let way = FaultyStore {
+            below: Arc::clone(&world.store),
+            who: name.clone(),
+            truth: world.truth,
+            gate: Arc::clone(&gate),
+            link: Arc::clone(&link),
+            record: Arc::clone(&world.record),
+            dice: dice.fork(),
+            weather: world.weather,
+            session: Arc::clone(&session),
+            healed: Arc::clone(&world.healed),
+        };
+        let ports = ports(world, way, &clock, dice);
         let life = live(
             name.clone(),
             ports,
@@ -141,6 +155,7 @@ impl Process {
             gate,
             link,
             clock,
+            session,
         }
     }
 
@@ -184,40 +199,27 @@ impl Process {
         self.link.shut_for(time);
     }
 
-    pub(super) async fn ended(self) {
+    /// SIGTERM, and waits until it is gone; answers which run it was, if it ever asked for work.
+    pub(super) async fn leave(self) -> Option<String> {
+        self.stop();
         let _ = self.handle.await;
+        self.session.get().cloned()
     }
 }
 
-fn ports(
-    world: &World,
-    name: &str,
-    [gate, link]: [&Arc<Gate>; 2],
-    clock: &Arc<NodeClock>,
-    dice: &Dice,
-) -> Ports {
-    let store = FaultyStore {
-        below: Arc::clone(&world.store),
-        who: name.to_owned(),
-        truth: world.truth,
-        gate: Arc::clone(gate),
-        link: Arc::clone(link),
-        record: Arc::clone(&world.record),
-        dice: dice.fork(),
-        weather: world.weather,
-        healed: Arc::clone(&world.healed),
-    };
+fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -> Ports {
+    let gate = Arc::clone(&way.gate);
     let clock = Arc::new(CorrectedClock::new(clock.clone()));
     let handler = Caller {
         service: Arc::clone(&world.service),
-        gate: Arc::clone(gate),
+        gate: Arc::clone(&gate),
     };
     let sleeper = NodeSleeper {
         clock: Arc::clone(&clock),
-        gate: Arc::clone(gate),
+        gate,
     };
     Ports {
-        store: Arc::new(store),
+        store: Arc::new(way),
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),

@@ -12,7 +12,7 @@ use almanack_core::{
     task::{Identity, TaskId},
 };
 use async_trait::async_trait;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
     layer::Layer,
@@ -91,6 +91,19 @@ impl Witness {
             if !in_order {
                 self.record
                     .broke(format_args!("a node cannot be as old as {node:?} at {now}"));
+            }
+        }
+    }
+
+    /// I17: a run of a node that stopped in order left no claim behind.
+    pub(super) async fn look_at_departed(&self, store: &dyn Store, session: &str) {
+        let left = store.load_expired(Timestamp::MAX, ROWS_MAX).await;
+        let model = self.model();
+        for claim in self.must(left).unwrap_or_default() {
+            let by = model.sessions.get(&claim.claim_id);
+            if by.is_some_and(|by| by == session) {
+                self.record
+                    .broke(format_args!("a node stopped in order and left {claim:?}"));
             }
         }
     }
@@ -199,6 +212,8 @@ impl Layer for Witness {
 
     async fn claim(&self, below: &dyn Store, request: ClaimRequest) -> Result<Claimed> {
         let (node, claim_id) = (request.node.clone(), request.claim_id);
+        let session = request.session.clone();
+        self.model().sessions.insert(claim_id, session);
         let claimed = self.must(below.claim(request).await).unwrap_or_default();
         for task in &claimed.tasks {
             let (id, term, attempt) = (task.id, task.term.0, task.attempt);
