@@ -41,7 +41,8 @@ pub struct Keeper {
     identity: NodeIdentity,
     settings: NodeSettings,
     holdings: Holdings,
-    started_at: Timestamp,
+    /// By the local clock, which is not corrected yet when the node starts.
+    started_at_local: Timestamp,
 }
 
 impl Keeper {
@@ -52,13 +53,13 @@ impl Keeper {
         settings: NodeSettings,
         holdings: Holdings,
     ) -> Self {
-        let started_at = ports.clock.now();
+        let started_at_local = ports.clock.local_now();
         Self {
             ports,
             identity,
             settings,
             holdings,
-            started_at,
+            started_at_local,
         }
     }
 
@@ -137,7 +138,7 @@ impl Keeper {
             name: self.identity.name.clone(),
             session: self.identity.session.clone(),
             version: self.settings.version.clone(),
-            started_at: self.started_at,
+            started_at: later(self.started_at_local, self.ports.clock.skew()),
             seen_at,
             skew_us: i64::try_from(self.ports.clock.skew().as_micros()).unwrap_or(i64::MAX),
         }

@@ -13,7 +13,7 @@ use almanack_core::{
     backoff::Backoff,
     finish::Outcome,
     lease::LeasePolicy,
-    store::{ClaimId, ClaimRequest, Claimed, Nudges},
+    store::{self, ClaimId, ClaimRequest, Claimed, Nudges},
     task::Kind,
     time::Clock,
 };
@@ -167,11 +167,31 @@ impl Shift<'_> {
         }
         let request = self.request(now, free.min(self.settings.claim_max));
         let claim_id = request.claim_id;
-        match self.ports.store.claim(request).await {
+        match self.claim(request).await {
             Ok(claimed) => self.start(claim_id, claimed, now).min(poll_at),
             Err(error) => {
                 tracing::warn!(error = %error, "claim failed");
                 later(self.ports.clock.now(), TROUBLE_WAIT)
+            }
+        }
+    }
+
+    /// Asks for work without losing sight of what runs: a database that hangs also holds up the
+    /// heartbeat, and then trust may run out while the answer is still awaited.
+    async fn claim(&mut self, request: ClaimRequest) -> store::Result<Claimed> {
+        let ports = self.ports;
+        let mut answer = ports.store.claim(request);
+        loop {
+            let trusted_until = self.holdings.trust.until();
+            tokio::select! {
+                biased;
+                claimed = &mut answer => return claimed,
+                () = self.running.next_ended() => {}
+                () = ports.sleeper.until(trusted_until), if !self.running.is_empty() => {
+                    if ports.clock.now() >= self.holdings.trust.until() {
+                        self.abandon();
+                    }
+                }
             }
         }
     }
@@ -199,8 +219,10 @@ impl Shift<'_> {
         let found = !claimed.tasks.is_empty();
         let now = self.ports.clock.now();
         self.holdings.claims.open(claim_id, claimed.tasks.len());
-        // The claim may have taken long to answer: its own lease bounds what may still be started.
-        if now < self.lease.trusted_until(asked_at) {
+        // The claim may have taken long to answer: its own lease bounds what may still be started,
+        // and so does the heartbeat's.
+        let trusted_until = self.lease.trusted_until(asked_at);
+        if now < trusted_until.min(self.holdings.trust.until()) {
             self.running.start(claim_id, claimed.tasks, now);
         } else {
             self.running.hand_back(claim_id, claimed.tasks);

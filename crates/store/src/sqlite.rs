@@ -15,7 +15,7 @@ use std::{path::Path, sync::Mutex, time::Duration};
 use almanack_core::store::{Error, Nudges, Result, Store};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::{
     migrate,
@@ -79,7 +79,7 @@ impl SqliteStore {
 
     /// Works on the caller's own thread, over a connection the caller made.
     pub fn inline(mut connection: Connection) -> Result<Self> {
-        connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        keep_plans(&connection).map_err(|e| unopened("memory", e))?;
         migrate(&mut connection)?;
         Ok(Self {
             access: Access::Inline(Mutex::new(connection)),
@@ -160,7 +160,7 @@ fn open_file(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Co
 
 fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    keep_plans(connection)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     let synchronous = match durability {
         Durability::Full => "full",
@@ -168,6 +168,14 @@ fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "temp_store", "memory")
+}
+
+/// Keeps statements and their plans. Without the guarantee asked for here SQLite plans a statement
+/// anew whenever a bound value might matter to a partial index, which is at every single use.
+fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Two processes may start at once: each step is its own immediate transaction that first looks

@@ -16,3 +16,4 @@ pub mod conformance;
 pub mod entropy;
 pub mod fixture;
 pub mod postgres;
+pub mod simulator;

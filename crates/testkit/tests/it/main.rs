@@ -4,4 +4,5 @@
     reason = "helpers of tests; clippy only exempts the tests themselves"
 )]
 
+mod simulation;
 mod tidy;

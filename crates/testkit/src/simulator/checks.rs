@@ -1,0 +1,198 @@
+//! What must hold once everything has come to rest.
+//!
+//! The [`Witness`](super::witness::Witness) checks every step; these checks read the whole story
+//! from its end: from the receipts askers hold, the calls the service got, and the store's history.
+
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    history::Attempt,
+    store::{Records, Store},
+    task::{Identity, Status, TaskId, Term},
+};
+
+use super::{
+    authors::Notes,
+    model::{Accepted, Model},
+    service::Seen,
+};
+
+type Checked = Result<(), String>;
+
+/// Everything a check can look at.
+pub(super) struct Story<'a> {
+    pub(super) model: &'a Model,
+    pub(super) notes: &'a Notes,
+    pub(super) seen: &'a [Seen],
+    pub(super) records: BTreeMap<Identity, Records>,
+}
+
+/// Reads the history of every identity.
+pub(super) async fn load_records(
+    store: &dyn Store,
+    identities: Vec<Identity>,
+) -> Result<BTreeMap<Identity, Records>, String> {
+    let mut all = BTreeMap::new();
+    for identity in identities {
+        let records = store.load_records(&identity).await;
+        all.insert(identity, records.map_err(|error| error.to_string())?);
+    }
+    Ok(all)
+}
+
+impl Story<'_> {
+    pub(super) fn check(&self) -> Checked {
+        for identity in self.records.keys() {
+            self.last_intent_was_kept(identity)?;
+        }
+        self.receipts_were_true()?;
+        self.keyed_calls_took_effect_once()?;
+        self.streams_ended_with_their_last_event()?;
+        self.decisions_are_in_the_history()?;
+        self.claims_are_in_the_history()?;
+        self.calls_had_a_claim()
+    }
+
+    /// RS-06. An earlier change was superseded by a later one; the last one must have been kept.
+    fn last_intent_was_kept(&self, identity: &Identity) -> Checked {
+        let about = |a: &&Accepted| a.identity == *identity && a.changes();
+        let Some(last) = self.model.accepted.iter().rfind(about) else {
+            return Ok(());
+        };
+        let carrier = last.carrier;
+        let Some(row) = self.model.rows.get(&carrier) else {
+            return Err(format!("{last:?} has no row"));
+        };
+        let later = &self.model.taken[last.claims_before..];
+        let tries: Vec<_> = later.iter().filter(|t| t.task_id == carrier).collect();
+        if !last.sets_time() {
+            let kept = row.status == Status::Cancelled && tries.is_empty();
+            return if kept {
+                Ok(())
+            } else {
+                Err(format!(
+                    "a withdrawal was swallowed: {last:?}, the row is {row:?}"
+                ))
+            };
+        }
+        // That none of them was early is checked when they start.
+        let was_tried = !tries.is_empty();
+        let kept = match row.status {
+            Status::Success => was_tried && self.answered(carrier, row.term) == Some("done"),
+            Status::Fail => was_tried && !row.is_live(),
+            _ => false,
+        };
+        if kept {
+            Ok(())
+        } else {
+            Err(format!(
+                "a change of time was swallowed: {last:?}, the row is {row:?}, tried {tries:?}"
+            ))
+        }
+    }
+
+    fn answered(&self, task_id: TaskId, term: Term) -> Option<&'static str> {
+        let seen = self
+            .seen
+            .iter()
+            .find(|s| (s.task_id, s.term) == (task_id, term));
+        seen?.answered
+    }
+
+    /// RS-14: a receipt names a decision, and the history tells the same about it.
+    fn receipts_were_true(&self) -> Checked {
+        for told in &self.notes.told {
+            let receipt = &told.receipt;
+            let same = |a: &Accepted| {
+                (a.id, a.rule, a.carrier) == (receipt.decision, receipt.rule, receipt.task_id)
+                    && a.origin == told.origin
+                    && a.identity == told.identity
+            };
+            if !self.model.accepted.iter().any(same) {
+                return Err(format!("nothing happened that {told:?} could be about"));
+            }
+        }
+        Ok(())
+    }
+
+    /// RS-14: however often a keyed call was repeated.
+    fn keyed_calls_took_effect_once(&self) -> Checked {
+        for origin in &self.notes.keyed {
+            let mut identities: Vec<&Identity> = Vec::new();
+            for accepted in self.model.accepted.iter().filter(|a| a.origin == *origin) {
+                if identities.contains(&&accepted.identity) {
+                    return Err(format!("{origin} took effect twice: {accepted:?}"));
+                }
+                identities.push(&accepted.identity);
+            }
+        }
+        Ok(())
+    }
+
+    /// RS-10: nobody else touched these, so their last event stands, unless the task was done first.
+    fn streams_ended_with_their_last_event(&self) -> Checked {
+        for (identity, last) in &self.notes.delivered {
+            let id = self.model.current.get(identity);
+            let row = id.and_then(|id| self.model.rows.get(id));
+            if !row.is_some_and(|row| row.revision == *last || row.status == Status::Success) {
+                return Err(format!(
+                    "{identity} got events up to {last:?} and ended as {row:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// RS-13.
+    fn decisions_are_in_the_history(&self) -> Checked {
+        for accepted in self.model.accepted.iter().filter(|a| a.id.number > 0) {
+            let decisions = &self.records[&accepted.identity].decisions;
+            let found = decisions.iter().find(|d| d.id == accepted.id);
+            let same = |d: &almanack_core::history::Decision| {
+                (d.rule, d.execute_at, &d.origin)
+                    == (accepted.rule, accepted.execute_at, &accepted.origin)
+            };
+            if !found.is_some_and(same) {
+                return Err(format!("the history tells {found:?} of {accepted:?}"));
+            }
+        }
+        let told: usize = self.records.values().map(|r| r.decisions.len()).sum();
+        let made: u32 = self.model.rows.values().map(|row| row.decisions).sum();
+        if told == made as usize {
+            Ok(())
+        } else {
+            Err(format!(
+                "the history tells {told} decisions, {made} were made"
+            ))
+        }
+    }
+
+    /// RS-08 and RS-13: every attempt is told, by a row of its own or by its task's.
+    fn claims_are_in_the_history(&self) -> Checked {
+        for taken in &self.model.taken {
+            let (id, term) = (taken.task_id, taken.term);
+            let row = &self.model.rows[&id];
+            let attempts = &self.records[&row.identity].attempts;
+            let is_it = |a: &Attempt| (a.task_id, a.term) == (id, term);
+            if row.term != term && !attempts.iter().any(is_it) {
+                return Err(format!(
+                    "the history does not tell of task {id} under term {}",
+                    term.0
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The service is only ever called under a claim.
+    fn calls_had_a_claim(&self) -> Checked {
+        for seen in self.seen {
+            let claimed =
+                |t: &super::model::Taken| (t.task_id, t.term) == (seen.task_id, seen.term);
+            if !self.model.taken.iter().any(claimed) {
+                return Err(format!("{seen:?} was called without a claim"));
+            }
+        }
+        Ok(())
+    }
+}

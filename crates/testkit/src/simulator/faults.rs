@@ -1,0 +1,356 @@
+//! The way between a node and its store, where things go wrong.
+//!
+//! Every call takes a seeded while there and back, so that nodes interleave at every call. It may be
+//! refused before anything happens, its reply may be lost after everything happened, and it may take
+//! longer than a lease; a node may be cut off for a while, and everything it sends hangs. A call that is on its way may even arrive after the node that sent it died.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use almanack_core::{
+    finish::Finish,
+    reschedule::Change,
+    store::{
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
+        Node, NodeStore, Nudges, OnceKey, OnceRecord, Records, Result, Store, TaskFilter,
+        TaskStore, TokenStore,
+    },
+    task::{Identity, Task, TaskId},
+    token::Token,
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    dice::Dice,
+    record::Record,
+    time::{Gate, TrueClock, pass},
+};
+
+/// A call that takes longer is worth a line in the log.
+const NOTEWORTHY: Duration = Duration::from_secs(5);
+
+/// How likely each trouble is, per thousand. Every seed draws its own: many bugs need one trouble
+/// often and another not at all.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Weather {
+    refused: u64,
+    reply_lost: u64,
+    slow: u64,
+    stuck: u64,
+    outlives: u64,
+    hint_lost: u64,
+}
+
+impl Weather {
+    pub(super) fn draw(dice: &Dice) -> Self {
+        let rate = |most: u64| if dice.hits(300) { 0 } else { dice.below(most) };
+        Self {
+            refused: rate(60),
+            reply_lost: rate(60),
+            slow: rate(100),
+            stuck: rate(12),
+            outlives: rate(500),
+            hint_lost: rate(500),
+        }
+    }
+}
+
+/// One node's way to the store.
+pub(super) struct FaultyStore {
+    pub(super) below: Arc<dyn Store>,
+    pub(super) who: String,
+    pub(super) truth: TrueClock,
+    pub(super) gate: Arc<Gate>,
+    /// Shut while the node is cut off: calls and replies hang until it is back.
+    pub(super) link: Arc<Gate>,
+    pub(super) record: Arc<Record>,
+    pub(super) dice: Dice,
+    pub(super) weather: Weather,
+    /// Which run of the node this is, once it has asked for work.
+    pub(super) session: Arc<OnceLock<String>>,
+    /// Set when the faults stop.
+    pub(super) healed: Arc<AtomicBool>,
+}
+
+/// What will befall one call.
+struct Fate {
+    there: Duration,
+    back: Duration,
+    end: End,
+    /// Whether it arrives although its sender is gone.
+    outlives: bool,
+    /// Whether the connection is dead once the node is no longer cut off.
+    breaks: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Answered,
+    Refused,
+    ReplyLost,
+}
+
+type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
+
+impl FaultyStore {
+    async fn call<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        work: impl FnOnce(Arc<dyn Store>) -> Pending<T> + Send + 'static,
+    ) -> Result<T> {
+        let fate = self.draw();
+        if fate.there + fate.back > NOTEWORTHY {
+            let (there, back) = (fate.there, fate.back);
+            self.record.note(
+                &self.who,
+                format_args!("{name}: {there:?} there, {back:?} back"),
+            );
+        }
+        self.gate.passed().await;
+        let cut_off = self.link.is_shut();
+        self.link.passed().await;
+        if fate.end == End::Refused || (cut_off && fate.breaks) {
+            pass(fate.there).await;
+            self.record.note(&self.who, format_args!("{name}: refused"));
+            return Err(unavailable(name));
+        }
+        let below = Arc::clone(&self.below);
+        let sent = async move {
+            pass(fate.there).await;
+            work(below).await
+        };
+        let answer = if fate.outlives {
+            // Dropping the handle does not stop the task: the call arrives without its sender.
+            let arrived = tokio::spawn(sent).await;
+            arrived.unwrap_or_else(|_| Err(unavailable(name)))
+        } else {
+            sent.await
+        };
+        pass(fate.back).await;
+        self.link.passed().await;
+        self.gate.passed().await;
+        if fate.end == End::ReplyLost {
+            let lost = format_args!("{name}: reply lost");
+            self.record.note(&self.who, lost);
+            return Err(unavailable(name));
+        }
+        answer
+    }
+
+    fn draw(&self) -> Fate {
+        let (dice, weather) = (&self.dice, self.weather());
+        let mut fate = Fate {
+            there: dice.millis(0, 3),
+            back: dice.millis(0, 3),
+            end: match (dice.hits(weather.refused), dice.hits(weather.reply_lost)) {
+                (true, _) => End::Refused,
+                (false, true) => End::ReplyLost,
+                (false, false) => End::Answered,
+            },
+            outlives: dice.hits(weather.outlives),
+            breaks: dice.hits(500),
+        };
+        let long = if dice.hits(weather.stuck) {
+            dice.millis(20_000, 70_000)
+        } else if dice.hits(weather.slow) {
+            dice.millis(20, 3_000)
+        } else {
+            return fate;
+        };
+        if dice.hits(500) {
+            fate.there = long;
+        } else {
+            fate.back = long;
+        }
+        fate
+    }
+
+    fn weather(&self) -> Weather {
+        if self.healed.load(Ordering::Relaxed) {
+            Weather::default()
+        } else {
+            self.weather
+        }
+    }
+}
+
+fn unavailable(statement: &'static str) -> Error {
+    Error::Unavailable {
+        statement,
+        source: "simulated".into(),
+    }
+}
+
+#[async_trait]
+impl TaskStore for FaultyStore {
+    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        let identities = identities.to_vec();
+        self.call("load_current", |store| {
+            Box::pin(async move { store.load_current(&identities).await })
+        })
+        .await
+    }
+    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
+        self.call("apply", |store| {
+            Box::pin(async move { store.apply(changes).await })
+        })
+        .await
+    }
+    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
+        self.call("apply_once", |store| {
+            Box::pin(async move { store.apply_once(key, changes).await })
+        })
+        .await
+    }
+    async fn load_once(&self, key: &str) -> Result<Option<OnceRecord>> {
+        let key = key.to_owned();
+        self.call("load_once", |store| {
+            Box::pin(async move { store.load_once(&key).await })
+        })
+        .await
+    }
+    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
+        let _ = self.session.set(request.session.clone());
+        self.call("claim", |store| {
+            Box::pin(async move { store.claim(request).await })
+        })
+        .await
+    }
+    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        self.call("finish", |store| {
+            Box::pin(async move { store.finish(finishes).await })
+        })
+        .await
+    }
+    async fn extend_claims(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+        let claims = claims.to_vec();
+        self.call("extend_claims", move |store| {
+            Box::pin(async move { store.extend_claims(&claims, lease_until).await })
+        })
+        .await
+    }
+    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
+        let claims = claims.to_vec();
+        self.call("release_claims", |store| {
+            Box::pin(async move { store.release_claims(&claims).await })
+        })
+        .await
+    }
+    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+        self.call("load_expired", move |store| {
+            Box::pin(async move { store.load_expired(now, limit).await })
+        })
+        .await
+    }
+    async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
+        self.below.load_task(id).await
+    }
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+        self.below.list_tasks(filter).await
+    }
+    async fn load_records(&self, identity: &Identity) -> Result<Records> {
+        self.below.load_records(identity).await
+    }
+    async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
+        self.below.load_depths(now).await
+    }
+    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.below.prune(before, limit).await
+    }
+}
+
+#[async_trait]
+impl NodeStore for FaultyStore {
+    async fn save_node(&self, node: &Node) -> Result<()> {
+        let node = node.clone();
+        self.call("save_node", |store| {
+            Box::pin(async move { store.save_node(&node).await })
+        })
+        .await
+    }
+    async fn load_nodes(&self) -> Result<Vec<Node>> {
+        self.call("load_nodes", |store| {
+            Box::pin(async move { store.load_nodes().await })
+        })
+        .await
+    }
+    async fn forget_node(&self, session: &str) -> Result<()> {
+        let session = session.to_owned();
+        self.call("forget_node", |store| {
+            Box::pin(async move { store.forget_node(&session).await })
+        })
+        .await
+    }
+}
+
+/// Nobody in the simulation has a token.
+#[async_trait]
+impl TokenStore for FaultyStore {
+    async fn save_token(&self, token: &Token) -> Result<()> {
+        self.below.save_token(token).await
+    }
+    async fn load_token(&self, hash: &str) -> Result<Option<Token>> {
+        self.below.load_token(hash).await
+    }
+    async fn load_tokens(&self) -> Result<Vec<Token>> {
+        self.below.load_tokens().await
+    }
+    async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
+        self.below.revoke_token(name, now).await
+    }
+}
+
+#[async_trait]
+impl Store for FaultyStore {
+    fn nudges(&self) -> Box<dyn Nudges> {
+        Box::new(FaultyNudges {
+            below: self.below.nudges(),
+            gate: Arc::clone(&self.gate),
+            dice: self.dice.fork(),
+            lost: self.weather().hint_lost,
+        })
+    }
+    fn safety_poll(&self) -> SignedDuration {
+        self.below.safety_poll()
+    }
+    /// The database's clock is the true one; the answer is as old as its way back.
+    async fn database_time(&self) -> Result<Option<Timestamp>> {
+        let truth = self.truth;
+        self.call("database_time", move |_| {
+            Box::pin(async move { Ok(Some(truth.now())) })
+        })
+        .await
+    }
+    async fn ping(&self) -> Result<()> {
+        self.below.ping().await
+    }
+}
+
+/// Hints that may get lost: a node must not depend on one.
+struct FaultyNudges {
+    below: Box<dyn Nudges>,
+    gate: Arc<Gate>,
+    dice: Dice,
+    lost: u64,
+}
+
+#[async_trait]
+impl Nudges for FaultyNudges {
+    async fn next(&mut self) -> Timestamp {
+        loop {
+            let hint = self.below.next().await;
+            self.gate.passed().await;
+            if !self.dice.hits(self.lost) {
+                return hint;
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A layer between the engine and a store: sees calls pass, and may meddle with them.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    finish::Finish,
+    reschedule::Change,
+    store::{
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, ExpiredClaim, Finished, Node,
+        NodeStore, Nudges, OnceKey, OnceRecord, Records, Result, Store, TaskFilter, TaskStore,
+        TokenStore,
+    },
+    task::{Identity, Task, TaskId},
+    token::Token,
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+/// What a layer may do about the calls that change something. What it leaves out passes untouched.
+#[async_trait]
+pub trait Layer: Send + Sync {
+    /// See [`TaskStore::apply`].
+    async fn apply(&self, below: &dyn Store, changes: Vec<Change>) -> Result<Vec<Applied>> {
+        below.apply(changes).await
+    }
+    /// See [`TaskStore::apply_once`].
+    async fn apply_once(
+        &self,
+        below: &dyn Store,
+        key: OnceKey,
+        changes: Vec<Change>,
+    ) -> Result<AppliedOnce> {
+        below.apply_once(key, changes).await
+    }
+    /// See [`TaskStore::claim`].
+    async fn claim(&self, below: &dyn Store, request: ClaimRequest) -> Result<Claimed> {
+        below.claim(request).await
+    }
+    /// See [`TaskStore::finish`].
+    async fn finish(&self, below: &dyn Store, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        below.finish(finishes).await
+    }
+    /// See [`TaskStore::extend_claims`].
+    async fn extend_claims(
+        &self,
+        below: &dyn Store,
+        claims: &[ClaimId],
+        lease_until: Timestamp,
+    ) -> Result<()> {
+        below.extend_claims(claims, lease_until).await
+    }
+}
+
+/// A store with a layer over it.
+pub struct Layered<L> {
+    layer: L,
+    below: Arc<dyn Store>,
+}
+
+impl<L: Layer + 'static> Layered<L> {
+    /// Puts `layer` over `below`.
+    pub fn over(below: Arc<dyn Store>, layer: L) -> Arc<dyn Store> {
+        Arc::new(Self { layer, below })
+    }
+}
+
+#[async_trait]
+impl<L: Layer> TaskStore for Layered<L> {
+    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        self.below.load_current(identities).await
+    }
+    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
+        self.layer.apply(&*self.below, changes).await
+    }
+    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
+        self.layer.apply_once(&*self.below, key, changes).await
+    }
+    async fn load_once(&self, key: &str) -> Result<Option<OnceRecord>> {
+        self.below.load_once(key).await
+    }
+    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
+        self.layer.claim(&*self.below, request).await
+    }
+    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        self.layer.finish(&*self.below, finishes).await
+    }
+    async fn extend_claims(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+        let below = &*self.below;
+        self.layer.extend_claims(below, claims, lease_until).await
+    }
+    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
+        self.below.release_claims(claims).await
+    }
+    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+        self.below.load_expired(now, limit).await
+    }
+    async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
+        self.below.load_task(id).await
+    }
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+        self.below.list_tasks(filter).await
+    }
+    async fn load_records(&self, identity: &Identity) -> Result<Records> {
+        self.below.load_records(identity).await
+    }
+    async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
+        self.below.load_depths(now).await
+    }
+    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.below.prune(before, limit).await
+    }
+}
+
+#[async_trait]
+impl<L: Layer> NodeStore for Layered<L> {
+    async fn save_node(&self, node: &Node) -> Result<()> {
+        self.below.save_node(node).await
+    }
+    async fn load_nodes(&self) -> Result<Vec<Node>> {
+        self.below.load_nodes().await
+    }
+    async fn forget_node(&self, session: &str) -> Result<()> {
+        self.below.forget_node(session).await
+    }
+}
+
+#[async_trait]
+impl<L: Layer> TokenStore for Layered<L> {
+    async fn save_token(&self, token: &Token) -> Result<()> {
+        self.below.save_token(token).await
+    }
+    async fn load_token(&self, hash: &str) -> Result<Option<Token>> {
+        self.below.load_token(hash).await
+    }
+    async fn load_tokens(&self) -> Result<Vec<Token>> {
+        self.below.load_tokens().await
+    }
+    async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
+        self.below.revoke_token(name, now).await
+    }
+}
+
+#[async_trait]
+impl<L: Layer> Store for Layered<L> {
+    fn nudges(&self) -> Box<dyn Nudges> {
+        self.below.nudges()
+    }
+    fn safety_poll(&self) -> SignedDuration {
+        self.below.safety_poll()
+    }
+    async fn database_time(&self) -> Result<Option<Timestamp>> {
+        self.below.database_time().await
+    }
+    async fn ping(&self) -> Result<()> {
+        self.below.ping().await
+    }
+}

@@ -1,0 +1,315 @@
+//! What the store ought to hold: a small model, told of every call in the order it took effect.
+//!
+//! The model knows nothing of SQL and does not use `core`'s decisions; it only knows which steps are
+//! allowed. Whatever the store answers is held against it at once, so a violation is found at the
+//! write that made it and not by what follows from it.
+
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    finish::Finish,
+    reschedule::{Amend, Change, DecisionId, Rule},
+    store::{ClaimId, Finished},
+    task::{ClaimedTask, Identity, NewTask, Revision, Status, Task, TaskId, Term},
+};
+use jiff::{SignedDuration, Timestamp};
+
+/// A row as it ought to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) identity: Identity,
+    pub(super) status: Status,
+    pub(super) current: bool,
+    pub(super) execute_at: Timestamp,
+    pub(super) waits: bool,
+    pub(super) attempt: u32,
+    pub(super) max_retry: u32,
+    pub(super) term: Term,
+    pub(super) revision: Revision,
+    pub(super) decisions: u32,
+}
+
+impl Row {
+    fn of(new: &NewTask) -> Self {
+        Self {
+            identity: new.identity.clone(),
+            status: new.status,
+            current: true,
+            execute_at: new.execute_at,
+            waits: new.status == Status::Init,
+            attempt: 0,
+            max_retry: new.max_retry,
+            term: Term(0),
+            revision: new.revision,
+            decisions: 0,
+        }
+    }
+
+    /// The same view of what the store has.
+    pub(super) fn seen(task: &Task) -> Self {
+        Self {
+            identity: task.identity.clone(),
+            status: task.status,
+            current: task.current,
+            execute_at: task.execute_at,
+            waits: task.due_at.is_some(),
+            attempt: task.attempt,
+            max_retry: task.max_retry,
+            term: task.term,
+            revision: task.revision,
+            decisions: task.decisions,
+        }
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.status == Status::Running || self.waits
+    }
+}
+
+/// A change of intent that took effect.
+#[derive(Debug, Clone)]
+pub(super) struct Accepted {
+    pub(super) id: DecisionId,
+    pub(super) identity: Identity,
+    /// The row that carries the intent from now on.
+    pub(super) carrier: TaskId,
+    pub(super) rule: Rule,
+    pub(super) execute_at: Timestamp,
+    pub(super) origin: String,
+    /// How many claims had been made before it.
+    pub(super) claims_before: usize,
+}
+
+impl Accepted {
+    pub(super) fn sets_time(&self) -> bool {
+        matches!(
+            self.rule,
+            Rule::Created | Rule::Updated | Rule::Reinserted | Rule::CancelledAndInserted
+        )
+    }
+
+    pub(super) fn changes(&self) -> bool {
+        self.sets_time() || self.rule == Rule::Cancelled
+    }
+}
+
+/// A task that was taken.
+#[derive(Debug, Clone)]
+pub(super) struct Taken {
+    pub(super) task_id: TaskId,
+    pub(super) term: Term,
+}
+
+/// Everything that ought to be, and how it came about.
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    pub(super) rows: BTreeMap<TaskId, Row>,
+    pub(super) current: BTreeMap<Identity, TaskId>,
+    /// In the order they took effect.
+    pub(super) accepted: Vec<Accepted>,
+    /// In the order they took effect.
+    pub(super) taken: Vec<Taken>,
+    /// Which run of a node each claim was asked for by.
+    pub(super) sessions: BTreeMap<ClaimId, String>,
+}
+
+type Checked<T = ()> = Result<T, String>;
+
+impl Model {
+    /// A change that the store says it carried out.
+    pub(super) fn apply(&mut self, change: &Change, inserted: Option<TaskId>) -> Checked {
+        let now_there = self.current_row(change).cloned();
+        rule_fits(change.rule, now_there.as_ref())?;
+        if let Some(amend) = &change.amend {
+            self.amend(amend)?;
+        }
+        if let Some(new) = &change.insert {
+            let id = inserted.ok_or("a row was to be written and none was")?;
+            if let Some(other) = self.current.insert(new.identity.clone(), id) {
+                return Err(format!(
+                    "{} has two current rows: {other} and {id}",
+                    new.identity
+                ));
+            }
+            self.rows.insert(id, Row::of(new));
+        }
+        self.accept(change, inserted)
+    }
+
+    fn current_row(&self, change: &Change) -> Option<&Row> {
+        match (&change.amend, &change.insert) {
+            (Some(amend), _) => self.rows.get(&amend.guard.task_id),
+            (None, Some(new)) => self.rows.get(self.current.get(&new.identity)?),
+            (None, None) => None,
+        }
+    }
+
+    fn amend(&mut self, amend: &Amend) -> Checked {
+        let guard = &amend.guard;
+        let id = guard.task_id;
+        let row = self.rows.get_mut(&id).ok_or(format!("no row {id}"))?;
+        let as_seen = row.current
+            && (row.status, row.term, row.decisions) == (guard.status, guard.term, guard.decisions);
+        if !as_seen {
+            return Err(format!(
+                "a decision made from {guard:?} was accepted, but the row had moved on to {row:?}"
+            ));
+        }
+        if !row.is_live() && (amend.waits || amend.status != row.status) {
+            return Err(format!(
+                "task {id} had ended as {} and came back",
+                row.status
+            ));
+        }
+        if amend.revision < row.revision {
+            return Err(format!(
+                "task {id} went back from revision {:?} to {:?}",
+                row.revision, amend.revision
+            ));
+        }
+        row.status = amend.status;
+        row.current = amend.current;
+        row.execute_at = amend.execute_at;
+        row.waits = amend.waits;
+        row.max_retry = amend.max_retry;
+        row.revision = amend.revision;
+        row.decisions += 1;
+        if !row.current {
+            self.current.remove(&row.identity);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, change: &Change, inserted: Option<TaskId>) -> Checked {
+        let amended = change.amend.as_ref();
+        let id = match (amended, inserted) {
+            (Some(amend), _) => DecisionId {
+                task_id: amend.guard.task_id,
+                number: amend.guard.decisions + 1,
+            },
+            (None, Some(task_id)) => DecisionId { task_id, number: 0 },
+            (None, None) => return Err("a change that changes nothing".to_owned()),
+        };
+        let carrier = inserted.unwrap_or(id.task_id);
+        let row = self.rows.get(&carrier).ok_or(format!("no row {carrier}"))?;
+        self.accepted.push(Accepted {
+            id,
+            identity: row.identity.clone(),
+            carrier,
+            rule: change.rule,
+            execute_at: row.execute_at,
+            origin: change.origin.clone(),
+            claims_before: self.taken.len(),
+        });
+        Ok(())
+    }
+
+    /// A task that the store says a node has taken at `now`, true time; `tolerance` is how far a
+    /// drifting clock may be ahead of it.
+    pub(super) fn take(
+        &mut self,
+        task: &ClaimedTask,
+        now: Timestamp,
+        tolerance: SignedDuration,
+    ) -> Checked {
+        let id = task.id;
+        let row = self.rows.get_mut(&id).ok_or(format!("no row {id}"))?;
+        if !row.waits || !row.current {
+            return Err(format!(
+                "task {id} was taken although it did not wait: {row:?}"
+            ));
+        }
+        if row.execute_at > now + tolerance || task.execute_at != row.execute_at {
+            return Err(format!(
+                "task {id} was taken at {now}, before its time {}",
+                row.execute_at
+            ));
+        }
+        row.attempt += 1;
+        row.term = Term(row.term.0 + 1);
+        row.status = Status::Running;
+        row.waits = false;
+        if (task.term, task.attempt) != (row.term, row.attempt) {
+            return Err(format!(
+                "task {id} was taken as {task:?} and should have been {row:?}"
+            ));
+        }
+        if row.attempt > row.max_retry + 1 {
+            return Err(format!(
+                "task {id} is on attempt {} of {}",
+                row.attempt,
+                row.max_retry + 1
+            ));
+        }
+        let term = task.term;
+        self.taken.push(Taken { task_id: id, term });
+        Ok(())
+    }
+
+    /// An ending, and what the store says became of it.
+    pub(super) fn finish(&mut self, finish: &Finish, answered: Finished) -> Checked {
+        let id = finish.task_id;
+        let row = self.rows.get_mut(&id).ok_or(format!("no row {id}"))?;
+        let holds = row.status == Status::Running && row.term == finish.term;
+        match (holds, answered) {
+            (false, Finished::Late) => return Ok(()),
+            (true, Finished::Applied) => {}
+            (false, Finished::Applied) => {
+                return Err(format!(
+                    "an ending under term {} changed task {id}, which was {} under term {}",
+                    finish.term.0, row.status, row.term.0
+                ));
+            }
+            (true, Finished::Late) => {
+                return Err(format!(
+                    "the rightful ending of task {id} was refused: {finish:?}"
+                ));
+            }
+        }
+        // RS-08 in the model's own words: only a task handed back gets its attempt back, and only
+        // one that asked for another time starts counting anew.
+        row.attempt = match finish.ended.outcome {
+            "handed_back" => row.attempt - 1,
+            "again" => 0,
+            _ => row.attempt,
+        };
+        let spent = row.attempt > row.max_retry;
+        (row.status, row.waits) = match finish.ended.outcome {
+            "done" => (Status::Success, false),
+            "again" => (Status::Init, true),
+            "handed_back" if row.attempt == 0 => (Status::Init, true),
+            "handed_back" => (Status::Fail, true),
+            "give_up" => (Status::Fail, false),
+            _ => (Status::Fail, !spent),
+        };
+        row.execute_at = finish.execute_at;
+        Ok(())
+    }
+
+    pub(super) fn live(&self) -> usize {
+        self.rows.values().filter(|row| row.is_live()).count()
+    }
+}
+
+/// Which rule fits which row, in the words of RS-02 to RS-05.
+fn rule_fits(rule: Rule, row: Option<&Row>) -> Checked {
+    let fits = match (rule, row) {
+        // A withdrawal that overtook its creation leaves a mark.
+        (Rule::Created | Rule::Cancelled, None) | (Rule::Unchanged, Some(_)) => true,
+        (_, None) | (Rule::Created, Some(_)) => false,
+        (Rule::Updated, Some(row)) => row.waits,
+        (Rule::CancelledAndInserted, Some(row)) => row.status == Status::Running,
+        (Rule::Reinserted, Some(row)) => !row.is_live() && row.status != Status::Success,
+        (Rule::Cancelled, Some(row)) => row.is_live(),
+        (Rule::IgnoredDone, Some(row)) => row.status == Status::Success,
+        (Rule::IgnoredStale, Some(row)) => row.revision > Revision::NONE,
+    };
+    let seen = row.map(|row| row.status);
+    if fits {
+        Ok(())
+    } else {
+        Err(format!(
+            "rule {rule:?} was applied to a row that was {seen:?}: {row:?}"
+        ))
+    }
+}

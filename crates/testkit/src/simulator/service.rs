@@ -1,0 +1,174 @@
+//! The business service: what tasks call. It remembers every attempt and answers as it pleases.
+
+use std::{
+    panic::resume_unwind,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use almanack_core::{
+    finish::Outcome,
+    handler::Handler,
+    task::{ClaimedTask, Identity, TaskId, Term},
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    dice::Dice,
+    record::Record,
+    time::{Gate, TrueClock, pass},
+    witness::Witness,
+};
+
+/// How often one identity may ask for another time; without a bound some tasks would never end.
+const AGAIN_MAX: usize = 3;
+
+/// An attempt as the service saw it.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    pub(super) task_id: TaskId,
+    pub(super) term: Term,
+    pub(super) identity: Identity,
+    /// What it answered; `None` if the caller was gone before.
+    pub(super) answered: Option<&'static str>,
+    /// The caller's gate while it waits for the answer.
+    waiting: Option<Arc<Gate>>,
+}
+
+/// Shared by all nodes.
+pub(super) struct Service {
+    truth: TrueClock,
+    record: Arc<Record>,
+    witness: Witness,
+    dice: Dice,
+    seen: Mutex<Vec<Seen>>,
+}
+
+impl Service {
+    pub(super) fn new(truth: TrueClock, record: Arc<Record>, witness: Witness, dice: Dice) -> Self {
+        let seen = Mutex::default();
+        Self {
+            truth,
+            record,
+            witness,
+            dice,
+            seen,
+        }
+    }
+
+    pub(super) fn seen(&self) -> MutexGuard<'_, Vec<Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// RS-15 and "once per claim", checked where they matter: at the door of the service.
+    fn called(&self, task: &ClaimedTask, gate: &Arc<Gate>) -> usize {
+        let (now, id, term) = (self.truth.now(), task.id, task.term.0);
+        if now + self.witness.tolerance() < task.execute_at {
+            let early = format_args!("task {id} started at {now}, before {}", task.execute_at);
+            self.record.broke(early);
+        }
+        let mut seen = self.seen();
+        // A frozen node cannot stop what it runs; any other must, before its lease passes on.
+        let still_running = |s: &&Seen| {
+            let at_it = s.waiting.as_ref().is_some_and(|gate| !gate.was_shut());
+            s.task_id == task.id && at_it
+        };
+        if let Some(other) = seen.iter().find(still_running) {
+            let other = other.term.0;
+            self.record.broke(format_args!(
+                "task {id} starts under term {term} while it still runs under term {other}"
+            ));
+        }
+        if seen
+            .iter()
+            .any(|s| (s.task_id, s.term) == (task.id, task.term))
+        {
+            self.record
+                .broke(format_args!("task {id} was tried twice under term {term}"));
+        }
+        self.record
+            .note("service", format_args!("task {id} term {term} called"));
+        seen.push(Seen {
+            task_id: task.id,
+            term: task.term,
+            identity: task.identity.clone(),
+            answered: None,
+            waiting: Some(Arc::clone(gate)),
+        });
+        seen.len() - 1
+    }
+
+    fn takes(&self) -> Duration {
+        match self.dice.below(100) {
+            0..80 => self.dice.millis(1, 300),
+            80..95 => self.dice.millis(1_000, 15_000),
+            _ => self.dice.millis(20_000, 50_000),
+        }
+    }
+
+    /// `None` is a handler that panics.
+    fn answer(&self, identity: &Identity) -> Option<Outcome> {
+        let dice = &self.dice;
+        let error = || "simulated".to_owned();
+        match dice.below(100) {
+            0..60 => Some(Outcome::Done { detail: None }),
+            60..80 => Some(Outcome::Retry {
+                error: error(),
+                retry_after: dice.hits(300).then_some(SignedDuration::from_secs(4)),
+            }),
+            80..85 => Some(Outcome::GiveUp { error: error() }),
+            85..95 => Some(self.again(identity)),
+            _ => None,
+        }
+    }
+
+    fn again(&self, identity: &Identity) -> Outcome {
+        let asked = |s: &&Seen| s.identity == *identity && s.answered == Some("again");
+        if self.seen().iter().filter(asked).count() >= AGAIN_MAX {
+            return Outcome::Done { detail: None };
+        }
+        let ahead = SignedDuration::from_millis(self.dice.between(-1_000, 20_000));
+        let at: Timestamp = self.truth.now() + ahead;
+        Outcome::Again { at }
+    }
+}
+
+/// Drops when the caller has its answer, or is gone.
+struct Waits<'a> {
+    service: &'a Service,
+    index: usize,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.service.seen()[self.index].waiting = None;
+    }
+}
+
+/// One node's way to the service.
+pub(super) struct Caller {
+    pub(super) service: Arc<Service>,
+    pub(super) gate: Arc<Gate>,
+}
+
+#[async_trait]
+impl Handler for Caller {
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome {
+        let service = &self.service;
+        let index = service.called(task, &self.gate);
+        let _waits = Waits { service, index };
+        pass(service.takes()).await;
+        let answer = service.answer(&task.identity);
+        let name = answer.as_ref().map_or("panic", Outcome::name);
+        service.seen()[index].answered = Some(name);
+        let (id, term) = (task.id, task.term.0);
+        service.record.note(
+            "service",
+            format_args!("task {id} term {term} answers {name}"),
+        );
+        self.gate.passed().await;
+        // Unwinds like a panic, without a report on the terminal for each of thousands.
+        answer.unwrap_or_else(|| resume_unwind(Box::new("simulated panic")))
+    }
+}

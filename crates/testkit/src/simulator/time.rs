@@ -1,0 +1,160 @@
+//! Time in the simulation: one true clock, and what each node believes.
+//!
+//! True time is the runtime's paused clock, which jumps to the next timer whenever everybody waits.
+//! A node sees it through a [`NodeClock`] that is wrong by up to an hour, drifts, and loses time
+//! while the machine is suspended; production's clock is anchored once per run and never set, so
+//! steps happen between runs. The [`Gate`] is SIGSTOP: while it is shut nothing of the node moves.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use almanack_core::time::{Clock, CorrectedClock, Sleeper};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
+
+use crate::fixture::START;
+
+/// Longest single wait; a node that waits for ever just waits again.
+const NAP_MAX: Duration = Duration::from_hours(24);
+
+/// What time it really is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TrueClock {
+    began: Instant,
+}
+
+impl TrueClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the simulation's own clock: virtual, paused"
+    )]
+    pub(super) fn start() -> Self {
+        Self {
+            began: Instant::now(),
+        }
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    pub(super) fn elapsed_us(&self) -> i64 {
+        i64::try_from(self.elapsed().as_micros()).unwrap_or(i64::MAX)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        START + SignedDuration::from_micros(self.elapsed_us())
+    }
+}
+
+/// The simulation's only way to wait: virtual, so it costs nothing.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "virtual time: the runtime's clock is paused"
+)]
+pub(super) async fn pass(time: Duration) {
+    if time > Duration::ZERO {
+        tokio::time::sleep(time.min(NAP_MAX)).await;
+    }
+}
+
+/// A node's own, wrong clock.
+pub(super) struct NodeClock {
+    truth: TrueClock,
+    ahead_us: i64,
+    drift_ppm: i64,
+    suspended_us: AtomicI64,
+}
+
+impl NodeClock {
+    pub(super) fn new(truth: TrueClock, ahead_us: i64, drift_ppm: i64) -> Self {
+        Self {
+            truth,
+            ahead_us,
+            drift_ppm,
+            suspended_us: AtomicI64::new(0),
+        }
+    }
+
+    /// The machine sleeps for so long, and its clock with it.
+    pub(super) fn suspend(&self, lost: Duration) {
+        let lost_us = i64::try_from(lost.as_micros()).unwrap_or(0);
+        self.suspended_us.fetch_add(lost_us, Ordering::Relaxed);
+    }
+}
+
+impl Clock for NodeClock {
+    fn now(&self) -> Timestamp {
+        let true_us = self.truth.elapsed_us();
+        let drifted_us = true_us.saturating_mul(self.drift_ppm) / 1_000_000;
+        let shown_us =
+            true_us + self.ahead_us + drifted_us - self.suspended_us.load(Ordering::Relaxed);
+        START + SignedDuration::from_micros(shown_us)
+    }
+}
+
+/// Open, or shut until an instant. Never shut for ever.
+#[derive(Debug)]
+pub(super) struct Gate {
+    truth: TrueClock,
+    shut_until_us: AtomicI64,
+}
+
+impl Gate {
+    pub(super) fn new(truth: TrueClock) -> Self {
+        Self {
+            truth,
+            shut_until_us: AtomicI64::new(0),
+        }
+    }
+
+    pub(super) fn shut_for(&self, time: Duration) {
+        let until_us = self.truth.elapsed_us() + i64::try_from(time.as_micros()).unwrap_or(0);
+        self.shut_until_us.fetch_max(until_us, Ordering::Relaxed);
+    }
+
+    pub(super) async fn passed(&self) {
+        while self.is_shut() {
+            let left_us = self.shut_until_us.load(Ordering::Relaxed) - self.truth.elapsed_us();
+            pass(Duration::from_micros(left_us.unsigned_abs())).await;
+        }
+    }
+
+    pub(super) fn is_shut(&self) -> bool {
+        self.shut_until_us.load(Ordering::Relaxed) > self.truth.elapsed_us()
+    }
+
+    /// Whether it was ever shut.
+    pub(super) fn was_shut(&self) -> bool {
+        self.shut_until_us.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// Waits by the node's corrected clock, and not at all while the node is frozen.
+pub(super) struct NodeSleeper {
+    pub(super) clock: Arc<CorrectedClock>,
+    pub(super) gate: Arc<Gate>,
+}
+
+#[async_trait]
+impl Sleeper for NodeSleeper {
+    async fn until(&self, at: Timestamp) {
+        loop {
+            let left = at.duration_since(self.clock.now());
+            let Ok(left) = Duration::try_from(left) else {
+                break;
+            };
+            if left.is_zero() {
+                break;
+            }
+            pass(left).await;
+            self.gate.passed().await;
+        }
+    }
+}

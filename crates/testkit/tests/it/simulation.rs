@@ -1,0 +1,149 @@
+//! The simulator's seeds: those that run always, those that once found something, and fresh ones
+//! with every commit.
+//!
+//! `ALMANACK_SIM_SEED=7` runs one seed, `ALMANACK_SIM_SEEDS=100000` that many fixed ones and a tenth
+//! as many fresh ones.
+
+mod teeth;
+
+use std::{
+    process::Command,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use almanack_core::store::Store;
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::simulator::{Broken, Options, Summary, simulate};
+
+/// Fixed seeds that run unless the environment says otherwise.
+const SEEDS: u64 = 1_000;
+/// One fresh seed for so many fixed ones.
+const FIXED_PER_FRESH: u64 = 10;
+/// Seeds at once.
+const THREADS: usize = 2;
+/// Seeds that once found something, kept beside the code.
+const ONCE_BROKEN: &str = include_str!("../../seeds.txt");
+
+fn open() -> Arc<dyn Store> {
+    Arc::new(SqliteStore::in_memory().expect("memory is always there"))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how a person asks a test for a seed; product code has a configuration"
+)]
+fn asked_for(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().expect("a number of seeds or a seed"))
+}
+
+fn once_broken() -> impl Iterator<Item = u64> {
+    let seeds = ONCE_BROKEN.lines().filter(|line| !line.starts_with('#'));
+    seeds.map(|line| {
+        let seed = line.split_whitespace().next().unwrap_or_default();
+        seed.parse()
+            .expect("each line of seeds.txt opens with a seed")
+    })
+}
+
+/// Where this commit's fresh seeds begin: far from the fixed ones, and repeatable from the commit.
+fn fresh_from() -> u64 {
+    let head = Command::new("git").args(["rev-parse", "HEAD"]).output();
+    let head = head.map_or_else(|_| Vec::new(), |output| output.stdout);
+    let digits = String::from_utf8_lossy(&head);
+    let digits = digits.get(..12).unwrap_or("1000000");
+    u64::from_str_radix(digits, 16).expect("a commit is named in hexadecimal")
+}
+
+fn seeds() -> Vec<u64> {
+    if let Some(seed) = asked_for("ALMANACK_SIM_SEED") {
+        return vec![seed];
+    }
+    let fixed = asked_for("ALMANACK_SIM_SEEDS").unwrap_or(SEEDS);
+    let fresh = fresh_from();
+    let fresh = fresh..fresh + fixed / FIXED_PER_FRESH;
+    once_broken().chain(0..fixed).chain(fresh).collect()
+}
+
+/// Runs seeds on a few threads, in order, until one breaks a promise.
+fn run(seeds: &[u64]) -> Result<(), Broken> {
+    let next = AtomicUsize::new(0);
+    let broken = Mutex::new(None);
+    let work = || {
+        while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(found) = simulate(*seed, &Options::default(), open) {
+                next.store(seeds.len(), Ordering::Relaxed);
+                broken
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert(found);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(work);
+        }
+    });
+    let broken = broken.into_inner().unwrap_or_else(PoisonError::into_inner);
+    broken.map_or(Ok(()), Err)
+}
+
+#[test]
+fn no_seed_breaks_a_promise() {
+    let seeds = seeds();
+    if let Err(broken) = run(&seeds) {
+        // Who asks for a single seed wants to know everything about it.
+        if let [_] = seeds[..] {
+            panic!("{broken:#}");
+        }
+        panic!("{broken}");
+    }
+}
+
+#[test]
+fn one_seed_is_one_story() {
+    let story = |seed| -> Summary {
+        simulate(seed, &Options::default(), open).unwrap_or_else(|broken| panic!("{broken}"))
+    };
+    for seed in 0..5 {
+        assert_eq!(story(seed), story(seed), "seed {seed} was told in two ways");
+    }
+    assert_ne!(story(0), story(1));
+}
+
+/// A simulation in which nothing goes wrong proves nothing.
+#[test]
+fn the_seeds_meet_every_kind_of_trouble() {
+    let mut log = Vec::new();
+    for seed in 0..20 {
+        let story = simulate(seed, &Options::default(), open);
+        log.extend(story.unwrap_or_else(|broken| panic!("{broken}")).log);
+    }
+    for trouble in [
+        "crashes",
+        "is frozen",
+        "is asked to stop",
+        "is cut off",
+        "refused",
+        "reply lost",
+        "hears nothing",
+        "decides again",
+        "cancelled_and_inserted",
+        "reinserted",
+        "ignored_stale",
+        "ignored_done",
+        "lease_expired Applied",
+        "handed_back",
+        "done Late",
+        "answers panic",
+        "attempt 4",
+    ] {
+        let met = log.iter().any(|line| line.contains(trouble));
+        assert!(met, "20 seeds without a line like `{trouble}`");
+    }
+}
