@@ -32,7 +32,7 @@ use crate::{
 
 /// The machine's chance.
 pub(crate) fn entropy() -> Arc<dyn Entropy> {
-    Arc::new(OsEntropy)
+    Arc::new(OsEntropy::default())
 }
 
 /// The clock of a command that asks a few questions: the machine's, corrected once to the

@@ -186,7 +186,7 @@ impl Shift<'_> {
             tokio::select! {
                 biased;
                 claimed = &mut answer => return claimed,
-                () = self.running.next_ended() => {}
+                () = self.running.next_ended() => self.running.collect_ended(),
                 () = ports.sleeper.until(trusted_until), if !self.running.is_empty() => {
                     if ports.clock.now() >= self.holdings.trust.until() {
                         self.abandon();

@@ -9,19 +9,27 @@ macro_rules! claimed_columns {
 }
 
 /// The lanes that have anything waiting, by jumping from one `(kind, priority)` to the next in the
-/// index: the cost grows with the number of lanes, not with the number of tasks.
+/// index: the cost grows with the number of lanes, not with the number of tasks. Two jumps, to the
+/// kind's next priority or else to the next kind: SQLite would answer the one comparison
+/// `(kind, priority) > (…)` by reading all tasks of the kind.
 macro_rules! lanes {
     () => {
         "with recursive lane(kind, priority) as ( \
          select * from (select kind, priority from task where due_at_us is not null \
              order by kind, priority limit 1) first_lane \
          union all \
-         select (select t.kind from task t where t.due_at_us is not null \
-                 and (t.kind, t.priority) > (lane.kind, lane.priority) \
-                 order by t.kind, t.priority limit 1), \
-             (select t.priority from task t where t.due_at_us is not null \
-                 and (t.kind, t.priority) > (lane.kind, lane.priority) \
-                 order by t.kind, t.priority limit 1) \
+         select coalesce( \
+                 (select t.kind from task t where t.due_at_us is not null \
+                     and t.kind = lane.kind and t.priority > lane.priority \
+                     order by t.priority limit 1), \
+                 (select t.kind from task t where t.due_at_us is not null \
+                     and t.kind > lane.kind order by t.kind, t.priority limit 1)), \
+             coalesce( \
+                 (select t.priority from task t where t.due_at_us is not null \
+                     and t.kind = lane.kind and t.priority > lane.priority \
+                     order by t.priority limit 1), \
+                 (select t.priority from task t where t.due_at_us is not null \
+                     and t.kind > lane.kind order by t.kind, t.priority limit 1)) \
          from lane where lane.kind is not null) "
     };
 }

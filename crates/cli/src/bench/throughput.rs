@@ -64,7 +64,7 @@ pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
         if over || handler.count() >= target {
             let left = due(bench).await? + running(bench).await?;
             if left == 0 || over {
-                break (target.saturating_sub(left), seconds);
+                break (handler.count().saturating_sub(left), seconds);
             }
         }
         pause(LOOK_EVERY).await;
