@@ -5,6 +5,7 @@
 //! that the store's safety poll bounds every sleep.
 
 mod finisher;
+mod measures;
 mod running;
 
 use std::collections::BTreeMap;

@@ -16,6 +16,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
+use super::measures::Measures;
 use crate::{claims::ClaimBook, node::Ports};
 
 /// Endings written at once.
@@ -65,15 +66,16 @@ impl Finisher {
     /// Works until every handle is gone and everything handed in is written.
     pub(super) async fn run(self, mut endings: mpsc::UnboundedReceiver<Ending>) {
         let mut batch = Vec::new();
+        let mut measures = Measures::default();
         while endings.recv_many(&mut batch, BATCH_MAX).await > 0 {
-            self.write(&batch).await;
+            self.write(&batch, &mut measures).await;
             self.claims
                 .tick_off(batch.iter().map(|ending| ending.claim_id));
             batch.clear();
         }
     }
 
-    async fn write(&self, endings: &[Ending]) {
+    async fn write(&self, endings: &[Ending], measures: &mut Measures) {
         let now = self.ports.clock.now();
         let finishes: Vec<Finish> = endings
             .iter()
@@ -93,7 +95,7 @@ impl Finisher {
                 .await;
         };
         for (ending, answer) in endings.iter().zip(answers) {
-            record(ending, answer, now);
+            record(measures, ending, answer, now);
         }
     }
 
@@ -108,19 +110,21 @@ impl Finisher {
     }
 }
 
-fn record(ending: &Ending, answer: Finished, now: Timestamp) {
-    let queue = ending.task.identity.kind.to_string();
+fn record(measures: &mut Measures, ending: &Ending, answer: Finished, now: Timestamp) {
+    let outcome = ending.outcome.name();
     if answer == Finished::Late {
+        let task_id = ending.task.id.0;
         tracing::info!(
-            task.id = ending.task.id.0,
-            outcome = ending.outcome.name(),
+            task.id = task_id,
+            outcome,
             "an attempt ended after its task had been taken from it"
         );
         metrics::counter!("almanack_fenced_writes_total").increment(1);
         return;
     }
-    let took = now.duration_since(ending.task.started_at).as_secs_f64();
-    metrics::histogram!("almanack_run_duration_seconds", "queue" => queue.clone()).record(took);
-    let outcome = ending.outcome.name();
-    metrics::counter!("almanack_runs_total", "queue" => queue, "outcome" => outcome).increment(1);
+    let of_kind = measures.of(&ending.task.identity.kind);
+    of_kind
+        .duration
+        .record(now.duration_since(ending.task.started_at).as_secs_f64());
+    of_kind.runs(outcome).increment(1);
 }

@@ -14,7 +14,10 @@ use almanack_core::{
 use jiff::Timestamp;
 use tokio::task::{Id, JoinError, JoinSet};
 
-use super::finisher::{Ending, FinisherHandle};
+use super::{
+    finisher::{Ending, FinisherHandle},
+    measures::Measures,
+};
 use crate::handlers::Handlers;
 
 /// What is known about a running attempt.
@@ -30,17 +33,18 @@ pub(super) struct Running {
     tasks: JoinSet<Outcome>,
     attempts: BTreeMap<Id, Attempt>,
     counts: BTreeMap<Kind, usize>,
+    measures: Measures,
 }
 
 impl Running {
     pub(super) fn new(handlers: Handlers, finisher: FinisherHandle) -> Self {
-        let (tasks, attempts, counts) = (JoinSet::new(), BTreeMap::new(), BTreeMap::new());
         Self {
             handlers,
             finisher,
-            tasks,
-            attempts,
-            counts,
+            tasks: JoinSet::new(),
+            attempts: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            measures: Measures::default(),
         }
     }
 
@@ -60,8 +64,7 @@ impl Running {
     pub(super) fn start(&mut self, claim_id: ClaimId, tasks: Vec<ClaimedTask>, now: Timestamp) {
         for task in tasks {
             let lateness = now.duration_since(task.execute_at).as_secs_f64();
-            let queue = task.identity.kind.to_string();
-            metrics::histogram!("almanack_run_wait_seconds", "queue" => queue).record(lateness);
+            self.measures.of(&task.identity.kind).wait.record(lateness);
             *self.counts.entry(task.identity.kind.clone()).or_default() += 1;
             let handler = self.handlers.of(&task.identity.kind);
             let task = Arc::new(task);
