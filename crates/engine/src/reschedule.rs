@@ -22,6 +22,12 @@ use almanack_core::{
 /// many in a row for one identity is a stampede, and the asker had better hear about it.
 const ROUNDS_MAX: usize = 50;
 
+/// From so many wishes in one call on, they are first decided as if nothing were there yet. A call
+/// of this size is almost always new work, and creating a task that exists is refused by the
+/// database itself, so guessing wrong costs one more round and guessing right saves a look at every
+/// single identity.
+const GUESSED_NEW_FROM: usize = 64;
+
 /// Why a wish was not carried out. Nothing changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -96,9 +102,15 @@ impl Rescheduler {
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
         let mut open: Vec<Asked> = requests.into_iter().enumerate().map(Asked::new).collect();
         let mut answers: BTreeMap<usize, Result<Receipt, Error>> = BTreeMap::new();
+        let mut look = if open.len() < GUESSED_NEW_FROM {
+            Look::First
+        } else {
+            Look::GuessNew
+        };
         while !open.is_empty() {
             let (turn, later) = first_of_each_identity(open);
-            let lost = self.round(turn, origin, &mut answers).await?;
+            let lost = self.round(turn, look, origin, &mut answers).await?;
+            look = Look::First;
             open = lost.into_iter().chain(later).collect();
             open.sort_by_key(|asked| asked.place);
         }
@@ -110,26 +122,28 @@ impl Rescheduler {
     async fn round(
         &self,
         turn: Vec<Asked>,
+        look: Look,
         origin: &str,
         answers: &mut BTreeMap<usize, Result<Receipt, Error>>,
     ) -> Result<Vec<Asked>, Error> {
         let requests: Vec<&Request> = turn.iter().map(|asked| &asked.request).collect();
-        let decided = self.decide_all(&requests, origin).await?;
-        let (mut changes, mut deciding) = (Vec::new(), Vec::new());
+        let decided = self.decide_all(&requests, look, origin).await?;
+        let (mut changes, mut deciding, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for (asked, decision) in turn.into_iter().zip(decided) {
             match decision {
                 Ok(change) => {
                     changes.push(change);
                     deciding.push(asked);
                 }
+                // A refusal on a guess says nothing about what is really there.
+                Err(_) if look == Look::GuessNew => lost.push(asked),
                 Err(error) => drop(answers.insert(asked.place, Err(error))),
             }
         }
         if changes.is_empty() {
-            return Ok(Vec::new());
+            return Ok(lost);
         }
         let applied = self.store.apply(changes.clone()).await?;
-        let mut lost = Vec::new();
         for ((mut asked, change), applied) in deciding.into_iter().zip(&changes).zip(applied) {
             match applied {
                 Applied::Done { inserted } => {
@@ -162,7 +176,7 @@ impl Rescheduler {
             if let Some(record) = self.store.load_once(&key.key).await? {
                 return replay(record, &key);
             }
-            let decided = self.decide_all(&asked, origin).await?;
+            let decided = self.decide_all(&asked, Look::First, origin).await?;
             let changes = decided
                 .into_iter()
                 .collect::<Result<Vec<Change>, Error>>()?;
@@ -215,10 +229,13 @@ impl Rescheduler {
     async fn decide_all(
         &self,
         requests: &[&Request],
+        look: Look,
         origin: &str,
     ) -> Result<Vec<Result<Change, Error>>, store::Error> {
-        let identities: Vec<Identity> = requests.iter().map(|r| r.identity().clone()).collect();
-        let rows = self.store.load_current(&identities).await?;
+        let rows = match look {
+            Look::First => self.load_current(requests).await?,
+            Look::GuessNew => requests.iter().map(|_| None).collect(),
+        };
         let now = self.clock.now();
         let decided = requests.iter().zip(rows).map(|(request, row)| {
             self.check_kind(request, row.as_ref())?;
@@ -226,6 +243,11 @@ impl Rescheduler {
             Ok(decide(row.as_ref(), &request, origin, now)?)
         });
         Ok(decided.collect())
+    }
+
+    async fn load_current(&self, requests: &[&Request]) -> Result<Vec<Option<Task>>, store::Error> {
+        let identities: Vec<Identity> = requests.iter().map(|r| r.identity().clone()).collect();
+        self.store.load_current(&identities).await
     }
 
     /// A new task gets its kind's own number of retries; a task that exists keeps what it has.
@@ -267,6 +289,15 @@ impl Rescheduler {
             known,
         })
     }
+}
+
+/// How a round learns what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It asks.
+    First,
+    /// It assumes that nothing is.
+    GuessNew,
 }
 
 /// A wish on its way, and how often it was lost.

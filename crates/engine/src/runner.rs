@@ -113,6 +113,7 @@ impl Runner {
                 settings,
                 holdings,
                 running,
+                short_of_room: false,
             };
             shift.work(&stop).await;
             shift.drain().await;
@@ -130,32 +131,44 @@ struct Shift<'a> {
     settings: RunnerSettings,
     holdings: Holdings,
     running: Running,
+    /// Whether the last look left work behind for want of slots, all or one kind's.
+    short_of_room: bool,
 }
 
 impl Shift<'_> {
     async fn work(&mut self, stop: &CancellationToken) {
         let mut nudges = self.ports.store.nudges();
         let mut trusted = self.holdings.trust.watch();
+        let mut claim_at = Timestamp::MIN;
         while !stop.is_cancelled() {
             trusted.mark_unchanged();
-            let wake_at = self.step().await;
+            self.running.collect_ended();
+            if self.ports.clock.now() >= claim_at {
+                claim_at = self.step().await;
+            }
             let trusted_until = self.holdings.trust.until();
             let trusts = self.ports.clock.now() < trusted_until;
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
-                () = self.running.next_ended() => {}
-                () = earlier_hint(&mut *nudges, wake_at) => {}
-                () = self.ports.sleeper.until(wake_at) => {}
-                () = self.ports.sleeper.until(trusted_until), if trusts && !self.running.is_empty() => {}
-                _ = trusted.changed(), if !trusts => {}
+                () = self.running.next_ended() => {
+                    // An ending makes room; it is a reason to look only if room was missing.
+                    if self.short_of_room {
+                        claim_at = Timestamp::MIN;
+                    }
+                }
+                () = earlier_hint(&mut *nudges, claim_at) => claim_at = Timestamp::MIN,
+                () = self.ports.sleeper.until(claim_at) => {}
+                () = self.ports.sleeper.until(trusted_until), if trusts && !self.running.is_empty() => {
+                    claim_at = Timestamp::MIN;
+                }
+                _ = trusted.changed(), if !trusts => claim_at = Timestamp::MIN,
             }
         }
     }
 
     /// Claims once if there is room and trust; answers when to look again.
     async fn step(&mut self) -> Timestamp {
-        self.running.collect_ended();
         let now = self.ports.clock.now();
         let poll_at = later(now, self.ports.store.safety_poll());
         if now >= self.holdings.trust.until() {
@@ -163,13 +176,13 @@ impl Shift<'_> {
             return poll_at;
         }
         let free = self.settings.slots.saturating_sub(self.running.len());
-        if free == 0 {
+        self.short_of_room = free == 0;
+        if self.short_of_room {
             return poll_at;
         }
         let request = self.request(now, free.min(self.settings.claim_max));
-        let claim_id = request.claim_id;
-        match self.claim(request).await {
-            Ok(claimed) => self.start(claim_id, claimed, now).min(poll_at),
+        match self.claim(request.clone()).await {
+            Ok(claimed) => self.start(&request, claimed).min(poll_at),
             Err(error) => {
                 tracing::warn!(error = %error, "claim failed");
                 later(self.ports.clock.now(), TROUBLE_WAIT)
@@ -216,17 +229,20 @@ impl Shift<'_> {
     }
 
     /// Starts what was claimed; answers when the next task is due.
-    fn start(&mut self, claim_id: ClaimId, claimed: Claimed, asked_at: Timestamp) -> Timestamp {
+    fn start(&mut self, request: &ClaimRequest, claimed: Claimed) -> Timestamp {
         let found = !claimed.tasks.is_empty();
         let now = self.ports.clock.now();
-        self.holdings.claims.open(claim_id, claimed.tasks.len());
+        self.short_of_room = !request.full_after(&claimed.tasks).is_empty();
+        self.holdings
+            .claims
+            .open(request.claim_id, claimed.tasks.len());
         // The claim may have taken long to answer: its own lease bounds what may still be started,
         // and so does the heartbeat's.
-        let trusted_until = self.lease.trusted_until(asked_at);
+        let trusted_until = self.lease.trusted_until(request.now);
         if now < trusted_until.min(self.holdings.trust.until()) {
-            self.running.start(claim_id, claimed.tasks, now);
+            self.running.start(request.claim_id, claimed.tasks, now);
         } else {
-            self.running.hand_back(claim_id, claimed.tasks);
+            self.running.hand_back(request.claim_id, claimed.tasks);
         }
         match claimed.next_due_at {
             None => Timestamp::MAX,
