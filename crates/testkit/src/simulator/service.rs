@@ -69,6 +69,13 @@ impl Service {
             self.record.broke(early);
         }
         let mut seen = self.seen();
+        // A frozen node cannot know that its claim has passed on; any other does not start under it.
+        let newest = self.witness.model().rows.get(&id).map(|row| row.term.0);
+        if newest.is_some_and(|newest| newest > term) && !gate.was_shut() {
+            self.record.broke(format_args!(
+                "task {id} starts under term {term} although {newest:?} is the newest"
+            ));
+        }
         // A frozen node cannot stop what it runs; any other must, before its lease passes on.
         let still_running = |s: &&Seen| {
             let at_it = s.waiting.as_ref().is_some_and(|gate| !gate.was_shut());
