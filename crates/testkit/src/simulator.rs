@@ -66,8 +66,9 @@ const TAIL: usize = 60;
 /// Within this time after the faults stop everything must be done: the furthest plan, then as many
 /// attempts as a task has, each as slow as the service gets.
 const HEALED_WITHIN: SignedDuration = SignedDuration::from_mins(20);
-/// Between two looks at whether everything is done.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Between two looks at whether everything is done, at most; drawn, or looks could fall into step
+/// with heartbeats and always see one on its way.
+const LOOK_MS_MAX: u64 = 5_000;
 /// The fastest clock, in millionths; half of the seeds have exact ones.
 const DRIFT_PPM_MAX: i64 = 100;
 
@@ -329,18 +330,19 @@ impl Stage {
     async fn rest(&mut self, askers: &mut JoinSet<()>) {
         let deadline = self.world.truth.now() + HEALED_WITHIN;
         while !self.world.record.is_broken() {
-            pass(LOOK_EVERY).await;
+            pass(self.dice.millis(1, LOOK_MS_MAX)).await;
             while askers.try_join_next().is_some() {}
             let live = self.witness.model().live();
             let claims = self.world.store.load_expired(Timestamp::MAX, 1_000).await;
             let claims = claims.map_or(usize::MAX, |claims| claims.len());
-            let traffic = self.world.traffic.count();
+            let held_up = self.processes.iter().flatten().filter(|p| p.is_held_up());
+            let traffic = self.world.traffic.count() + held_up.count();
             if live + claims + traffic + askers.len() == 0 {
                 return;
             }
             if self.world.truth.now() > deadline {
                 let left = format!(
-                    "{live} live tasks, {claims} claims, {} askers",
+                    "{live} live tasks, {claims} claims, {traffic} calls, {} askers",
                     askers.len()
                 );
                 self.world.record.broke(format_args!(

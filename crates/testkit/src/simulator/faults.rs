@@ -56,7 +56,7 @@ impl Weather {
             refused: rate(60),
             reply_lost: rate(60),
             slow: rate(100),
-            stuck: rate(12),
+            stuck: rate(30),
             outlives: rate(500),
             hint_lost: rate(500),
         }
@@ -131,6 +131,7 @@ impl FaultyStore {
         name: &'static str,
         work: impl FnOnce(Arc<dyn Store>) -> Pending<T> + Send + 'static,
     ) -> Result<T> {
+        let _awaited = self.traffic.enter();
         let fate = self.draw();
         if fate.there + fate.back > NOTEWORTHY {
             let (there, back) = (fate.there, fate.back);

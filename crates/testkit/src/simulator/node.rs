@@ -171,6 +171,11 @@ impl Process {
         self.stop.is_cancelled()
     }
 
+    /// Whether it is frozen or cut off.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.gate.is_shut() || self.link.is_shut()
+    }
+
     /// kill -9.
     pub(super) fn crash(self) {
         self.world.record.note(&self.name, "crashes");
