@@ -11,6 +11,7 @@ use almanack_core::{
     store::OnceKey,
     task::{Identity, Priority, Revision},
 };
+use almanack_engine::reschedule::Error;
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
     sync::oneshot,
@@ -134,17 +135,26 @@ impl Asker {
             wish: wish.clone(),
             origin: origin.to_owned(),
             key,
+            on_the_way: self.world.traffic.enter(),
             reply,
         };
         if !self.world.doors.knock(&self.dice, call) {
             return false;
         }
-        let Some(Ok(Ok(receipts))) = within(PATIENCE, answer).await else {
-            self.world.record.note(origin, "hears nothing");
-            return false;
-        };
-        self.hear(wish, origin, receipts);
-        true
+        match within(PATIENCE, answer).await {
+            Some(Ok(Ok(receipts))) => {
+                self.hear(wish, origin, receipts);
+                return true;
+            }
+            // Only the store may fail here: nobody reuses keys, and nobody is that contended.
+            Some(Ok(Err(error))) if !matches!(error, Error::Store(_)) => {
+                self.world
+                    .record
+                    .broke(format_args!("{origin} was refused: {error}"));
+            }
+            _ => self.world.record.note(origin, "hears nothing"),
+        }
+        false
     }
 
     fn hear(&self, wish: &Wish, origin: &str, receipts: Vec<Option<Receipt>>) {

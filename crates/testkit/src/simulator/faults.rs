@@ -9,7 +9,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -56,7 +56,7 @@ impl Weather {
             refused: rate(60),
             reply_lost: rate(60),
             slow: rate(100),
-            stuck: rate(12),
+            stuck: rate(30),
             outlives: rate(500),
             hint_lost: rate(500),
         }
@@ -76,8 +76,33 @@ pub(super) struct FaultyStore {
     pub(super) weather: Weather,
     /// Which run of the node this is, once it has asked for work.
     pub(super) session: Arc<OnceLock<String>>,
+    pub(super) traffic: Traffic,
     /// Set when the faults stop.
     pub(super) healed: Arc<AtomicBool>,
+}
+
+/// Counts what is still on its way: a world is not at rest while something may yet arrive.
+#[derive(Clone, Default)]
+pub(super) struct Traffic(Arc<AtomicUsize>);
+
+/// On its way until dropped.
+pub(super) struct OnTheWay(Arc<AtomicUsize>);
+
+impl Traffic {
+    pub(super) fn enter(&self) -> OnTheWay {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        OnTheWay(Arc::clone(&self.0))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for OnTheWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// What will befall one call.
@@ -106,6 +131,7 @@ impl FaultyStore {
         name: &'static str,
         work: impl FnOnce(Arc<dyn Store>) -> Pending<T> + Send + 'static,
     ) -> Result<T> {
+        let _awaited = self.traffic.enter();
         let fate = self.draw();
         if fate.there + fate.back > NOTEWORTHY {
             let (there, back) = (fate.there, fate.back);
@@ -123,7 +149,9 @@ impl FaultyStore {
             return Err(unavailable(name));
         }
         let below = Arc::clone(&self.below);
+        let on_the_way = self.traffic.enter();
         let sent = async move {
+            let _on_the_way = on_the_way;
             pass(fate.there).await;
             work(below).await
         };

@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     dice::Dice,
-    faults::{FaultyStore, Weather},
+    faults::{FaultyStore, OnTheWay, Traffic, Weather},
     record::Record,
     service::{Caller, Service},
     time::{Gate, NodeClock, NodeSleeper, TrueClock},
@@ -56,6 +56,7 @@ pub(super) struct World {
     pub(super) drift_ppm: i64,
     pub(super) healed: Arc<AtomicBool>,
     pub(super) doors: Doors,
+    pub(super) traffic: Traffic,
 }
 
 /// A request on its way into a process.
@@ -63,6 +64,8 @@ pub(super) struct Call {
     pub(super) wish: Wish,
     pub(super) origin: String,
     pub(super) key: Option<OnceKey>,
+    /// Held for as long as something may still come of it.
+    pub(super) on_the_way: OnTheWay,
     /// Dropped unanswered if the process dies.
     pub(super) reply: oneshot::Sender<Reply>,
 }
@@ -136,6 +139,7 @@ impl Process {
             dice: dice.fork(),
             weather: world.weather,
             session: Arc::clone(&session),
+            traffic: world.traffic.clone(),
             healed: Arc::clone(&world.healed),
         };
         let ports = ports(world, way, &clock, dice);
@@ -165,6 +169,11 @@ impl Process {
 
     pub(super) fn is_stopping(&self) -> bool {
         self.stop.is_cancelled()
+    }
+
+    /// Whether it is frozen or cut off.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.gate.is_shut() || self.link.is_shut()
     }
 
     /// kill -9.
@@ -290,7 +299,7 @@ async fn serve(rescheduler: Arc<Rescheduler>, mut calls: mpsc::UnboundedReceiver
 }
 
 async fn answer(rescheduler: Arc<Rescheduler>, call: Call) {
-    let origin = &call.origin;
+    let (origin, _on_the_way) = (&call.origin, call.on_the_way);
     let reply = match (call.wish, call.key) {
         (Wish::Retry(identity), _) => one(rescheduler.retry(&identity, origin).await),
         (Wish::Ask(requests), Some(key)) => match rescheduler.ask_once(key, requests, origin).await

@@ -30,6 +30,7 @@ pub(super) struct Seen {
     pub(super) task_id: TaskId,
     pub(super) term: Term,
     pub(super) identity: Identity,
+    claimed_at: Timestamp,
     /// What it answered; `None` if the caller was gone before.
     pub(super) answered: Option<&'static str>,
     /// The caller's gate while it waits for the answer.
@@ -69,9 +70,17 @@ impl Service {
             self.record.broke(early);
         }
         let mut seen = self.seen();
+        // A frozen node cannot know that its claim has passed on; any other does not start under it.
+        let newest = self.witness.model().rows.get(&id).map(|row| row.term.0);
+        if newest.is_some_and(|newest| newest > term) && !gate.was_shut_since(task.started_at) {
+            self.record.broke(format_args!(
+                "task {id} starts under term {term} although {newest:?} is the newest"
+            ));
+        }
         // A frozen node cannot stop what it runs; any other must, before its lease passes on.
         let still_running = |s: &&Seen| {
-            let at_it = s.waiting.as_ref().is_some_and(|gate| !gate.was_shut());
+            let awake = |gate: &Arc<Gate>| !gate.was_shut_since(s.claimed_at);
+            let at_it = s.waiting.as_ref().is_some_and(awake);
             s.task_id == task.id && at_it
         };
         if let Some(other) = seen.iter().find(still_running) {
@@ -93,6 +102,7 @@ impl Service {
             task_id: task.id,
             term: task.term,
             identity: task.identity.clone(),
+            claimed_at: task.started_at,
             answered: None,
             waiting: Some(Arc::clone(gate)),
         });

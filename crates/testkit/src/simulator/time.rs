@@ -23,6 +23,9 @@ use crate::fixture::START;
 /// Longest single wait; a node that waits for ever just waits again.
 const NAP_MAX: Duration = Duration::from_hours(24);
 
+/// How long after a freeze a node may still act by a clock that stopped.
+const RECOVERY: SignedDuration = SignedDuration::from_mins(1);
+
 /// What time it really is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TrueClock {
@@ -130,9 +133,12 @@ impl Gate {
         self.shut_until_us.load(Ordering::Relaxed) > self.truth.elapsed_us()
     }
 
-    /// Whether it was ever shut.
-    pub(super) fn was_shut(&self) -> bool {
-        self.shut_until_us.load(Ordering::Relaxed) > 0
+    /// Whether it was shut at any time since a while before `at`: a clock that stopped with the
+    /// machine needs that while to be corrected.
+    pub(super) fn was_shut_since(&self, at: Timestamp) -> bool {
+        let shut_until_us = self.shut_until_us.load(Ordering::Relaxed);
+        let until = START + SignedDuration::from_micros(shut_until_us);
+        shut_until_us > 0 && until + RECOVERY > at
     }
 }
 
