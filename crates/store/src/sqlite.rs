@@ -29,6 +29,11 @@ const READERS: usize = 2;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection; more than there are.
 const STATEMENTS_KEPT: usize = 64;
+/// The log is copied back into the file when it has this many pages (16 MiB). A busy page is written
+/// to the log again and again; copying it back less often saves most of those copies.
+const CHECKPOINT_PAGES: i64 = 4_000;
+/// Page cache of each connection; negative means KiB.
+const CACHE_KIB: i64 = -8_000;
 /// A node asks this often even if nobody nudged it: another process may have written to the file.
 /// Cheap here, an empty claim is a few index probes.
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(1);
@@ -167,6 +172,8 @@ fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<
         Durability::Normal => "normal",
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    connection.pragma_update(None, "cache_size", CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "memory")
 }
 

@@ -1,21 +1,21 @@
 //! Gates that requests pass through together.
 //!
 //! A commit costs a flush to disk, whether it carries one change or a thousand; a question costs a
-//! round trip, whether it is about one task or a thousand. Requests that arrive while others are
-//! under way therefore wait here and go together with the next group: eight clients moving one
-//! task each cost two commits, not eight. Two groups may be under way at once, so that one is
-//! being prepared while the other is being flushed.
+//! round trip, whether it is about one task or a thousand. Small requests that arrive while others
+//! are under way therefore wait here and go together with the next group: eight clients moving one
+//! task each cost one or two commits, not eight. A request that is a crowd by itself gains nothing
+//! from waiting and goes on its own, beside the others.
 
 use std::sync::Arc;
 
 use almanack_core::store::{Error, Result};
 use async_trait::async_trait;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
-/// Groups under way at once.
-const GROUPS: usize = 2;
 /// A group is closed when it has this many items; bounds its statement.
 const ITEMS_MAX: usize = 2_000;
+/// A request of so many items does not wait for company.
+const CROWD_FROM: usize = 256;
 /// Requests that may wait; more than that wait outside.
 const QUEUE: usize = 4_096;
 
@@ -38,43 +38,44 @@ struct Asked<E: Errand> {
 
 /// Where requests are handed in.
 pub(super) struct Gate<E: Errand> {
+    errand: Arc<E>,
     queue: mpsc::Sender<Asked<E>>,
 }
 
 impl<E: Errand> Gate<E> {
     pub(super) fn open(errand: E) -> Self {
         let (queue, asked) = mpsc::channel(QUEUE);
-        let (errand, asked) = (Arc::new(errand), Arc::new(Mutex::new(asked)));
-        for _ in 0..GROUPS {
-            tokio::spawn(run(Arc::clone(&errand), Arc::clone(&asked)));
-        }
-        Self { queue }
+        let errand = Arc::new(errand);
+        tokio::spawn(run(Arc::clone(&errand), asked));
+        Self { errand, queue }
     }
 
     /// Has it done with whatever else is waiting. Once handed in it is done even if the asker goes
     /// away, so no connection is left in the middle of something.
     pub(super) async fn pass(&self, items: Vec<E::Item>) -> Result<Vec<E::Answer>> {
-        let (reply, answer) = oneshot::channel();
         let stopped = || Error::Unavailable {
             statement: "pass the gate",
             source: "stopped".into(),
         };
-        self.queue
-            .send(Asked { items, reply })
-            .await
-            .map_err(|_| stopped())?;
+        let (reply, answer) = oneshot::channel();
+        let asked = Asked { items, reply };
+        if asked.items.len() >= CROWD_FROM {
+            let errand = Arc::clone(&self.errand);
+            tokio::spawn(async move { do_alone(&*errand, vec![asked]).await });
+        } else {
+            self.queue.send(asked).await.map_err(|_| stopped())?;
+        }
         answer.await.map_err(|_| stopped())?
     }
 }
 
-async fn run<E: Errand>(errand: Arc<E>, asked: Arc<Mutex<mpsc::Receiver<Asked<E>>>>) {
-    while let Some(group) = next_group(&asked).await {
+async fn run<E: Errand>(errand: Arc<E>, mut asked: mpsc::Receiver<Asked<E>>) {
+    while let Some(group) = next_group(&mut asked).await {
         do_together(&*errand, group).await;
     }
 }
 
-async fn next_group<E: Errand>(asked: &Mutex<mpsc::Receiver<Asked<E>>>) -> Option<Vec<Asked<E>>> {
-    let mut asked = asked.lock().await;
+async fn next_group<E: Errand>(asked: &mut mpsc::Receiver<Asked<E>>) -> Option<Vec<Asked<E>>> {
     let mut group = vec![asked.recv().await?];
     let mut items = group[0].items.len();
     while items < ITEMS_MAX {

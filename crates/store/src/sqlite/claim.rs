@@ -6,7 +6,7 @@ use almanack_core::{
     task::ClaimedTask,
 };
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{CachedStatement, Connection, params};
 
 use crate::{
     claim, history,
@@ -42,9 +42,10 @@ impl SqliteStore {
         let hint = earliest_wait(&finishes, SAFETY_POLL);
         let answers = self
             .write("finish attempts", move |connection| {
+                let mut endings = Endings::prepare(connection)?;
                 finishes
                     .iter()
-                    .map(|finish| end_one(connection, finish))
+                    .map(|finish| endings.write(finish))
                     .collect::<Outcome<Vec<_>>>()
             })
             .await?;
@@ -170,52 +171,61 @@ fn next_due(
     Ok(maybe_instant(next)?)
 }
 
-fn end_one(connection: &Connection, finish: &Finish) -> Outcome<Finished> {
-    if !ended(connection, finish)? {
-        note_attempt(connection, history::NOTE_LATE_SQLITE, finish)?;
-        return Ok(Finished::Late);
-    }
-    if finish.needs_attempt_row() {
-        note_attempt(connection, history::NOTE_ATTEMPT_SQLITE, finish)?;
-    }
-    Ok(Finished::Applied)
+/// The statements of a batch of endings, prepared once for all of them.
+struct Endings<'c> {
+    end: CachedStatement<'c>,
+    wait: CachedStatement<'c>,
+    note: CachedStatement<'c>,
+    note_late: CachedStatement<'c>,
 }
 
-/// Whether the task still ran under this attempt's term.
-fn ended(connection: &Connection, finish: &Finish) -> Outcome<bool> {
-    let (id, term, status) = (finish.task_id.0, finish.term.0, finish.status.as_str());
-    let (attempt, finished_at_us) = (small(finish.attempt), micros(finish.ended.finished_at));
-    let rows = if finish.waits {
-        let execute_at_us = micros(finish.execute_at);
-        connection
-            .prepare_cached(claim::FINISH_WAIT_SQLITE)?
-            .execute(params![
+impl<'c> Endings<'c> {
+    fn prepare(connection: &'c Connection) -> Outcome<Self> {
+        Ok(Self {
+            end: connection.prepare_cached(claim::FINISH_END_SQLITE)?,
+            wait: connection.prepare_cached(claim::FINISH_WAIT_SQLITE)?,
+            note: connection.prepare_cached(history::NOTE_ATTEMPT_SQLITE)?,
+            note_late: connection.prepare_cached(history::NOTE_LATE_SQLITE)?,
+        })
+    }
+
+    fn write(&mut self, finish: &Finish) -> Outcome<Finished> {
+        if !self.ends(finish)? {
+            note_attempt(&mut self.note_late, finish)?;
+            return Ok(Finished::Late);
+        }
+        if finish.needs_attempt_row() {
+            note_attempt(&mut self.note, finish)?;
+        }
+        Ok(Finished::Applied)
+    }
+
+    /// Whether the task still ran under this attempt's term.
+    fn ends(&mut self, finish: &Finish) -> Outcome<bool> {
+        let (id, term, status) = (finish.task_id.0, finish.term.0, finish.status.as_str());
+        let (attempt, finished_at_us) = (small(finish.attempt), micros(finish.ended.finished_at));
+        let (detail, execute_at_us) = (&finish.detail, micros(finish.execute_at));
+        let rows = if finish.waits {
+            self.wait.execute(params![
                 id,
                 term,
                 status,
                 attempt,
-                finish.detail,
+                detail,
                 finished_at_us,
                 execute_at_us
             ])?
-    } else {
-        connection
-            .prepare_cached(claim::FINISH_END_SQLITE)?
-            .execute(params![
-                id,
-                term,
-                status,
-                attempt,
-                finish.detail,
-                finished_at_us
-            ])?
-    };
-    Ok(rows == 1)
+        } else {
+            self.end
+                .execute(params![id, term, status, attempt, detail, finished_at_us])?
+        };
+        Ok(rows == 1)
+    }
 }
 
-fn note_attempt(connection: &Connection, statement: &str, finish: &Finish) -> Outcome<()> {
+fn note_attempt(statement: &mut CachedStatement<'_>, finish: &Finish) -> Outcome<()> {
     let ended = &finish.ended;
-    connection.prepare_cached(statement)?.execute(params![
+    statement.execute(params![
         finish.task_id.0,
         finish.term.0,
         small(ended.attempt),
