@@ -3,7 +3,8 @@
 //! Three parties share this book: the runner opens a claim when it starts its tasks, the finisher
 //! ticks off every ending that is written, and the keeper extends what is open and forgets what is
 //! done. INVARIANT: only claims in the book are ever extended, so a claim whose answer was lost on
-//! its way here runs out and its tasks come back.
+//! its way here runs out and its tasks come back. Each claim is trusted only as far as it was proven
+//! itself: a heartbeat sent while a claim was still on its way says nothing about that claim.
 
 use std::{
     collections::BTreeMap,
@@ -11,6 +12,7 @@ use std::{
 };
 
 use almanack_core::store::ClaimId;
+use jiff::Timestamp;
 
 /// Open and done claims of one node.
 #[derive(Debug, Default)]
@@ -18,27 +20,54 @@ pub struct ClaimBook(Mutex<Pages>);
 
 #[derive(Debug, Default)]
 struct Pages {
-    open: BTreeMap<ClaimId, usize>,
+    open: BTreeMap<ClaimId, Held>,
     done: Vec<ClaimId>,
 }
 
+#[derive(Debug)]
+struct Held {
+    tasks_left: usize,
+    trusted_until: Timestamp,
+}
+
 impl ClaimBook {
-    /// A claim with so many tasks is held now.
-    pub fn open(&self, claim: ClaimId, tasks: usize) {
+    /// A claim with so many tasks is held now, and may be acted on until `trusted_until`.
+    pub fn open(&self, claim: ClaimId, tasks: usize, trusted_until: Timestamp) {
         if tasks > 0 {
-            self.pages().open.insert(claim, tasks);
+            let held = Held {
+                tasks_left: tasks,
+                trusted_until,
+            };
+            self.pages().open.insert(claim, held);
         }
+    }
+
+    /// A heartbeat has extended these.
+    pub fn extended(&self, claims: &[ClaimId], trusted_until: Timestamp) {
+        let mut pages = self.pages();
+        for claim in claims {
+            if let Some(held) = pages.open.get_mut(claim) {
+                held.trusted_until = trusted_until.max(held.trusted_until);
+            }
+        }
+    }
+
+    /// Until when every claim in the book may be acted on.
+    pub fn trusted_until(&self) -> Timestamp {
+        let pages = self.pages();
+        let each = pages.open.values().map(|held| held.trusted_until);
+        each.min().unwrap_or(Timestamp::MAX)
     }
 
     /// Endings of these claims' tasks are written, one per entry.
     pub fn tick_off(&self, claims: impl Iterator<Item = ClaimId>) {
         let mut pages = self.pages();
         for claim in claims {
-            let Some(left) = pages.open.get_mut(&claim) else {
+            let Some(held) = pages.open.get_mut(&claim) else {
                 continue;
             };
-            *left -= 1;
-            if *left == 0 {
+            held.tasks_left -= 1;
+            if held.tasks_left == 0 {
                 pages.open.remove(&claim);
                 pages.done.push(claim);
             }
@@ -65,11 +94,15 @@ impl ClaimBook {
 mod tests {
     use super::*;
 
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
     #[test]
     fn a_claim_is_done_when_its_last_task_is_written() {
         let book = ClaimBook::default();
-        book.open(ClaimId(1), 2);
-        book.open(ClaimId(2), 0);
+        book.open(ClaimId(1), 2, at(0));
+        book.open(ClaimId(2), 0, at(0));
         assert_eq!(
             book.held(),
             [ClaimId(1)],
@@ -81,5 +114,29 @@ mod tests {
         assert_eq!(book.held(), []);
         assert_eq!(book.take_done(), [ClaimId(1)]);
         assert_eq!(book.take_done(), [], "told once");
+    }
+
+    #[test]
+    fn rs_07_a_claim_that_no_heartbeat_has_covered_is_trusted_no_longer_for_it() {
+        let book = ClaimBook::default();
+        assert_eq!(
+            book.trusted_until(),
+            Timestamp::MAX,
+            "nothing held, nothing to distrust"
+        );
+        book.open(ClaimId(1), 1, at(20));
+        let covered = book.held();
+        // Its answer came only after the heartbeat had been sent.
+        book.open(ClaimId(2), 1, at(25));
+        book.extended(&covered, at(45));
+        assert_eq!(book.trusted_until(), at(25));
+        book.extended(&book.held(), at(50));
+        assert_eq!(book.trusted_until(), at(50));
+        book.extended(&book.held(), at(10));
+        assert_eq!(
+            book.trusted_until(),
+            at(50),
+            "an answer that arrives late shortens nothing"
+        );
     }
 }

@@ -90,7 +90,7 @@ impl Keeper {
             tracing::warn!(error = %error, "could not read the database's clock");
         }
         if let Err(error) = self.beat().await {
-            let trusted_until = self.holdings.trust.until();
+            let trusted_until = self.holdings.trusted_until();
             tracing::warn!(error = %error, %trusted_until, "heartbeat failed");
         }
         if let Err(error) = self.return_expired().await {
@@ -122,7 +122,9 @@ impl Keeper {
         store
             .extend_claims(&held, lease.lease_until(asked_at))
             .await?;
-        self.holdings.trust.extend(lease.trusted_until(asked_at));
+        let trusted_until = lease.trusted_until(asked_at);
+        self.holdings.claims.extended(&held, trusted_until);
+        self.holdings.trust.extend(trusted_until);
         store.save_node(&self.describe(asked_at)).await?;
         // Forgetting is tidiness: a claim that is not forgotten here expires with nothing left in it.
         let done = self.holdings.claims.take_done();

@@ -88,6 +88,13 @@ pub struct Holdings {
     pub trust: Arc<Trust>,
 }
 
+impl Holdings {
+    /// Until when the node may act on everything it holds.
+    pub fn trusted_until(&self) -> Timestamp {
+        self.trust.until().min(self.claims.trusted_until())
+    }
+}
+
 /// A node that has been admitted and may be run.
 pub struct AdmittedNode {
     keeper: Keeper,

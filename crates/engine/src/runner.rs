@@ -146,7 +146,7 @@ impl Shift<'_> {
             if self.ports.clock.now() >= claim_at {
                 claim_at = self.step().await;
             }
-            let trusted_until = self.holdings.trust.until();
+            let trusted_until = self.holdings.trusted_until();
             let trusts = self.ports.clock.now() < trusted_until;
             tokio::select! {
                 biased;
@@ -171,7 +171,7 @@ impl Shift<'_> {
     async fn step(&mut self) -> Timestamp {
         let now = self.ports.clock.now();
         let poll_at = later(now, self.ports.store.safety_poll());
-        if now >= self.holdings.trust.until() {
+        if now >= self.holdings.trusted_until() {
             self.abandon();
             return poll_at;
         }
@@ -196,13 +196,13 @@ impl Shift<'_> {
         let ports = self.ports;
         let mut answer = ports.store.claim(request);
         loop {
-            let trusted_until = self.holdings.trust.until();
+            let trusted_until = self.holdings.trusted_until();
             tokio::select! {
                 biased;
                 claimed = &mut answer => return claimed,
                 () = self.running.next_ended() => self.running.collect_ended(),
                 () = ports.sleeper.until(trusted_until), if !self.running.is_empty() => {
-                    if ports.clock.now() >= self.holdings.trust.until() {
+                    if ports.clock.now() >= self.holdings.trusted_until() {
                         self.abandon();
                     }
                 }
@@ -233,16 +233,21 @@ impl Shift<'_> {
         let found = !claimed.tasks.is_empty();
         let now = self.ports.clock.now();
         self.short_of_room = !request.full_after(&claimed.tasks).is_empty();
-        self.holdings
-            .claims
-            .open(request.claim_id, claimed.tasks.len());
         // The claim may have taken long to answer: its own lease bounds what may still be started,
         // and so does the heartbeat's.
         let trusted_until = self.lease.trusted_until(request.now);
+        let (claim_id, tasks) = (request.claim_id, claimed.tasks);
         if now < trusted_until.min(self.holdings.trust.until()) {
-            self.running.start(request.claim_id, claimed.tasks, now);
+            self.holdings
+                .claims
+                .open(claim_id, tasks.len(), trusted_until);
+            self.running.start(claim_id, tasks, now);
         } else {
-            self.running.hand_back(request.claim_id, claimed.tasks);
+            // Nothing of it is acted on, so it is no reason to distrust what else is held.
+            self.holdings
+                .claims
+                .open(claim_id, tasks.len(), Timestamp::MAX);
+            self.running.hand_back(claim_id, tasks);
         }
         match claimed.next_due_at {
             None => Timestamp::MAX,
@@ -270,7 +275,7 @@ impl Shift<'_> {
             tokio::select! {
                 biased;
                 () = self.running.next_ended() => {}
-                () = self.ports.sleeper.until(until.min(self.holdings.trust.until())) => break,
+                () = self.ports.sleeper.until(until.min(self.holdings.trusted_until())) => break,
             }
         }
         self.running.end_all(&Outcome::HandedBack);

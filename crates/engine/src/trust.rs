@@ -1,7 +1,7 @@
 //! How long a node may trust its own leases.
 //!
-//! The keeper extends all of the node's claims with one heartbeat; what that heartbeat proved is
-//! kept here for the runner to see. INVARIANT: trust is counted from *before* the heartbeat was
+//! The keeper extends the node's claims with one heartbeat; what that heartbeat proved about the node
+//! is kept here for the runner to see, and what it proved about each claim in the book of claims. INVARIANT: trust is counted from *before* the heartbeat was
 //! sent, so a slow answer shortens it.
 
 use jiff::Timestamp;
