@@ -46,6 +46,11 @@ impl Home {
         self
     }
 
+    /// Where its files are.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with_input(arguments, "")
     }
