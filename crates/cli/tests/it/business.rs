@@ -1,7 +1,5 @@
 //! A business service for tests: answers, keeps callers waiting, and remembers who called.
 
-#![expect(clippy::unwrap_used, reason = "a harness that fails fails its test")]
-
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},

@@ -1,1 +1,6 @@
-//! Empty yet.
+//! What fails, by name: each failure says what it is, and work goes on once it has passed.
+
+mod callback;
+mod database;
+mod postgres;
+mod start;

@@ -1,7 +1,5 @@
 //! A folder of its own for every test, and a binary that sees nothing else.
 
-#![expect(clippy::unwrap_used, reason = "a harness that fails fails its test")]
-
 use std::{
     fmt,
     io::Write,

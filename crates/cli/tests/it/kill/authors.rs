@@ -7,7 +7,7 @@ use almanack_world::chance::Chance;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::process::{Api, from_now};
+use crate::{api::Api, process::from_now};
 
 /// Articles written per run.
 const ARTICLES: usize = 36;

@@ -22,7 +22,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::process::{Api, free_address};
+use crate::{api::Api, process::free_address};
 
 /// How long one way takes, at most.
 const WAY_MS_MAX: u64 = 400;
