@@ -45,6 +45,9 @@ pub(crate) struct Process {
     node: AdmittedNode,
     listener: TcpListener,
     app: axum::Router,
+    /// How long after it was told to stop there is nothing left to wait for: attempts had their
+    /// drain, and what a database that hangs did not take has passed on with its lease.
+    leave_within: Duration,
 }
 
 /// Opens the database, admits the node and takes the address.
@@ -93,12 +96,24 @@ pub(crate) async fn start(
         node,
         listener,
         app,
+        leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
 }
 
 impl Process {
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
+        let (leave_within, told) = (self.leave_within, stop.clone());
+        tokio::select! {
+            ended = self.work(stop) => ended,
+            () = overdue(&told, leave_within) => {
+                tracing::error!("stopped without an answer from the database; the leases have passed");
+                Ok(())
+            }
+        }
+    }
+
+    async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
         let drained = CancellationToken::new();
         let serving = axum::serve(self.listener, self.app)
             .with_graceful_shutdown(stop.clone().cancelled_owned());
@@ -118,6 +133,11 @@ impl Process {
         let (served, ()) = tokio::join!(answering, working);
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
+}
+
+async fn overdue(told: &CancellationToken, leave_within: Duration) {
+    told.cancelled().await;
+    pause(leave_within).await;
 }
 
 async fn too_late(drained: &CancellationToken) {

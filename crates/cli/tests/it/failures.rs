@@ -2,5 +2,6 @@
 
 mod callback;
 mod database;
+mod hanging;
 mod postgres;
 mod start;
