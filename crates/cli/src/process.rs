@@ -1,7 +1,8 @@
 //! A node and its HTTP API, started and stopped as one.
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
+use almanack_adapters::clock::pause;
 use almanack_core::{store::Store, time::Clock};
 use almanack_engine::{
     handlers::Handlers,
@@ -27,6 +28,10 @@ const SECONDS: [f64; 13] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0, 3600.0,
 ];
 
+/// How long requests may still take once the node has drained. Without a bound, a client that opens
+/// a request and never finishes it would keep the process from ending.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
 /// A process that is ready to work.
 pub(crate) struct Process {
     /// What the node is called.
@@ -40,6 +45,9 @@ pub(crate) struct Process {
     node: AdmittedNode,
     listener: TcpListener,
     app: axum::Router,
+    /// How long after it was told to stop there is nothing left to wait for: attempts had their
+    /// drain, and what a database that hangs did not take has passed on with its lease.
+    leave_within: Duration,
 }
 
 /// Opens the database, admits the node and takes the address.
@@ -88,18 +96,53 @@ pub(crate) async fn start(
         node,
         listener,
         app,
+        leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
 }
 
 impl Process {
-    /// Works until `stop`; requests under way are answered and attempts under way end first.
+    /// Works until `stop`; requests and attempts under way end first, within their bounds.
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
-        let told = stop.clone();
+        let (leave_within, told) = (self.leave_within, stop.clone());
+        tokio::select! {
+            ended = self.work(stop) => ended,
+            () = overdue(&told, leave_within) => {
+                tracing::error!("stopped without an answer from the database; the leases have passed");
+                Ok(())
+            }
+        }
+    }
+
+    async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
+        let drained = CancellationToken::new();
         let serving = axum::serve(self.listener, self.app)
-            .with_graceful_shutdown(async move { told.cancelled().await });
-        let (served, ()) = tokio::join!(serving, self.node.run(stop));
+            .with_graceful_shutdown(stop.clone().cancelled_owned());
+        let answering = async {
+            tokio::select! {
+                served = serving.into_future() => served,
+                () = too_late(&drained) => {
+                    tracing::warn!("left requests unanswered that their clients did not finish");
+                    Ok(())
+                }
+            }
+        };
+        let working = async {
+            self.node.run(stop).await;
+            drained.cancel();
+        };
+        let (served, ()) = tokio::join!(answering, working);
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
+}
+
+async fn overdue(told: &CancellationToken, leave_within: Duration) {
+    told.cancelled().await;
+    pause(leave_within).await;
+}
+
+async fn too_late(drained: &CancellationToken) {
+    drained.cancelled().await;
+    pause(LAST_ANSWERS).await;
 }
 
 /// Cancelled when the process manager or a person says so.

@@ -27,6 +27,7 @@ use crate::{
         finisher::{Finisher, FinisherHandle},
         running::Running,
     },
+    trust::Trust,
 };
 
 /// After a claim found nothing although something is due: another node is taking it right now, so
@@ -93,7 +94,7 @@ impl Runner {
     }
 
     /// Works until `stop`, then lets running attempts end, hands back the rest, and returns once
-    /// every ending is written.
+    /// every ending is written, or once the leases have passed and writing them is up to others.
     pub async fn run(self, stop: CancellationToken) {
         let Self {
             ports,
@@ -104,6 +105,7 @@ impl Runner {
             finisher,
         } = self;
         let (handle, endings) = FinisherHandle::new();
+        let (trust, drained) = (holdings.trust.clone(), CancellationToken::new());
         let work = async {
             let running = Running::new(ports.handlers.clone(), handle);
             let mut shift = Shift {
@@ -117,9 +119,28 @@ impl Runner {
             };
             shift.work(&stop).await;
             shift.drain().await;
+            drained.cancel();
             // Dropping the shift closes the finisher's queue, which ends it after the last ending.
         };
-        tokio::join!(work, finisher.run(endings));
+        let finish = async {
+            tokio::select! {
+                biased;
+                () = finisher.run(endings) => {}
+                () = leases_passed(&ports, &trust, &drained) => {
+                    tracing::error!("stopped with endings unwritten; their leases have passed");
+                }
+            }
+        };
+        tokio::join!(work, finish);
+    }
+}
+
+/// After the drain, waits for the end of the node's trust. While it works a node keeps an ending
+/// for as long as the store is away; one that was told to stop must not wait for ever.
+async fn leases_passed(ports: &Ports, trust: &Trust, drained: &CancellationToken) {
+    drained.cancelled().await;
+    while ports.clock.now() < trust.until() {
+        ports.sleeper.until(trust.until()).await;
     }
 }
 

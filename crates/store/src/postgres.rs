@@ -199,7 +199,10 @@ fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
             source: Box::new(error),
         },
         Some(code) if incompatible.contains(code) => Error::Incompatible {
-            what: error.to_string(),
+            // The driver's own words are just "db error"; the server names what is missing.
+            what: error
+                .as_db_error()
+                .map_or_else(|| error.to_string(), |told| told.message().to_owned()),
         },
         _ => unavailable(statement, error),
     }

@@ -15,7 +15,7 @@ use std::{path::Path, sync::Mutex, time::Duration};
 use almanack_core::store::{Error, Nudges, Result, Store};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
 use crate::{
     migrate,
@@ -235,9 +235,22 @@ fn explain(statement: &'static str, fault: Fault) -> Error {
         Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::PermissionDenied) => {
             Error::Unwritable { statement, source }
         }
+        Some(ErrorCode::SystemIoFailure) if write_failed(&source) => {
+            Error::Unwritable { statement, source }
+        }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Error::Incompatible {
             what: source.to_string(),
         },
         _ => Error::Unavailable { statement, source },
     }
+}
+
+/// A quota or a limit on file sizes refuses a write as a full disk does, but SQLite calls only the
+/// disk full; the others are I/O errors to it.
+fn write_failed(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|told| told.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE | ffi::SQLITE_IOERR_SHMSIZE)
+    )
 }

@@ -76,7 +76,7 @@ async fn show(
     let mut config = authors::Config::new(service.url(), arguments.seed);
     (config.every, config.habits) = (EVERY, HABITS);
     let writing = tokio::spawn(authors::run(config, told, stop.clone()));
-    let mut story = Story::begin(store, address, &service.url(), folder.path(), output)?;
+    let mut tale = Story::begin(store, address, &service.url(), folder.path(), output)?;
     if let Some(period) = period {
         let stop = stop.clone();
         tokio::spawn(async move {
@@ -84,11 +84,11 @@ async fn show(
             stop.cancel();
         });
     }
-    follow(&mut story, happenings, acts, &stop, output).await?;
+    follow(&mut tale, happenings, acts, &stop, output).await?;
     let _ = tokio::join!(writing, service.join);
     node.await
         .map_err(|error| Failure::new(Exit::Failed, error.to_string()))??;
-    story.end(output)?;
+    tale.end(output)?;
     Ok(Exit::Ok)
 }
 
@@ -131,7 +131,7 @@ async fn start_service(
     };
     article::start(config, stop.clone())
         .await
-        .map_err(world::failed)
+        .map_err(|error| world::failed(&error))
 }
 
 async fn follow(

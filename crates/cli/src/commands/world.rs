@@ -34,19 +34,21 @@ pub(super) fn article_service(
     config.wishes.max_retry = arguments.max_retry;
     runtime()?.block_on(async {
         let stop = stop_signal()?;
-        let running = article::start(config, stop).await.map_err(failed)?;
+        let running = article::start(config, stop)
+            .await
+            .map_err(|error| failed(&error))?;
         output.note(&format!("article service at {}\n", running.url()));
         let ended = running.join.await;
         ended
             .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
-            .map_err(failed)?;
+            .map_err(|error| failed(&error))?;
         Ok(Exit::Ok)
     })
 }
 
-pub(super) fn failed(error: article::Error) -> Failure {
+pub(super) fn failed(error: &article::Error) -> Failure {
     let mut told = format!("article service: {error}");
-    let mut source = std::error::Error::source(&error);
+    let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         told = format!("{told}: {cause}");
         source = cause.source();

@@ -1,7 +1,5 @@
 //! A folder of its own for every test, and a binary that sees nothing else.
 
-#![expect(clippy::unwrap_used, reason = "a harness that fails fails its test")]
-
 use std::{
     fmt,
     io::Write,
@@ -44,6 +42,11 @@ impl Home {
     pub(crate) fn set(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Where its files are.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        self.folder.path()
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {

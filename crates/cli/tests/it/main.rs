@@ -1,7 +1,20 @@
 //! The binary as its users meet it: real arguments, real files, real exit codes.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what fails here fails its test, in helpers as in tests"
+)]
+
+mod api;
+mod business;
 mod check;
+mod drain;
+mod failures;
 mod harness;
+mod kill;
+mod process;
 mod put;
 mod surface;
 mod task;

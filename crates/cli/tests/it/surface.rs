@@ -15,10 +15,14 @@ fn help_shows_the_commands_and_the_exit_codes() {
     Usage: almanack [OPTIONS] <COMMAND>
 
     Commands:
+      demo         Show everything at work: Almanack, an article service and its authors, on this
+                   machine alone
       serve        Run a node: try tasks at their time and answer the HTTP API
       check        Check the configuration and show what is in force, and why
       task         Put, look at and withdraw tasks
       token        Create, list and revoke access tokens
+      world        Run a piece of the simulated outside world
+      bench        Measure the task engine on a scratch store of its own
       completions  Write a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
 

@@ -72,7 +72,7 @@ impl Story {
         output: &mut Output,
     ) -> Result<(), Failure> {
         let authors::Outcome::Accepted { article_id, .. } = act.outcome else {
-            return self.tell(
+            return tell(
                 act.at,
                 "author",
                 Ink::Faint,
@@ -104,7 +104,7 @@ impl Story {
         };
         *self.acts.entry(name).or_default() += 1;
         self.awaited.insert(article_id);
-        self.tell(act.at, "author", Ink::Plain, &did, output)
+        tell(act.at, "author", Ink::Plain, &did, output)
     }
 
     /// The article service saw something.
@@ -119,14 +119,14 @@ impl Story {
             Happening::Published { article_id } => {
                 *self.published.entry(*article_id).or_default() += 1;
                 let told = format!("PUBLISHED “{}”", self.title(*article_id));
-                self.tell(now, "service", Ink::Good, &told, output)
+                tell(now, "service", Ink::Good, &told, output)
             }
             Happening::Audited {
                 article_id,
                 state: State::AutoAuditFailed,
             } => {
                 let told = format!("the audit refused “{}”", self.title(*article_id));
-                self.tell(now, "service", Ink::Bad, &told, output)
+                tell(now, "service", Ink::Bad, &told, output)
             }
             Happening::WithoutEffect { article_id, code } => {
                 self.without_effect += 1;
@@ -134,14 +134,14 @@ impl Story {
                     "a call for “{}” had no effect ({code})",
                     self.title(*article_id)
                 );
-                self.tell(now, "service", Ink::Faint, &told, output)
+                tell(now, "service", Ink::Faint, &told, output)
             }
             Happening::Faulted { task_id, fault } => {
                 self.faults += 1;
                 let told = format!("fault for task {task_id}: {fault:?}; Almanack will try again");
-                self.tell(now, "service", Ink::Bad, &told, output)
+                tell(now, "service", Ink::Bad, &told, output)
             }
-            Happening::AlmanackAway { reason } => self.tell(
+            Happening::AlmanackAway { reason } => tell(
                 now,
                 "service",
                 Ink::Bad,
@@ -175,7 +175,7 @@ impl Story {
                     until(now, task.execute_at)
                 ),
             };
-            self.tell(now, "almanack", Ink::Notable, &told, output)?;
+            tell(now, "almanack", Ink::Notable, &told, output)?;
         }
         Ok(())
     }
@@ -210,19 +210,18 @@ impl Story {
             .get(&article_id)
             .map_or("an article", String::as_str)
     }
+}
 
-    fn tell(
-        &self,
-        at: Timestamp,
-        who: &str,
-        ink: Ink,
-        what: &str,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
-        let time = at.strftime("%H:%M:%S");
-        let line = output.paint(ink, &format!("{who:9} {what}"));
-        output.line(&format!("{time}Z  {line}"))
-    }
+fn tell(
+    at: Timestamp,
+    who: &str,
+    ink: Ink,
+    what: &str,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let time = at.strftime("%H:%M:%S");
+    let line = output.paint(ink, &format!("{who:9} {what}"));
+    output.line(&format!("{time}Z  {line}"))
 }
 
 fn publication(article_id: i64) -> Option<Identity> {

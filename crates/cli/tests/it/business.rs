@@ -1,0 +1,97 @@
+//! A business service for tests: answers, keeps callers waiting, and remembers who called.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+
+use axum::{Json, Router, extract::State, routing::post};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+
+use crate::process::{eventually, free_address};
+
+/// The service. It goes with its handle.
+pub(crate) struct Business {
+    address: SocketAddr,
+    desk: Arc<Desk>,
+    serving: JoinHandle<()>,
+}
+
+struct Desk {
+    calls: Mutex<Vec<Value>>,
+    open: watch::Sender<bool>,
+}
+
+impl Drop for Business {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+impl Business {
+    pub(crate) async fn start() -> Self {
+        Self::start_at(free_address()).await
+    }
+
+    pub(crate) async fn start_at(address: SocketAddr) -> Self {
+        let desk = Arc::new(Desk {
+            calls: Mutex::default(),
+            open: watch::Sender::new(false),
+        });
+        let app = Router::new()
+            .route("/done", post(done))
+            .route("/held", post(held))
+            .with_state(Arc::clone(&desk));
+        let listener = TcpListener::bind(address).await.unwrap();
+        let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        Self {
+            address,
+            desk,
+            serving,
+        }
+    }
+
+    /// Answers at once.
+    pub(crate) fn done_url(&self) -> String {
+        format!("http://{}/done", self.address)
+    }
+
+    /// Answers only once [`Business::release`] was called.
+    pub(crate) fn held_url(&self) -> String {
+        format!("http://{}/held", self.address)
+    }
+
+    /// Answers everybody who waits, and everybody who comes.
+    pub(crate) fn release(&self) {
+        self.desk.open.send_replace(true);
+    }
+
+    /// The calls about a subject so far.
+    pub(crate) fn calls(&self, subject: &str) -> usize {
+        let calls = self.desk.calls.lock().unwrap();
+        calls
+            .iter()
+            .filter(|call| call["subject"] == subject)
+            .count()
+    }
+
+    /// Waits for so many calls about a subject.
+    pub(crate) async fn until_called(&self, subject: &str, times: usize) {
+        let what = format!("{subject} is called {times} times");
+        eventually(&what, async || (self.calls(subject) >= times).then_some(())).await;
+    }
+}
+
+async fn done(State(desk): State<Arc<Desk>>, Json(call): Json<Value>) -> Json<Value> {
+    desk.calls.lock().unwrap().push(call);
+    Json(json!({ "result": "done" }))
+}
+
+async fn held(State(desk): State<Arc<Desk>>, Json(call): Json<Value>) -> Json<Value> {
+    desk.calls.lock().unwrap().push(call);
+    let mut open = desk.open.subscribe();
+    // Whoever opens it outlives this call, or takes it along.
+    let _ = open.wait_for(|open| *open).await;
+    Json(json!({ "result": "done" }))
+}

@@ -1,0 +1,148 @@
+//! A database that cannot be written, or that a newer version has written.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
+
+use almanack_testkit::postgres::Schema;
+use serde_json::json;
+
+use crate::{
+    api::{NOW, task},
+    business::Business,
+    harness::{Home, Ran},
+    process::{Process, eventually, free_address},
+};
+
+const PUT: [&str; 8] = [
+    "task",
+    "put",
+    "K",
+    "s",
+    "--at",
+    "now",
+    "--callback-url",
+    "http://127.0.0.1:9/",
+];
+const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
+
+#[test]
+fn a_read_only_file_is_said_to_be_one() {
+    let home = Home::new();
+    home.run(&["token", "list"]).expect_data();
+    let file = home.path().join("almanack.db");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+    for arguments in [&SERVE[..], &PUT] {
+        let ran = Ran::from(powerless(&home, arguments).output().unwrap());
+        assert_eq!(ran.code, 4, "{ran}");
+        assert!(ran.notes.contains("database cannot be written"), "{ran}");
+        assert!(ran.notes.contains("readonly database"), "{ran}");
+        assert!(
+            ran.notes.contains("hint: may this user write the file"),
+            "{ran}"
+        );
+    }
+}
+
+/// Root may write any file; without its capabilities it is like everybody else.
+fn powerless(home: &Home, arguments: &[&str]) -> Command {
+    let plain = home.command(arguments);
+    let capable = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    if !capable {
+        return plain;
+    }
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--bounding-set=-all", "--inh-caps=-all"])
+        .arg(plain.get_program())
+        .args(arguments)
+        .current_dir(home.path());
+    command
+}
+
+/// A limit on the size of files stands in for a full disk: it can be set and lifted while the node
+/// runs, without a file system of one's own.
+#[tokio::test]
+async fn a_full_disk_refuses_changes_loses_nothing_and_work_goes_on_when_there_is_room() {
+    let (home, business) = (Home::new(), Business::start().await);
+    let node = start_deaf_to_file_size(&home).ready().await;
+    let api = node.api();
+    let body = |size| {
+        let callback = json!({ "url": business.done_url() });
+        json!({ "execute_at": NOW, "callback": callback, "payload": "x".repeat(size) })
+    };
+    assert_eq!(api.put(&task("K", "before"), &body(1)).await.status, 201);
+    api.until_status("K", "before", "SUCCESS").await;
+
+    node.tool("prlimit", &["--fsize=1024:", "--pid"]);
+    let refused = api.put(&task("K", "during"), &body(60_000)).await;
+    assert_eq!(
+        refused.problem(),
+        (503, "database_unwritable"),
+        "{refused:?}"
+    );
+    assert_eq!(
+        api.get("/healthz").await.status,
+        200,
+        "the process itself is fine"
+    );
+    let kept = api.get(&task("K", "before")).await;
+    assert_eq!(kept.json["status"], "SUCCESS", "what is there can be read");
+    let nothing = api.get(&task("K", "during")).await;
+    assert_eq!(
+        nothing.problem(),
+        (404, "no_such_task"),
+        "nothing is half done"
+    );
+
+    node.tool("prlimit", &["--fsize=unlimited:", "--pid"]);
+    eventually("changes are taken again", async || {
+        let answer = api.put(&task("K", "after"), &body(60_000)).await;
+        (answer.status == 201).then_some(())
+    })
+    .await;
+    api.until_status("K", "after", "SUCCESS").await;
+    assert_eq!(business.calls("before"), 1);
+}
+
+/// A process that passes its limit gets a signal that would end it; ignored, the write fails as it
+/// does on a full disk.
+fn start_deaf_to_file_size(home: &Home) -> Process {
+    let address = free_address();
+    let listen = address.to_string();
+    let plain = home.command(&["serve", "--set", "node.lease=3s", "--listen", &listen]);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"])
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .current_dir(home.path());
+    Process::start(home, address, command)
+}
+
+#[test]
+fn a_sqlite_file_of_a_newer_version_is_refused_by_name() {
+    let home = Home::new();
+    home.run(&["token", "list"]).expect_data();
+    let file = rusqlite::Connection::open(home.path().join("almanack.db")).unwrap();
+    file.execute_batch(FUTURE).unwrap();
+    refused_as_newer(&home, "sqlite:almanack.db");
+}
+
+#[tokio::test]
+async fn a_postgres_schema_of_a_newer_version_is_refused_by_name() {
+    let (home, schema) = (Home::new(), Schema::create().await);
+    home.run(&["token", "list", "--database", schema.url()])
+        .expect_data();
+    schema.run(FUTURE).await;
+    refused_as_newer(&home, schema.url());
+}
+
+const FUTURE: &str = "insert into migration (number, name) values (999, '0999_future')";
+
+fn refused_as_newer(home: &Home, database: &str) {
+    for arguments in [&SERVE[..], &PUT] {
+        let ran = home.run(&[arguments, &["--database", database]].concat());
+        assert_eq!(ran.code, 1, "{ran}");
+        let told = "migration 999 (`0999_future`) from a newer version of Almanack";
+        assert!(ran.notes.contains(told), "{ran}");
+    }
+}

@@ -1,0 +1,126 @@
+//! What keeps a node from starting, and who may ask it things.
+
+use std::net::TcpListener;
+
+use almanack_testkit::postgres::Schema;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::{
+    api::{NOW, task},
+    harness::Home,
+    process::{Process, free_address},
+};
+
+const NAMED: [&str; 2] = ["--node-name", "news-1"];
+
+#[tokio::test]
+async fn two_nodes_of_one_name_on_sqlite() {
+    two_of_one_name("sqlite:almanack.db").await;
+}
+
+#[tokio::test]
+async fn two_nodes_of_one_name_on_postgres() {
+    let schema = Schema::create().await;
+    two_of_one_name(schema.url()).await;
+}
+
+/// While the first lives the second is refused; once it was killed, the name is free after at most
+/// one heartbeat.
+async fn two_of_one_name(database: &str) {
+    let home = Home::new();
+    let further = [&NAMED[..], &["--database", database]].concat();
+    let mut first = Process::node(&home, free_address(), &further).ready().await;
+
+    let mut second = Process::node(&home, free_address(), &further);
+    assert_eq!(second.exit_code().await, Some(1));
+    let told = second.notes();
+    assert!(
+        told.contains("start node: another node named `news-1` is alive"),
+        "{told}"
+    );
+    assert!(
+        told.contains("hint: set node.name, or leave it out"),
+        "{told}"
+    );
+
+    first.kill().await;
+    let third = Process::node(&home, free_address(), &further).ready().await;
+    let told = third.notes();
+    assert!(
+        told.contains("a node of this name was seen a moment ago"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn a_node_that_stopped_in_order_leaves_its_name_at_once() {
+    let home = Home::new();
+    let mut first = Process::node(&home, free_address(), &NAMED).ready().await;
+    first.terminate();
+    assert_eq!(first.exit_code().await, Some(0));
+    let second = Process::node(&home, free_address(), &NAMED).ready().await;
+    let told = second.notes();
+    assert!(!told.contains("seen a moment ago"), "{told}");
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let home = Home::new();
+    let mut node = Process::node(&home, address, &[]);
+    assert_eq!(node.exit_code().await, Some(1));
+    let told = node.notes();
+    assert!(
+        told.contains(&format!(
+            "error: listen at {address}: Address already in use"
+        )),
+        "{told}"
+    );
+    assert!(
+        told.contains("hint: another process may be using it"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
+    let home = Home::new();
+    let address = free_address();
+    let everywhere = format!("0.0.0.0:{}", address.port());
+    let further = ["--listen", everywhere.as_str()];
+    let arguments = [&["serve"][..], &further].concat();
+    let mut refused = Process::start(&home, address, home.command(&arguments));
+    assert_eq!(refused.exit_code().await, Some(2));
+    let told = refused.notes();
+    assert!(
+        told.contains("can be reached from elsewhere, and no token guards it"),
+        "{told}"
+    );
+    assert!(told.contains("hint: `almanack token create"), "{told}");
+
+    let make = |scope| {
+        home.run(&["token", "create", scope, "--scope", scope])
+            .expect_data()
+    };
+    let (read, operate) = (make("read"), make("operate"));
+    let node = Process::start(&home, address, home.command(&arguments))
+        .ready()
+        .await;
+    let path = task("K", "s");
+    let body = json!({ "execute_at": NOW, "callback": { "url": "http://127.0.0.1:9/" } });
+    for (token, method, problem) in [
+        (None, Method::GET, (401, "unauthenticated")),
+        (Some("alm_wrong"), Method::GET, (401, "unauthenticated")),
+        (Some(read.trim()), Method::PUT, (403, "scope_too_small")),
+    ] {
+        let api = token.map_or(node.api(), |token| node.api().with_token(token));
+        let answer = api.ask(method, &path, Some(&body)).await.unwrap();
+        assert_eq!(answer.problem(), problem, "{token:?} {answer:?}");
+    }
+    let api = node.api().with_token(operate.trim());
+    assert_eq!(api.put(&path, &body).await.status, 201);
+    let api = node.api().with_token(read.trim());
+    assert_eq!(api.get(&path).await.status, 200);
+}
