@@ -6,8 +6,10 @@
 use std::{
     fs::{self, File},
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    ops::Range,
     path::PathBuf,
     process::{Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -42,10 +44,21 @@ pub(crate) fn from_now(after_ms: i64) -> Timestamp {
     SystemClock.now() + SignedDuration::from_millis(after_ms)
 }
 
-/// An address nobody listens at, for processes that must come back where they were.
+/// An address nobody listens at, for processes that must come back where they were. Its port lies
+/// below those that the system gives to outgoing connections: one of these could take it while its
+/// owner is dead.
 pub(crate) fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap()
+    static DRAWN: AtomicU32 = AtomicU32::new(0);
+    const PORTS: Range<u32> = 10_000..20_000;
+    // Test processes run side by side; each begins elsewhere.
+    let first = std::process::id().wrapping_mul(40);
+    let mut drawn = PORTS.map(|_| {
+        let port = first.wrapping_add(DRAWN.fetch_add(1, Ordering::Relaxed));
+        let port = PORTS.start + port % (PORTS.end - PORTS.start);
+        SocketAddr::from((Ipv4Addr::LOCALHOST, u16::try_from(port).unwrap()))
+    });
+    let free = drawn.find(|address| TcpListener::bind(address).is_ok());
+    free.expect("a free port")
 }
 
 /// A process of the binary.
@@ -119,8 +132,10 @@ impl Process {
         fs::read_to_string(&self.log).unwrap()
     }
 
-    /// As `kill -9` does.
+    /// As `kill -9` does. A process that had ended by itself before fails the test.
     pub(crate) async fn kill(&mut self) {
+        let ended = self.child.try_wait().unwrap();
+        assert!(ended.is_none(), "it ended: {ended:?}\n{}", self.notes());
         self.child.kill().await.unwrap();
     }
 
