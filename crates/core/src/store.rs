@@ -58,6 +58,21 @@ pub enum Error {
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 impl Error {
+    /// The error and all its causes in one line, for a log.
+    pub fn chain(&self) -> String {
+        let mut told = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            let next = error.to_string();
+            // Drivers like to repeat their cause in their own words.
+            if !told.ends_with(&next) {
+                told = format!("{told}: {next}");
+            }
+            cause = error.source();
+        }
+        told
+    }
+
     /// Whether the same call can succeed later without anyone changing anything.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable { .. })

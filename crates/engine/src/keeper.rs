@@ -86,16 +86,17 @@ impl Keeper {
     /// One beat and one look at what others left behind. Trouble with the store is waited out: the
     /// next beat tries again, and if none succeeds the runner's trust runs out by itself.
     async fn pass(&self) {
-        if let Err(error) = self.correct_clock().await {
-            tracing::warn!(error = %error, "could not read the database's clock");
-        }
-        if let Err(error) = self.beat().await {
+        // The first that fails tells of them all: they fail together, and one line is enough.
+        if let Err(error) = self.keep().await {
             let trusted_until = self.holdings.trusted_until();
-            tracing::warn!(error = %error, %trusted_until, "heartbeat failed");
+            tracing::warn!(error = error.chain(), %trusted_until, "the keeper's round failed; trying again");
         }
-        if let Err(error) = self.return_expired().await {
-            tracing::warn!(error = %error, "could not return expired claims");
-        }
+    }
+
+    async fn keep(&self) -> Result<(), store::Error> {
+        self.correct_clock().await?;
+        self.beat().await?;
+        self.return_expired().await
     }
 
     /// Follows the database's clock, where it has one that nodes share.
@@ -193,7 +194,7 @@ impl Keeper {
                 Ok(pruned) if pruned == PRUNE_STEP => {}
                 Ok(_) => return,
                 Err(error) => {
-                    tracing::warn!(error = %error, "could not prune old tasks");
+                    tracing::warn!(error = error.chain(), "could not prune old tasks");
                     return;
                 }
             }
@@ -214,11 +215,14 @@ impl Keeper {
 
     async fn sign_off(&self) {
         if let Err(error) = self.beat().await {
-            tracing::warn!(error = %error, "could not sign off; the lease will pass by itself");
+            tracing::warn!(
+                error = error.chain(),
+                "could not sign off; the lease will pass by itself"
+            );
             return;
         }
         if let Err(error) = self.ports.store.forget_node(&self.identity.session).await {
-            tracing::warn!(error = %error, "could not sign off the node");
+            tracing::warn!(error = error.chain(), "could not sign off the node");
         }
     }
 }

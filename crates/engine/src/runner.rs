@@ -205,7 +205,7 @@ impl Shift<'_> {
         match self.claim(request.clone()).await {
             Ok(claimed) => self.start(&request, claimed).min(poll_at),
             Err(error) => {
-                tracing::warn!(error = %error, "claim failed");
+                tracing::warn!(error = error.chain(), "claim failed");
                 later(self.ports.clock.now(), TROUBLE_WAIT)
             }
         }

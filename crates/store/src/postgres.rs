@@ -31,6 +31,9 @@ use crate::{
 const CONNECTIONS_MAX: usize = 12;
 /// How long to wait for a connection, new or used, before saying that the database is gone.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// A connection on which nothing comes back for so long is given up: a network that swallows
+/// everything must not hold a claim or a heartbeat for the quarter of an hour that TCP would.
+const SILENCE: Duration = Duration::from_secs(15);
 /// A node asks this often even if nobody nudged it.
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(10);
 
@@ -65,7 +68,9 @@ impl PostgresStore {
         config.options(options.as_deref().unwrap_or(SESSION_OPTIONS));
         config
             .application_name("almanack")
-            .connect_timeout(PATIENCE);
+            .connect_timeout(PATIENCE)
+            .keepalives_idle(SILENCE)
+            .tcp_user_timeout(SILENCE);
         let manager = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };

@@ -85,7 +85,11 @@ impl Finisher {
             match self.ports.store.finish(finishes.clone()).await {
                 Ok(answers) => break answers,
                 Err(error) => {
-                    tracing::warn!(error = %error, endings = endings.len(), "endings wait for the store");
+                    tracing::warn!(
+                        error = error.chain(),
+                        endings = endings.len(),
+                        "endings wait for the store"
+                    );
                 }
             }
             let again_at = self.ports.clock.now().saturating_add(TROUBLE_WAIT);
