@@ -15,6 +15,7 @@ use almanack_core::{
     time::Clock,
 };
 use async_trait::async_trait;
+use jiff::SignedDuration;
 use reqwest::{Client, Response, header, redirect};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -23,6 +24,9 @@ use crate::signature::SigningKey;
 
 /// How much of an answer is read in search of a `code`.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// Before a task without an address is tried again: time to mend a configuration.
+const UNADDRESSED_WAIT: SignedDuration = SignedDuration::from_secs(60);
 
 /// How to call for tasks of one kind.
 #[derive(Debug, Clone)]
@@ -121,10 +125,7 @@ impl Handler for CallbackHandler {
             .get(&task.identity.kind)
             .unwrap_or(&self.otherwise);
         let Some(url) = task.callback_url.as_deref().or(settings.url.as_deref()) else {
-            let kind = &task.identity.kind;
-            return Outcome::GiveUp {
-                error: format!("no callback address for kind `{kind}`"),
-            };
+            return unaddressed(&task.identity.kind);
         };
         match self.call(url, settings, task).await {
             Ok(outcome) => outcome,
@@ -139,6 +140,17 @@ impl Handler for CallbackHandler {
                 error: "the stored payload is not JSON".to_owned(),
             },
         }
+    }
+}
+
+/// Another node may know the address, or this one after its configuration has been mended, so the
+/// task is not given up at once.
+fn unaddressed(kind: &Kind) -> Outcome {
+    tracing::warn!(%kind, "no callback address is configured for this kind; its tasks wait");
+    let error = format!("no callback address for kind `{kind}`; configure kinds.{kind}.url");
+    Outcome::Retry {
+        error,
+        retry_after: Some(UNADDRESSED_WAIT),
     }
 }
 

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 /// Longest single sleep. A suspended machine or a stepped clock is noticed at the latest then.
-const NAP_MAX: SignedDuration = SignedDuration::from_secs(60);
+const NAP_MAX: Duration = Duration::from_mins(1);
 
 /// The wall clock, steps and all. Right where there is nobody to compare with: one machine, one
 /// SQLite file.
@@ -73,18 +73,19 @@ impl ClockSleeper {
 
 #[async_trait]
 impl Sleeper for ClockSleeper {
+    /// Waits no longer than it seemed at first: if the clock is set back meanwhile, it is the caller
+    /// who must decide whether the wait still makes sense.
     async fn until(&self, at: Timestamp) {
-        loop {
-            let left = at.duration_since(self.clock.now());
-            if left <= SignedDuration::ZERO {
+        let seemed = Duration::try_from(at.duration_since(self.clock.now())).unwrap_or_default();
+        let waited = Stopwatch::start();
+        while let Ok(left) = Duration::try_from(at.duration_since(self.clock.now())) {
+            let elapsed = waited.0.elapsed();
+            let allowed = seemed.saturating_sub(elapsed);
+            let nap = left.min(allowed).min(NAP_MAX);
+            if nap.is_zero() {
                 return;
             }
-            let nap = Duration::try_from(left.min(NAP_MAX)).unwrap_or_default();
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "this is the wait that everybody else is given"
-            )]
-            tokio::time::sleep(nap).await;
+            pause(nap).await;
         }
     }
 }

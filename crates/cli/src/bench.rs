@@ -27,9 +27,9 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
-    keeper::Retention,
     node::{self, NodeSettings, Ports},
     reschedule::{self, Kinds, Rescheduler},
+    retention::Retention,
     runner::RunnerSettings,
 };
 use async_trait::async_trait;

@@ -13,9 +13,9 @@ use almanack_core::{
     time::{Clock, CorrectedClock, Entropy, Sleeper},
 };
 use almanack_engine::{
-    keeper,
     node::NodeSettings,
     reschedule::{Kinds, Rescheduler},
+    retention,
     runner::RunnerSettings,
 };
 use almanack_store::{Location, sqlite};
@@ -118,8 +118,8 @@ pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
             ..RunnerSettings::default()
         },
         retention: match settings.retention.keep_for() {
-            Some(period) => keeper::Retention::After(period),
-            None => keeper::Retention::Keep,
+            Some(period) => retention::Retention::After(period),
+            None => retention::Retention::Keep,
         },
     }
 }

@@ -67,7 +67,7 @@ impl Outcome {
             Self::LeaseExpired => "the node that ran it stopped answering".to_owned(),
             Self::Again { .. } | Self::HandedBack => return None,
         };
-        Some(shorten(text))
+        Some(shorten(&text))
     }
 }
 
@@ -203,12 +203,14 @@ fn after(
     }
 }
 
-fn shorten(mut text: String) -> String {
+/// What outside says is kept short and printable. A NUL, for one, is refused by PostgreSQL in any text,
+/// and an ending that cannot be written would be tried for ever.
+fn shorten(text: &str) -> String {
+    let unprintable = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let mut text = text.replace(unprintable, "\u{fffd}");
     if text.len() > DETAIL_BYTES_MAX {
-        let cut = (0..=DETAIL_BYTES_MAX - '…'.len_utf8())
-            .rev()
-            .find(|at| text.is_char_boundary(*at));
-        text.truncate(cut.unwrap_or(0));
+        let fits = DETAIL_BYTES_MAX - '…'.len_utf8();
+        text.truncate(text.floor_char_boundary(fits));
         text.push('…');
     }
     text

@@ -16,6 +16,8 @@
 //! INVARIANT: whatever changes a row changes its status, its term or its decision count, so a guard
 //! never matches a row that moved on.
 
+use std::cmp::Ordering;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +97,7 @@ pub enum Rule {
     IgnoredDone,
     /// A newer revision is already known: nothing changed (RS-10).
     IgnoredStale,
-    /// The same intent is already recorded: nothing changed.
+    /// This revision is already recorded, or the task already is as wished: nothing changed.
     Unchanged,
 }
 
@@ -250,13 +252,20 @@ fn decide_on(
     origin: &str,
     now: Timestamp,
 ) -> (Rule, Option<Amend>, Option<NewTask>) {
-    if let Some(rule) = repeats_or_lags(task, request, now) {
+    if let Some(rule) = repeats_or_lags(task, request) {
         return (rule, Some(annotate(task)), None);
     }
     // An unnumbered change keeps the number: counting on would use up the next number of whoever
     // numbers theirs, and swallow the change that really carries it (RS-06).
     let revision = request.revision().unwrap_or(task.revision);
     match (task.status, request) {
+        (_, Request::Put(put))
+            if revision == task.revision
+                && task.due_at.is_some()
+                && is_as_wished(task, put, now) =>
+        {
+            (Rule::Unchanged, Some(annotate(task)), None)
+        }
         (Status::Success, _) => (Rule::IgnoredDone, Some(annotate(task)), None),
         (Status::Init, Request::Put(put)) => {
             (Rule::Updated, Some(move_to(task, put, revision, now)), None)
@@ -292,27 +301,31 @@ fn decide_on(
     }
 }
 
-/// A revision that is not newer than what is known changes nothing. The same one with the same
-/// wish is a redelivery; anything else that is not newer comes too late.
-fn repeats_or_lags(task: &Task, request: &Request, now: Timestamp) -> Option<Rule> {
+/// A revision that is not newer than what is known changes nothing: the same one is a redelivery,
+/// whatever has become of the task since; an older one comes too late.
+fn repeats_or_lags(task: &Task, request: &Request) -> Option<Rule> {
     let given = request.revision()?;
-    if given > task.revision {
-        return None;
+    match given.cmp(&task.revision) {
+        Ordering::Greater => None,
+        Ordering::Equal => Some(Rule::Unchanged),
+        Ordering::Less => Some(Rule::IgnoredStale),
     }
-    let same_wish = match request {
-        // Both times are past or both are the same: a past time was stored as the instant it was
-        // first decided, so comparing what was written would take a redelivery for another wish.
-        Request::Put(put) => {
-            task.status != Status::Cancelled && task.execute_at.max(now) == when(put, now)
-        }
-        Request::Cancel(_) => task.status == Status::Cancelled,
-    };
-    let repeated = given == task.revision && same_wish;
-    Some(if repeated {
-        Rule::Unchanged
-    } else {
-        Rule::IgnoredStale
-    })
+}
+
+/// Whether a waiting task is already as a wish wants it. Both times past is the same wish: a past
+/// time was stored as the instant it was decided.
+fn is_as_wished(task: &Task, put: &Put, now: Timestamp) -> bool {
+    fn keeps<T: PartialEq>(wished: Option<&T>, has: &T) -> bool {
+        wished.is_none_or(|wished| wished == has)
+    }
+    task.execute_at.max(now) == when(put, now)
+        && keeps(put.payload.as_ref(), &task.payload)
+        && put
+            .callback_url
+            .as_ref()
+            .is_none_or(|url| task.callback_url.as_ref() == Some(url))
+        && keeps(put.priority.as_ref(), &task.priority)
+        && keeps(put.max_retry.as_ref(), &task.max_retry)
 }
 
 /// A time in the past means now (RS-11).

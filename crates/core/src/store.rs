@@ -133,8 +133,8 @@ pub struct ClaimId(pub i64);
 pub struct ClaimRequest {
     /// Names this claim.
     pub claim_id: ClaimId,
-    /// Which run of which node asks: random per process, so that a restarted node of the same name
-    /// never takes its dead self's claims for its own.
+    /// Which run of which node asks: random per process. Kept with the claim for people and
+    /// checkers; what a node extends is decided by its own book of claims.
     pub session: String,
     /// The node's name, for people.
     pub node: String,
@@ -228,6 +228,15 @@ pub struct Depth {
     pub oldest_due_at: Option<Timestamp>,
 }
 
+/// What one step of pruning did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pruned {
+    /// Rows deleted.
+    pub rows: usize,
+    /// Where to go on; `None` at the end.
+    pub next: Option<TaskId>,
+}
+
 /// Tasks and their claims.
 #[async_trait]
 pub trait TaskStore: Send + Sync {
@@ -251,9 +260,15 @@ pub trait TaskStore: Send + Sync {
     /// Ends attempts. Fenced: an ending applies only while its task is RUNNING under its term.
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>>;
 
-    /// Extends claims. Only those a node knows it holds: a claim whose answer was lost on the way
-    /// has tasks that nobody runs, and must be left to expire.
-    async fn extend_claims(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()>;
+    /// Extends those of the claims whose lease has not passed at `now`, and answers which. Only a
+    /// node's own are asked for: a claim whose answer was lost on the way has tasks that nobody runs,
+    /// and must be left to expire. A claim that is missing from the answer has passed on.
+    async fn extend_claims(
+        &self,
+        claims: &[ClaimId],
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<ClaimId>>;
 
     /// Forgets claims whose tasks have all been finished.
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()>;
@@ -273,9 +288,11 @@ pub trait TaskStore: Send + Sync {
     /// How much waits, per kind.
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>>;
 
-    /// Deletes up to `limit` rows that ended before `before`, with their history, and keys used
-    /// before it. Answers how many rows went.
-    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize>;
+    /// Looks at `limit` rows numbered above `after` and deletes those that ended, and were last
+    /// decided about, before `before`, with their history; and up to `limit` keys used before it.
+    /// The cost is that of the rows looked at, never that of the table: walk on from
+    /// [`Pruned::next`].
+    async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned>;
 }
 
 /// A running process, as the others see it.
@@ -335,7 +352,8 @@ pub trait Store: TaskStore + NodeStore + TokenStore {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;
 
-    /// How long a node may sleep without asking. Changes due later than this are not hinted at.
+    /// How long a node may sleep without asking. Changes due much later than this (twice) are not
+    /// hinted at.
     fn safety_poll(&self) -> jiff::SignedDuration;
 
     /// The database's own clock, where it has one that nodes share.

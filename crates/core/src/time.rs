@@ -28,7 +28,8 @@ pub trait Entropy: Send + Sync {
 /// The only way to wait.
 #[async_trait]
 pub trait Sleeper: Send + Sync {
-    /// Waits until the clock that it serves shows `at`. May wake a moment late, never early.
+    /// Waits until the clock that it serves shows `at`. May wake a moment late; early only if the
+    /// clock was set back during the wait, so who must not be early looks at the clock again.
     async fn until(&self, at: Timestamp);
 }
 

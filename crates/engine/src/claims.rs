@@ -42,13 +42,19 @@ impl ClaimBook {
         }
     }
 
-    /// A heartbeat has extended these.
-    pub fn extended(&self, claims: &[ClaimId], trusted_until: Timestamp) {
+    /// A heartbeat asked for `asked` and extended `extended` of them. What it did not extend has
+    /// passed on to others.
+    pub fn extended(&self, asked: &[ClaimId], extended: &[ClaimId], trusted_until: Timestamp) {
         let mut pages = self.pages();
-        for claim in claims {
-            if let Some(held) = pages.open.get_mut(claim) {
-                held.trusted_until = trusted_until.max(held.trusted_until);
-            }
+        for claim in asked {
+            let Some(held) = pages.open.get_mut(claim) else {
+                continue;
+            };
+            held.trusted_until = if extended.contains(claim) {
+                trusted_until.max(held.trusted_until)
+            } else {
+                Timestamp::MIN
+            };
         }
     }
 
@@ -57,6 +63,19 @@ impl ClaimBook {
         let pages = self.pages();
         let each = pages.open.values().map(|held| held.trusted_until);
         each.min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// The claims that may no longer be acted on at `now`; told once. They stay in the book until
+    /// their endings are written, but nobody acts on them any more.
+    pub fn take_lapsed(&self, now: Timestamp) -> Vec<ClaimId> {
+        let mut lapsed = Vec::new();
+        for (claim, held) in &mut self.pages().open {
+            if held.trusted_until <= now {
+                held.trusted_until = Timestamp::MAX;
+                lapsed.push(*claim);
+            }
+        }
+        lapsed
     }
 
     /// Endings of these claims' tasks are written, one per entry.
@@ -128,15 +147,36 @@ mod tests {
         let covered = book.held();
         // Its answer came only after the heartbeat had been sent.
         book.open(ClaimId(2), 1, at(25));
-        book.extended(&covered, at(45));
+        book.extended(&covered, &covered, at(45));
         assert_eq!(book.trusted_until(), at(25));
-        book.extended(&book.held(), at(50));
+        let both = book.held();
+        book.extended(&both, &both, at(50));
         assert_eq!(book.trusted_until(), at(50));
-        book.extended(&book.held(), at(10));
+        book.extended(&both, &both, at(10));
         assert_eq!(
             book.trusted_until(),
             at(50),
             "an answer that arrives late shortens nothing"
+        );
+        assert_eq!(book.take_lapsed(at(49)), []);
+    }
+
+    #[test]
+    fn rs_07_a_claim_that_a_heartbeat_could_not_extend_has_lapsed() {
+        let book = ClaimBook::default();
+        book.open(ClaimId(1), 1, at(20));
+        book.open(ClaimId(2), 1, at(20));
+        book.extended(&book.held(), &[ClaimId(2)], at(40));
+        assert_eq!(
+            book.take_lapsed(at(10)),
+            [ClaimId(1)],
+            "somebody else has it"
+        );
+        assert_eq!(book.take_lapsed(at(10)), [], "told once");
+        assert_eq!(
+            book.trusted_until(),
+            at(40),
+            "and no reason to distrust the other"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The keeper: heartbeats, leases that have passed, the register of nodes, retention.
+//! The keeper: heartbeats, leases that have passed, the register of nodes.
 //!
 //! Any node's keeper may return any dead node's tasks; two that do it at once are harmless, because
 //! the return is an ending like any other and fenced by the task's term (RS-08).
@@ -13,28 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::node::{Holdings, NodeIdentity, NodeSettings, Ports};
 
-/// Expired claims looked at in one pass; the next pass follows at once if there were as many.
+/// Expired claims returned in one pass.
 const EXPIRED_MAX: usize = 100;
 /// Looks at the database's clock per correction; the best one counts.
 const CLOCK_LOOKS: usize = 3;
-/// Rows deleted in one step, so that pruning never holds the database for long.
-const PRUNE_STEP: usize = 1_000;
-/// Steps per pass: a backlog of old rows goes over several passes.
-const PRUNE_STEPS_MAX: usize = 20;
-/// How often old rows are looked for.
-const PRUNE_EVERY: SignedDuration = SignedDuration::from_mins(10);
-/// A run of a node that was not heard of for so long is forgotten.
-const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
-
-/// How long ended tasks and used keys are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retention {
-    /// For ever.
-    Keep,
-    /// So long after they ended.
-    After(SignedDuration),
-}
-
 /// Keeps the node's claims alive and other nodes' honest.
 pub struct Keeper {
     ports: Ports,
@@ -65,15 +47,10 @@ impl Keeper {
 
     /// Beats until `stop`, then signs off.
     pub async fn run(self, stop: CancellationToken) {
-        let mut prune_at = self.ports.clock.now();
         loop {
-            let now = self.ports.clock.now();
             self.pass().await;
-            if now >= prune_at {
-                self.prune(now).await;
-                prune_at = later(now, PRUNE_EVERY);
-            }
-            let next = later(now, self.settings.lease.beat);
+            // Counted from the clock as the pass has corrected it.
+            let next = later(self.ports.clock.now(), self.settings.lease.beat);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
@@ -120,19 +97,24 @@ impl Keeper {
         let asked_at = self.ports.clock.now();
         let (store, lease) = (&self.ports.store, &self.settings.lease);
         let held = self.holdings.claims.held();
-        store
-            .extend_claims(&held, lease.lease_until(asked_at))
-            .await?;
+        let lease_until = lease.lease_until(asked_at);
+        let extended = store.extend_claims(&held, asked_at, lease_until).await?;
         let trusted_until = lease.trusted_until(asked_at);
-        self.holdings.claims.extended(&held, trusted_until);
+        self.holdings
+            .claims
+            .extended(&held, &extended, trusted_until);
         self.holdings.trust.extend(trusted_until);
         store.save_node(&self.describe(asked_at)).await?;
-        // Forgetting is tidiness: a claim that is not forgotten here expires with nothing left in it.
+        self.release_done().await
+    }
+
+    /// Tidiness: a claim that is not forgotten here expires with nothing left in it.
+    async fn release_done(&self) -> Result<(), store::Error> {
         let done = self.holdings.claims.take_done();
         if done.is_empty() {
             Ok(())
         } else {
-            store.release_claims(&done).await
+            self.ports.store.release_claims(&done).await
         }
     }
 
@@ -147,18 +129,14 @@ impl Keeper {
         }
     }
 
-    /// Ends the attempts of claims whose lease has passed.
+    /// Ends the attempts of claims whose lease has passed; what is more than a pass can take is left
+    /// to the next, so that the heartbeat is never kept waiting.
     async fn return_expired(&self) -> Result<(), store::Error> {
-        loop {
-            let now = self.ports.clock.now();
-            let expired = self.ports.store.load_expired(now, EXPIRED_MAX).await?;
-            for claim in &expired {
-                self.return_claim(claim, now).await?;
-            }
-            if expired.len() < EXPIRED_MAX {
-                return Ok(());
-            }
+        let now = self.ports.clock.now();
+        for claim in &self.ports.store.load_expired(now, EXPIRED_MAX).await? {
+            self.return_claim(claim, now).await?;
         }
+        Ok(())
     }
 
     /// The claim is forgotten last: a keeper that dies in between leaves it for the next one.
@@ -183,46 +161,18 @@ impl Keeper {
         self.ports.store.release_claims(&[claim.claim_id]).await
     }
 
-    async fn prune(&self, now: Timestamp) {
-        self.forget_silent_nodes(now).await;
-        let Retention::After(age) = self.settings.retention else {
-            return;
-        };
-        let before = now.saturating_sub(age).unwrap_or(Timestamp::MIN);
-        for _ in 0..PRUNE_STEPS_MAX {
-            match self.ports.store.prune(before, PRUNE_STEP).await {
-                Ok(pruned) if pruned == PRUNE_STEP => {}
-                Ok(_) => return,
-                Err(error) => {
-                    tracing::warn!(error = error.chain(), "could not prune old tasks");
-                    return;
-                }
-            }
-        }
-    }
-
-    async fn forget_silent_nodes(&self, now: Timestamp) {
-        let Ok(nodes) = self.ports.store.load_nodes().await else {
-            return;
-        };
-        for node in nodes {
-            if now.duration_since(node.seen_at) > NODE_FORGOTTEN_AFTER {
-                // Only tidiness: the next pass tries again.
-                let _ = self.ports.store.forget_node(&node.session).await;
-            }
-        }
-    }
-
+    /// Endings that were never written are left to their leases.
     async fn sign_off(&self) {
-        if let Err(error) = self.beat().await {
+        let store = &self.ports.store;
+        let signed_off = async {
+            self.release_done().await?;
+            store.forget_node(&self.identity.session).await
+        };
+        if let Err(error) = signed_off.await {
             tracing::warn!(
                 error = error.chain(),
                 "could not sign off; the lease will pass by itself"
             );
-            return;
-        }
-        if let Err(error) = self.ports.store.forget_node(&self.identity.session).await {
-            tracing::warn!(error = error.chain(), "could not sign off the node");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Almanack's duties and the way in for changes of intent.
 //!
 //! Each duty is one file: the [`runner`] tries what is due, the [`keeper`] keeps leases and nodes
-//! honest; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a
+//! honest, [`retention`] forgets what ended long ago; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a
 //! wish from outside becomes a change in the store. None of them sees SQL, reads a clock or rolls
 //! dice on its own; what they need comes in as ports.
 
@@ -10,5 +10,6 @@ pub mod handlers;
 pub mod keeper;
 pub mod node;
 pub mod reschedule;
+pub mod retention;
 pub mod runner;
 pub mod trust;

@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     claims::ClaimBook,
     handlers::Handlers,
-    keeper::{Keeper, Retention},
+    keeper::Keeper,
+    retention::{self, Retention},
     runner::{Runner, RunnerSettings},
     trust::Trust,
 };
@@ -97,6 +98,8 @@ impl Holdings {
 
 /// A node that has been admitted and may be run.
 pub struct AdmittedNode {
+    ports: Ports,
+    retention: Retention,
     keeper: Keeper,
     runner: Runner,
 }
@@ -119,8 +122,14 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     keeper.correct_clock().await?;
     wait_for_name(&ports, &identity, &lease).await?;
     keeper.beat().await?;
-    let runner = Runner::new(ports, identity, lease, settings.runner, holdings);
-    Ok(AdmittedNode { keeper, runner })
+    let retention = settings.retention;
+    let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
+    Ok(AdmittedNode {
+        ports,
+        retention,
+        keeper,
+        runner,
+    })
 }
 
 impl AdmittedNode {
@@ -128,10 +137,11 @@ impl AdmittedNode {
     pub async fn run(self, stop: CancellationToken) {
         let drained = CancellationToken::new();
         let running = async {
-            self.runner.run(stop).await;
+            self.runner.run(stop.clone()).await;
             drained.cancel();
         };
-        tokio::join!(running, self.keeper.run(drained.clone()));
+        let forgetting = retention::run(&self.ports, self.retention, &stop);
+        tokio::join!(running, forgetting, self.keeper.run(drained.clone()));
     }
 }
 

@@ -116,6 +116,7 @@ impl Runner {
                 holdings,
                 running,
                 short_of_room: false,
+                distrusted: false,
             };
             shift.work(&stop).await;
             shift.drain().await;
@@ -154,6 +155,8 @@ struct Shift<'a> {
     running: Running,
     /// Whether the last look left work behind for want of slots, all or one kind's.
     short_of_room: bool,
+    /// Whether the last look found the node's heartbeat too old to claim anything.
+    distrusted: bool,
 }
 
 impl Shift<'_> {
@@ -164,11 +167,11 @@ impl Shift<'_> {
         while !stop.is_cancelled() {
             trusted.mark_unchanged();
             self.running.collect_ended();
+            self.abandon_lapsed();
             if self.ports.clock.now() >= claim_at {
                 claim_at = self.step().await;
             }
             let trusted_until = self.holdings.trusted_until();
-            let trusts = self.ports.clock.now() < trusted_until;
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
@@ -180,10 +183,13 @@ impl Shift<'_> {
                 }
                 () = earlier_hint(&mut *nudges, claim_at) => claim_at = Timestamp::MIN,
                 () = self.ports.sleeper.until(claim_at) => {}
-                () = self.ports.sleeper.until(trusted_until), if trusts && !self.running.is_empty() => {
-                    claim_at = Timestamp::MIN;
+                () = self.ports.sleeper.until(trusted_until), if !self.running.is_empty() => {}
+                _ = trusted.changed() => {
+                    // A heartbeat: a reason to look only if trust was missing.
+                    if self.distrusted {
+                        claim_at = Timestamp::MIN;
+                    }
                 }
-                _ = trusted.changed(), if !trusts => claim_at = Timestamp::MIN,
             }
         }
     }
@@ -192,8 +198,8 @@ impl Shift<'_> {
     async fn step(&mut self) -> Timestamp {
         let now = self.ports.clock.now();
         let poll_at = later(now, self.ports.store.safety_poll());
-        if now >= self.holdings.trusted_until() {
-            self.abandon();
+        self.distrusted = now >= self.holdings.trust.until();
+        if self.distrusted {
             return poll_at;
         }
         let free = self.settings.slots.saturating_sub(self.running.len());
@@ -223,9 +229,7 @@ impl Shift<'_> {
                 claimed = &mut answer => return claimed,
                 () = self.running.next_ended() => self.running.collect_ended(),
                 () = ports.sleeper.until(trusted_until), if !self.running.is_empty() => {
-                    if ports.clock.now() >= self.holdings.trusted_until() {
-                        self.abandon();
-                    }
+                    self.abandon_lapsed();
                 }
             }
         }
@@ -254,11 +258,12 @@ impl Shift<'_> {
         let found = !claimed.tasks.is_empty();
         let now = self.ports.clock.now();
         self.short_of_room = !request.full_after(&claimed.tasks).is_empty();
-        // The claim may have taken long to answer: its own lease bounds what may still be started,
-        // and so does the heartbeat's.
+        // The claim may have taken long to answer: what would lapse before the next heartbeat can
+        // cover it is handed back unstarted.
         let trusted_until = self.lease.trusted_until(request.now);
         let (claim_id, tasks) = (request.claim_id, claimed.tasks);
-        if now < trusted_until.min(self.holdings.trust.until()) {
+        let covered_until = later(now, self.lease.beat);
+        if covered_until < trusted_until && now < self.holdings.trust.until() {
             self.holdings
                 .claims
                 .open(claim_id, tasks.len(), trusted_until);
@@ -272,34 +277,49 @@ impl Shift<'_> {
         }
         match claimed.next_due_at {
             None => Timestamp::MAX,
-            Some(due_at) if due_at > now => due_at,
+            Some(due_at) if due_at > request.now => due_at,
             Some(_) if found => now,
             Some(_) => later(now, CONTENDED_WAIT),
         }
     }
 
-    /// The leases may have passed on: what runs is stopped, and reported as a node that died would
-    /// have been. If somebody else runs it by now, the report is fenced off.
-    fn abandon(&mut self) {
-        if !self.running.is_empty() {
+    /// A lease that may have passed on: what runs under it is stopped, and reported as a node that
+    /// died would have been. If somebody else runs it by now, the report is fenced off.
+    fn abandon_lapsed(&mut self) {
+        let now = self.ports.clock.now();
+        let stopped = if now >= self.holdings.trust.until() {
+            self.running.end_all(&Outcome::LeaseExpired)
+        } else {
+            let lapsed = self.holdings.claims.take_lapsed(now);
+            self.running.end_claims(&lapsed, &Outcome::LeaseExpired)
+        };
+        if stopped > 0 {
             tracing::error!(
-                tasks = self.running.len(),
-                "leases ran out; stopping running attempts"
+                tasks = stopped,
+                "leases ran out; running attempts are stopped"
             );
-            self.running.end_all(&Outcome::LeaseExpired);
         }
     }
 
     async fn drain(&mut self) {
         let until = later(self.ports.clock.now(), self.settings.drain);
-        while !self.running.is_empty() {
+        let running = self.running.len();
+        if running > 0 {
+            tracing::info!(running, %until, "stopping: waiting for running attempts to end");
+        }
+        while !self.running.is_empty() && self.ports.clock.now() < until {
+            // The heartbeat goes on while we wait, so trust is looked at anew each time.
+            let look_at = until.min(self.holdings.trusted_until());
             tokio::select! {
                 biased;
                 () = self.running.next_ended() => {}
-                () = self.ports.sleeper.until(until.min(self.holdings.trusted_until())) => break,
+                () = self.ports.sleeper.until(look_at) => self.abandon_lapsed(),
             }
         }
-        self.running.end_all(&Outcome::HandedBack);
+        let handed_back = self.running.end_all(&Outcome::HandedBack);
+        if handed_back > 0 {
+            tracing::info!(tasks = handed_back, "handed back what did not end in time");
+        }
     }
 }
 

@@ -116,9 +116,11 @@ pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      where t.id = any (array[u.id]) and t.term = u.term and t.status = 'RUNNING' \
      returning u.position";
 
-pub(crate) const EXTEND_SQLITE: &str = "update claim set lease_until_us = ?2 where id = ?1";
-pub(crate) const EXTEND_POSTGRES: &str =
-    "update claim set lease_until_us = $2 where id = any ($1::bigint[])";
+/// A claim whose lease has passed is not revived: somebody may be returning its tasks right now.
+pub(crate) const EXTEND_SQLITE: &str =
+    "update claim set lease_until_us = ?3 where id = ?1 and lease_until_us > ?2";
+pub(crate) const EXTEND_POSTGRES: &str = "update claim set lease_until_us = $3 where id = any ($1::bigint[]) and lease_until_us > $2 \
+     returning id";
 
 pub(crate) const EXPIRED: &str = "select id, node from claim where lease_until_us <= $1 \
      order by lease_until_us limit $2";

@@ -89,14 +89,13 @@ pub(crate) const NOTE_ONCE: &str = "insert into once (key, digest, receipts, use
      values ($1, $2, $3, $4) on conflict (key) do nothing";
 
 /// What goes with a pruned row.
-pub(crate) const PRUNE_SQLITE: [&str; 3] = [
+pub(crate) const PRUNE_SQLITE: [&str; 2] = [
     "delete from decision where task_id = ?1",
     "delete from attempt where task_id = ?1",
-    "delete from task where id = ?1",
 ];
-pub(crate) const PRUNE_POSTGRES: [&str; 3] = [
+pub(crate) const PRUNE_POSTGRES: [&str; 2] = [
     "delete from decision where task_id = any ($1)",
     "delete from attempt where task_id = any ($1)",
-    "delete from task where id = any ($1)",
 ];
-pub(crate) const PRUNE_ONCE: &str = "delete from once where used_at_us < $1";
+pub(crate) const PRUNE_ONCE: &str = "delete from once where key in \
+     (select key from once where used_at_us < $1 order by used_at_us limit $2)";

@@ -27,9 +27,10 @@ impl Nudger {
     }
 }
 
-/// Whether a node must hear of something due at `due_at`, or will find it by itself in time.
+/// Whether a node must hear of something due at `due_at`, or will find it by itself in time. Twice the
+/// poll, because a change may be committed a while after it was decided.
 fn is_worth_a_hint(due_at: Timestamp, now: Timestamp, poll: SignedDuration) -> bool {
-    due_at <= now.saturating_add(poll).unwrap_or(Timestamp::MAX)
+    due_at <= now.saturating_add(poll * 2).unwrap_or(Timestamp::MAX)
 }
 
 /// The earliest instant a node must be told about, if any.

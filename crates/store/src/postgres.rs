@@ -2,7 +2,7 @@
 //!
 //! Statements take whole lists, so a round trip carries a batch; independent ones are sent without
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
-//! (see [`gate`]). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see [`listen`]).
+//! (see `gate.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod claim;
 mod gate;

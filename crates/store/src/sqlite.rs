@@ -1,6 +1,6 @@
 //! The store on SQLite: one file, one writer.
 //!
-//! The process that opens the file writes through one thread (see [`thread`]) and reads through a
+//! The process that opens the file writes through one thread (see `thread.rs`) and reads through a
 //! few others; write-ahead logging lets them work at once. Other processes may use the same file:
 //! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
 
@@ -20,7 +20,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 use crate::{
     migrate,
     nudge::{NudgeReceiver, Nudger},
-    sqlite::thread::{Duty, Fault, Outcome, Threads, in_transaction},
+    sqlite::thread::{Fault, Mode, Outcome, Threads, in_transaction},
 };
 
 /// Reads that may run at the same time.
@@ -68,8 +68,8 @@ impl SqliteStore {
         let readers = (0..READERS)
             .map(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
             .collect::<Result<Vec<_>>>()?;
-        let writer = start(vec![first], Duty::Write)?;
-        let readers = start(readers, Duty::Read)?;
+        let writer = start(vec![first], Mode::Write)?;
+        let readers = start(readers, Mode::Read)?;
         Ok(Self {
             access: Access::Threads { writer, readers },
             nudger: Nudger::new(),
@@ -148,8 +148,8 @@ impl Store for SqliteStore {
     }
 }
 
-fn start(connections: Vec<Connection>, duty: Duty) -> Result<Threads> {
-    Threads::start(connections, duty).map_err(|error| Error::Unavailable {
+fn start(connections: Vec<Connection>, mode: Mode) -> Result<Threads> {
+    Threads::start(connections, mode).map_err(|error| Error::Unavailable {
         statement: "start database thread",
         source: Box::new(error),
     })
@@ -226,6 +226,12 @@ fn explain(statement: &'static str, fault: Fault) -> Error {
             return Error::Unavailable {
                 statement,
                 source: "the database thread stopped".into(),
+            };
+        }
+        Fault::NotBegun(why) => {
+            return Error::Unavailable {
+                statement,
+                source: why.into(),
             };
         }
         Fault::Driver(error) => error,

@@ -150,7 +150,25 @@ pub(crate) const DEPTH: &str = "select \
          and due_at_us <= $3 limit 100000) d), \
      (select min(due_at_us) from task where kind = $1 and priority = $2 and due_at_us <= $3)";
 
-/// Ended rows, oldest first. A row that ended without an attempt counts from its last decision.
-pub(crate) const PRUNABLE: &str = "select id from task where due_at_us is null \
-     and status in ('SUCCESS', 'FAIL', 'CANCELLED') \
-     and coalesce(finished_at_us, created_at_us) < $1 order by id limit $2";
+/// The numbers of the next rows, whatever they are: a walk, not a search.
+pub(crate) const NEXT_ROWS: &str = "select id from task where id > $1 order by id limit $2";
+/// Deletes a row that ended, and was last decided about, before `?2`. A later decision, even one that
+/// changed nothing, may carry a revision that must be remembered as long as itself (RS-10).
+macro_rules! prune {
+    ($which:literal, $before:literal) => {
+        concat!(
+            "delete from task where ",
+            $which,
+            " and due_at_us is null and status in ('SUCCESS', 'FAIL', 'CANCELLED') \
+             and coalesce(finished_at_us, created_at_us) < ",
+            $before,
+            " and not exists (select 1 from decision d where d.task_id = task.id \
+             and d.decided_at_us >= ",
+            $before,
+            ")"
+        )
+    };
+}
+pub(crate) const PRUNE_SQLITE: &str = prune!("id = ?1", "?2");
+pub(crate) const PRUNE_POSTGRES: &str =
+    concat!(prune!("id = any ($1::bigint[])", "$2"), " returning id");

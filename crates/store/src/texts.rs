@@ -26,7 +26,7 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         task::LIST_SQLITE,
         task::LOAD,
         task::LOAD_ALL,
-        task::PRUNABLE,
+        task::NEXT_ROWS,
     ];
     for text in shared {
         let mut seen = 0;

@@ -225,12 +225,16 @@ async fn an_endless_answer_is_not_read_to_the_end() {
 }
 
 #[tokio::test]
-async fn without_an_address_it_gives_up_and_says_so() {
-    let expected = "no callback address for kind `ARTICLE_PUBLISH`".to_owned();
-    assert_eq!(
-        handler(None).attempt(&task(None)).await,
-        Outcome::GiveUp { error: expected }
-    );
+async fn without_an_address_it_waits_for_one_and_says_so() {
+    let Outcome::Retry { error, retry_after } = handler(None).attempt(&task(None)).await else {
+        panic!("a configuration can be mended");
+    };
+    assert!(error.contains("kinds.ARTICLE_PUBLISH.url"), "{error}");
+    assert_eq!(retry_after, Some(SignedDuration::from_secs(60)));
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_given_up() {
     let nonsense = handler(None)
         .attempt(&task(Some("not a url".to_owned())))
         .await;

@@ -271,3 +271,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_outside_says_is_kept_printable() {
+    let said = Outcome::GiveUp {
+        error: "HTTP 409 (a\u{0}b\u{1b}[31m)\nsecond line".to_owned(),
+    };
+    let detail = said.detail().unwrap();
+    assert_eq!(detail, "HTTP 409 (a\u{fffd}b\u{fffd}[31m)\nsecond line");
+}

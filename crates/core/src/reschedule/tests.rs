@@ -253,26 +253,43 @@ fn rs_10_a_redelivered_change_changes_nothing_whatever_the_row() {
 }
 
 #[test]
-fn rs_10_a_used_revision_with_another_wish_comes_too_late() {
+fn rs_10_a_used_revision_again_is_a_redelivery() {
     for standing in Standing::ALL {
-        let why = "the number is taken: the first wish under it stands";
-        check(
-            Some(standing),
-            &put(at(60), SAME),
-            Rule::IgnoredStale,
-            Effect::Annotate,
-            why,
-        );
-        if standing != Standing::Cancelled {
+        let why = "the number is taken: whatever became of the task since, nothing changes";
+        for request in [put(at(60), SAME), cancel(SAME)] {
             check(
                 Some(standing),
-                &cancel(SAME),
-                Rule::IgnoredStale,
+                &request,
+                Rule::Unchanged,
                 Effect::Annotate,
                 why,
             );
         }
     }
+}
+
+#[test]
+fn rs_02_a_wish_that_changes_nothing_says_so() {
+    let waiting = Task {
+        execute_at: at(60),
+        due_at: Some(at(60)),
+        ..row(Standing::Init)
+    };
+    let rule = |seconds: i64, more: fn(&mut Put)| {
+        let Request::Put(mut wish) = put(at(seconds), None) else {
+            panic!("a put is a put");
+        };
+        more(&mut wish);
+        decide(Some(&waiting), &Request::Put(wish), "api", NOW)
+            .unwrap()
+            .rule
+    };
+    assert_eq!(rule(60, |_| ()), Rule::Unchanged, "the same time again");
+    assert_eq!(rule(61, |_| ()), Rule::Updated, "another time");
+    let more_retries = rule(60, |wish| wish.max_retry = Some(99));
+    assert_eq!(more_retries, Rule::Updated, "the same time, more retries");
+    let other_payload = rule(60, |wish| wish.payload = Payload::parse("[1]", 10).ok());
+    assert_eq!(other_payload, Rule::Updated, "the same time, other content");
 }
 
 #[test]

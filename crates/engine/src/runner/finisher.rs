@@ -10,7 +10,7 @@ use almanack_core::{
     backoff::Backoff,
     finish::{Finish, Outcome, finish},
     store::{ClaimId, Finished},
-    task::ClaimedTask,
+    task::{ClaimedTask, Status},
     time::Clock,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -98,8 +98,11 @@ impl Finisher {
                 .until(again_at.unwrap_or(Timestamp::MAX))
                 .await;
         };
-        for (ending, answer) in endings.iter().zip(answers) {
+        for ((ending, finish), answer) in endings.iter().zip(&finishes).zip(answers) {
             record(measures, ending, answer, now);
+            if answer == Finished::Applied && finish.status == Status::Fail && !finish.waits {
+                tell_failed(measures, ending, finish);
+            }
         }
     }
 
@@ -131,4 +134,18 @@ fn record(measures: &mut Measures, ending: &Ending, answer: Finished, now: Times
         .duration
         .record(now.duration_since(ending.task.started_at).as_secs_f64());
     of_kind.runs(outcome).increment(1);
+}
+
+/// Nobody will try this again by itself: somebody should hear of it.
+fn tell_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
+    let identity = &ending.task.identity;
+    measures.of(&identity.kind).failed.increment(1);
+    tracing::warn!(
+        task.id = ending.task.id.0,
+        task.kind = %identity.kind,
+        task.subject = %identity.subject,
+        attempt = ending.task.attempt,
+        detail = finish.detail.as_deref(),
+        "a task failed for good"
+    );
 }

@@ -16,6 +16,8 @@ pub(super) struct KindMeasures {
     pub(super) wait: Histogram,
     /// From started to ended.
     pub(super) duration: Histogram,
+    /// Tasks that failed for good.
+    pub(super) failed: Counter,
     runs: BTreeMap<&'static str, Counter>,
 }
 
@@ -25,6 +27,7 @@ impl KindMeasures {
         Self {
             wait: metrics::histogram!("almanack_run_wait_seconds", "queue" => queue.clone()),
             duration: metrics::histogram!("almanack_run_duration_seconds", "queue" => queue.clone()),
+            failed: metrics::counter!("almanack_tasks_failed_total", "queue" => queue.clone()),
             queue,
             runs: BTreeMap::new(),
         }

@@ -12,7 +12,7 @@ use almanack_core::{
     task::{ClaimedTask, Kind},
 };
 use jiff::Timestamp;
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::{
     finisher::{Ending, FinisherHandle},
@@ -24,6 +24,7 @@ use crate::handlers::Handlers;
 struct Attempt {
     claim_id: ClaimId,
     task: Arc<ClaimedTask>,
+    stop: AbortHandle,
 }
 
 /// All of a node's running attempts.
@@ -72,8 +73,15 @@ impl Running {
             let spawned = self
                 .tasks
                 .spawn(async move { handler.attempt(&attempted).await });
-            self.attempts
-                .insert(spawned.id(), Attempt { claim_id, task });
+            let (id, stop) = (spawned.id(), spawned);
+            self.attempts.insert(
+                id,
+                Attempt {
+                    claim_id,
+                    task,
+                    stop,
+                },
+            );
         }
     }
 
@@ -141,19 +149,38 @@ impl Running {
     }
 
     /// Stops all attempts and reports each as ended so; those that had ended by themselves are
-    /// reported as they ended.
-    pub(super) fn end_all(&mut self, outcome: &Outcome) {
-        self.collect_ended();
-        self.tasks.abort_all();
-        self.tasks.detach_all();
-        self.counts.clear();
-        for attempt in std::mem::take(&mut self.attempts).into_values() {
-            let outcome = outcome.clone();
-            self.finisher.end(Ending {
-                claim_id: attempt.claim_id,
-                task: attempt.task,
-                outcome,
-            });
+    /// reported as they ended. Answers how many were stopped.
+    pub(super) fn end_all(&mut self, outcome: &Outcome) -> usize {
+        self.end_where(|_| true, outcome)
+    }
+
+    /// The same for the attempts of some claims.
+    pub(super) fn end_claims(&mut self, claims: &[ClaimId], outcome: &Outcome) -> usize {
+        if claims.is_empty() {
+            0
+        } else {
+            self.end_where(|claim| claims.contains(&claim), outcome)
         }
+    }
+
+    fn end_where(&mut self, ends: impl Fn(ClaimId) -> bool, outcome: &Outcome) -> usize {
+        self.collect_ended();
+        let chosen = self
+            .attempts
+            .iter()
+            .filter(|(_, attempt)| ends(attempt.claim_id));
+        let chosen: Vec<Id> = chosen.map(|(id, _)| *id).collect();
+        for id in &chosen {
+            if let Some(attempt) = self.forget(*id) {
+                attempt.stop.abort();
+                let (claim_id, task) = (attempt.claim_id, attempt.task);
+                self.finisher.end(Ending {
+                    claim_id,
+                    task,
+                    outcome: outcome.clone(),
+                });
+            }
+        }
+        chosen.len()
     }
 }

@@ -88,3 +88,5 @@ create table once (
     receipts text not null,
     used_at_us bigint not null
 );
+-- Old keys are found by their age.
+create index once_used_at on once (used_at_us);

@@ -80,3 +80,5 @@ create table once (
     receipts text not null,
     used_at_us integer not null
 ) without rowid;
+-- Old keys are found by their age.
+create index once_used_at on once (used_at_us);

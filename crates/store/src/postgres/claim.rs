@@ -7,7 +7,7 @@ use almanack_core::{
 };
 use deadpool_postgres::{GenericClient, Object};
 use jiff::Timestamp;
-use tokio_postgres::Statement;
+use tokio_postgres::{Statement, types::ToSql};
 
 use super::{PostgresStore, SAFETY_POLL, explain, listen::NOTIFY};
 use crate::{
@@ -31,10 +31,12 @@ impl PostgresStore {
             .prepare_cached(claim::NEXT_DUE_POSTGRES)
             .await
             .map_err(failed)?;
-        let (tasks, next) = tokio::try_join!(
+        let (tasks, next) = tokio::join!(
             take(&client, &claim, &request),
             next_due(&client, &due, &full_before)
-        )?;
+        );
+        // What is taken is taken, even if the second question found no answer.
+        let (tasks, next) = (tasks?, next.unwrap_or(Some(request.now)));
         let full = request.full_after(&tasks);
         let next_due_at = if full.len() > full_before.len() {
             next_due(&client, &due, &full).await?
@@ -65,12 +67,18 @@ impl PostgresStore {
         Ok(answers)
     }
 
-    pub(super) async fn extend(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+    pub(super) async fn extend(
+        &self,
+        claims: &[ClaimId],
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<ClaimId>> {
         let ids = numbers(claims);
-        let until = micros(lease_until);
-        self.execute("extend claims", claim::EXTEND_POSTGRES, &[&ids, &until])
-            .await
-            .map(|_| ())
+        let parameters: [&(dyn ToSql + Sync); 3] = [&ids, &micros(now), &micros(lease_until)];
+        let rows = self
+            .rows("extend claims", claim::EXTEND_POSTGRES, &parameters)
+            .await?;
+        Ok(rows.iter().map(|row| ClaimId(row.get(0))).collect())
     }
 
     pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
@@ -83,8 +91,7 @@ impl PostgresStore {
     pub(super) async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
         let failed = |error| explain("load expired claims", error);
         let client = self.client().await?;
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 2] =
-            [&micros(now), &most(limit)];
+        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(now), &most(limit)];
         let rows = client
             .query(claim::EXPIRED, &parameters)
             .await

@@ -5,7 +5,8 @@ use almanack_core::{
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
-        Node, NodeStore, OnceKey, OnceRecord, Records, Result, TaskFilter, TaskStore, TokenStore,
+        Node, NodeStore, OnceKey, OnceRecord, Pruned, Records, Result, TaskFilter, TaskStore,
+        TokenStore,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -41,8 +42,13 @@ impl TaskStore for PostgresStore {
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         self.end(finishes).await
     }
-    async fn extend_claims(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
-        self.extend(claims, lease_until).await
+    async fn extend_claims(
+        &self,
+        claims: &[ClaimId],
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<ClaimId>> {
+        self.extend(claims, now, lease_until).await
     }
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
         self.release(claims).await
@@ -62,8 +68,8 @@ impl TaskStore for PostgresStore {
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
         self.depths(now).await
     }
-    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize> {
-        self.forget(before, limit).await
+    async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
+        self.forget(before, after, limit).await
     }
 }
 

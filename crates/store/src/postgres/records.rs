@@ -1,7 +1,7 @@
 //! Looking things up on PostgreSQL, and forgetting them.
 
 use almanack_core::{
-    store::{Depth, OnceRecord, Records, Result, TaskFilter},
+    store::{Depth, OnceRecord, Pruned, Records, Result, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId},
 };
 use async_trait::async_trait;
@@ -152,24 +152,44 @@ impl PostgresStore {
         Ok(depths)
     }
 
-    pub(super) async fn forget(&self, before: Timestamp, limit: usize) -> Result<usize> {
+    /// The row goes first: a decision made meanwhile finds it locked, and then gone.
+    pub(super) async fn forget(
+        &self,
+        before: Timestamp,
+        after: TaskId,
+        limit: usize,
+    ) -> Result<Pruned> {
         let failed = |error| explain("prune", error);
+        let (before, limit_rows) = (micros(before), most(limit));
+        let walked = self
+            .rows("find old tasks", task::NEXT_ROWS, &[&after.0, &limit_rows])
+            .await?;
+        let ids: Vec<i64> = walked.iter().map(|row| row.get(0)).collect();
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(failed)?;
-        let bounds: [&(dyn ToSql + Sync); 2] = [&micros(before), &most(limit)];
         let rows = transaction
-            .query(task::PRUNABLE, &bounds)
+            .query(task::PRUNE_POSTGRES, &[&ids, &before])
             .await
             .map_err(failed)?;
-        let ids: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+        let gone: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
         for delete in history::PRUNE_POSTGRES {
-            transaction.execute(delete, &[&ids]).await.map_err(failed)?;
+            transaction
+                .execute(delete, &[&gone])
+                .await
+                .map_err(failed)?;
         }
         transaction
-            .execute(history::PRUNE_ONCE, &bounds[..1])
+            .execute(history::PRUNE_ONCE, &[&before, &limit_rows])
             .await
             .map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
-        Ok(ids.len())
+        let next = ids
+            .last()
+            .filter(|_| ids.len() == limit)
+            .map(|id| TaskId(*id));
+        Ok(Pruned {
+            rows: gone.len(),
+            next,
+        })
     }
 }

@@ -2,18 +2,19 @@
 //!
 //! Changes without a replacement are one statement per sort, each atomic by itself, sent together.
 //! Replacements need the retired row's fate before the new row is written, so they run in a
-//! transaction of their own. Lists are sorted by row or identity: two nodes that touch the same rows
-//! touch them in the same order and cannot deadlock.
+//! transaction of their own. Lists are sorted by row or identity, so that two nodes that touch the
+//! same rows touch them in the same order; keyed sets keep their own order and give way.
 
 use std::collections::BTreeMap;
 
 use almanack_core::{
     reschedule::{Amend, Change, Receipt},
-    store::{Applied, AppliedOnce, OnceKey, Result},
+    store::{Applied, AppliedOnce, Error, OnceKey, Result},
     task::{Identity, NewTask, Payload, TaskId},
 };
 use async_trait::async_trait;
 use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
+use tokio_postgres::error::SqlState;
 
 use super::{SAFETY_POLL, client, explain, gate::Errand, listen::NOTIFY};
 use crate::{
@@ -57,8 +58,22 @@ async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applie
     let created = sort(|change| change.amend.is_none());
     let amended = sort(|change| change.amend.is_some() && change.insert.is_none());
     let replaced = sort(|change| change.amend.is_some() && change.insert.is_some());
-    let (written, held) =
-        tokio::try_join!(insert_all(client, &created), amend_all(client, &amended))?;
+    let failed = |error| explain("apply changes", error);
+    let (written, held) = if created.is_empty() || amended.is_empty() {
+        tokio::try_join!(
+            insert_all(&*client, &created),
+            amend_all(&*client, &amended)
+        )?
+    } else {
+        // Both or neither: a group that fails is tried again one by one, and must not meet itself.
+        let transaction = client.transaction().await.map_err(failed)?;
+        let both = tokio::try_join!(
+            insert_all(&transaction, &created),
+            amend_all(&transaction, &amended)
+        )?;
+        transaction.commit().await.map_err(failed)?;
+        both
+    };
     for (place, id) in written {
         answers[place] = Applied::Done { inserted: Some(id) };
     }
@@ -76,8 +91,29 @@ async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applie
     Ok(answers)
 }
 
-/// Carries out all changes and records the key, or does nothing.
+/// Carries out all changes and records the key, or does nothing. Two such sets in opposite order may
+/// wait for each other; the one that the database then ends has simply lost.
 pub(super) async fn apply_once(
+    client: &mut Object,
+    channel: &str,
+    key: &OnceKey,
+    changes: &[Change],
+) -> Result<AppliedOnce> {
+    match try_once(client, channel, key, changes).await {
+        Err(error) if is_deadlock(&error) => Ok(AppliedOnce::Lost),
+        answer => answer,
+    }
+}
+
+fn is_deadlock(error: &Error) -> bool {
+    let Error::Unavailable { source, .. } = error else {
+        return false;
+    };
+    let driver = source.downcast_ref::<tokio_postgres::Error>();
+    driver.and_then(tokio_postgres::Error::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
+}
+
+async fn try_once(
     client: &mut Object,
     channel: &str,
     key: &OnceKey,

@@ -55,14 +55,21 @@ impl SqliteStore {
         Ok(answers)
     }
 
-    pub(super) async fn extend(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+    pub(super) async fn extend(
+        &self,
+        claims: &[ClaimId],
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<ClaimId>> {
         let claims = claims.to_vec();
         self.write("extend claims", move |connection| {
             let mut statement = connection.prepare_cached(claim::EXTEND_SQLITE)?;
+            let mut extended = Vec::with_capacity(claims.len());
             for claim in &claims {
-                statement.execute(params![claim.0, micros(lease_until)])?;
+                let rows = statement.execute(params![claim.0, micros(now), micros(lease_until)])?;
+                extended.extend((rows == 1).then_some(*claim));
             }
-            Ok(())
+            Ok(extended)
         })
         .await
     }

@@ -1,7 +1,7 @@
 //! Looking things up on SQLite, and forgetting them.
 
 use almanack_core::{
-    store::{Depth, Records, Result, TaskFilter},
+    store::{Depth, Pruned, Records, Result, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId},
 };
 use jiff::Timestamp;
@@ -87,25 +87,48 @@ impl SqliteStore {
         .await
     }
 
-    pub(super) async fn forget(&self, before: Timestamp, limit: usize) -> Result<usize> {
-        self.write("prune", move |connection| {
-            let mut statement = connection.prepare_cached(task::PRUNABLE)?;
-            let ids = statement
-                .query_map(params![micros(before), most(limit)], |row| row.get(0))?
-                .collect::<rusqlite::Result<Vec<i64>>>()?;
-            for delete in history::PRUNE_SQLITE {
-                let mut statement = connection.prepare_cached(delete)?;
-                for id in &ids {
-                    statement.execute([id])?;
-                }
-            }
-            connection
-                .prepare_cached(history::PRUNE_ONCE)?
-                .execute([micros(before)])?;
-            Ok(ids.len())
-        })
-        .await
+    /// The walk reads beside the writer; only what goes is written.
+    pub(super) async fn forget(
+        &self,
+        before: Timestamp,
+        after: TaskId,
+        limit: usize,
+    ) -> Result<Pruned> {
+        let ids = self
+            .read("find old tasks", move |connection| {
+                let mut statement = connection.prepare_cached(task::NEXT_ROWS)?;
+                let ids = statement.query_map(params![after.0, most(limit)], |row| row.get(0))?;
+                Ok(ids.collect::<rusqlite::Result<Vec<i64>>>()?)
+            })
+            .await?;
+        let next = ids
+            .last()
+            .filter(|_| ids.len() == limit)
+            .map(|id| TaskId(*id));
+        let rows = self
+            .write("prune", move |connection| {
+                let gone = prune_rows(connection, &ids, before)?;
+                let mut keys = connection.prepare_cached(history::PRUNE_ONCE)?;
+                keys.execute(params![micros(before), most(limit)])?;
+                Ok(gone)
+            })
+            .await?;
+        Ok(Pruned { rows, next })
     }
+}
+
+fn prune_rows(connection: &Connection, ids: &[i64], before: Timestamp) -> Outcome<usize> {
+    let mut prune = connection.prepare_cached(task::PRUNE_SQLITE)?;
+    let mut gone = 0;
+    for id in ids {
+        if prune.execute(params![id, micros(before)])? == 1 {
+            gone += 1;
+            for history in history::PRUNE_SQLITE {
+                connection.prepare_cached(history)?.execute([id])?;
+            }
+        }
+    }
+    Ok(gone)
 }
 
 fn load_history(connection: &Connection, id: TaskId, records: &mut Records) -> Outcome<()> {

@@ -15,7 +15,7 @@ use std::{
 };
 
 use almanack_core::store::Error;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use tokio::sync::oneshot;
 
 /// Most jobs that share one commit; bounds how long the first of them waits for the last.
@@ -26,6 +26,8 @@ const GROUP_MAX: usize = 256;
 pub(super) enum Fault {
     Driver(rusqlite::Error),
     Store(Error),
+    /// No transaction could be started: another process holds the file.
+    NotBegun(String),
     /// The thread is gone; only possible while the process ends.
     Stopped,
 }
@@ -80,9 +82,9 @@ pub(super) struct Threads {
     queue: Mutex<Sender<Box<dyn Job>>>,
 }
 
-/// How a thread treats its jobs.
+/// How a thread treats its work.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Duty {
+pub(super) enum Mode {
     /// In groups, each group one transaction.
     Write,
     /// One by one.
@@ -91,10 +93,10 @@ pub(super) enum Duty {
 
 impl Threads {
     /// Starts one thread per connection, all fed from one queue. They end when the handle goes.
-    pub(super) fn start(connections: Vec<Connection>, duty: Duty) -> std::io::Result<Self> {
+    pub(super) fn start(connections: Vec<Connection>, mode: Mode) -> std::io::Result<Self> {
         let (queue, jobs) = channel::<Box<dyn Job>>();
         let jobs = Arc::new(Mutex::new(jobs));
-        let name = if duty == Duty::Write {
+        let name = if mode == Mode::Write {
             "sqlite-writer"
         } else {
             "sqlite-reader"
@@ -103,9 +105,9 @@ impl Threads {
             let jobs = Arc::clone(&jobs);
             thread::Builder::new()
                 .name(name.into())
-                .spawn(move || match duty {
-                    Duty::Write => write_all(&mut connection, &jobs),
-                    Duty::Read => read_all(&connection, &jobs),
+                .spawn(move || match mode {
+                    Mode::Write => write_all(&mut connection, &jobs),
+                    Mode::Read => read_all(&connection, &jobs),
                 })?;
         }
         Ok(Self {
@@ -159,6 +161,13 @@ fn write_all(connection: &mut Connection, jobs: &Mutex<Receiver<Box<dyn Job>>>) 
 
 fn commit_group(connection: &mut Connection, mut group: Vec<Box<dyn Job>>) {
     let together = commit(connection, &mut group);
+    if let Err(Fault::NotBegun(why)) = &together {
+        // It failed for all of them alike; trying each alone would multiply the wait.
+        for job in group {
+            job.answer(Err(Fault::NotBegun(why.clone())));
+        }
+        return;
+    }
     if together.is_ok() || group.len() == 1 {
         // One error, one asker: it gets the error itself.
         let mut verdict = Some(together);
@@ -180,7 +189,13 @@ pub(super) fn in_transaction<T>(
     connection: &mut Connection,
     mut work: impl FnMut(&Connection) -> Outcome<T>,
 ) -> Outcome<T> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+    let transaction = match begun {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+            return Err(Fault::NotBegun(error.to_string()));
+        }
+        begun => begun?,
+    };
     let made = work(&transaction)?;
     transaction.commit()?;
     Ok(made)

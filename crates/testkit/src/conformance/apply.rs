@@ -349,7 +349,7 @@ pub async fn an_empty_batch_is_answered_with_nothing(store: Arc<dyn Store>) {
     assert_eq!(store.finish(Vec::new()).await.unwrap(), []);
     assert_eq!(store.load_current(&[]).await.unwrap(), []);
     store.release_claims(&[]).await.unwrap();
-    store.extend_claims(&[], at(1)).await.unwrap();
+    store.extend_claims(&[], START, at(1)).await.unwrap();
 }
 
 /// Missing identities answer `None` in their place; asking twice answers twice.

@@ -63,9 +63,29 @@ pub async fn extending_keeps_claims_alive(store: Arc<dyn Store>) {
     claimed(&*store, claim_request(1, START, 1)).await;
     claimed(&*store, claim_request(2, at(5), 1)).await;
     let held = [ClaimId(1), ClaimId(99), ClaimId(2)];
-    store.extend_claims(&held, at(100)).await.unwrap();
+    let extended = store.extend_claims(&held, at(10), at(100)).await.unwrap();
+    assert_eq!(
+        extended.len(),
+        2,
+        "the one that is gone is missing: {extended:?}"
+    );
+    assert!(!extended.contains(&ClaimId(99)));
     assert_eq!(expired(&*store, at(99)).await, []);
     assert_eq!(expired(&*store, at(101)).await.len(), 2);
+}
+
+/// A lease that has passed is not revived: somebody may be returning its tasks right now.
+pub async fn a_passed_lease_is_not_extended(store: Arc<dyn Store>) {
+    plant_many(&*store, "article", PUBLISH, 1, START).await;
+    claimed(&*store, claim_request(1, START, 1)).await;
+    let left = expired(&*store, at(30)).await;
+    assert_eq!(left.len(), 1, "the lease ends at 30");
+    let extended = store
+        .extend_claims(&[ClaimId(1)], at(30), at(100))
+        .await
+        .unwrap();
+    assert_eq!(extended, []);
+    assert_eq!(expired(&*store, at(31)).await.len(), 1);
 }
 
 /// A claim whose answer was lost belongs to the same session, and must expire all the same.
@@ -73,7 +93,10 @@ pub async fn extending_leaves_other_claims_alone(store: Arc<dyn Store>) {
     plant_many(&*store, "article", PUBLISH, 2, START).await;
     claimed(&*store, claim_request(1, START, 1)).await;
     claimed(&*store, claim_request(2, START, 1)).await;
-    store.extend_claims(&[ClaimId(1)], at(100)).await.unwrap();
+    store
+        .extend_claims(&[ClaimId(1)], at(10), at(100))
+        .await
+        .unwrap();
     let left = expired(&*store, at(31)).await;
     assert_eq!(
         left.iter().map(|claim| claim.claim_id).collect::<Vec<_>>(),
@@ -145,7 +168,10 @@ pub async fn a_running_row_shows_its_lease(store: Arc<dyn Store>) {
     assert_eq!(task(&*store, id).await.lease_until, None);
     let attempt = claim_one(&*store, 1, START).await;
     assert_eq!(task(&*store, id).await.lease_until, Some(START + LEASE));
-    store.extend_claims(&[ClaimId(1)], at(100)).await.unwrap();
+    store
+        .extend_claims(&[ClaimId(1)], at(10), at(100))
+        .await
+        .unwrap();
     assert_eq!(task(&*store, id).await.lease_until, Some(at(100)));
     end(&*store, &attempt, &done(), at(1)).await;
     assert_eq!(task(&*store, id).await.lease_until, None);

@@ -52,7 +52,7 @@ pub async fn a_change_due_soon_is_hinted_at(store: Arc<dyn Store>) {
 /// A million tasks for next year wake nobody.
 pub async fn a_change_due_far_off_is_not(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
-    let far = START + store.safety_poll() + SignedDuration::from_secs(1);
+    let far = START + store.safety_poll() * 2 + SignedDuration::from_secs(1);
     for round in 0..ROUNDS {
         plant(&*store, put(&format!("far:{round}"), PUBLISH, far), START).await;
         plant(

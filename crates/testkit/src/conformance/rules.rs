@@ -1,6 +1,6 @@
 //! The list of rules, and the macros that turn it into tests.
 
-/// Turns every rule into a test of its own, against a store from `$fresh().await`, a [`Fresh`].
+/// Turns every rule into a test of its own, against a store from `$fresh().await`, a `Fresh`.
 #[macro_export]
 macro_rules! conformance {
     ($fresh:path) => {
@@ -88,6 +88,7 @@ macro_rules! conformance {
                 an_expired_claim_names_only_what_still_runs_under_it,
                 extending_keeps_claims_alive,
                 extending_leaves_other_claims_alone,
+                a_passed_lease_is_not_extended,
                 a_released_claim_is_forgotten,
                 expired_claims_come_longest_first_and_bounded,
                 rs_08_an_expired_task_runs_again_under_a_newer_claim,
@@ -114,6 +115,8 @@ macro_rules! conformance {
                 only_rows_that_ended_before_the_bound_go,
                 a_pruned_row_takes_its_history_with_it,
                 pruning_stops_at_its_limit,
+                pruning_walks_past_what_stays,
+                rs_10_a_late_number_is_remembered_as_long_as_itself,
                 an_identity_goes_on_after_its_past_is_pruned,
                 a_pruned_identity_can_be_created_anew,
                 keys_used_before_the_bound_go,

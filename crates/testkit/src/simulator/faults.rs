@@ -19,7 +19,7 @@ use almanack_core::{
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
-        Node, NodeStore, Nudges, OnceKey, OnceRecord, Records, Result, Store, TaskFilter,
+        Node, NodeStore, Nudges, OnceKey, OnceRecord, Pruned, Records, Result, Store, TaskFilter,
         TaskStore, TokenStore,
     },
     task::{Identity, Task, TaskId},
@@ -258,10 +258,15 @@ impl TaskStore for FaultyStore {
         })
         .await
     }
-    async fn extend_claims(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+    async fn extend_claims(
+        &self,
+        claims: &[ClaimId],
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<ClaimId>> {
         let claims = claims.to_vec();
         self.call("extend_claims", move |store| {
-            Box::pin(async move { store.extend_claims(&claims, lease_until).await })
+            Box::pin(async move { store.extend_claims(&claims, now, lease_until).await })
         })
         .await
     }
@@ -290,8 +295,11 @@ impl TaskStore for FaultyStore {
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
         self.below.load_depths(now).await
     }
-    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize> {
-        self.below.prune(before, limit).await
+    async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
+        self.call("prune", move |store| {
+            Box::pin(async move { store.prune(before, after, limit).await })
+        })
+        .await
     }
 }
 

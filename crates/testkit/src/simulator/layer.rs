@@ -7,8 +7,8 @@ use almanack_core::{
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, ExpiredClaim, Finished, Node,
-        NodeStore, Nudges, OnceKey, OnceRecord, Records, Result, Store, TaskFilter, TaskStore,
-        TokenStore,
+        NodeStore, Nudges, OnceKey, OnceRecord, Pruned, Records, Result, Store, TaskFilter,
+        TaskStore, TokenStore,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -45,9 +45,10 @@ pub trait Layer: Send + Sync {
         &self,
         below: &dyn Store,
         claims: &[ClaimId],
+        now: Timestamp,
         lease_until: Timestamp,
-    ) -> Result<()> {
-        below.extend_claims(claims, lease_until).await
+    ) -> Result<Vec<ClaimId>> {
+        below.extend_claims(claims, now, lease_until).await
     }
 }
 
@@ -84,9 +85,16 @@ impl<L: Layer> TaskStore for Layered<L> {
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         self.layer.finish(&*self.below, finishes).await
     }
-    async fn extend_claims(&self, claims: &[ClaimId], lease_until: Timestamp) -> Result<()> {
+    async fn extend_claims(
+        &self,
+        claims: &[ClaimId],
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<ClaimId>> {
         let below = &*self.below;
-        self.layer.extend_claims(below, claims, lease_until).await
+        self.layer
+            .extend_claims(below, claims, now, lease_until)
+            .await
     }
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
         self.below.release_claims(claims).await
@@ -106,8 +114,8 @@ impl<L: Layer> TaskStore for Layered<L> {
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
         self.below.load_depths(now).await
     }
-    async fn prune(&self, before: Timestamp, limit: usize) -> Result<usize> {
-        self.below.prune(before, limit).await
+    async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
+        self.below.prune(before, after, limit).await
     }
 }
 

@@ -18,9 +18,9 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
-    keeper::Retention,
     node::{NodeSettings, Ports, admit},
     reschedule::{Error, Kinds, Rescheduler},
+    retention::Retention,
     runner::RunnerSettings,
 };
 use jiff::SignedDuration;

@@ -124,11 +124,12 @@ impl Layer for HeartbeatForAll {
         &self,
         below: &dyn Store,
         _claims: &[ClaimId],
+        now: Timestamp,
         lease_until: Timestamp,
-    ) -> Result<()> {
+    ) -> Result<Vec<ClaimId>> {
         let all = below.load_expired(Timestamp::MAX, usize::MAX).await?;
         let all: Vec<ClaimId> = all.iter().map(|claim| claim.claim_id).collect();
-        below.extend_claims(&all, lease_until).await
+        below.extend_claims(&all, now, lease_until).await
     }
 }
 
