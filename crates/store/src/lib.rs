@@ -28,12 +28,22 @@ use crate::{
 };
 
 /// Where the data lives.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Location {
     /// A SQLite file.
     Sqlite(PathBuf),
     /// A PostgreSQL URL, password and all; never to be printed.
     Postgres(String),
+}
+
+/// Without the URL: it may hold a password.
+impl std::fmt::Debug for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sqlite(path) => f.debug_tuple("Sqlite").field(path).finish(),
+            Self::Postgres(_) => f.write_str("Postgres(***)"),
+        }
+    }
 }
 
 /// A database URL that names neither.

@@ -118,29 +118,51 @@ pub(crate) fn is_reference(text: &str) -> bool {
 
 /// Whether a text looks like an address with a password in it.
 pub(crate) fn has_password(text: &str) -> bool {
-    password_in(text).is_some()
+    without_password(text) != text
 }
 
-/// An address without its password.
+/// An address without its passwords: that before the `@`, and those among the parameters. Works on
+/// text that is no valid address, too: an error about a mistyped one must not show them either.
 pub(crate) fn without_password(text: &str) -> String {
-    match password_in(text) {
-        Some(range) => format!("{}{COVER}{}", &text[..range.start], &text[range.end..]),
-        None => text.to_owned(),
+    let Some(start) = text.find("://").map(|at| at + 3) else {
+        return text.to_owned();
+    };
+    let (address, parameters) = match text[start..].find('?') {
+        Some(at) => text.split_at(start + at),
+        None => (text, ""),
+    };
+    format!(
+        "{}{}",
+        without_userinfo(address, start),
+        without_parameters(parameters)
+    )
+}
+
+/// A password may hold a slash or an `@` that nobody escaped; the last `@` ends it all the same.
+fn without_userinfo(address: &str, start: usize) -> String {
+    let at = address[start..].rfind('@').map(|at| start + at);
+    let colon = at.and_then(|at| address[start..at].find(':').map(|colon| start + colon));
+    match (colon, at) {
+        (Some(colon), Some(at)) if colon + 1 < at => {
+            format!("{}{COVER}{}", &address[..=colon], &address[at..])
+        }
+        _ => address.to_owned(),
     }
 }
 
-/// Where in an address its password stands. Works on text that is no valid address, too: an error
-/// about a mistyped one must not show the password either.
-fn password_in(text: &str) -> Option<std::ops::Range<usize>> {
-    let start = text.find("://")? + 3;
-    let end = text[start..]
-        .find(['/', '?', '#'])
-        .map_or(text.len(), |at| start + at);
-    // A password may itself hold a slash that nobody escaped; the last `@` ends it all the same.
-    let at = text[start..end].rfind('@').map(|at| start + at);
-    let at = at.or_else(|| text[start..].rfind('@').map(|at| start + at))?;
-    let colon = start + text[start..at].find(':')?;
-    (colon + 1 < at).then_some(colon + 1..at)
+/// PostgreSQL's own names for them are `password` and `sslpassword`.
+fn without_parameters(parameters: &str) -> String {
+    let cover = |pair: &str| match pair.split_once('=') {
+        Some((name, value)) if name.to_lowercase().contains("password") && !value.is_empty() => {
+            format!("{name}={COVER}")
+        }
+        _ => pair.to_owned(),
+    };
+    parameters
+        .split('&')
+        .map(cover)
+        .collect::<Vec<_>>()
+        .join("&")
 }
 
 #[cfg(test)]
@@ -192,6 +214,15 @@ mod tests {
             ("postgres://bob:p@w@db/x", "postgres://bob:***@db/x"),
             ("postgres://bob:p/w@db/x", "postgres://bob:***@db/x"),
             ("postgres://bob@db:5432/x", "postgres://bob@db:5432/x"),
+            ("postgres://bob:p@w/x@db/y", "postgres://bob:***@db/y"),
+            (
+                "postgres://bob@db/x?a=1&password=hunter2",
+                "postgres://bob@db/x?a=1&password=***",
+            ),
+            (
+                "postgres://bob:pw@db/x?sslpassword=s@crt&b=2",
+                "postgres://bob:***@db/x?sslpassword=***&b=2",
+            ),
             ("sqlite:a:b@c", "sqlite:a:b@c"),
         ] {
             assert_eq!(without_password(text), expected);
