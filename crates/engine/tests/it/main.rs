@@ -1,0 +1,9 @@
+//! A whole node on a real store, in virtual time.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up has failed"
+)]
+
+mod node;
+mod virtual_time;

@@ -1,0 +1,231 @@
+//! How a node comes up, works and leaves.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_core::{
+    finish::Outcome,
+    handler::Handler,
+    lease::LeasePolicy,
+    reschedule::Request,
+    store::{NodeStore, Store, TaskStore},
+    task::{ClaimedTask, Status, Task},
+    time::{Clock, CorrectedClock},
+};
+use almanack_engine::{
+    handlers::Handlers,
+    node::{self, Error, NodeSettings, Ports},
+    reschedule::{Kinds, Rescheduler},
+    retention::Retention,
+    runner::RunnerSettings,
+};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::{
+    entropy::SeededEntropy,
+    fixture::{PUBLISH, identity, put},
+};
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use tokio_util::sync::CancellationToken;
+
+use crate::virtual_time::{VirtualTime, pause};
+
+/// Takes its time, and then succeeds.
+struct Slow(Duration);
+
+#[async_trait]
+impl Handler for Slow {
+    async fn attempt(&self, _: &ClaimedTask) -> Outcome {
+        pause(self.0).await;
+        Outcome::Done { detail: None }
+    }
+}
+
+struct House {
+    store: Arc<SqliteStore>,
+    time: VirtualTime,
+}
+
+impl House {
+    fn new() -> Self {
+        Self {
+            store: Arc::new(SqliteStore::in_memory().unwrap()),
+            time: VirtualTime::start(),
+        }
+    }
+
+    async fn put_due_now(&self, subject: &str) {
+        let kinds = Kinds {
+            accept_any: true,
+            ..Kinds::default()
+        };
+        let store: Arc<dyn Store> = self.store.clone();
+        let rescheduler = Rescheduler::new(store, Arc::new(self.time), kinds);
+        let wish = Request::Put(put(subject, PUBLISH, self.time.now()));
+        rescheduler.ask(wish, "test").await.unwrap();
+    }
+
+    async fn task(&self, subject: &str) -> Task {
+        let mut rows = self
+            .store
+            .load_current(&[identity(subject, PUBLISH)])
+            .await
+            .unwrap();
+        rows.remove(0).unwrap()
+    }
+
+    async fn admit(
+        &self,
+        seed: u64,
+        attempt_takes: Duration,
+        drain: SignedDuration,
+    ) -> Result<node::AdmittedNode, Error> {
+        let ports = Ports {
+            store: self.store.clone(),
+            clock: Arc::new(CorrectedClock::new(Arc::new(self.time))),
+            sleeper: Arc::new(self.time),
+            entropy: Arc::new(SeededEntropy::new(seed)),
+            handlers: Handlers::new(Arc::new(Slow(attempt_takes))),
+        };
+        let settings = NodeSettings {
+            name: "node-a".to_owned(),
+            version: "test".to_owned(),
+            lease: LeasePolicy::default(),
+            runner: RunnerSettings {
+                drain,
+                ..RunnerSettings::default()
+            },
+            retention: Retention::After(SignedDuration::from_hours(1)),
+        };
+        node::admit(ports, settings).await
+    }
+}
+
+/// Starts a node on one due task, stops it a second later, and answers what became of the task.
+async fn stopped_in_the_middle(attempt_takes: Duration, drain: SignedDuration) -> Task {
+    let house = House::new();
+    house.put_due_now("article:1").await;
+    let node = house.admit(1, attempt_takes, drain).await.unwrap();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run(stop.clone()));
+    pause(Duration::from_secs(1)).await;
+    assert_eq!(house.task("article:1").await.status, Status::Running);
+    stop.cancel();
+    running.await.unwrap();
+    assert_eq!(
+        house.store.load_nodes().await.unwrap(),
+        [],
+        "it has signed off"
+    );
+    let task = house.task("article:1").await;
+    let left = house
+        .store
+        .load_expired(jiff::Timestamp::MAX, 10)
+        .await
+        .unwrap();
+    assert_eq!(left, [], "no claim is left behind");
+    task
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_may_outlast_the_lease() {
+    // The lease is 30 s; the heartbeat goes on while the node drains.
+    let task = stopped_in_the_middle(Duration::from_secs(100), SignedDuration::from_mins(5)).await;
+    assert_eq!((task.status, task.attempt), (Status::Success, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_outlasts_the_drain_is_handed_back_and_costs_no_attempt() {
+    let task = stopped_in_the_middle(Duration::from_secs(100), SignedDuration::from_secs(40)).await;
+    assert_eq!((task.status, task.attempt), (Status::Init, 0));
+    assert!(task.due_at.is_some(), "another node may take it at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_longer_than_the_lease_keeps_it_by_heartbeat() {
+    let house = House::new();
+    house.put_due_now("article:1").await;
+    let node = house
+        .admit(1, Duration::from_secs(200), SignedDuration::ZERO)
+        .await
+        .unwrap();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run(stop.clone()));
+    pause(Duration::from_secs(201)).await;
+    let task = house.task("article:1").await;
+    assert_eq!(
+        (task.status, task.attempt, task.term.0),
+        (Status::Success, 1, 1)
+    );
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn rs_15_a_sleeping_node_starts_a_task_at_its_time() {
+    let house = House::new();
+    let node = house
+        .admit(1, Duration::ZERO, SignedDuration::ZERO)
+        .await
+        .unwrap();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run(stop.clone()));
+    pause(Duration::from_secs(7)).await;
+    house.put_due_now("article:1").await;
+    pause(Duration::from_millis(5)).await;
+    let task = house.task("article:1").await;
+    assert_eq!(
+        task.status,
+        Status::Success,
+        "woken by the hint, not by the next poll"
+    );
+    let late = task.started_at.unwrap().duration_since(task.execute_at);
+    assert!(late < SignedDuration::from_millis(5), "{late}");
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn retention_forgets_what_ended_long_ago_and_nothing_else() {
+    let house = House::new();
+    house.put_due_now("article:1").await;
+    let node = house
+        .admit(1, Duration::ZERO, SignedDuration::ZERO)
+        .await
+        .unwrap();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run(stop.clone()));
+    pause(Duration::from_mins(50)).await;
+    house.put_due_now("article:2").await;
+    pause(Duration::from_mins(25)).await;
+    let rows = [
+        identity("article:1", PUBLISH),
+        identity("article:2", PUBLISH),
+    ];
+    let rows = house.store.load_current(&rows).await.unwrap();
+    assert_eq!(rows[0], None, "ended 75 minutes ago, kept for 60");
+    assert!(rows[1].is_some(), "ended 25 minutes ago");
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_belongs_to_one_living_node() {
+    let house = House::new();
+    let first = house
+        .admit(1, Duration::ZERO, SignedDuration::ZERO)
+        .await
+        .unwrap();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(first.run(stop.clone()));
+    let second = house.admit(2, Duration::ZERO, SignedDuration::ZERO).await;
+    assert!(
+        matches!(second, Err(Error::NameTaken { .. })),
+        "the first one beats on"
+    );
+    running.abort();
+    let third = house.admit(3, Duration::ZERO, SignedDuration::ZERO).await;
+    assert!(
+        third.is_ok(),
+        "a dead one's name is free after a heartbeat that did not come"
+    );
+}
