@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt::Write as _, io};
 
-use almanack_core::{reschedule::NothingThere, store};
+use almanack_core::{reschedule::NothingThere, store, task::Identity};
 use almanack_engine::reschedule;
 use serde_json::json;
 
@@ -187,7 +187,9 @@ impl From<store::Error> for Failure {
 
 impl From<NothingThere> for Failure {
     fn from(nothing: NothingThere) -> Self {
-        Self::new(Exit::NotFound, nothing.to_string())
+        // In the order of the command line, so that it can be compared with what was typed.
+        let Identity { kind, subject } = nothing.identity;
+        Self::new(Exit::NotFound, format!("no task {kind} {subject}"))
             .hint("`almanack task list --subject TEXT` finds tasks by the beginning of a subject")
     }
 }
@@ -222,7 +224,7 @@ impl From<reschedule::Error> for Failure {
 
 #[cfg(test)]
 mod tests {
-    use almanack_core::task::{Identity, Kind, Subject};
+    use almanack_core::task::{Kind, Subject};
 
     use super::*;
 

@@ -27,7 +27,7 @@ const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 #[test]
 fn a_read_only_file_is_said_to_be_one() {
     let home = Home::new();
-    home.run(&["token", "list"]).expect_data();
+    home.run(&PUT).expect_data();
     let file = home.path().join("almanack.db");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
     for arguments in [&SERVE[..], &PUT] {
@@ -121,7 +121,7 @@ fn start_deaf_to_file_size(home: &Home) -> Process {
 #[test]
 fn a_sqlite_file_of_a_newer_version_is_refused_by_name() {
     let home = Home::new();
-    home.run(&["token", "list"]).expect_data();
+    home.run(&PUT).expect_data();
     let file = rusqlite::Connection::open(home.path().join("almanack.db")).unwrap();
     file.execute_batch(FUTURE).unwrap();
     refused_as_newer(&home, "sqlite:almanack.db");
