@@ -146,3 +146,41 @@ fn refused_as_newer(home: &Home, database: &str) {
         assert!(ran.notes.contains(told), "{ran}");
     }
 }
+
+#[test]
+fn a_file_that_is_no_database_is_said_to_be_none() {
+    let home = Home::new().file("almanack.db", &"not a database\n".repeat(100));
+    for arguments in [&SERVE[..], &PUT, &["task", "list"]] {
+        let ran = home.run(arguments);
+        assert_eq!(ran.code, 1, "{ran}");
+        let told = "open database `sqlite:almanack.db`: this is not a SQLite database";
+        assert!(ran.notes.contains(told), "{ran}");
+        assert!(ran.notes.contains("hint: check the name"), "{ran}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_server_said_is_told_once_with_advice_that_fits() {
+    let (home, schema) = (Home::new(), Schema::create().await);
+    let url = url::Url::parse(schema.url()).unwrap();
+    let (mut nowhere, mut nobody) = (url.clone(), url);
+    nowhere.set_path("/no_such_database");
+    nobody.set_username("no_such_user").unwrap();
+    for (url, told, advice) in [
+        (
+            nowhere,
+            "connect to PostgreSQL: FATAL: database \"no_such_database\" does not exist\n",
+            "hint: the server answers, but has no such database",
+        ),
+        (
+            nobody,
+            "connect to PostgreSQL: FATAL: role \"no_such_user\" does not exist\n",
+            "hint: the server answers, but not to this user",
+        ),
+    ] {
+        let ran = home.run(&["task", "list", "--database", url.as_str()]);
+        assert_eq!(ran.code, 4, "{ran}");
+        assert!(ran.notes.contains(told), "{ran}");
+        assert!(ran.notes.contains(advice), "{ran}");
+    }
+}
