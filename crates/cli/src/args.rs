@@ -152,9 +152,10 @@ pub(crate) struct ArticleServiceArguments {
     /// Where Almanack answers
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     pub(crate) almanack_url: String,
-    /// Tell Almanack this service's own address with every task
+    /// Do not tell Almanack where to call; its configuration must then have a url for the kinds
+    /// `ARTICLE_AUDIT` and `ARTICLE_PUBLISH`
     #[arg(long)]
-    pub(crate) name_callback: bool,
+    pub(crate) no_callback_url: bool,
     /// Retries to ask for with every task
     #[arg(long, value_name = "NUMBER")]
     pub(crate) max_retry: Option<u32>,

@@ -1,6 +1,6 @@
 //! The commands, one file each, and the way to them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use almanack_core::{
     store::Store,
@@ -55,10 +55,16 @@ pub(crate) fn dispatch(
             serve::run(&checked(loaded)?, &inputs.environment, output)
         }
         Command::Task(command) => {
-            wait_for(async { task::run(&Desk::open(&inputs).await?, command, output).await })
+            let errand = task::errand(command);
+            wait_for(async {
+                task::run(&Desk::open(&inputs, errand).await?, command, output).await
+            })
         }
         Command::Token(command) => {
-            wait_for(async { token::run(&Desk::open(&inputs).await?, command, output).await })
+            let errand = token::errand(command);
+            wait_for(async {
+                token::run(&Desk::open(&inputs, errand).await?, command, output).await
+            })
         }
     }
 }
@@ -97,9 +103,22 @@ struct Desk {
     origin: String,
 }
 
+/// Whether a command can do anything on a database that is not there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Errand {
+    /// It is about what is there already.
+    Existing,
+    /// It may be the first to write.
+    New,
+}
+
 impl Desk {
-    async fn open(inputs: &Inputs) -> Result<Self, Failure> {
+    async fn open(inputs: &Inputs, errand: Errand) -> Result<Self, Failure> {
         let settings = checked(config::load(inputs, Need::Database))?;
+        let missing = wiring::missing_file(&settings.database);
+        if let Some(file) = missing.filter(|_| errand == Errand::Existing) {
+            return Err(no_database(&file));
+        }
         let store = wiring::open_store(&settings.database).await?;
         let origin = format!("cli:{}", user(&inputs.environment));
         let clock = wiring::clock(store.as_ref()).await?;
@@ -114,6 +133,14 @@ impl Desk {
     fn rescheduler(&self) -> Rescheduler {
         wiring::rescheduler(&self.settings, self.store.clone(), self.clock.clone())
     }
+}
+
+fn no_database(file: &Path) -> Failure {
+    let what = format!("no database at {}", file.display());
+    Failure::new(Exit::NotFound, what).hint(
+        "run this where the node runs, or name its database: --database, --config or \
+         ALMANACK_DATABASE_URL; `almanack check` shows what is in force",
+    )
 }
 
 fn user(environment: &BTreeMap<String, String>) -> &str {

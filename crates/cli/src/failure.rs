@@ -1,8 +1,8 @@
 //! How a command fails: an exit code for scripts, a sentence and a hint for people.
 
-use std::{error::Error, fmt::Write as _, io};
+use std::{fmt::Write as _, io};
 
-use almanack_core::{reschedule::NothingThere, store};
+use almanack_core::{reschedule::NothingThere, store, task::Identity};
 use almanack_engine::reschedule;
 use serde_json::json;
 
@@ -148,17 +148,6 @@ impl Failure {
     }
 }
 
-/// An error and all its causes, in one line.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let _ = write!(text, ": {inner}");
-        cause = inner.source();
-    }
-    text
-}
-
 impl From<io::Error> for Failure {
     /// Only writing output fails this way; reading has its own words.
     fn from(error: io::Error) -> Self {
@@ -171,12 +160,19 @@ impl From<io::Error> for Failure {
 
 impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
-        let what = chain(&error);
+        let what = error.chain();
         match error {
-            store::Error::Unavailable { .. } => Self::new(Exit::Unavailable, what)
-                .hint("is the database running and its address right? `almanack check` shows it"),
+            store::Error::Unavailable { .. } => {
+                let hint = advice(&what);
+                Self::new(Exit::Unavailable, what).hint(hint)
+            }
             store::Error::Unwritable { .. } => Self::new(Exit::Unavailable, what)
                 .hint("may this user write the file and its folder, and is there space left?"),
+            store::Error::Incompatible { what } if what.contains("is not a database") => Self::new(
+                Exit::Failed,
+                "this is not a SQLite database, but some other file",
+            )
+            .hint("check the name in database.url; a file that is not there is created"),
             store::Error::Incompatible { .. } => {
                 Self::new(Exit::Failed, what).hint("use the version of Almanack that wrote it")
             }
@@ -185,16 +181,34 @@ impl From<store::Error> for Failure {
     }
 }
 
+/// What to do about a database that does not answer. The server's words are English unless somebody
+/// chose otherwise; words that are not recognised get the general advice.
+fn advice(what: &str) -> &'static str {
+    if what.contains("FATAL: database") && what.contains("does not exist") {
+        "the server answers, but has no such database: `createdb NAME` makes one, or correct the \
+         name at the end of database.url"
+    } else if what.contains("authentication") || what.contains("FATAL: role") {
+        "the server answers, but not to this user: check the user in database.url and \
+         database.password (or ALMANACK_DATABASE_PASSWORD)"
+    } else if what.contains("too many") {
+        "the server has no connection left; raise its max_connections or run fewer nodes"
+    } else {
+        "is the database running and its address right? `almanack check` shows it"
+    }
+}
+
 impl From<NothingThere> for Failure {
     fn from(nothing: NothingThere) -> Self {
-        Self::new(Exit::NotFound, nothing.to_string())
+        // In the order of the command line, so that it can be compared with what was typed.
+        let Identity { kind, subject } = nothing.identity;
+        Self::new(Exit::NotFound, format!("no task {kind} {subject}"))
             .hint("`almanack task list --subject TEXT` finds tasks by the beginning of a subject")
     }
 }
 
 impl From<reschedule::Error> for Failure {
     fn from(error: reschedule::Error) -> Self {
-        let what = chain(&error);
+        let what = error.to_string();
         match error {
             reschedule::Error::NothingThere(nothing) => nothing.into(),
             reschedule::Error::Store(error) => error.into(),
@@ -222,7 +236,7 @@ impl From<reschedule::Error> for Failure {
 
 #[cfg(test)]
 mod tests {
-    use almanack_core::task::{Identity, Kind, Subject};
+    use almanack_core::task::{Kind, Subject};
 
     use super::*;
 

@@ -38,8 +38,8 @@ pub(crate) struct Process {
     pub(crate) node_name: String,
     /// Where the API answers.
     pub(crate) address: SocketAddr,
-    /// Whether it answers anybody on this machine.
-    pub(crate) open: bool,
+    /// Whom it answers, in words.
+    pub(crate) answers: &'static str,
     /// Where its tasks live.
     pub(crate) store: Arc<dyn Store>,
     node: AdmittedNode,
@@ -55,11 +55,16 @@ pub(crate) async fn start(
     settings: &Settings,
     environment: &BTreeMap<String, String>,
 ) -> Result<Process, Failure> {
+    let listen_at = settings.server.listen;
+    // Where there is no database there are no tokens, and a refusal must not leave one behind.
+    if !listen_at.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
+        return Err(unguarded(listen_at));
+    }
     let store = wiring::open_store(&settings.database).await?;
     let clock = wiring::node_clock(store.as_ref()).await?;
     let access = choose_access(store.as_ref(), settings, clock.now()).await?;
-    let open = matches!(access, Access::Open { .. });
-    let listener = listen(settings.server.listen).await?;
+    let answers = whom(&access);
+    let listener = listen(listen_at).await?;
     let address = listener
         .local_addr()
         .map_err(|error| Failure::new(Exit::Failed, format!("listen: {error}")))?;
@@ -91,7 +96,7 @@ pub(crate) async fn start(
     Ok(Process {
         node_name,
         address,
-        open,
+        answers,
         store,
         node,
         listener,
@@ -208,9 +213,20 @@ async fn choose_access(
             hosts: settings.server.allowed_hosts.clone(),
         });
     }
+    Err(unguarded(listen))
+}
+
+fn unguarded(listen: SocketAddr) -> Failure {
     let what = format!("{listen} can be reached from elsewhere, and no token guards it");
-    Err(Failure::new(Exit::Usage, what)
-        .hint("`almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1"))
+    Failure::new(Exit::Usage, what)
+        .hint("`almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1")
+}
+
+fn whom(access: &Access) -> &'static str {
+    match access {
+        Access::Open { .. } => "anybody on this machine may ask it: there are no tokens yet",
+        Access::Tokens => "whoever asks it must show a token",
+    }
 }
 
 /// What this node is called: as configured, or after the machine, with an ending that tells two

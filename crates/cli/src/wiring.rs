@@ -1,6 +1,6 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     callback::{CallbackHandler, CallbackSettings},
@@ -59,6 +59,15 @@ pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>,
 /// Waits by a node's clock.
 pub(crate) fn sleeper(clock: &Arc<CorrectedClock>) -> Arc<dyn Sleeper> {
     Arc::new(ClockSleeper::new(Arc::clone(clock) as Arc<dyn Clock>))
+}
+
+/// The SQLite file that opening would create. Who only looks must not leave an empty database
+/// behind, and had better hear that this is not where the tasks are.
+pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
+    match Location::parse(database.url.expose()) {
+        Ok(Location::Sqlite(path)) if !path.exists() => Some(path),
+        _ => None,
+    }
 }
 
 /// Opens the configured database; creates or migrates it where needed.

@@ -9,7 +9,9 @@
 //!
 //! Without tokens ([`Access::Open`], meant for loopback) the browser is the danger: any web page can
 //! send requests to `localhost`. The host a request names must then be ours, which stops DNS
-//! rebinding, and a change must not come from a page of another origin.
+//! rebinding, and a change must not come from a page of another origin. A token that is shown counts
+//! even then: whoever shows one means to be known by it, and wants to hear that it is wrong before
+//! the day on which it matters.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +41,7 @@ const REMEMBERED_MAX: usize = 1024;
 /// Who may ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody who can reach the listener. Only for loopback.
+    /// Anybody who can reach the listener, with a valid token or none. Only for loopback.
     Open {
         /// Host names to answer to besides `localhost`, `127.0.0.1` and `[::1]`.
         hosts: Vec<String>,
@@ -89,25 +91,23 @@ impl Gate {
     }
 
     async fn admit(&self, request: &Parts) -> Result<Asker, Problem> {
-        match &self.state.access {
-            Access::Open { hosts } => {
-                check_host(request, hosts)?;
-                check_origin(request)?;
-                Ok(Asker("anonymous".to_owned()))
-            }
-            Access::Tokens => {
-                let token = self.token(&request.headers).await?;
-                let needed = needed_scope(&request.method);
-                if !token.scope.allows(needed) {
-                    let detail = format!(
-                        "token `{}` has scope `{}`; this needs `{needed}`",
-                        token.name, token.scope
-                    );
-                    return Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed.as_str()));
-                }
-                Ok(Asker(token.name))
+        if let Access::Open { hosts } = &self.state.access {
+            check_host(request, hosts)?;
+            check_origin(request)?;
+            if !request.headers.contains_key(header::AUTHORIZATION) {
+                return Ok(Asker("anonymous".to_owned()));
             }
         }
+        let token = self.token(&request.headers).await?;
+        let needed = needed_scope(&request.method);
+        if token.scope.allows(needed) {
+            return Ok(Asker(token.name));
+        }
+        let detail = format!(
+            "token `{}` has scope `{}`; this needs `{needed}`",
+            token.name, token.scope
+        );
+        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed.as_str()))
     }
 
     async fn token(&self, headers: &HeaderMap) -> Result<Token, Problem> {

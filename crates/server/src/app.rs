@@ -104,7 +104,9 @@ fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
             ANSWER_WITHIN,
         ))
         .layer(CatchPanicLayer::custom(problem::panicked))
-        .layer(map_response(problem::unify))
+        .layer(map_response(move |response| {
+            problem::unify(response, body_bytes)
+        }))
         .layer(CompressionLayer::new())
         .layer(header(header::CONTENT_SECURITY_POLICY, policy))
         .layer(header(header::CACHE_CONTROL, "no-store"))
@@ -217,7 +219,7 @@ mod tests {
             (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         ] {
             let plain = Router::new().route("/", get(move || async move { (status, "words") }));
-            let app = plain.layer(map_response(problem::unify));
+            let app = plain.layer(map_response(|response| problem::unify(response, 1024)));
             let answer = app.oneshot(Request::new(Body::empty())).await.unwrap();
             assert_eq!(answer.status(), status);
             let body = to_bytes(answer.into_body(), 10_000).await.unwrap();

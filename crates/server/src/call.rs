@@ -1,6 +1,8 @@
 //! What every changing request brings: who asks, a body of at most so many bytes, and perhaps a key
 //! under which it wants to be carried out only once.
 
+use std::sync::Arc;
+
 use almanack_core::{
     store::OnceKey,
     task::{Identity, Kind, Subject},
@@ -17,9 +19,11 @@ use serde::{
 use serde_json::error::Category;
 
 use crate::{
+    AppState,
     access::Asker,
     idempotency,
-    problem::{Code, Problem},
+    problem::{self, Code, Problem},
+    words,
 };
 
 /// A changing request.
@@ -30,10 +34,10 @@ pub(crate) struct Call {
     body: Bytes,
 }
 
-impl<S: Send + Sync> FromRequest<S> for Call {
+impl FromRequest<Arc<AppState>> for Call {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
         let asker = Asker::from_request_parts(&mut parts, state).await?;
         // Rebuilt with the extensions, because the body limit may be one of them.
@@ -41,10 +45,7 @@ impl<S: Send + Sync> FromRequest<S> for Call {
         *bodied.extensions_mut() = parts.extensions.clone();
         let body = Bytes::from_request(bodied, state).await;
         let body = body.map_err(|rejection| match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
-                Code::BodyTooLarge,
-                "the body is larger than this node takes",
-            ),
+            StatusCode::PAYLOAD_TOO_LARGE => problem::body_too_large(state.limits.body_bytes),
             _ => Problem::new(Code::BadRequest, "the body could not be read to its end"),
         })?;
         let once = idempotency::key(&parts, &asker, &body)?;
@@ -109,7 +110,7 @@ pub(crate) fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Prob
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let cause = error.into_inner();
-        let problem = Problem::new(json_code(&cause), cause.to_string());
+        let problem = Problem::new(json_code(&cause), words::of_json(&cause.to_string()));
         if path == "." {
             problem
         } else {
@@ -154,8 +155,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let query = Query::<T>::from_request_parts(parts, state).await;
-        let Query(asked) =
-            query.map_err(|rejection| Problem::new(Code::InvalidQuery, rejection.body_text()))?;
+        let Query(asked) = query.map_err(|rejection| {
+            Problem::new(Code::InvalidQuery, words::of_query(&rejection.body_text()))
+        })?;
         Ok(Self(asked))
     }
 }

@@ -29,6 +29,7 @@ use crate::{
     problem::{Code, Problem},
     receipts::{ReceiptView, answer},
     tasks::body::{check_callback, parse_instant},
+    words,
 };
 
 mod schema;
@@ -157,7 +158,7 @@ fn understand(text: &str, limits: &Limits) -> Result<Wish, Problem> {
 /// The two mistakes that deserve a better sentence than the parser's own.
 fn explain(text: &str, error: EventError) -> Problem {
     let Ok(event) = serde_json::from_str::<Value>(text) else {
-        return Problem::new(Code::MalformedJson, error.to_string());
+        return Problem::new(Code::MalformedJson, words::of_json(&error.to_string()));
     };
     let path = "data.execute_at";
     let time = event.pointer("/data/execute_at").and_then(Value::as_str);

@@ -14,6 +14,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 pub use self::code::Code;
+use crate::words;
 
 mod code;
 
@@ -143,6 +144,7 @@ impl From<EventError> for Problem {
     fn from(error: EventError) -> Self {
         match error {
             EventError::Invalid(invalid) => invalid.into(),
+            EventError::Shape(told) => Self::new(Code::InvalidEvent, words::of_json(&told)),
             other => Self::new(Code::InvalidEvent, other.to_string()),
         }
     }
@@ -198,7 +200,7 @@ fn internal() -> Problem {
 
 /// Turns whatever a layer below answered in its own words into a problem, so that callers meet one
 /// form of error only.
-pub(crate) async fn unify(response: Response) -> Response {
+pub(crate) async fn unify(response: Response, body_bytes_max: usize) -> Response {
     let status = response.status();
     let is_problem = response
         .headers()
@@ -208,10 +210,7 @@ pub(crate) async fn unify(response: Response) -> Response {
         return response;
     }
     let problem = match status {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
-            Code::BodyTooLarge,
-            "the body is larger than this node takes",
-        ),
+        StatusCode::PAYLOAD_TOO_LARGE => body_too_large(body_bytes_max),
         StatusCode::METHOD_NOT_ALLOWED => Problem::new(
             Code::MethodNotAllowed,
             "this path does not take this method; see Allow",
@@ -227,6 +226,14 @@ pub(crate) async fn unify(response: Response) -> Response {
         unified.headers_mut().insert(header::ALLOW, allow.clone());
     }
     unified
+}
+
+/// A body over the limit, which a caller must know to keep it.
+pub(crate) fn body_too_large(bytes_max: usize) -> Problem {
+    let detail = format!(
+        "the body is larger than the {bytes_max} bytes this node takes; send fewer items at a time"
+    );
+    Problem::new(Code::BodyTooLarge, detail)
 }
 
 fn timed_out() -> Problem {

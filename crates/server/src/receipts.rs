@@ -5,7 +5,7 @@ use std::sync::Arc;
 use almanack_core::{
     history::{Decision, Kept},
     reschedule::{DecisionId, Receipt, Rule},
-    task::{Identity, TaskId},
+    task::{Identity, Task, TaskId},
 };
 use axum::{
     Json,
@@ -187,13 +187,68 @@ impl From<Decision> for DecisionView {
     }
 }
 
-/// A decision, and what came of it.
+/// A receipt, asked about later: the fields it was given with, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct KeptView {
     /// Whether it was kept.
     kept: KeptName,
-    #[serde(flatten)]
-    decision: DecisionView,
+    /// Names the decision.
+    #[schema(example = "17.2")]
+    receipt: String,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    decided_at: Timestamp,
+    /// Who asked.
+    #[schema(example = "api:editor")]
+    origin: String,
+    /// Which rule applied.
+    rule: RuleName,
+    /// What the task is about.
+    #[schema(example = "article:42")]
+    subject: String,
+    /// What is tried.
+    #[schema(example = "ARTICLE_PUBLISH")]
+    kind: String,
+    /// The identity's newest row after the decision.
+    task_id: i64,
+    /// The row that was cancelled to make room, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled_task_id: Option<i64>,
+    /// The time before, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    old_execute_at: Option<Timestamp>,
+    /// The time afterwards.
+    #[schema(value_type = String, format = DateTime)]
+    execute_at: Timestamp,
+    /// The revision afterwards; absent where only a later one is still known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<i64>,
+}
+
+impl KeptView {
+    /// `row` is the one the decision was made on.
+    fn of(row: &Task, decision: Decision, kept: Kept) -> Self {
+        let made_on = decision.id.task_id;
+        let cancelled = decision.rule == Rule::CancelledAndInserted;
+        // A row keeps only its newest revision, so that of its creation may be overwritten. A row
+        // that has none never had one.
+        let overwritten = decision.id.number == 0 && row.decisions > 0 && row.revision.0 > 0;
+        Self {
+            kept: kept.into(),
+            receipt: receipt_id(decision.id),
+            decided_at: decision.decided_at,
+            origin: decision.origin,
+            rule: decision.rule.into(),
+            subject: row.identity.subject.to_string(),
+            kind: row.identity.kind.to_string(),
+            task_id: decision.new_task_id.unwrap_or(made_on).0,
+            cancelled_task_id: cancelled.then_some(made_on.0),
+            old_execute_at: decision.old_execute_at,
+            execute_at: decision.execute_at,
+            revision: (!overwritten).then_some(decision.revision),
+        }
+    }
 }
 
 /// Whether a decision was kept.
@@ -246,11 +301,9 @@ pub(crate) async fn get_receipt(
     let none = || Problem::new(Code::NoSuchReceipt, "no decision has this receipt");
     let Path(id) = id.map_err(|_| none())?;
     let id = parse_receipt_id(&id).ok_or_else(none)?;
+    let row = state.store.load_task(id.task_id).await?.ok_or_else(none)?;
     let (decision, kept) = state.rescheduler.verify(id).await?.ok_or_else(none)?;
-    Ok(Json(KeptView {
-        kept: kept.into(),
-        decision: decision.into(),
-    }))
+    Ok(Json(KeptView::of(&row, decision, kept)))
 }
 
 #[cfg(test)]

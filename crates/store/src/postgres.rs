@@ -13,9 +13,11 @@ mod task;
 
 use std::time::Duration;
 
-use almanack_core::store::{Error, Nudges, Result, Store};
+use almanack_core::store::{Cause, Error, Nudges, Result, Store};
 use async_trait::async_trait;
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{
+    Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
+};
 use jiff::{SignedDuration, Timestamp};
 use tokio_postgres::{Config, NoTls, error::SqlState};
 
@@ -140,9 +142,15 @@ impl Store for PostgresStore {
 }
 
 async fn client(pool: &Pool) -> Result<Object> {
-    pool.get()
-        .await
-        .map_err(|error| unavailable("connect to PostgreSQL", error))
+    let statement = "connect to PostgreSQL";
+    pool.get().await.map_err(|error| match error {
+        // The pool's own words would only stand before the server's.
+        PoolError::Backend(error) => Error::Unavailable {
+            statement,
+            source: bare(error),
+        },
+        other => unavailable(statement, other),
+    })
 }
 
 /// Brings the schema up to date and names the channel for hints. Two nodes may start at once: the
@@ -190,6 +198,15 @@ fn unavailable(
     }
 }
 
+/// What the server said, without the driver's "db error" before it.
+fn bare(error: tokio_postgres::Error) -> Cause {
+    if error.as_db_error().is_none() {
+        return Box::new(error);
+    }
+    let told = error.to_string();
+    error.into_source().unwrap_or_else(|| told.into())
+}
+
 /// Sorts the server's errors by what a caller can do about them.
 fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
     let unwritable = [
@@ -201,7 +218,7 @@ fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
     match error.code() {
         Some(code) if unwritable.contains(code) => Error::Unwritable {
             statement,
-            source: Box::new(error),
+            source: bare(error),
         },
         Some(code) if incompatible.contains(code) => Error::Incompatible {
             // The driver's own words are just "db error"; the server names what is missing.
@@ -209,6 +226,9 @@ fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
                 .as_db_error()
                 .map_or_else(|| error.to_string(), |told| told.message().to_owned()),
         },
-        _ => unavailable(statement, error),
+        _ => Error::Unavailable {
+            statement,
+            source: bare(error),
+        },
     }
 }

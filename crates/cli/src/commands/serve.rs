@@ -24,7 +24,7 @@ pub(super) fn run(
         let stop = process::stop_signal()?;
         let process = process::start(settings, environment).await?;
         let (name, address) = (process.node_name.clone(), process.address);
-        tracing::info!(node.name = %name, %address, open = process.open, "the node runs");
+        tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
         process.run(stop).await?;
         tracing::info!(node.name = %name, "the node has stopped");
         Ok(Exit::Ok)
@@ -32,7 +32,7 @@ pub(super) fn run(
 }
 
 /// What the process writes about itself goes to the notes, never between the data.
-fn start_log(log: &Log, colour: bool) -> Result<(), Failure> {
+pub(super) fn start_log(log: &Log, colour: bool) -> Result<(), Failure> {
     let filter = tracing_subscriber::EnvFilter::try_new(&log.level)
         .map_err(|error| Failure::new(Exit::Usage, format!("log.level: {error}")))?;
     let lines = tracing_subscriber::fmt()

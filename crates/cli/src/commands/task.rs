@@ -9,7 +9,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::{Desk, identity, refused};
+use super::{Desk, Errand, identity, refused};
 use crate::{
     args::{IdentityArguments, TaskCommand},
     failure::{Exit, Failure},
@@ -22,6 +22,17 @@ mod batch;
 mod history;
 mod list;
 mod put;
+
+/// Who withdraws with a revision leaves a mark even where nothing is; the others need a task.
+pub(super) fn errand(command: &TaskCommand) -> Errand {
+    match command {
+        TaskCommand::Put(_) | TaskCommand::Cancel { .. } => Errand::New,
+        TaskCommand::Get(_)
+        | TaskCommand::List(_)
+        | TaskCommand::Retry(_)
+        | TaskCommand::History(_) => Errand::Existing,
+    }
+}
 
 /// Does what was asked with tasks.
 pub(super) async fn run(

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::Desk;
+use super::{Desk, Errand};
 use crate::{
     args::{ScopeName, TokenCommand},
     config::secret::Secret,
@@ -24,6 +24,18 @@ use crate::{
 };
 
 const NAME_BYTES_MAX: usize = 100;
+/// A node decides at its start whether it asks for tokens, and this changes what it will decide.
+const FIRST_TOKEN: &str = "\
+This is the first token: nodes that listen on loopback ask everybody for one after their next start.
+";
+
+/// Only making a token makes sense on a database that is not there yet.
+pub(super) fn errand(command: &TokenCommand) -> Errand {
+    match command {
+        TokenCommand::Create { .. } => Errand::New,
+        TokenCommand::List | TokenCommand::Revoke { .. } => Errand::Existing,
+    }
+}
 
 /// Does what was asked with tokens.
 pub(super) async fn run(
@@ -69,6 +81,12 @@ async fn create(
         expires_at,
         revoked_at: None,
     };
+    let first = !desk
+        .store
+        .load_tokens()
+        .await?
+        .iter()
+        .any(|t| t.is_valid(now));
     let saved = desk.store.save_token(&token).await;
     saved.map_err(|error| Failure::from(error).during("create token"))?;
     if output.json {
@@ -77,6 +95,9 @@ async fn create(
     } else {
         output.line(secret.expose())?;
         output.note("This is the only time the token is shown; keep it where secrets are kept.\n");
+        if first {
+            output.note(FIRST_TOKEN);
+        }
     }
     Ok(Exit::Ok)
 }

@@ -211,6 +211,8 @@ fn start_service(home: &Home, address: SocketAddr, almanack: SocketAddr) -> Proc
     let command = home.command(&[
         "world",
         "article-service",
+        // Calls go over a line that the test can cut, so the nodes' configuration says where.
+        "--no-callback-url",
         "--max-retry",
         MAX_RETRY,
         "--listen",

@@ -19,3 +19,4 @@ mod put;
 mod surface;
 mod task;
 mod token;
+mod world;

@@ -118,12 +118,14 @@ fn a_broken_configuration_stops_every_command_that_needs_one() {
 
 #[test]
 fn an_address_open_to_others_needs_a_token_first() {
-    let ran = Home::new().run(&["serve", "--listen", "0.0.0.0:0"]);
+    let home = Home::new();
+    let ran = home.run(&["serve", "--listen", "0.0.0.0:0"]);
     insta::assert_snapshot!(ran, @"
     error: 0.0.0.0:0 can be reached from elsewhere, and no token guards it
     hint: `almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1
     exit 2
     ");
+    assert!(!home.path().join("almanack.db").exists());
 }
 
 #[test]

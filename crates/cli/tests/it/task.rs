@@ -145,17 +145,42 @@ fn a_receipt_for_programs() {
 
 #[test]
 fn what_does_not_exist_is_exit_code_3() {
+    let home = home();
+    put(&home, AT, &[]).expect_data();
     for verb in ["get", "cancel", "retry", "history"] {
-        let ran = home().run(&["task", verb, "ARTICLE_PUBLISH", "article:43"]);
+        let ran = home.run(&["task", verb, "ARTICLE_PUBLISH", "article:43"]);
         assert_eq!((ran.code, ran.data.as_str()), (3, ""), "{verb}: {ran}");
         assert!(
-            ran.notes.contains("no task (article:43, ARTICLE_PUBLISH)"),
-            "{verb}: {ran}"
+            ran.notes.contains("no task ARTICLE_PUBLISH article:43"),
+            "in the order of the command line, {verb}: {ran}"
         );
     }
-    let ran = home().run(&["task", "get", "K", "s", "--json"]);
+    let ran = home.run(&["task", "get", "K", "s", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&ran.notes).unwrap();
     assert_eq!(told["error"]["code"], "not_found");
+}
+
+#[test]
+fn who_only_looks_makes_no_database() {
+    let home = Home::new();
+    for arguments in [
+        &["task", "list"][..],
+        &["task", "get", "K", "s"],
+        &["task", "retry", "K", "s"],
+        &["task", "history", "K", "s"],
+        &["token", "list"],
+        &["token", "revoke", "editor"],
+    ] {
+        let ran = home.run(arguments);
+        assert_eq!(
+            (ran.code, ran.data.as_str()),
+            (3, ""),
+            "{arguments:?}: {ran}"
+        );
+        assert!(ran.notes.contains("no database at almanack.db"), "{ran}");
+        let left = std::fs::read_dir(home.path()).unwrap().count();
+        assert_eq!(left, 0, "{arguments:?} leaves nothing behind");
+    }
 }
 
 #[test]
@@ -197,7 +222,8 @@ fn lists_are_filtered_and_cut() {
 
 #[test]
 fn a_database_that_cannot_be_opened_is_exit_code_4() {
-    let ran = home().run(&["task", "list", "--database", "sqlite:/no/such/folder/x.db"]);
+    let nowhere = "sqlite:/no/such/folder/x.db";
+    let ran = put(&home(), AT, &["--database", nowhere]);
     assert_eq!((ran.code, ran.data.as_str()), (4, ""), "{ran}");
     let nobody = "postgres://bob:hunter2@127.0.0.1:1/x";
     let ran = home().run(&["task", "list", "--database", nobody]);
@@ -208,6 +234,8 @@ fn a_database_that_cannot_be_opened_is_exit_code_4() {
 #[test]
 fn who_lists_tasks_need_not_hold_the_signing_keys() {
     let home = Home::with("[callback]\nsecret = \"env:NOT_SET\"\n");
+    home.run(&["token", "create", "viewer", "--scope", "read"])
+        .expect_data();
     assert_eq!(home.run(&["task", "list"]).code, 0);
     assert_eq!(home.run(&["check"]).code, 2);
 }

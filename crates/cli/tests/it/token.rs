@@ -22,14 +22,20 @@ fn a_token_is_shown_once_listed_and_taken_back() {
         "{token}"
     );
 
+    assert!(
+        made.notes.contains("after their next start"),
+        "the first token locks what was open: {made}"
+    );
+
     let again = home.run(&create);
     assert_eq!(
         again.to_string(),
         "error: create token: token `editor` already exists\nexit 1"
     );
 
-    home.run(&["token", "create", "viewer", "--scope", "read"])
-        .expect_data();
+    let second = home.run(&["token", "create", "viewer", "--scope", "read"]);
+    assert_eq!(second.code, 0, "{second}");
+    assert!(!second.notes.contains("next start"), "{second}");
     assert_eq!(
         home.run(&["token", "revoke", "editor"]).expect_data(),
         "revoked editor\n"

@@ -26,6 +26,10 @@ fn made(name: &str, scope: Scope) -> (Token, String) {
 }
 
 async fn guarded() -> World {
+    with_tokens(Access::Tokens).await
+}
+
+async fn with_tokens(access: Access) -> World {
     let store = SqliteStore::in_memory().unwrap();
     for scope in Scope::ALL {
         store
@@ -33,7 +37,7 @@ async fn guarded() -> World {
             .await
             .unwrap();
     }
-    World::with(store, Access::Tokens)
+    World::with(store, access)
 }
 
 async fn ask(world: &World, method: Method, path: &str, shown: &str) -> Answer {
@@ -253,4 +257,31 @@ async fn without_tokens_no_foreign_page_may_change_anything() {
             .await;
         assert_eq!(answer.status, status, "{origin}: {}", answer.body);
     }
+}
+
+#[tokio::test]
+async fn a_token_that_is_shown_counts_even_where_none_is_needed() {
+    let world = with_tokens(Access::Open { hosts: Vec::new() }).await;
+    for (shown, put, get) in [
+        ("Bearer alm_wrong", 401, 401),
+        ("Bearer", 401, 401),
+        ("alm_admin", 401, 401),
+        ("Bearer alm_read", 403, 404),
+    ] {
+        assert_eq!(
+            ask(&world, Method::PUT, ARTICLE, shown).await.status,
+            put,
+            "{shown}"
+        );
+        assert_eq!(
+            ask(&world, Method::GET, ARTICLE, shown).await.status,
+            get,
+            "{shown}"
+        );
+    }
+    assert!(world.rows().await.is_empty());
+    let put = ask(&world, Method::PUT, ARTICLE, "Bearer alm_operate").await;
+    assert_eq!(put.status, 201, "{}", put.body);
+    let task = world.get(ARTICLE).await.json();
+    assert_eq!(task["origin"], "api:operate", "the history names the token");
 }

@@ -178,6 +178,19 @@ async fn rs_11_bad_input_changes_nothing_as_an_event_either() {
         ("/data", json!({"kinds": 1}), "invalid_event", "kinds"),
         ("/data", file, "invalid_value", "data.callback_url"),
         ("", json!({}), "invalid_event", "specversion"),
+        ("", json!([]), "invalid_event", "expected a JSON object"),
+        (
+            "/data",
+            json!([]),
+            "invalid_event",
+            "expected a JSON object",
+        ),
+        (
+            "/data/revision",
+            json!("1"),
+            "invalid_event",
+            "expected a whole number",
+        ),
     ] {
         let mut body = event("article:42", 1, 9);
         *body.pointer_mut(at).unwrap() = value;

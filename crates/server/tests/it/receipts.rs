@@ -3,7 +3,7 @@
 use almanack_testkit::fixture::at as instant;
 use insta::assert_json_snapshot;
 
-use crate::harness::{ARTICLE, World, at};
+use crate::harness::{ARTICLE, Answer, World, at};
 
 async fn put(world: &World, minute: u8) -> String {
     let receipt = world.put(ARTICLE, &at(minute)).await.json();
@@ -35,10 +35,13 @@ async fn rs_14_receipts_say_whether_they_were_kept() {
       "decided_at": "2026-01-05T08:00:00Z",
       "execute_at": "2026-01-05T09:10:00Z",
       "kept": "done",
+      "kind": "ARTICLE_PUBLISH",
       "old_execute_at": "2026-01-05T09:00:00Z",
       "origin": "api:anonymous",
       "receipt": "1.1",
+      "revision": 0,
       "rule": "updated",
+      "subject": "article:42",
       "task_id": 1
     }
     "#);
@@ -63,5 +66,47 @@ async fn rs_14_a_receipt_nobody_was_given_is_not_found() {
             (404, "no_such_receipt"),
             "{id}"
         );
+    }
+}
+
+#[tokio::test]
+async fn rs_14_a_receipt_reads_later_as_it_was_given() {
+    let world = World::open();
+    let numbered = |minute: u8, revision: i64| {
+        let time = at(minute);
+        format!("{},\"revision\":{revision}}}", time.trim_end_matches('}'))
+    };
+    let mut given = vec![
+        world.put(ARTICLE, &at(0)).await,
+        world.put(ARTICLE, &at(10)).await,
+    ];
+    world.clock.set(instant(3600 + 600));
+    world.claim(1).await;
+    given.push(world.put(ARTICLE, &numbered(30, 7)).await);
+    given.push(world.put(ARTICLE, &numbered(40, 6)).await);
+    given.push(world.delete(ARTICLE).await);
+    given.push(world.put(ARTICLE, &numbered(50, 8)).await);
+    let rules: Vec<_> = given.iter().map(|one| one.json()["rule"].clone()).collect();
+    assert_eq!(
+        rules,
+        [
+            "created",
+            "updated",
+            "cancelled_and_inserted",
+            "ignored_stale",
+            "cancelled",
+            "reinserted"
+        ]
+    );
+    for receipt in given.iter().map(Answer::json) {
+        let path = format!("/api/v1/receipts/{}", receipt["receipt"].as_str().unwrap());
+        let later = world.get(&path).await.json();
+        for (field, value) in receipt.as_object().unwrap() {
+            if field == "revision" && receipt["rule"] == "created" {
+                assert_eq!(later.get(field), None, "only the row's newest is known");
+                continue;
+            }
+            assert_eq!(&later[field], value, "{field} of {receipt}\nlater {later}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! redelivery has the same bytes and the same id. The id follows from what the event says
 //! (`article:42/ARTICLE_PUBLISH/3`), which makes a second event for one revision impossible.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -45,7 +45,12 @@ pub(super) struct Event {
 }
 
 impl Writer {
-    pub(super) fn new(wishes: Wishes, addr: SocketAddr) -> Self {
+    /// `listening` on every address means to be called on this machine.
+    pub(super) fn new(wishes: Wishes, listening: SocketAddr) -> Self {
+        let mut addr = listening;
+        if addr.ip().is_unspecified() {
+            addr.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        }
         Self { wishes, addr }
     }
 

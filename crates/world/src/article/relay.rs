@@ -4,6 +4,9 @@
 //! the answer and writing that down, the event goes out again; its revision makes that harmless.
 //! What Almanack refuses is set aside with the reason, so that one bad event stops nobody else.
 //! The relay sleeps while there is nothing to do and is woken by whoever writes an event.
+//!
+//! What does not arrive is said in the log: a refused event with its reason, and an Almanack that
+//! takes nothing once when it begins, once when the reason changes and once when it is over.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,6 +27,9 @@ use crate::{
 const BATCH_MAX: u32 = 100;
 /// Longest reason kept for a rejected event, in characters.
 const REASON_CHARS_MAX: usize = 300;
+
+/// What to do about a refused event.
+const RETRY: &str = "once the reason is gone, POST /outbox/retry sends it again";
 
 /// How the relay waits while Almanack does not take events: twice as long each time, up to `max`,
 /// and of that a random part, so that several services do not come back in step.
@@ -97,11 +103,29 @@ enum Item {
     Later(String),
 }
 
+/// Why Almanack takes no events at present, as the log was told last. Every round fails anew; only
+/// a change is worth a line.
+#[derive(Debug, Default)]
+struct Trouble(Option<String>);
+
+impl Trouble {
+    fn is_news(&mut self, reason: &str) -> bool {
+        let news = self.0.as_deref() != Some(reason);
+        self.0 = Some(reason.to_owned());
+        news
+    }
+
+    fn ends(&mut self) -> bool {
+        self.0.take().is_some()
+    }
+}
+
 impl Relay {
     /// Runs until dropped; whatever is dropped half-way is sent again.
     pub(super) async fn run(self) {
         let mut chance = Chance::new(self.pace.seed);
         let mut failures = 0_u32;
+        let mut trouble = Trouble::default();
         loop {
             match self.round().await {
                 Ok(Round::Idle) => {
@@ -110,10 +134,16 @@ impl Relay {
                 }
                 Ok(Round::Settled) => {
                     failures = 0;
+                    if trouble.ends() {
+                        tracing::info!("Almanack takes events again");
+                    }
                     continue;
                 }
                 Ok(Round::Later(reason)) => {
-                    tracing::warn!(reason, "Almanack does not take events");
+                    if trouble.is_news(&reason) {
+                        let url = &self.events_url;
+                        tracing::warn!(reason, url, "Almanack does not take events; they wait");
+                    }
                     self.tell(Happening::AlmanackAway { reason });
                 }
                 Err(error) => log_outbox_failure(&error),
@@ -165,6 +195,14 @@ impl Relay {
                     continue;
                 }
             };
+            if let Some(reason) = &rejected {
+                let event_id = &row.event_id;
+                tracing::warn!(
+                    event.id = event_id,
+                    reason,
+                    "Almanack refused an event; {RETRY}"
+                );
+            }
             settled.push(Settled {
                 outbox_id: row.outbox_id,
                 rejected,
@@ -179,9 +217,6 @@ impl Relay {
             .count();
         let sent = settled.len() - rejected;
         self.store.settle(settled, (self.clock)()).await?;
-        if rejected > 0 {
-            tracing::warn!(rejected, "Almanack rejected events; see GET /outbox");
-        }
         self.tell(Happening::EventsSettled { sent, rejected });
         Ok(round)
     }
@@ -203,7 +238,7 @@ impl Relay {
         };
         match answer.await {
             Ok((status, body)) => judge(status, &body, waiting.len()),
-            Err(error) => Verdict::Later(error.without_url().to_string()),
+            Err(error) => Verdict::Later(chain(&error.without_url())),
         }
     }
 
@@ -211,6 +246,13 @@ impl Relay {
         // Nobody watching is the usual case, not a failure.
         let _ = self.happenings.send(happening);
     }
+}
+
+/// An error and its causes: the HTTP client's own words are only "error sending request".
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let told: Vec<String> = causes.map(ToString::to_string).collect();
+    told.join(": ")
 }
 
 fn log_outbox_failure(error: &Error) {

@@ -46,7 +46,7 @@ where article_id = ?1 and state = 'AUDIT_SUCCESS' and withdrawn_at_us is null
 const WRITE_EVENT: &str = "
 insert into outbox (event_id, article_id, event, written_at_us) values (?1, ?2, ?3, ?4)";
 const LOAD_WAITING: &str = "
-select outbox_id, event from outbox where status = 'WAITING' order by outbox_id limit ?1";
+select outbox_id, event_id, event from outbox where status = 'WAITING' order by outbox_id limit ?1";
 const SETTLE: &str = "
 update outbox set status = ?2, reason = ?3, settled_at_us = ?4
 where outbox_id = ?1 and status = 'WAITING'";
@@ -96,6 +96,7 @@ pub(super) enum Publication {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) outbox_id: i64,
+    pub(super) event_id: String,
     pub(super) event: String,
 }
 
@@ -236,7 +237,8 @@ impl Store {
             let rows = statement.query_map([limit], |row| {
                 Ok(Waiting {
                     outbox_id: row.get(0)?,
-                    event: row.get(1)?,
+                    event_id: row.get(1)?,
+                    event: row.get(2)?,
                 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)

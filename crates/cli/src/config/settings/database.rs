@@ -67,6 +67,14 @@ impl Database {
 
 fn address(raw: &Raw) -> Read<Address> {
     let text = value::text(raw)?;
+    if let Some(path) = text.strip_prefix("sqlite:")
+        && path.trim_start_matches('/') == ":memory:"
+    {
+        return Err(Complaint::new(
+            format!("`{text}` would forget every task when the process ends"),
+            "name a file: \"sqlite:almanack.db\"",
+        ));
+    }
     if text
         .strip_prefix("sqlite:")
         .is_some_and(|path| !path.is_empty())
@@ -246,5 +254,13 @@ mod tests {
             Ok(url)
         );
         assert_eq!(address(&[]).as_deref(), Ok("sqlite:almanack.db"));
+    }
+
+    #[test]
+    fn memory_is_no_place_for_tasks() {
+        for url in ["sqlite::memory:", "sqlite://:memory:"] {
+            let told = address(&[("ALMANACK_DATABASE_URL", url)]).unwrap_err();
+            assert!(told.contains("would forget every task"), "{told}");
+        }
     }
 }

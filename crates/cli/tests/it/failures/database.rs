@@ -27,7 +27,7 @@ const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 #[test]
 fn a_read_only_file_is_said_to_be_one() {
     let home = Home::new();
-    home.run(&["token", "list"]).expect_data();
+    home.run(&PUT).expect_data();
     let file = home.path().join("almanack.db");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
     for arguments in [&SERVE[..], &PUT] {
@@ -121,7 +121,7 @@ fn start_deaf_to_file_size(home: &Home) -> Process {
 #[test]
 fn a_sqlite_file_of_a_newer_version_is_refused_by_name() {
     let home = Home::new();
-    home.run(&["token", "list"]).expect_data();
+    home.run(&PUT).expect_data();
     let file = rusqlite::Connection::open(home.path().join("almanack.db")).unwrap();
     file.execute_batch(FUTURE).unwrap();
     refused_as_newer(&home, "sqlite:almanack.db");
@@ -144,5 +144,43 @@ fn refused_as_newer(home: &Home, database: &str) {
         assert_eq!(ran.code, 1, "{ran}");
         let told = "migration 999 (`0999_future`) from a newer version of Almanack";
         assert!(ran.notes.contains(told), "{ran}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_database_is_said_to_be_none() {
+    let home = Home::new().file("almanack.db", &"not a database\n".repeat(100));
+    for arguments in [&SERVE[..], &PUT, &["task", "list"]] {
+        let ran = home.run(arguments);
+        assert_eq!(ran.code, 1, "{ran}");
+        let told = "open database `sqlite:almanack.db`: this is not a SQLite database";
+        assert!(ran.notes.contains(told), "{ran}");
+        assert!(ran.notes.contains("hint: check the name"), "{ran}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_server_said_is_told_once_with_advice_that_fits() {
+    let (home, schema) = (Home::new(), Schema::create().await);
+    let url = url::Url::parse(schema.url()).unwrap();
+    let (mut nowhere, mut nobody) = (url.clone(), url);
+    nowhere.set_path("/no_such_database");
+    nobody.set_username("no_such_user").unwrap();
+    for (url, told, advice) in [
+        (
+            nowhere,
+            "connect to PostgreSQL: FATAL: database \"no_such_database\" does not exist\n",
+            "hint: the server answers, but has no such database",
+        ),
+        (
+            nobody,
+            "connect to PostgreSQL: FATAL: role \"no_such_user\" does not exist\n",
+            "hint: the server answers, but not to this user",
+        ),
+    ] {
+        let ran = home.run(&["task", "list", "--database", url.as_str()]);
+        assert_eq!(ran.code, 4, "{ran}");
+        assert!(ran.notes.contains(told), "{ran}");
+        assert!(ran.notes.contains(advice), "{ran}");
     }
 }

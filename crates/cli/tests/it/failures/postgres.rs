@@ -99,7 +99,7 @@ async fn postgres_gone_answers_503_and_what_fell_due_meanwhile_is_done_afterward
     // The answer arrives while nobody can write it down.
     business.release();
     eventually("the node notices that it cannot write", async || {
-        node.notes().contains("heartbeat failed").then_some(())
+        node.notes().contains("endings wait").then_some(())
     })
     .await;
 

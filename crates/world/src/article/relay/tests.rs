@@ -75,3 +75,15 @@ fn waits_double_up_to_the_longest_and_never_vanish() {
         }
     }
 }
+
+#[test]
+fn the_same_trouble_is_told_once_and_so_is_its_end() {
+    let mut trouble = Trouble::default();
+    assert!(!trouble.ends(), "it had not begun");
+    assert!(trouble.is_news("connection refused"));
+    assert!(!trouble.is_news("connection refused"));
+    assert!(trouble.is_news("401 Unauthorized"));
+    assert!(trouble.ends());
+    assert!(!trouble.ends());
+    assert!(trouble.is_news("401 Unauthorized"), "it came back");
+}

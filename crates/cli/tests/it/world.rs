@@ -1,0 +1,70 @@
+//! `almanack world article-service` beside a node that nobody has configured.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::{
+    api::NOW,
+    harness::Home,
+    process::{Process, eventually, free_address},
+};
+
+fn service(home: &Home, node: &Process, more: &[&str]) -> Process {
+    let address = free_address();
+    let (listen, almanack) = (address.to_string(), format!("http://{}", node.address));
+    let arguments = ["world", "article-service", "--listen", &listen];
+    let arguments = [&arguments, &["--almanack-url", &almanack][..], more].concat();
+    Process::start(home, address, home.command(&arguments))
+}
+
+async fn write(service: &Process) {
+    let article = json!({ "title": "Tides", "publish_at": NOW });
+    let api = service.api();
+    let written = api.insist(Method::POST, "/articles", Some(&article)).await;
+    assert_eq!(written.status, 201, "{written:?}");
+}
+
+#[tokio::test]
+async fn an_article_is_published_by_a_node_without_configuration() {
+    let home = Home::new();
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    let service = service(&home, &node, &[]).ready().await;
+    let welcome = service.api().insist(Method::GET, "/", None).await;
+    assert_eq!(welcome.status, 200);
+    assert!(welcome.json.as_str().unwrap().contains("POST  /articles"));
+    assert!(service.notes().contains("curl -X POST http://"));
+    write(&service).await;
+    eventually("the article is published", async || {
+        let article = service.api().insist(Method::GET, "/articles/1", None).await;
+        (article.json["state"] == "PUBLISHED").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_event_that_is_refused_is_told_with_its_reason_and_can_be_sent_again() {
+    let home = Home::new();
+    let mut node = Process::node(&home, free_address(), &[]).ready().await;
+    let service = service(&home, &node, &["--no-callback-url"]).ready().await;
+    assert!(service.notes().contains("[kinds.ARTICLE_AUDIT]"));
+    write(&service).await;
+    eventually("the refusal is in the log", async || {
+        let notes = service.notes();
+        let told = notes.lines().find(|line| line.contains("refused an event"));
+        told.filter(|line| line.contains("kind `ARTICLE_AUDIT` is not configured"))
+            .map(|_| ())
+    })
+    .await;
+    node.kill().await;
+    let retried = service
+        .api()
+        .insist(Method::POST, "/outbox/retry", None)
+        .await;
+    assert_eq!(retried.json["retried"], 2, "{retried:?}");
+    eventually("the outage is in the log", async || {
+        let notes = service.notes();
+        let told = |line: &&str| line.contains("does not take events") && line.contains("refused");
+        notes.lines().find(told).map(|_| ())
+    })
+    .await;
+}
