@@ -201,7 +201,7 @@ fn a_batch_larger_than_a_chunk_from_standard_input() {
     let again = home.run_with_input(&["task", "put", "--batch", "-"], &batch);
     assert_eq!(
         again.to_string(),
-        "2500 tasks: 2500 updated\nexit 0",
+        "2500 tasks: 2500 unchanged\nexit 0",
         "asking again is harmless"
     );
     let all = home.run(&["task", "list", "--all", "--json"]).expect_data();

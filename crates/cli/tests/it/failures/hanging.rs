@@ -82,7 +82,7 @@ async fn a_node_whose_database_hangs_stops_its_attempts_resumes_later_and_can_be
         async || {
             let notes = node.notes();
             notes
-                .contains("leases ran out; stopping running attempts")
+                .contains("leases ran out; running attempts are stopped")
                 .then_some(())
         },
     )
