@@ -1,0 +1,291 @@
+//! Finding the next and the previous wall-clock time, without regard to any zone.
+//!
+//! Times are seconds since 1970-01-01T00:00:00 on a wall clock that never changes. A month is one
+//! word of 31 bits: the weekday set is turned to the weekday of the first and repeated by a
+//! multiplication, the days of the month join it by `&` or `|`, and the lowest bit left is the day.
+//! What cannot be is found out by looking at every month up to the last year: 2,760 words at most.
+
+use super::{
+    YEAR_MAX, YEAR_MIN,
+    civil::{DAY_S, Month, weekday},
+    timetable::{DayRule, EVERY, LAST, Table},
+};
+
+/// 2200-01-01T00:00:00, when all ends.
+pub(super) const END: i64 = 84_006 * DAY_S;
+/// No time at all, later than every time.
+pub(super) const NEVER: i64 = i64::MAX;
+/// No time at all, earlier than every time.
+pub(super) const NEVER_BEFORE: i64 = i64::MIN;
+
+/// Five weeks of the same seven bits.
+const EACH_WEEK: u64 = 0x1020_4081;
+
+impl Table {
+    /// The first matching time from this one on, or [`NEVER`].
+    #[inline]
+    pub(super) fn at_or_after(&self, from: i64) -> i64 {
+        if from >= END {
+            return NEVER;
+        }
+        let (day, second) = split(from.max(0));
+        let (month, of_month) = Month::of(day);
+        let days = self.days_of(month, day - (of_month - 1));
+        if (days >> (of_month - 1)) & 1 == 1
+            && let Some(time) = self.time_at_or_after(second)
+        {
+            return join(day, time);
+        }
+        // Days after this one. A shift by 31 leaves nothing, as it should.
+        let later = days >> of_month;
+        if later != 0 {
+            return join(day + 1 + later.trailing_zeros(), self.first_time());
+        }
+        match self.first_day_after(month) {
+            Some(day) => join(day, self.first_time()),
+            None => NEVER,
+        }
+    }
+
+    /// The last matching time up to this one, or [`NEVER_BEFORE`].
+    pub(super) fn at_or_before(&self, from: i64) -> i64 {
+        if from < 0 {
+            return NEVER_BEFORE;
+        }
+        let (day, second) = split(from.min(END - 1));
+        let (month, of_month) = Month::of(day);
+        let first = day - (of_month - 1);
+        let days = self.days_of(month, first);
+        if (days >> (of_month - 1)) & 1 == 1
+            && let Some(time) = self.time_at_or_before(second)
+        {
+            return join(day, time);
+        }
+        let earlier = days & ((1 << (of_month - 1)) - 1);
+        if earlier != 0 {
+            return join(first + earlier.ilog2(), self.last_time());
+        }
+        match self.last_day_before(month) {
+            Some(day) => join(day, self.last_time()),
+            None => NEVER_BEFORE,
+        }
+    }
+
+    fn first_day_after(&self, month: Month) -> Option<u32> {
+        let mut month = self.next_month(month)?;
+        loop {
+            let first = month.first_day();
+            let days = self.days_of(month, first);
+            if days != 0 {
+                return Some(first + days.trailing_zeros());
+            }
+            month = self.next_month(month)?;
+        }
+    }
+
+    fn last_day_before(&self, month: Month) -> Option<u32> {
+        let mut month = self.previous_month(month)?;
+        loop {
+            let first = month.first_day();
+            let days = self.days_of(month, first);
+            if days != 0 {
+                return Some(first + days.ilog2());
+            }
+            month = self.previous_month(month)?;
+        }
+    }
+
+    /// The next month that is listed, in this year or a later one.
+    fn next_month(&self, after: Month) -> Option<Month> {
+        let later = u32::from(self.months) >> after.month;
+        if later != 0 && self.has_year(after.year) {
+            let month = after.month + 1 + later.trailing_zeros();
+            return Some(Month { month, ..after });
+        }
+        let month = u32::from(self.months).trailing_zeros() + 1;
+        let mut years = after.year + 1..=YEAR_MAX.into();
+        let year = years.find(|year| self.has_year(*year))?;
+        Some(Month { year, month })
+    }
+
+    fn previous_month(&self, before: Month) -> Option<Month> {
+        let earlier = u32::from(self.months) & ((1 << (before.month - 1)) - 1);
+        if earlier != 0 && self.has_year(before.year) {
+            let month = earlier.ilog2() + 1;
+            return Some(Month { month, ..before });
+        }
+        let month = u32::from(self.months).ilog2() + 1;
+        let mut years = (YEAR_MIN.into()..before.year).rev();
+        let year = years.find(|year| self.has_year(*year))?;
+        Some(Month { year, month })
+    }
+
+    /// The matching days of a month: bit n is day n + 1.
+    #[inline]
+    fn days_of(&self, month: Month, first_day: u32) -> u32 {
+        if !self.has_month(month.month) || !self.has_year(month.year) {
+            return 0;
+        }
+        let length = month.length();
+        let all = u32::MAX >> (32 - length);
+        if self.rule == DayRule::Any {
+            return all;
+        }
+        let first = weekday(first_day);
+        let (mut days, mut weekdays) = (self.days, each_week(self.weekday_group(EVERY), first));
+        if self.has_modifiers() {
+            days |= self.modified_days(first, length);
+            weekdays |= self.modified_weekdays(first, length);
+        }
+        let matching = if self.rule == DayRule::Either {
+            days | weekdays
+        } else {
+            days & weekdays
+        };
+        matching & all
+    }
+
+    fn modified_days(&self, first: u32, length: u32) -> u32 {
+        let mut days = 0;
+        for before in ones(self.from_end) {
+            days |= if before < length {
+                1 << (length - 1 - before)
+            } else {
+                0
+            };
+        }
+        for day in ones(self.nearest).filter(|day| *day < length) {
+            days |= 1 << nearest_workday(day, first, length);
+        }
+        if self.last_workday {
+            days |= 1 << nearest_workday(length - 1, first, length);
+        }
+        days
+    }
+
+    fn modified_weekdays(&self, first: u32, length: u32) -> u32 {
+        let mut days = 0;
+        for nth in EVERY + 1..LAST {
+            let week = turned(self.weekday_group(nth), first);
+            days |= low_word(week << (7 * (nth - 1)));
+        }
+        let last_week = 0x7f << (length - 7);
+        days | (each_week(self.weekday_group(LAST), first) & last_week)
+    }
+
+    #[inline]
+    fn time_at_or_after(&self, time: u32) -> Option<u32> {
+        let (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60);
+        if (self.hours >> hour) & 1 == 1 {
+            if (self.minutes >> minute) & 1 == 1 {
+                let seconds = self.seconds >> second;
+                if seconds != 0 {
+                    return Some(time + seconds.trailing_zeros());
+                }
+            }
+            let minutes = self.minutes >> (minute + 1);
+            if minutes != 0 {
+                let minute = minute + 1 + minutes.trailing_zeros();
+                return Some(hour * 3_600 + minute * 60 + self.seconds.trailing_zeros());
+            }
+        }
+        let hours = self.hours >> (hour + 1);
+        if hours == 0 {
+            return None;
+        }
+        let hour = hour + 1 + hours.trailing_zeros();
+        Some(hour * 3_600 + self.minutes.trailing_zeros() * 60 + self.seconds.trailing_zeros())
+    }
+
+    fn time_at_or_before(&self, time: u32) -> Option<u32> {
+        let (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60);
+        if (self.hours >> hour) & 1 == 1 {
+            if (self.minutes >> minute) & 1 == 1
+                && let Some(second) = (self.seconds & up_to(second)).checked_ilog2()
+            {
+                return Some(hour * 3_600 + minute * 60 + second);
+            }
+            if let Some(minute) = (self.minutes & (up_to(minute) >> 1)).checked_ilog2() {
+                return Some(hour * 3_600 + minute * 60 + self.seconds.ilog2());
+            }
+        }
+        let hour = (u64::from(self.hours) & (up_to(hour) >> 1)).checked_ilog2()?;
+        Some(hour * 3_600 + self.minutes.ilog2() * 60 + self.seconds.ilog2())
+    }
+
+    #[inline]
+    fn first_time(&self) -> u32 {
+        self.hours.trailing_zeros() * 3_600
+            + self.minutes.trailing_zeros() * 60
+            + self.seconds.trailing_zeros()
+    }
+
+    /// INVARIANT: no set of a compiled table is empty, because every list has an item.
+    fn last_time(&self) -> u32 {
+        self.hours.ilog2() * 3_600 + self.minutes.ilog2() * 60 + self.seconds.ilog2()
+    }
+}
+
+/// The day from Monday to Friday nearest to a day of the month. It stays in the month, so Saturday
+/// the first moves to Monday the third. Days count from 0 here.
+fn nearest_workday(day: u32, first: u32, length: u32) -> u32 {
+    match (first + day) % 7 {
+        6 if day == 0 => 2,
+        6 => day - 1,
+        0 if day + 1 == length => day - 2,
+        0 => day + 1,
+        _ => day,
+    }
+}
+
+/// Seven bits from Sunday, turned to begin with the weekday of the first.
+#[inline]
+fn turned(week: u64, first: u32) -> u64 {
+    ((week >> first) | (week << (7 - first))) & 0x7f
+}
+
+#[inline]
+fn each_week(week: u64, first: u32) -> u32 {
+    low_word(turned(week, first) * EACH_WEEK)
+}
+
+/// The bits from 0 to this one.
+fn up_to(bit: u32) -> u64 {
+    u64::MAX >> (63 - bit)
+}
+
+/// The places of the bits that are set.
+fn ones(mut bits: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let place = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(place)
+    })
+}
+
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "days beyond a month's last are cut anyway"
+)]
+fn low_word(bits: u64) -> u32 {
+    bits as u32
+}
+
+/// The day and the second of it.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "callers keep it between 0 and END, which is day 84,006"
+)]
+fn split(time: i64) -> (u32, u32) {
+    let time = time as u64;
+    let day = DAY_S as u64;
+    ((time / day) as u32, (time % day) as u32)
+}
+
+#[inline]
+fn join(day: u32, second: u32) -> i64 {
+    i64::from(day) * DAY_S + i64::from(second)
+}
