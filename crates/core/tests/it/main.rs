@@ -3,3 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail their test")]
 
 mod cases;
+mod differential;
+mod laws;
+mod random;
+mod slow;
