@@ -18,8 +18,10 @@ pub(super) const NEVER: i64 = i64::MAX;
 /// No time at all, earlier than every time.
 pub(super) const NEVER_BEFORE: i64 = i64::MIN;
 
-/// Five weeks of the same seven bits.
+/// Multiplied by it, seven bits become five weeks of the same.
 const EACH_WEEK: u64 = 0x1020_4081;
+/// All days of five weeks.
+const FIVE_WEEKS: u64 = (1 << 35) - 1;
 
 impl Table {
     /// The first matching time from this one on, or [`NEVER`].
@@ -133,8 +135,10 @@ impl Table {
         }
         let first = weekday(first_day);
         let (mut days, mut weekdays) = (self.days, each_week(self.weekday_group(EVERY), first));
-        if self.has_modifiers() {
+        if self.has_day_modifiers() {
             days |= self.modified_days(first, length);
+        }
+        if self.has_weekday_modifiers() {
             weekdays |= self.modified_weekdays(first, length);
         }
         let matching = if self.rule == DayRule::Either {
@@ -146,14 +150,8 @@ impl Table {
     }
 
     fn modified_days(&self, first: u32, length: u32) -> u32 {
-        let mut days = 0;
-        for before in ones(self.from_end) {
-            days |= if before < length {
-                1 << (length - 1 - before)
-            } else {
-                0
-            };
-        }
+        // Turned around, bit 31 is the last day; shifted, the last day is where the month has it.
+        let mut days = self.from_end.reverse_bits() >> (32 - length);
         for day in ones(self.nearest).filter(|day| *day < length) {
             days |= 1 << nearest_workday(day, first, length);
         }
@@ -164,13 +162,12 @@ impl Table {
     }
 
     fn modified_weekdays(&self, first: u32, length: u32) -> u32 {
-        let mut days = 0;
-        for nth in EVERY + 1..LAST {
-            let week = turned(self.weekday_group(nth), first);
-            days |= low_word(week << (7 * (nth - 1)));
-        }
+        // The groups of the first to the fifth lie as the weeks of a month do: turn all at once.
+        let weeks = self.weekdays >> 7;
+        let low = EACH_WEEK * (0x7f >> first);
+        let nth = ((weeks >> first) & low) | ((weeks << (7 - first)) & (FIVE_WEEKS ^ low));
         let last_week = 0x7f << (length - 7);
-        days | (each_week(self.weekday_group(LAST), first) & last_week)
+        low_word(nth) | (each_week(self.weekday_group(LAST), first) & last_week)
     }
 
     #[inline]

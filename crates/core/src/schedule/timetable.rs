@@ -80,9 +80,14 @@ impl Table {
         (self.weekdays >> (7 * group)) & WEEK
     }
 
-    /// Whether a day's date alone does not decide.
-    pub(super) fn has_modifiers(&self) -> bool {
-        (self.weekdays >> 7) != 0 || (self.nearest | self.from_end) != 0 || self.last_workday
+    /// Whether some days of the month depend on the month.
+    pub(super) fn has_day_modifiers(&self) -> bool {
+        (self.nearest | self.from_end) != 0 || self.last_workday
+    }
+
+    /// Whether some weekdays count in one week only.
+    pub(super) fn has_weekday_modifiers(&self) -> bool {
+        (self.weekdays >> 7) != 0
     }
 
     pub(super) fn has_month(&self, month: u32) -> bool {
