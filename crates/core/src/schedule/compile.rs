@@ -33,6 +33,7 @@ fn table(fields: &Fields, name: &str) -> Table {
         from_end: 0,
         months: u16::try_from(bits(Field::Month) >> 1).unwrap_or(0),
         last_workday: false,
+        weekly: false,
         rule: day_rule(fields),
         pace: if fields.is_fixed_time() {
             Pace::Fixed
@@ -45,7 +46,14 @@ fn table(fields: &Fields, name: &str) -> Table {
             add_modifier(&mut table, item.term);
         }
     }
+    table.weekly = is_weekly(&table);
     table
+}
+
+fn is_weekly(table: &Table) -> bool {
+    let every_date = table.days == u32::MAX >> 1 && table.months == 0xfff && table.years.is_none();
+    // In the case of `either`, every date is enough, whatever the weekdays.
+    every_date && table.rule != DayRule::Either && !table.has_weekday_modifiers()
 }
 
 fn day_rule(fields: &Fields) -> DayRule {

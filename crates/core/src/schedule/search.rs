@@ -11,6 +11,8 @@ use super::{
     timetable::{DayRule, EVERY, LAST, Table},
 };
 
+mod time;
+
 /// 2200-01-01T00:00:00, when all ends.
 pub(super) const END: i64 = 84_006 * DAY_S;
 /// No time at all, later than every time.
@@ -31,8 +33,12 @@ impl Table {
             return NEVER;
         }
         let (day, second) = split(from.max(0));
+        if self.weekly {
+            return self.weekly_at_or_after(day, second);
+        }
         let (month, of_month) = Month::of(day);
-        let days = self.days_of(month, day - (of_month - 1));
+        let first = day - (of_month - 1);
+        let days = self.days_of(month, first);
         if (days >> (of_month - 1)) & 1 == 1
             && let Some(time) = self.time_at_or_after(second)
         {
@@ -43,7 +49,7 @@ impl Table {
         if later != 0 {
             return join(day + 1 + later.trailing_zeros(), self.first_time());
         }
-        match self.first_day_after(month) {
+        match self.first_day_after(month, first) {
             Some(day) => join(day, self.first_time()),
             None => NEVER,
         }
@@ -73,15 +79,36 @@ impl Table {
         }
     }
 
-    fn first_day_after(&self, month: Month) -> Option<u32> {
-        let mut month = self.next_month(month)?;
+    /// Where weekdays alone decide, no calendar is needed: most schedules are of this kind.
+    #[inline]
+    fn weekly_at_or_after(&self, day: u32, second: u32) -> i64 {
+        // Bit 0 is today, and a week later it is today again.
+        let week = turned(self.weekday_group(EVERY), weekday(day));
+        if week & 1 == 1
+            && let Some(time) = self.time_at_or_after(second)
+        {
+            return join(day, time);
+        }
+        let ahead = ((week | (week << 7)) >> 1).trailing_zeros() + 1;
+        match join(day + ahead, self.first_time()) {
+            found if found < END => found,
+            _ => NEVER,
+        }
+    }
+
+    fn first_day_after(&self, mut month: Month, mut first: u32) -> Option<u32> {
         loop {
-            let first = month.first_day();
+            let next = self.next_month(month)?;
+            first = if next.year == month.year && next.month == month.month + 1 {
+                first + month.length()
+            } else {
+                next.first_day()
+            };
+            month = next;
             let days = self.days_of(month, first);
             if days != 0 {
                 return Some(first + days.trailing_zeros());
             }
-            month = self.next_month(month)?;
         }
     }
 
@@ -169,58 +196,6 @@ impl Table {
         let last_week = 0x7f << (length - 7);
         low_word(nth) | (each_week(self.weekday_group(LAST), first) & last_week)
     }
-
-    #[inline]
-    fn time_at_or_after(&self, time: u32) -> Option<u32> {
-        let (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60);
-        if (self.hours >> hour) & 1 == 1 {
-            if (self.minutes >> minute) & 1 == 1 {
-                let seconds = self.seconds >> second;
-                if seconds != 0 {
-                    return Some(time + seconds.trailing_zeros());
-                }
-            }
-            let minutes = self.minutes >> (minute + 1);
-            if minutes != 0 {
-                let minute = minute + 1 + minutes.trailing_zeros();
-                return Some(hour * 3_600 + minute * 60 + self.seconds.trailing_zeros());
-            }
-        }
-        let hours = self.hours >> (hour + 1);
-        if hours == 0 {
-            return None;
-        }
-        let hour = hour + 1 + hours.trailing_zeros();
-        Some(hour * 3_600 + self.minutes.trailing_zeros() * 60 + self.seconds.trailing_zeros())
-    }
-
-    fn time_at_or_before(&self, time: u32) -> Option<u32> {
-        let (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60);
-        if (self.hours >> hour) & 1 == 1 {
-            if (self.minutes >> minute) & 1 == 1
-                && let Some(second) = (self.seconds & up_to(second)).checked_ilog2()
-            {
-                return Some(hour * 3_600 + minute * 60 + second);
-            }
-            if let Some(minute) = (self.minutes & (up_to(minute) >> 1)).checked_ilog2() {
-                return Some(hour * 3_600 + minute * 60 + self.seconds.ilog2());
-            }
-        }
-        let hour = (u64::from(self.hours) & (up_to(hour) >> 1)).checked_ilog2()?;
-        Some(hour * 3_600 + self.minutes.ilog2() * 60 + self.seconds.ilog2())
-    }
-
-    #[inline]
-    fn first_time(&self) -> u32 {
-        self.hours.trailing_zeros() * 3_600
-            + self.minutes.trailing_zeros() * 60
-            + self.seconds.trailing_zeros()
-    }
-
-    /// INVARIANT: no set of a compiled table is empty, because every list has an item.
-    fn last_time(&self) -> u32 {
-        self.hours.ilog2() * 3_600 + self.minutes.ilog2() * 60 + self.seconds.ilog2()
-    }
 }
 
 /// The day from Monday to Friday nearest to a day of the month. It stays in the month, so Saturday
@@ -244,11 +219,6 @@ fn turned(week: u64, first: u32) -> u64 {
 #[inline]
 fn each_week(week: u64, first: u32) -> u32 {
     low_word(turned(week, first) * EACH_WEEK)
-}
-
-/// The bits from 0 to this one.
-fn up_to(bit: u32) -> u64 {
-    u64::MAX >> (63 - bit)
 }
 
 /// The places of the bits that are set.

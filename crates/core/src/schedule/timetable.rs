@@ -43,6 +43,8 @@ pub(super) struct Table {
     pub(super) months: u16,
     /// Whether the last day from Monday to Friday is meant.
     pub(super) last_workday: bool,
+    /// Whether the weekday alone decides on which days.
+    pub(super) weekly: bool,
     pub(super) rule: DayRule,
     pub(super) pace: Pace,
 }
