@@ -110,12 +110,12 @@ fn a_batch_answers_every_line_in_order() {
     let ran = Home::new().run_with_input(&["next", "--batch"], questions);
     insta::assert_snapshot!(ran, @r#"
     {"id":1,"next":["2024-01-02T00:00:00Z","2024-01-03T00:00:00Z"],"prev":["2023-12-31T00:00:00Z"]}
-    {"error":{"hint":"write `5-59/20`","message":"minute: a step needs `*` or a range before it; `5/20` means different things elsewhere","span":[0,4],"stage":"parse"},"id":"b"}
+    {"id":"b","error":{"stage":"parse","message":"minute: a step needs `*` or a range before it; `5/20` means different things elsewhere","span":[0,4],"hint":"write `5-59/20`"}}
     {"id":"c","next":["2024-01-01T00:05:00Z"]}
-    {"exhausted":true,"id":4,"next":["2025-01-01T00:00:00Z"],"prev":[]}
-    {"error":{"hint":"zones look like Europe/Berlin","message":"there is no time zone `Mars/Olympus`","stage":"tz"},"id":5}
-    {"error":{"hint":"write 2026-01-05T08:00Z, \"2026-01-05 08:00 Europe/Berlin\", +10m or now","message":"from: `yesterday` is not a time","stage":"question"},"id":6}
-    {"error":{"message":"expected ident at line 1 column 2","stage":"question"},"id":null}
+    {"id":4,"next":["2025-01-01T00:00:00Z"],"prev":[],"exhausted":true}
+    {"id":5,"error":{"stage":"tz","message":"there is no time zone `Mars/Olympus`","hint":"zones look like Europe/Berlin"}}
+    {"id":6,"error":{"stage":"question","message":"from: `yesterday` is not a time","hint":"write 2026-01-05T08:00Z, \"2026-01-05 08:00 Europe/Berlin\", +10m or now"}}
+    {"id":null,"error":{"stage":"question","message":"expected ident at line 1 column 2"}}
     exit 1
     "#);
 }

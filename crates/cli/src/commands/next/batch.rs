@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader, Read};
 
 use almanack_core::schedule::Mode;
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     question::{Answer, Question, Refusal, Stage, Zones},
@@ -45,6 +45,30 @@ struct Line {
 enum Previous {
     AsMany(bool),
     Count(usize),
+}
+
+/// A line of the answer.
+#[derive(Serialize)]
+struct Reply {
+    id: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Vec<Timestamp>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev: Option<Vec<Timestamp>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    exhausted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Problem>,
+}
+
+#[derive(Serialize)]
+struct Problem {
+    stage: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span: Option<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 /// Answers every line.
@@ -94,7 +118,7 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
 }
 
 impl Line {
-    fn answer(&self, now: Timestamp, zones: &mut Zones) -> Value {
+    fn answer(&self, now: Timestamp, zones: &mut Zones) -> Reply {
         let count = self.count.unwrap_or(COUNT);
         let previous = match self.prev {
             Some(Previous::Count(previous)) => previous,
@@ -130,34 +154,28 @@ impl Line {
     }
 }
 
-fn answered(id: &Value, answer: &Answer, with_previous: bool) -> Value {
-    let mut object = Map::new();
-    object.insert("id".to_owned(), id.clone());
-    object.insert("next".to_owned(), json!(answer.next));
-    if with_previous {
-        object.insert("prev".to_owned(), json!(answer.previous));
+fn answered(id: &Value, answer: &Answer, with_previous: bool) -> Reply {
+    Reply {
+        id: id.clone(),
+        next: Some(answer.next.clone()),
+        prev: with_previous.then(|| answer.previous.clone()),
+        exhausted: answer.exhausted,
+        error: None,
     }
-    if answer.exhausted {
-        object.insert("exhausted".to_owned(), json!(true));
-    }
-    Value::Object(object)
 }
 
-fn refused(id: &Value, refusal: &Refusal, with_previous: bool) -> Value {
-    let mut error = Map::new();
-    error.insert("stage".to_owned(), json!(refusal.stage.as_str()));
-    error.insert("message".to_owned(), json!(refusal.message));
-    if let Some(span) = refusal.span {
-        error.insert("span".to_owned(), json!(span_of(span)));
+fn refused(id: &Value, refusal: &Refusal, with_previous: bool) -> Reply {
+    let tells_previous = with_previous && refusal.stage == Stage::Next;
+    Reply {
+        id: id.clone(),
+        next: None,
+        prev: tells_previous.then(|| refusal.previous.clone()),
+        exhausted: false,
+        error: Some(Problem {
+            stage: refusal.stage.as_str(),
+            message: refusal.message.clone(),
+            span: refusal.span.map(span_of),
+            hint: refusal.hint.clone(),
+        }),
     }
-    if let Some(hint) = &refusal.hint {
-        error.insert("hint".to_owned(), json!(hint));
-    }
-    let mut object = Map::new();
-    object.insert("id".to_owned(), id.clone());
-    object.insert("error".to_owned(), Value::Object(error));
-    if with_previous && refusal.stage == Stage::Next {
-        object.insert("prev".to_owned(), json!(refusal.previous));
-    }
-    Value::Object(object)
 }
