@@ -159,10 +159,14 @@ fn dp_02_every_case_holds_through_the_batch() {
         };
         asked.extend(modes.iter().map(|lenient| (case.clone(), *lenient)));
     }
-    let input: String = asked
+    let lines: Vec<String> = asked
         .iter()
-        .map(|(case, lenient)| format!("{}\n", question(case, *lenient)))
+        .map(|(case, lenient)| question(case, *lenient).to_string())
         .collect();
+    let input = lines.join(
+        "
+",
+    );
     let data = Home::new()
         .run_with_input(&["next", "--batch"], &input)
         .expect_data();

@@ -96,20 +96,32 @@ impl Table {
         }
     }
 
-    fn first_day_after(&self, mut month: Month, mut first: u32) -> Option<u32> {
+    fn first_day_after(&self, mut month: Month, first: u32) -> Option<u32> {
+        let mut known = Some(first);
         loop {
             let next = self.next_month(month)?;
-            first = if next.year == month.year && next.month == month.month + 1 {
-                first + month.length()
-            } else {
-                next.first_day()
+            let follows = next.year == month.year && next.month == month.month + 1;
+            let first = match known.filter(|_| follows) {
+                Some(first) => first + month.length(),
+                None if self.lacks(next) => {
+                    (month, known) = (next, None);
+                    continue;
+                }
+                None => next.first_day(),
             };
-            month = next;
-            let days = self.days_of(month, first);
+            let days = self.days_of(next, first);
             if days != 0 {
                 return Some(first + days.trailing_zeros());
             }
+            (month, known) = (next, Some(first));
         }
+    }
+
+    /// Whether a month is too short for all days asked for, which needs no look at its weekdays:
+    /// the 29th of February, three years out of four.
+    fn lacks(&self, month: Month) -> bool {
+        let possible = self.days & (u32::MAX >> (32 - month.length()));
+        self.rule == DayRule::Both && possible == 0 && !self.has_day_modifiers()
     }
 
     fn last_day_before(&self, month: Month) -> Option<u32> {
