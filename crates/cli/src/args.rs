@@ -10,6 +10,10 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod next;
+
+pub(crate) use next::{NextArguments, Words};
+
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
 #[command(name = "almanack", version, after_help = EXIT_CODES, propagate_version = true)]
@@ -75,6 +79,9 @@ pub(crate) enum Command {
     /// Put, look at and withdraw tasks
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Show when a schedule expression fires, in words and in times
+    #[command(after_help = next::NEXT_HELP)]
+    Next(NextArguments),
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),

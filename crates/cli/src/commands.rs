@@ -21,6 +21,7 @@ mod bench;
 mod check;
 mod completions;
 mod demo;
+mod next;
 mod serve;
 mod task;
 mod token;
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(
             bench::run(command, &settings.database, output)
         }
         Command::Demo(arguments) => demo::run(arguments, output),
+        Command::Next(arguments) => next::run(arguments, output),
         Command::World(WorldCommand::ArticleService(arguments)) => {
             world::article_service(arguments, &inputs.environment, output)
         }

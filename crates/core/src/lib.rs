@@ -17,6 +17,7 @@ pub mod handler;
 pub mod history;
 pub mod lease;
 pub mod reschedule;
+pub mod schedule;
 pub mod store;
 pub mod task;
 pub mod time;

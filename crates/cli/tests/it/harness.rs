@@ -61,9 +61,15 @@ impl Home {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Who does not read its input closes it; that is its right.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        child.wait_with_output().unwrap().into()
+        let mut stdin = child.stdin.take().unwrap();
+        // Who answers while it reads would wait for a reader, and we for it, if both were one thread.
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // Who does not read its input closes it; that is its right.
+                let _ = stdin.write_all(input.as_bytes());
+            });
+            child.wait_with_output().unwrap().into()
+        })
     }
 
     /// The command, for tests that need its pipes in their own hands.

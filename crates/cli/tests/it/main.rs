@@ -14,6 +14,7 @@ mod drain;
 mod failures;
 mod harness;
 mod kill;
+mod next;
 mod process;
 mod put;
 mod surface;

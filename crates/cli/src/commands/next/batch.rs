@@ -1,0 +1,181 @@
+//! `almanack next --batch`: a question per line, an answer per line, in the same order.
+//!
+//! A refusal is an answer. Only a line that is no question at all makes the whole run count as
+//! failed, and even it stops no other.
+
+use std::io::{BufRead, BufReader, Read};
+
+use almanack_core::schedule::Mode;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    question::{Answer, Question, Refusal, Stage, Zones},
+    span_of,
+};
+use crate::{
+    failure::{Exit, Failure},
+    output::Output,
+    when,
+};
+
+const LINE_BYTES_MAX: u64 = 64 * 1024;
+const COUNT: usize = 5;
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    expr: String,
+    tz: Option<String>,
+    from: Option<String>,
+    count: Option<usize>,
+    #[serde(default)]
+    lenient: bool,
+    prev: Option<Previous>,
+    #[serde(default)]
+    name: String,
+}
+
+/// How many previous occurrences: a number, or as many as next ones.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Previous {
+    AsMany(bool),
+    Count(usize),
+}
+
+/// A line of the answer.
+#[derive(Serialize)]
+struct Reply {
+    id: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Vec<Timestamp>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev: Option<Vec<Timestamp>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    exhausted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Problem>,
+}
+
+#[derive(Serialize)]
+struct Problem {
+    stage: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span: Option<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// Answers every line.
+pub(super) fn run<R: Read>(
+    mut input: BufReader<R>,
+    now: Timestamp,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut zones = Zones::default();
+    let mut exit = Exit::Ok;
+    while let Some(line) = next_line(&mut input)? {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let answer = match serde_json::from_str::<Line>(&line) {
+            Ok(line) => line.answer(now, &mut zones),
+            Err(error) => {
+                exit = Exit::Failed;
+                let refusal = Refusal::at(Stage::Question, error.to_string());
+                refused(&Value::Null, &refusal, false)
+            }
+        };
+        output.value(&answer)?;
+        // Whoever waits for this answer before asking on must get it now.
+        if input.buffer().is_empty() {
+            output.flush()?;
+        }
+    }
+    Ok(exit)
+}
+
+fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
+    let mut line = String::new();
+    let read = input.take(LINE_BYTES_MAX).read_line(&mut line);
+    match read {
+        Ok(0) => Ok(None),
+        Ok(_) if line.len() as u64 == LINE_BYTES_MAX && !line.ends_with('\n') => {
+            let what = format!("read questions: a line has more than {LINE_BYTES_MAX} bytes");
+            Err(Failure::new(Exit::Failed, what))
+        }
+        Ok(_) => Ok(Some(line)),
+        Err(error) => Err(Failure::new(
+            Exit::Failed,
+            format!("read questions: {error}"),
+        )),
+    }
+}
+
+impl Line {
+    fn answer(&self, now: Timestamp, zones: &mut Zones) -> Reply {
+        let count = self.count.unwrap_or(COUNT);
+        let previous = match self.prev {
+            Some(Previous::Count(previous)) => previous,
+            Some(Previous::AsMany(true)) => count,
+            Some(Previous::AsMany(false)) | None => 0,
+        };
+        let from = when::parse_at(self.from.as_deref().unwrap_or("now"), now);
+        let asked = from.map_err(|unclear| Refusal {
+            hint: Some(unclear.hint),
+            ..Refusal::at(Stage::Question, format!("from: {}", unclear.what))
+        });
+        let mode = if self.lenient {
+            Mode::Import
+        } else {
+            Mode::Strict
+        };
+        let asked = asked.and_then(|from| {
+            let question = Question {
+                expression: &self.expr,
+                zone: self.tz.as_deref().unwrap_or("UTC"),
+                name: &self.name,
+                mode,
+                from,
+                count,
+                previous,
+            };
+            question.ask(zones)
+        });
+        match asked {
+            Ok(answer) => answered(&self.id, &answer, previous > 0),
+            Err(refusal) => refused(&self.id, &refusal, previous > 0),
+        }
+    }
+}
+
+fn answered(id: &Value, answer: &Answer, with_previous: bool) -> Reply {
+    Reply {
+        id: id.clone(),
+        next: Some(answer.next.clone()),
+        prev: with_previous.then(|| answer.previous.clone()),
+        exhausted: answer.exhausted,
+        error: None,
+    }
+}
+
+fn refused(id: &Value, refusal: &Refusal, with_previous: bool) -> Reply {
+    let tells_previous = with_previous && refusal.stage == Stage::Next;
+    Reply {
+        id: id.clone(),
+        next: None,
+        prev: tells_previous.then(|| refusal.previous.clone()),
+        exhausted: false,
+        error: Some(Problem {
+            stage: refusal.stage.as_str(),
+            message: refusal.message.clone(),
+            span: refusal.span.map(span_of),
+            hint: refusal.hint.clone(),
+        }),
+    }
+}

@@ -1,0 +1,120 @@
+//! A compiled expression: sets of numbers as bits.
+//!
+//! A million schedules must fit into memory and answer in nanoseconds, so this is one small value
+//! without pointers, except for years: hardly anybody writes them, and 230 bits would double the
+//! size of everything.
+
+use super::expression::Every;
+
+/// Which instants a schedule names, once its zone is given.
+///
+/// `next_after` and `previous_before` are in `occurrence.rs`, `describe` in `describe.rs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timetable {
+    pub(super) plan: Plan,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Plan {
+    Every(Every),
+    Table(Table),
+}
+
+/// The wall-clock times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Table {
+    /// Bit n is second n.
+    pub(super) seconds: u64,
+    /// Bit n is minute n.
+    pub(super) minutes: u64,
+    /// Seven bits for each of [`EVERY`], the first to the fifth of a month, and [`LAST`].
+    pub(super) weekdays: u64,
+    /// Bit n is the year 1970 + n; none means all.
+    pub(super) years: Option<Box<[u64; 4]>>,
+    /// Bit n is hour n.
+    pub(super) hours: u32,
+    /// Bit n is day n + 1.
+    pub(super) days: u32,
+    /// Bit n is the day from Monday to Friday nearest to day n + 1.
+    pub(super) nearest: u32,
+    /// Bit n is n days before the last day.
+    pub(super) from_end: u32,
+    /// Bit n is month n + 1.
+    pub(super) months: u16,
+    /// Whether the last day from Monday to Friday is meant.
+    pub(super) last_workday: bool,
+    /// Whether the weekday alone decides on which days.
+    pub(super) weekly: bool,
+    pub(super) rule: DayRule,
+    pub(super) pace: Pace,
+}
+
+/// The group of weekdays that count in every week.
+pub(super) const EVERY: u32 = 0;
+/// The group of weekdays that count in the last seven days of a month.
+pub(super) const LAST: u32 = 6;
+/// All weekdays of a group.
+pub(super) const WEEK: u64 = 0x7f;
+
+/// How the two day fields go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DayRule {
+    /// Both are open.
+    Any,
+    /// Both must hold; an open one always does.
+    Both,
+    /// Both are restricted and one is enough.
+    Either,
+}
+
+/// How the time of day meets a change of the clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Plain times: never lost, never repeated.
+    Fixed,
+    /// Follows the clock.
+    Interval,
+}
+
+impl Table {
+    /// The weekdays of a group, as seven bits from Sunday.
+    pub(super) fn weekday_group(&self, group: u32) -> u64 {
+        (self.weekdays >> (7 * group)) & WEEK
+    }
+
+    /// Whether some days of the month depend on the month.
+    pub(super) fn has_day_modifiers(&self) -> bool {
+        (self.nearest | self.from_end) != 0 || self.last_workday
+    }
+
+    /// Whether some weekdays count in one week only.
+    pub(super) fn has_weekday_modifiers(&self) -> bool {
+        (self.weekdays >> 7) != 0
+    }
+
+    pub(super) fn has_month(&self, month: u32) -> bool {
+        (self.months >> (month - 1)) & 1 == 1
+    }
+
+    pub(super) fn has_year(&self, year: u32) -> bool {
+        match &self.years {
+            None => true,
+            Some(years) => {
+                let bit = year - u32::from(super::YEAR_MIN);
+                let word = years.get(bit as usize / 64).copied().unwrap_or(0);
+                (word >> (bit % 64)) & 1 == 1
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiled_schedule_fits_into_a_cache_line() {
+        assert_eq!(size_of::<Timetable>(), 56);
+        assert_eq!(size_of::<Option<Timetable>>(), 56);
+    }
+}
