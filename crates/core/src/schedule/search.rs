@@ -96,6 +96,7 @@ impl Table {
         }
     }
 
+    #[inline]
     fn first_day_after(&self, mut month: Month, first: u32) -> Option<u32> {
         let mut known = Some(first);
         loop {
@@ -137,6 +138,7 @@ impl Table {
     }
 
     /// The next month that is listed, in this year or a later one.
+    #[inline]
     fn next_month(&self, after: Month) -> Option<Month> {
         let later = u32::from(self.months) >> after.month;
         if later != 0 && self.has_year(after.year) {
@@ -144,9 +146,14 @@ impl Table {
             return Some(Month { month, ..after });
         }
         let month = u32::from(self.months).trailing_zeros() + 1;
-        let mut years = after.year + 1..=YEAR_MAX.into();
-        let year = years.find(|year| self.has_year(*year))?;
-        Some(Month { year, month })
+        let mut year = after.year + 1;
+        while year <= u32::from(YEAR_MAX) {
+            if self.has_year(year) {
+                return Some(Month { year, month });
+            }
+            year += 1;
+        }
+        None
     }
 
     fn previous_month(&self, before: Month) -> Option<Month> {
@@ -200,6 +207,7 @@ impl Table {
         days
     }
 
+    #[inline]
     fn modified_weekdays(&self, first: u32, length: u32) -> u32 {
         // The groups of the first to the fifth lie as the weeks of a month do: turn all at once.
         let weeks = self.weekdays >> 7;
