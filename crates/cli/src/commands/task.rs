@@ -202,7 +202,7 @@ fn instant(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
-/// How a status looks.
+/// How a status looks. A failure says whether it is the last word; its day stands beside it.
 fn status_cell(task: &Task) -> Cell {
     let ink = match task.status {
         Status::Success => Ink::Good,
@@ -211,7 +211,14 @@ fn status_cell(task: &Task) -> Cell {
         Status::Cancelled => Ink::Faint,
         Status::Init => Ink::Plain,
     };
-    Cell::new(task.status.as_str()).ink(ink)
+    let text = match task.status {
+        Status::Fail if task.is_live() => {
+            format!("FAIL (retry at {})", task.execute_at.strftime("%H:%M:%SZ"))
+        }
+        Status::Fail => "FAIL (final)".to_owned(),
+        status => status.as_str().to_owned(),
+    };
+    Cell::new(text).ink(ink)
 }
 
 fn show(task: &Task, now: Timestamp, output: &mut Output) -> Result<(), Failure> {

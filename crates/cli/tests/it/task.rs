@@ -122,6 +122,24 @@ async fn a_change_of_a_running_task_says_that_its_call_goes_on() {
     );
 }
 
+#[tokio::test]
+async fn a_list_tells_a_failure_that_will_be_retried_from_the_last_one() {
+    let home = Home::new();
+    let retries = ["--set", "retry.base=1h", "--set", "retry.cap=1h"];
+    let node = Process::node(&home, free_address(), &retries).ready().await;
+    for (subject, max_retry) in [("again", "1"), ("never", "0")] {
+        let nobody = "http://127.0.0.1:9/";
+        let put = ["task", "put", "K", subject, "--at", "now"];
+        let more = ["--callback-url", nobody, "--max-retry", max_retry];
+        home.run(&[&put[..], &more].concat()).expect_data();
+        node.api().until_status("K", subject, "FAIL").await;
+    }
+    let list = home.run(&["task", "list"]).expect_data();
+    let line = |subject: &str| list.lines().find(|line| line.contains(subject)).unwrap();
+    assert!(line("never").contains("FAIL (final)"), "{list}");
+    assert!(line("again").contains("FAIL (retry at "), "{list}");
+}
+
 #[test]
 fn one_task_is_shown_in_full() {
     let home = home();
