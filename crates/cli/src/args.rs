@@ -199,17 +199,25 @@ pub(crate) enum Phase {
     Far,
 }
 
+/// Nothing takes no time, and says nothing about something.
+fn some(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("write a whole number, 1 or more".to_owned()),
+        Ok(number) => Ok(number),
+    }
+}
+
 /// How much of everything.
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
     /// Tasks to enqueue and to drain
-    #[arg(long, env = "BENCH_N", default_value_t = 20_000)]
+    #[arg(long, env = "BENCH_N", default_value_t = 20_000, value_parser = some)]
     pub(crate) tasks: usize,
     /// Tasks per call when enqueueing
-    #[arg(long, default_value_t = 1_000)]
+    #[arg(long, default_value_t = 1_000, value_parser = some)]
     pub(crate) batch: usize,
     /// Tasks at distinct instants
-    #[arg(long, env = "BENCH_LATE_N", default_value_t = 2_000)]
+    #[arg(long, env = "BENCH_LATE_N", default_value_t = 2_000, value_parser = some)]
     pub(crate) late_tasks: usize,
     /// The instants lie within so many milliseconds
     #[arg(long, env = "BENCH_LATE_SPREAD_MS", default_value_t = 10_000)]
@@ -218,19 +226,19 @@ pub(crate) struct LoadArguments {
     #[arg(long, env = "BENCH_LATE_LEAD_MS", default_value_t = 4_000)]
     pub(crate) late_lead_ms: u64,
     /// Waiting tasks among which some are moved
-    #[arg(long, env = "BENCH_PENDING", default_value_t = 20_000)]
+    #[arg(long, env = "BENCH_PENDING", default_value_t = 20_000, value_parser = some)]
     pub(crate) pending: usize,
     /// How many are moved, one call each
-    #[arg(long, env = "BENCH_MOVES", default_value_t = 2_000)]
+    #[arg(long, env = "BENCH_MOVES", default_value_t = 2_000, value_parser = some)]
     pub(crate) moves: usize,
     /// How many move at a time
-    #[arg(long, env = "BENCH_CLIENTS", default_value_t = 8)]
+    #[arg(long, env = "BENCH_CLIENTS", default_value_t = 8, value_parser = some)]
     pub(crate) clients: usize,
     /// Tasks that are not due
-    #[arg(long, env = "BENCH_FAR", default_value_t = 1_000_000)]
+    #[arg(long, env = "BENCH_FAR", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) far: i64,
     /// A drain is cut off after so many seconds
-    #[arg(long, env = "BENCH_CAP_S", default_value_t = 60)]
+    #[arg(long, env = "BENCH_CAP_S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cap_s: u64,
 }
 

@@ -32,19 +32,39 @@ fn unclear<T>(what: impl Into<String>, hint: impl Into<String>) -> Result<T, Unc
 
 /// Reads `30s`, `10m`, `1h30m`, `7d` (a day has 24 hours here).
 pub(crate) fn parse_duration(text: &str) -> Result<SignedDuration, Unclear> {
-    let days = SpanRelativeTo::days_are_24_hours();
-    let parsed = text.parse::<Span>().and_then(|span| span.to_duration(days));
-    match parsed {
+    match read_duration(text) {
         Ok(duration) => Ok(duration),
         Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => unclear(
             format!("`{text}` has no unit"),
             format!("did you mean \"{text}s\"?"),
+        ),
+        Err(_) if is_too_long(text) => unclear(
+            format!("`{text}` is too long"),
+            "the longest is some 19000 years, and times end with the year 9999",
         ),
         Err(_) => unclear(
             format!("`{text}` is not a duration"),
             "write numbers with units, like \"30s\", \"10m\", \"1h30m\" or \"7d\"",
         ),
     }
+}
+
+fn read_duration(text: &str) -> Result<SignedDuration, jiff::Error> {
+    let days = SpanRelativeTo::days_are_24_hours();
+    text.parse::<Span>().and_then(|span| span.to_duration(days))
+}
+
+/// Whether a text would be a duration, were its numbers smaller.
+fn is_too_long(text: &str) -> bool {
+    let mut small = String::new();
+    for c in text.chars() {
+        match c {
+            '0'..='9' if small.ends_with('1') => {}
+            '0'..='9' => small.push('1'),
+            other => small.push(other),
+        }
+    }
+    read_duration(&small).is_ok()
 }
 
 /// Writes a duration the way [`parse_duration`] reads it.
@@ -54,6 +74,8 @@ pub(crate) fn show_duration(duration: SignedDuration) -> String {
 
 const AT_HINT: &str = "write 2026-01-05T08:00Z, \"2026-01-05 08:00 Europe/Berlin\", +10m or now";
 
+const LAST_HINT: &str = "times end with the year 9999";
+
 /// Reads `now`, `+10m`, an instant with its offset, or a wall-clock time with its zone.
 pub(crate) fn parse_at(text: &str, now: Timestamp) -> Result<Timestamp, Unclear> {
     let text = text.trim();
@@ -62,7 +84,7 @@ pub(crate) fn parse_at(text: &str, now: Timestamp) -> Result<Timestamp, Unclear>
     }
     if let Some(wait) = text.strip_prefix('+') {
         let at = now.checked_add(parse_duration(wait)?);
-        return at.or_else(|_| unclear(format!("`{text}` is too far away"), AT_HINT));
+        return at.or_else(|_| unclear(format!("`{text}` is too far away"), LAST_HINT));
     }
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(to_micros(at));
@@ -79,7 +101,14 @@ fn at_or_advice(text: &str) -> Result<Timestamp, Unclear> {
     if let Ok(zoned) = text.parse::<Zoned>() {
         return Ok(to_micros(zoned.timestamp()));
     }
+    if has_long_year(text) {
+        return unclear(format!("`{text}` is out of range"), LAST_HINT);
+    }
     match text.parse::<DateTime>() {
+        Ok(_) if text.len() == DATE_CHARS => unclear(
+            format!("`{text}` has no time of day"),
+            format!("write {text}T08:00Z, or with a zone: \"{text} 08:00 Europe/Berlin\""),
+        ),
         Ok(_) => unclear(
             format!("`{text}` has no time zone"),
             format!("end it with Z for UTC, or with a zone: \"{text} Europe/Berlin\""),
@@ -88,7 +117,19 @@ fn at_or_advice(text: &str) -> Result<Timestamp, Unclear> {
     }
 }
 
+/// `2026-01-05`
+const DATE_CHARS: usize = 10;
+
+/// Whether it starts as a date does, but for a year of more than four digits.
+fn has_long_year(text: &str) -> bool {
+    let year = text.split('-').next().unwrap_or_default();
+    year.len() > 4 && text.len() > year.len() && year.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn in_zone(civil: &str, zone: &str) -> Result<Timestamp, Unclear> {
+    if has_long_year(civil) {
+        return unclear(format!("`{civil}` is out of range"), LAST_HINT);
+    }
     let Ok(wall) = civil.parse::<DateTime>() else {
         return unclear(format!("`{civil}` is not a date and time"), AT_HINT);
     };
@@ -117,7 +158,7 @@ fn in_zone(civil: &str, zone: &str) -> Result<Timestamp, Unclear> {
     }
     match ambiguous.unambiguous() {
         Ok(at) => Ok(to_micros(at)),
-        Err(_) => unclear(format!("`{civil}` is too far away"), AT_HINT),
+        Err(_) => unclear(format!("`{civil}` is too far away"), LAST_HINT),
     }
 }
 

@@ -104,7 +104,7 @@ fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
             ANSWER_WITHIN,
         ))
         .layer(CatchPanicLayer::custom(problem::panicked))
-        .layer(map_response(move |response| {
+        .layer(map_response(move |response| async move {
             problem::unify(response, body_bytes)
         }))
         .layer(CompressionLayer::new())
@@ -219,7 +219,9 @@ mod tests {
             (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         ] {
             let plain = Router::new().route("/", get(move || async move { (status, "words") }));
-            let app = plain.layer(map_response(|response| problem::unify(response, 1024)));
+            let app = plain.layer(map_response(|response| async {
+                problem::unify(response, 1024)
+            }));
             let answer = app.oneshot(Request::new(Body::empty())).await.unwrap();
             assert_eq!(answer.status(), status);
             let body = to_bytes(answer.into_body(), 10_000).await.unwrap();

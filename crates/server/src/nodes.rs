@@ -31,18 +31,24 @@ pub(crate) struct NodeView {
     /// When it was last heard of.
     #[schema(value_type = String, format = DateTime)]
     seen_at: Timestamp,
+    /// How long ago that was. A node that runs is heard of every few seconds; one that was not for
+    /// longer than its lease has lost its tasks to others.
+    seen_seconds_ago: i64,
     /// How far its own clock was from the database's, in microseconds.
     skew_us: i64,
 }
 
-impl From<Node> for NodeView {
-    fn from(node: Node) -> Self {
+impl NodeView {
+    fn of(node: Node, now: Timestamp) -> Self {
+        let ago = now.duration_since(node.seen_at).as_secs();
         Self {
             name: node.name,
             session: node.session,
             version: node.version,
             started_at: node.started_at,
             seen_at: node.seen_at,
+            // Its clock may be ahead of ours by a little; nobody was heard of in the future.
+            seen_seconds_ago: ago.max(0),
             skew_us: node.skew_us,
         }
     }
@@ -60,7 +66,9 @@ pub(crate) async fn list_nodes(
     State(state): State<Arc<AppState>>,
 ) -> Result<Json<NodesView>, Problem> {
     let nodes = state.store.load_nodes().await?;
+    let now = state.clock.now();
+    let nodes = nodes.into_iter().map(|node| NodeView::of(node, now));
     Ok(Json(NodesView {
-        nodes: nodes.into_iter().map(NodeView::from).collect(),
+        nodes: nodes.collect(),
     }))
 }

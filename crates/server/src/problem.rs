@@ -200,7 +200,7 @@ fn internal() -> Problem {
 
 /// Turns whatever a layer below answered in its own words into a problem, so that callers meet one
 /// form of error only.
-pub(crate) async fn unify(response: Response, body_bytes_max: usize) -> Response {
+pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
     let status = response.status();
     let is_problem = response
         .headers()

@@ -68,7 +68,7 @@ async fn tasks(
         let at = scratch.location();
         let mut done = Ok(());
         for phase in phases {
-            output.note(&format!("bench: {name}: {phase:?}\n"));
+            output.note(&format!("{}\n", doing(*phase)));
             match one_phase(&at, durability, *phase, arguments).await {
                 Ok(answer) => {
                     let key = format!("{name}_{phase:?}").to_lowercase();
@@ -152,23 +152,60 @@ fn summarise(mut answer: Value) -> Value {
     answer
 }
 
+/// What is being done, for those who wait for it.
+fn doing(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Setup => "creating the schema",
+        Phase::Enqueue => "writing tasks",
+        Phase::Drain => "running them",
+        Phase::Late => "running tasks at distinct instants",
+        Phase::Resched => "moving waiting tasks",
+        Phase::Far => "loading tasks that are not due",
+    }
+}
+
+/// The results in the order they came about, and what each is called.
+const FIGURES: [(&str, &str); 8] = [
+    ("throughput_enqueue", "tasks written"),
+    ("throughput_drain", "tasks run"),
+    ("lateness_late", "late when started"),
+    ("reschedule_resched", "waiting tasks moved"),
+    ("with_far_far", "with so many not due"),
+    ("with_far_enqueue", "  tasks written"),
+    ("with_far_drain", "  tasks run"),
+    ("peak_rss_kb", "memory at most"),
+];
+
 fn show(answers: &Value, output: &mut Output) -> Result<(), Failure> {
     if output.json {
         return output.value(answers);
     }
-    for (name, answer) in answers.as_object().into_iter().flatten() {
-        let figure = match answer {
-            Value::Object(fields) if fields.contains_key("per_second") => {
-                format!("{} per second", fields["per_second"])
-            }
-            Value::Object(fields) if fields.contains_key("late_ms") => {
-                format!("ms late: {}", fields["late_ms"])
-            }
-            other => other.to_string(),
-        };
-        output.line(&format!("{name:22} {figure}"))?;
+    for (key, name) in FIGURES {
+        if let Some(figure) = answers.get(key).and_then(figure) {
+            output.line(&format!("{name:22} {figure}"))?;
+        }
     }
     Ok(())
+}
+
+/// A result in words.
+fn figure(answer: &Value) -> Option<String> {
+    if let Some(rate) = answer["per_second"].as_f64() {
+        return Some(format!("{rate} per second"));
+    }
+    if let Some(late) = answer["late_ms"].as_object() {
+        let at = |name: &str| late.get(name).and_then(Value::as_f64).unwrap_or_default();
+        return Some(format!(
+            "{} ms for half of them, at most {} ms for 95 %, {} ms for 99 %, {} ms for all",
+            at("p50"),
+            at("p95"),
+            at("p99"),
+            at("max")
+        ));
+    }
+    let kilobytes = answer.as_u64();
+    let loaded = answer["n"].as_u64().map(|n| n.to_string());
+    loaded.or_else(|| kilobytes.map(|kb| format!("{} MB", kb / 1024)))
 }
 
 /// The most memory this process ever had resident, where the system tells.

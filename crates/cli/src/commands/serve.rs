@@ -33,7 +33,7 @@ pub(super) fn run(
 
 /// What the process writes about itself goes to the notes, never between the data.
 pub(super) fn start_log(log: &Log, colour: bool) -> Result<(), Failure> {
-    let filter = tracing_subscriber::EnvFilter::try_new(&log.level)
+    let filter = tracing_subscriber::EnvFilter::try_new(directives(&log.level))
         .map_err(|error| Failure::new(Exit::Usage, format!("log.level: {error}")))?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -44,4 +44,27 @@ pub(super) fn start_log(log: &Log, colour: bool) -> Result<(), Failure> {
         LogFormat::Json => lines.json().try_init(),
     };
     started.map_err(|error| Failure::new(Exit::Failed, format!("start log: {error}")))
+}
+
+/// PostgreSQL remarks at every start that what is there need not be created. Who wants to hear it
+/// names the driver in `log.level`.
+fn directives(level: &str) -> String {
+    if level.contains("tokio_postgres") {
+        return level.to_owned();
+    }
+    format!("{level},tokio_postgres::connection=warn")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_is_quiet_unless_it_is_named() {
+        assert_eq!(directives("info"), "info,tokio_postgres::connection=warn");
+        assert_eq!(
+            directives("warn,tokio_postgres=debug"),
+            "warn,tokio_postgres=debug"
+        );
+    }
 }

@@ -57,11 +57,7 @@ pub(super) async fn run(
 
 async fn get(desk: &Desk, given: &IdentityArguments, output: &mut Output) -> Result<Exit, Failure> {
     let identity = identity(given)?;
-    let current = desk
-        .store
-        .load_current(std::slice::from_ref(&identity))
-        .await?;
-    let Some(task) = current.into_iter().flatten().next() else {
+    let Some(task) = current(desk, &identity).await? else {
         return Err(NothingThere { identity }.into());
     };
     if output.json {
@@ -70,6 +66,18 @@ async fn get(desk: &Desk, given: &IdentityArguments, output: &mut Output) -> Res
         show(&task, desk.clock.now(), output)?;
     }
     Ok(Exit::Ok)
+}
+
+async fn current(desk: &Desk, identity: &Identity) -> Result<Option<Task>, Failure> {
+    let identity = std::slice::from_ref(identity);
+    let rows = desk.store.load_current(identity).await?;
+    Ok(rows.into_iter().flatten().next())
+}
+
+/// The status an identity had just before a change, so that its consequences can be told. Another
+/// may come between; then the telling is off, never the change.
+async fn status_before(desk: &Desk, identity: &Identity) -> Result<Option<Status>, Failure> {
+    Ok(current(desk, identity).await?.map(|task| task.status))
 }
 
 async fn cancel(
@@ -84,9 +92,17 @@ async fn cancel(
         identity: identity.clone(),
         revision,
     });
+    let before = status_before(desk, &identity).await?;
     let receipt = desk.rescheduler().ask(request, &desk.origin).await;
     let receipt = receipt.map_err(|error| Failure::from(error).during("cancel task"))?;
-    tell(desk, &identity, &receipt, output)
+    let told = tell(desk, &identity, &receipt, output)?;
+    if before == Some(Status::Running) && receipt.rule == Rule::Cancelled {
+        warn(
+            "it was running; its call is not recalled and may still take effect",
+            output,
+        );
+    }
+    Ok(told)
 }
 
 async fn retry(
@@ -95,9 +111,30 @@ async fn retry(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let identity = identity(given)?;
+    let before = status_before(desk, &identity).await?;
     let receipt = desk.rescheduler().retry(&identity, &desk.origin).await;
     let receipt = receipt.map_err(|error| Failure::from(error).during("retry task"))?;
-    tell(desk, &identity, &receipt, output)
+    let told = tell(desk, &identity, &receipt, output)?;
+    match (before, receipt.rule) {
+        (Some(Status::Cancelled), Rule::Reinserted) => {
+            warn("it had been withdrawn; now it runs again", output);
+        }
+        (_, Rule::CancelledAndInserted) => {
+            warn(
+                "the call under way is not recalled; the new one goes out beside it",
+                output,
+            );
+        }
+        _ => {}
+    }
+    Ok(told)
+}
+
+/// Something that was done as asked, but may not be what was meant.
+fn warn(what: &str, output: &mut Output) {
+    if !output.json {
+        output.note(&format!("warning: {what}\n"));
+    }
 }
 
 /// Writes a receipt.
@@ -145,6 +182,11 @@ fn sentence(identity: &Identity, receipt: &Receipt, now: Timestamp) -> String {
                 .unwrap_or_default();
             format!("cancelled {old}, which was running, and put {task}: {who} at {at}")
         }
+        // A withdrawal that wrote a row itself found none.
+        Rule::Cancelled if receipt.decision.number == 0 => format!(
+            "left a mark: {who} is not there, and revisions up to {} will not bring it",
+            receipt.revision.0
+        ),
         Rule::Cancelled => format!("withdrew {task}: {who}"),
         Rule::IgnoredDone => format!("nothing changed: {task} is already done: {who}"),
         Rule::IgnoredStale => format!(
@@ -160,7 +202,7 @@ fn instant(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
-/// How a status looks.
+/// How a status looks. A failure says whether it is the last word; its day stands beside it.
 fn status_cell(task: &Task) -> Cell {
     let ink = match task.status {
         Status::Success => Ink::Good,
@@ -169,7 +211,14 @@ fn status_cell(task: &Task) -> Cell {
         Status::Cancelled => Ink::Faint,
         Status::Init => Ink::Plain,
     };
-    Cell::new(task.status.as_str()).ink(ink)
+    let text = match task.status {
+        Status::Fail if task.is_live() => {
+            format!("FAIL (retry at {})", task.execute_at.strftime("%H:%M:%SZ"))
+        }
+        Status::Fail => "FAIL (final)".to_owned(),
+        status => status.as_str().to_owned(),
+    };
+    Cell::new(text).ink(ink)
 }
 
 fn show(task: &Task, now: Timestamp, output: &mut Output) -> Result<(), Failure> {

@@ -4,9 +4,11 @@
 //! its name.
 
 use almanack_core::{
+    store,
     time::Entropy,
     token::{Scope, TOKEN_PREFIX, Token},
 };
+use almanack_server::access::REMEMBERED_FOR;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use serde_json::json;
@@ -81,14 +83,10 @@ async fn create(
         expires_at,
         revoked_at: None,
     };
-    let first = !desk
-        .store
-        .load_tokens()
-        .await?
-        .iter()
-        .any(|t| t.is_valid(now));
+    let others = desk.store.load_tokens().await?;
+    let first = !others.iter().any(|other| other.is_valid(now));
     let saved = desk.store.save_token(&token).await;
-    saved.map_err(|error| Failure::from(error).during("create token"))?;
+    saved.map_err(|error| not_saved(error, &others))?;
     if output.json {
         let view = TokenView::of(&token, now);
         output.value(&json!({ "token": secret.expose(), "about": view }))?;
@@ -100,6 +98,26 @@ async fn create(
         }
     }
     Ok(Exit::Ok)
+}
+
+/// A name stands in the history for whoever had it, and so for one token for ever.
+fn not_saved(error: store::Error, others: &[Token]) -> Failure {
+    let revoked = match &error {
+        store::Error::Taken { name, .. } => {
+            let holder = others.iter().find(|other| other.name == *name);
+            holder.map(|holder| holder.revoked_at.is_some())
+        }
+        _ => None,
+    };
+    let failure = Failure::from(error).during("create token");
+    match revoked {
+        Some(true) => failure.hint(
+            "it was revoked, but names are not reused, so that the history stays clear; choose \
+             another",
+        ),
+        Some(false) => failure.hint("choose another name; each stands for one token only"),
+        None => failure,
+    }
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {
@@ -193,6 +211,10 @@ async fn revoke(desk: &Desk, name: &str, output: &mut Output) -> Result<Exit, Fa
         output.value(&json!({ "name": name, "revoked_at": now }))?;
     } else {
         output.line(&format!("revoked {name}"))?;
+        let longer = when::rounded(REMEMBERED_FOR);
+        output.note(&format!(
+            "A node that has just seen it may take it for up to {longer} more.\n"
+        ));
     }
     Ok(Exit::Ok)
 }

@@ -82,8 +82,18 @@ fn what_is_no_instant_says_why() {
             "`2026-13-05 08:00` is not a date and time",
         ),
         ("+10", "`10` has no unit"),
-        ("+9999999d", "`9999999d` is not a duration"),
-        ("99999-01-01T00:00Z", "`99999-01-01T00:00Z` is not a time"),
+        ("+9999999d", "`9999999d` is too long"),
+        (
+            "+99999999999999999999s",
+            "`99999999999999999999s` is too long",
+        ),
+        ("+5000000d", "`+5000000d` is too far away"),
+        ("10000-01-01T00:00Z", "`10000-01-01T00:00Z` is out of range"),
+        (
+            "10000-01-01 00:00 Europe/Berlin",
+            "`10000-01-01 00:00` is out of range",
+        ),
+        ("2026-01-05", "`2026-01-05` has no time of day"),
         (
             "2026-03-29 02:30 Europe/Berlin",
             "2026-03-29 02:30 does not exist in Europe/Berlin: the clocks skip it",
@@ -95,6 +105,17 @@ fn what_is_no_instant_says_why() {
     ] {
         assert_eq!(parse_at(text, now()).unwrap_err().what, what, "{text}");
     }
+}
+
+#[test]
+fn a_date_alone_is_told_how_to_go_on_and_that_works() {
+    let hint = parse_at("2026-01-05", now()).unwrap_err().hint;
+    assert_eq!(
+        hint,
+        "write 2026-01-05T08:00Z, or with a zone: \"2026-01-05 08:00 Europe/Berlin\""
+    );
+    assert!(parse_at("2026-01-05T08:00Z", now()).is_ok());
+    assert!(parse_at("2026-01-05 08:00 Europe/Berlin", now()).is_ok());
 }
 
 #[test]

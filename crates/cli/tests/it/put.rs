@@ -13,6 +13,29 @@ fn put(home: &Home, more: &[&str]) -> Ran {
 }
 
 #[test]
+fn a_payload_over_the_limit_names_the_limit_and_no_size_it_does_not_know() {
+    let json = |bytes: usize| format!("\"{}\"", "é".repeat((bytes - 2) / 2));
+    let home = home()
+        .file("fits.json", &format!("{}\r\n", json(65_536)))
+        .file("large.json", &json(65_538))
+        .file("two.json", &format!("{}\n{{}}", json(65_536)));
+    let put = |file| {
+        let at = ["ARTICLE_PUBLISH", "a", "--at", AT, "--payload", file];
+        put(&home, &at)
+    };
+    assert_eq!(put("@fits.json").code, 0);
+    for file in ["@large.json", "@two.json"] {
+        let ran = put(file);
+        let told = format!(
+            "error: read payload from {}: it has more than 65536 bytes, the limit\n",
+            &file[1..]
+        );
+        assert!(ran.notes.starts_with(&told), "{ran}");
+        assert!(ran.notes.contains("limits.payload_bytes"), "{ran}");
+    }
+}
+
+#[test]
 fn what_is_refused_says_why_and_stores_nothing() {
     let home = home();
     let refusals: [(&[&str], &str); 9] = [

@@ -59,6 +59,9 @@ fn wrong_arguments_are_exit_code_2_and_leave_the_data_clean() {
         &[],
         &["task", "put", "K", "s"],
         &["task", "list", "--limit", "x"],
+        &["bench", "tasks", "--tasks", "0"],
+        &["bench", "tasks", "--clients", "0"],
+        &["bench", "tasks", "--far", "-1"],
     ] {
         let ran = Home::new().run(arguments);
         assert_eq!(
@@ -154,4 +157,27 @@ fn a_node_runs_until_it_is_told_to_stop() {
         "{rest:?}"
     );
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_measurement_is_told_in_words() {
+    let home = Home::new();
+    let small = "bench tasks --tasks 10 --batch 5 --late-tasks 2 --late-spread-ms 10 \
+         --late-lead-ms 50 --pending 4 --moves 2 --clients 1 --far 5";
+    let ran = home.run(&small.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(ran.code, 0, "{ran}");
+    let figures = ran.data.lines().map(|line| &line[..22]);
+    let figures: Vec<&str> = figures.map(str::trim_end).collect();
+    insta::assert_snapshot!(figures.join("\n"), @r"
+    tasks written
+    tasks run
+    late when started
+    waiting tasks moved
+    with so many not due
+      tasks written
+      tasks run
+    memory at most
+    ");
+    assert!(!ran.data.contains(['{', '_']), "{ran}");
+    assert!(ran.notes.contains("moving waiting tasks\n"), "{ran}");
 }

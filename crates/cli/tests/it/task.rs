@@ -1,6 +1,10 @@
 //! `almanack task`: the rules of rescheduling as the command line tells them.
 
-use crate::harness::{Home, Ran, settled};
+use crate::{
+    business::Business,
+    harness::{Home, Ran, settled},
+    process::{Process, free_address},
+};
 
 const AT: &str = "2999-01-05T08:00Z";
 
@@ -68,6 +72,72 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     2  INIT  ARTICLE_PUBLISH  article:42  TIME  AGO  0/4
     1  CANCELLED  ARTICLE_PUBLISH  article:42  2999-01-06 07:00:00Z  AGO  0/4
     ");
+}
+
+#[test]
+fn a_withdrawal_of_nothing_says_that_it_left_a_mark() {
+    let home = home();
+    let cancel = |revision| {
+        let (kind, subject) = ("ARTICLE_PUBLISH", "article:42");
+        home.run(&["task", "cancel", kind, subject, "--revision", revision])
+    };
+    assert_eq!(
+        cancel("7").expect_data(),
+        "left a mark: ARTICLE_PUBLISH article:42 is not there, and revisions up to 7 will not \
+         bring it\n"
+    );
+    for revision in ["6", "7"] {
+        let told = put(&home, AT, &["--revision", revision]).expect_data();
+        assert!(told.starts_with("nothing changed"), "{told}");
+    }
+    put(&home, AT, &["--revision", "8"]).expect_data();
+    let withdrawn = cancel("9").expect_data();
+    assert!(withdrawn.starts_with("withdrew task"), "{withdrawn}");
+    let again = home.run(&["task", "retry", "ARTICLE_PUBLISH", "article:42"]);
+    assert_eq!(
+        again.notes,
+        "warning: it had been withdrawn; now it runs again\n"
+    );
+}
+
+#[tokio::test]
+async fn a_change_of_a_running_task_says_that_its_call_goes_on() {
+    let (home, business) = (home(), Business::start().await);
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    let (kind, subject) = ("ARTICLE_PUBLISH", "article:42");
+    node.api()
+        .put_due(kind, subject, &business.held_url())
+        .await;
+    business.until_called(subject, 1).await;
+    let retried = home.run(&["task", "retry", kind, subject]);
+    assert!(
+        retried.notes.contains("warning: the call under way"),
+        "{retried}"
+    );
+    business.until_called(subject, 2).await;
+    let withdrawn = home.run(&["task", "cancel", kind, subject]);
+    assert!(
+        withdrawn.notes.contains("warning: it was running"),
+        "{withdrawn}"
+    );
+}
+
+#[tokio::test]
+async fn a_list_tells_a_failure_that_will_be_retried_from_the_last_one() {
+    let home = Home::new();
+    let retries = ["--set", "retry.base=1h", "--set", "retry.cap=1h"];
+    let node = Process::node(&home, free_address(), &retries).ready().await;
+    for (subject, max_retry) in [("again", "1"), ("never", "0")] {
+        let nobody = "http://127.0.0.1:9/";
+        let put = ["task", "put", "K", subject, "--at", "now"];
+        let more = ["--callback-url", nobody, "--max-retry", max_retry];
+        home.run(&[&put[..], &more].concat()).expect_data();
+        node.api().until_status("K", subject, "FAIL").await;
+    }
+    let list = home.run(&["task", "list"]).expect_data();
+    let line = |subject: &str| list.lines().find(|line| line.contains(subject)).unwrap();
+    assert!(line("never").contains("FAIL (final)"), "{list}");
+    assert!(line("again").contains("FAIL (retry at "), "{list}");
 }
 
 #[test]

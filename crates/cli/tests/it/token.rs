@@ -30,16 +30,19 @@ fn a_token_is_shown_once_listed_and_taken_back() {
     let again = home.run(&create);
     assert_eq!(
         again.to_string(),
-        "error: create token: token `editor` already exists\nexit 1"
+        "error: create token: token `editor` already exists\n\
+         hint: choose another name; each stands for one token only\nexit 1"
     );
 
     let second = home.run(&["token", "create", "viewer", "--scope", "read"]);
     assert_eq!(second.code, 0, "{second}");
     assert!(!second.notes.contains("next start"), "{second}");
     assert_eq!(
-        home.run(&["token", "revoke", "editor"]).expect_data(),
-        "revoked editor\n"
+        home.run(&["token", "revoke", "editor"]).to_string(),
+        "revoked editor\nA node that has just seen it may take it for up to 5s more.\nexit 0"
     );
+    let again = home.run(&create);
+    assert!(again.notes.contains("names are not reused"), "{again}");
     assert_eq!(
         home.run(&["token", "revoke", "editor"]).code,
         3,

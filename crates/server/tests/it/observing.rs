@@ -24,12 +24,14 @@ async fn nodes_are_listed() {
         .save_node(&node("node-a", "session-a"))
         .await
         .unwrap();
+    world.clock.set(instant(65));
     assert_json_snapshot!(world.get("/api/v1/nodes").await.json(), @r#"
     {
       "nodes": [
         {
           "name": "node-a",
           "seen_at": "2026-01-05T08:00:00Z",
+          "seen_seconds_ago": 65,
           "session": "session-a",
           "skew_us": 0,
           "started_at": "2026-01-05T08:00:00Z",

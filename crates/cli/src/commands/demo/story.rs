@@ -15,6 +15,7 @@ use almanack_core::{
 use almanack_world::{
     article::{event::KIND_PUBLISH, happening::Happening, state::State},
     authors::{self, Action},
+    flaky::Fault,
 };
 use jiff::Timestamp;
 
@@ -138,7 +139,7 @@ impl Story {
             }
             Happening::Faulted { task_id, fault } => {
                 self.faults += 1;
-                let told = format!("fault for task {task_id}: {fault:?}; Almanack will try again");
+                let told = format!("task {task_id}: {}", misbehaved(*fault));
                 tell(now, "service", Ink::Bad, &told, output)
             }
             Happening::AlmanackAway { reason } => tell(
@@ -198,10 +199,10 @@ impl Story {
         output.line(&format!("  authors    {}", list(&self.acts)))?;
         output.line(&format!("  Almanack   {}", list(&self.rules)))?;
         output.line(&format!(
-            "  service    {} published, {twice} of them twice; {} calls without effect, {} faults survived",
+            "  service    {} published, {twice} of them twice; {} without effect, {} survived",
             self.published.len(),
-            self.without_effect,
-            self.faults
+            counted(self.without_effect, "call"),
+            counted(self.faults, "fault"),
         ))
     }
 
@@ -209,6 +210,23 @@ impl Story {
         self.titles
             .get(&article_id)
             .map_or("an article", String::as_str)
+    }
+}
+
+/// What the service did on purpose, so that it can be seen what comes of it.
+fn misbehaved(fault: Fault) -> String {
+    match fault {
+        Fault::None => "behaved".to_owned(),
+        Fault::Refuse => "refused a call; Almanack will try again".to_owned(),
+        Fault::LoseReply => "did its work and lost the answer; Almanack will try again".to_owned(),
+        Fault::Delay(wait) => format!("took {} ms longer", wait.as_millis()),
+    }
+}
+
+fn counted(count: u32, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        many => format!("{many} {what}s"),
     }
 }
 

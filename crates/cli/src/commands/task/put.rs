@@ -5,7 +5,7 @@ use std::io::Read;
 use almanack_core::{
     reschedule::{Put, Request},
     store::OnceKey,
-    task::{Payload, Priority, parse_max_retry, parse_revision},
+    task::{Invalid, Payload, Priority, parse_max_retry, parse_revision},
 };
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -21,6 +21,11 @@ use crate::{
 
 /// Longest callback address; the API's limit too.
 const CALLBACK_BYTES_MAX: usize = 2000;
+/// A file may end its only line, with `\n` or `\r\n`.
+const LINE_END_BYTES: usize = 2;
+/// What to do about a payload over the limit.
+const TOO_LARGE: &str = "hand on a reference instead of the thing itself, or raise \
+     limits.payload_bytes where this command and the nodes read it";
 
 /// Creates a task or changes its time.
 pub(super) async fn run(
@@ -70,9 +75,10 @@ fn read(
     Ok(Put {
         identity,
         execute_at: at,
-        payload: payload.map_err(|invalid| {
-            refused(invalid)
-                .hint("JSON text stands in double quotes: --payload '{\"lang\":\"en\"}'")
+        payload: payload.map_err(|invalid| match invalid {
+            Invalid::PayloadTooLarge { .. } => refused(invalid).hint(TOO_LARGE),
+            _ => refused(invalid)
+                .hint("JSON text stands in double quotes: --payload '{\"lang\":\"en\"}'"),
         })?,
         callback_url: callback_url.map_err(|(what, hint)| {
             Failure::new(Exit::Usage, format!("--callback-url: {what}")).hint(hint)
@@ -108,31 +114,34 @@ pub(super) fn callback_url(text: &str) -> Result<String, (String, String)> {
 }
 
 /// The payload itself, from `@FILE` or standard input where that was asked for. Reads no more than
-/// it takes to see that it is too large.
+/// it takes to see that it is too large, which leaves its true size unknown.
 fn load_payload(text: &str, limit: usize) -> Result<String, Failure> {
-    let mut read = String::new();
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    let most = limit.saturating_add(LINE_END_BYTES + 1);
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
     let (done, place) = match text.strip_prefix('@') {
         Some(path) => {
             let file = std::fs::File::open(path);
-            (
-                file.and_then(|file| file.take(most).read_to_string(&mut read)),
-                path,
-            )
+            let read = file.and_then(|file| file.take(most).read_to_end(&mut bytes));
+            (read, path)
         }
-        None if text == "-" => (
-            std::io::stdin().take(most).read_to_string(&mut read),
-            "standard input",
-        ),
+        None if text == "-" => {
+            let read = std::io::stdin().take(most).read_to_end(&mut bytes);
+            (read, "standard input")
+        }
         None => return Ok(text.to_owned()),
     };
-    match done {
-        Ok(_) => Ok(read.trim_end().to_owned()),
-        Err(error) => Err(Failure::new(
-            Exit::Usage,
-            format!("read payload from {place}: {error}"),
-        )),
+    let failed = |why: &dyn std::fmt::Display| {
+        Failure::new(Exit::Usage, format!("read payload from {place}: {why}"))
+    };
+    done.map_err(|error| failed(&error))?;
+    let payload = bytes.trim_ascii_end();
+    if payload.len() > limit || bytes.len() > limit + LINE_END_BYTES {
+        let what = format!("it has more than {limit} bytes, the limit");
+        return Err(failed(&what).hint(TOO_LARGE));
     }
+    let text = std::str::from_utf8(payload).map_err(|_| failed(&"it is not UTF-8"))?;
+    Ok(text.to_owned())
 }
 
 /// The same key must come with the same request. The time counts as it was written: `+10m` asked
