@@ -199,15 +199,7 @@ fn wish(subject: &str, execute_at: Timestamp) -> Result<Request, Invalid> {
         subject: Subject::parse(subject)?,
         kind: Kind::parse(KIND)?,
     };
-    Ok(Request::Put(Put {
-        identity,
-        execute_at,
-        payload: None,
-        callback_url: None,
-        max_retry: None,
-        priority: None,
-        revision: None,
-    }))
+    Ok(Request::Put(Put::at(identity, execute_at)))
 }
 
 fn later(clock: &dyn Clock, by: Duration) -> Timestamp {

@@ -16,6 +16,8 @@
 //! INVARIANT: whatever changes a row changes its status, its term or its decision count, so a guard
 //! never matches a row that moved on.
 
+mod receipt;
+
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
@@ -24,6 +26,8 @@ use serde::{Deserialize, Serialize};
 use crate::task::{
     Identity, MAX_RETRY_DEFAULT, NewTask, Payload, Priority, Revision, Status, Task, TaskId, Term,
 };
+
+pub use receipt::{DecisionId, Receipt};
 
 /// Someone wants a task tried at a time (again).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +46,21 @@ pub struct Put {
     pub priority: Option<Priority>,
     /// The asker's own numbering of its changes; `None` takes effect in the order of arrival.
     pub revision: Option<Revision>,
+}
+
+impl Put {
+    /// A wish for a time and nothing else.
+    pub fn at(identity: Identity, execute_at: Timestamp) -> Self {
+        Self {
+            identity,
+            execute_at,
+            payload: None,
+            callback_url: None,
+            max_retry: None,
+            priority: None,
+            revision: None,
+        }
+    }
 }
 
 /// Someone wants a task withdrawn.
@@ -437,64 +456,6 @@ fn retire(task: &Task, status: Status, revision: Revision) -> Amend {
         waits: false,
         revision,
         ..annotate(task)
-    }
-}
-
-/// Names one decision: the row it was made on and its number there; 0 is the row's creation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct DecisionId {
-    /// The row.
-    pub task_id: TaskId,
-    /// The decision's number on that row.
-    pub number: u32,
-}
-
-/// The answer to a change of intent: what was decided, and about which rows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipt {
-    /// Names the decision, to ask later whether it was kept.
-    pub decision: DecisionId,
-    /// Which rule applied.
-    pub rule: Rule,
-    /// The identity's current row afterwards.
-    pub task_id: TaskId,
-    /// The row that was cancelled to make room, if any.
-    pub cancelled_task_id: Option<TaskId>,
-    /// The time before, if there was one.
-    pub old_execute_at: Option<Timestamp>,
-    /// The time that stands now.
-    pub execute_at: Timestamp,
-    /// The revision that stands now.
-    pub revision: Revision,
-}
-
-impl Receipt {
-    /// The receipt for a change that the store carried out; `inserted` is the row it wrote.
-    pub fn of(change: &Change, inserted: Option<TaskId>) -> Option<Self> {
-        let amended = change.amend.as_ref();
-        let decision = match (amended, inserted) {
-            (Some(amend), _) => DecisionId {
-                task_id: amend.guard.task_id,
-                number: amend.guard.decisions + 1,
-            },
-            (None, Some(task_id)) => DecisionId { task_id, number: 0 },
-            (None, None) => return None,
-        };
-        let new = change.insert.as_ref();
-        let replaced_running = change.rule == Rule::CancelledAndInserted;
-        Some(Self {
-            decision,
-            rule: change.rule,
-            task_id: inserted.unwrap_or(decision.task_id),
-            cancelled_task_id: replaced_running.then_some(decision.task_id),
-            old_execute_at: amended.map(|amend| amend.old_execute_at),
-            execute_at: new
-                .map(|new| new.execute_at)
-                .or(amended.map(|amend| amend.execute_at))?,
-            revision: new
-                .map(|new| new.revision)
-                .or(amended.map(|amend| amend.revision))?,
-        })
     }
 }
 

@@ -205,15 +205,7 @@ impl Rescheduler {
             }
             .into());
         }
-        let put = Put {
-            identity: identity.clone(),
-            execute_at: self.clock.now(),
-            payload: None,
-            callback_url: None,
-            max_retry: None,
-            priority: None,
-            revision: None,
-        };
+        let put = Put::at(identity.clone(), self.clock.now());
         self.ask(Request::Put(put), origin).await
     }
 

@@ -157,15 +157,7 @@ pub(crate) async fn retry_task(
     call: Call,
 ) -> Result<Response, Problem> {
     load_current(&state, &identity).await?;
-    let again = Put {
-        identity: identity.clone(),
-        execute_at: state.clock.now(),
-        payload: None,
-        callback_url: None,
-        max_retry: None,
-        priority: None,
-        revision: None,
-    };
+    let again = Put::at(identity.clone(), state.clock.now());
     let receipt = ask(&state, &call, Request::Put(again), &call.asker.origin()).await?;
     Ok(answer(&identity, &receipt))
 }
