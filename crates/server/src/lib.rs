@@ -26,7 +26,7 @@ mod percent;
 pub mod problem;
 mod receipts;
 mod tasks;
-mod words;
+pub mod words;
 
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    history::{Decision, Kept},
+    history::Decision,
     reschedule::{DecisionId, Receipt, Rule},
-    task::{Identity, Task, TaskId},
+    task::{Identity, TaskId},
 };
 use axum::{
     Json,
@@ -17,10 +17,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use self::kept::KeptView;
 use crate::{
     AppState, percent,
     problem::{Code, Problem},
 };
+
+mod kept;
 
 /// What was decided, and about which rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -187,101 +190,6 @@ impl From<Decision> for DecisionView {
     }
 }
 
-/// A receipt, asked about later: the fields it was given with, and what came of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct KeptView {
-    /// Whether it was kept.
-    kept: KeptName,
-    /// Names the decision.
-    #[schema(example = "17.2")]
-    receipt: String,
-    /// When it was made.
-    #[schema(value_type = String, format = DateTime)]
-    decided_at: Timestamp,
-    /// Who asked.
-    #[schema(example = "api:editor")]
-    origin: String,
-    /// Which rule applied.
-    rule: RuleName,
-    /// What the task is about.
-    #[schema(example = "article:42")]
-    subject: String,
-    /// What is tried.
-    #[schema(example = "ARTICLE_PUBLISH")]
-    kind: String,
-    /// The identity's newest row after the decision.
-    task_id: i64,
-    /// The row that was cancelled to make room, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancelled_task_id: Option<i64>,
-    /// The time before, if there was one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
-    old_execute_at: Option<Timestamp>,
-    /// The time afterwards.
-    #[schema(value_type = String, format = DateTime)]
-    execute_at: Timestamp,
-    /// The revision afterwards; absent where only a later one is still known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revision: Option<i64>,
-}
-
-impl KeptView {
-    /// `row` is the one the decision was made on.
-    fn of(row: &Task, decision: Decision, kept: Kept) -> Self {
-        let made_on = decision.id.task_id;
-        let cancelled = decision.rule == Rule::CancelledAndInserted;
-        // A row keeps only its newest revision, so that of its creation may be overwritten. A row
-        // that has none never had one.
-        let overwritten = decision.id.number == 0 && row.decisions > 0 && row.revision.0 > 0;
-        Self {
-            kept: kept.into(),
-            receipt: receipt_id(decision.id),
-            decided_at: decision.decided_at,
-            origin: decision.origin,
-            rule: decision.rule.into(),
-            subject: row.identity.subject.to_string(),
-            kind: row.identity.kind.to_string(),
-            task_id: decision.new_task_id.unwrap_or(made_on).0,
-            cancelled_task_id: cancelled.then_some(made_on.0),
-            old_execute_at: decision.old_execute_at,
-            execute_at: decision.execute_at,
-            revision: (!overwritten).then_some(decision.revision),
-        }
-    }
-}
-
-/// Whether a decision was kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum KeptName {
-    /// The intent stands and its time has not come, or it is being tried.
-    Stands,
-    /// A later decision took its place.
-    Superseded,
-    /// It was carried out.
-    Done,
-    /// It was tried as often as allowed and failed.
-    Failed,
-    /// It was a withdrawal, and it holds.
-    Withdrawn,
-    /// It changed nothing, and said so.
-    ChangedNothing,
-}
-
-impl From<Kept> for KeptName {
-    fn from(kept: Kept) -> Self {
-        match kept {
-            Kept::Stands => Self::Stands,
-            Kept::Superseded => Self::Superseded,
-            Kept::Done => Self::Done,
-            Kept::Failed => Self::Failed,
-            Kept::Withdrawn => Self::Withdrawn,
-            Kept::ChangedNothing => Self::ChangedNothing,
-        }
-    }
-}
-
 /// What a receipt's decision was, and whether it was kept.
 #[utoipa::path(
     get,
@@ -308,7 +216,9 @@ pub(crate) async fn get_receipt(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use almanack_core::history::Kept;
+
+    use super::{kept::KeptName, *};
 
     fn name(view: impl Serialize) -> String {
         serde_json::to_value(view)

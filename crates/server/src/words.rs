@@ -7,7 +7,7 @@
 const EXPECTED: &str = ", expected ";
 
 /// A JSON parser's message.
-pub(crate) fn of_json(message: &str) -> String {
+pub fn of_json(message: &str) -> String {
     let Some((found, wanted)) = message.rsplit_once(EXPECTED) else {
         return message.to_owned();
     };

@@ -250,6 +250,23 @@ fn a_batch_for_programs_answers_line_by_line() {
 }
 
 #[test]
+fn a_batch_says_what_is_wrong_in_the_words_of_json() {
+    let batch = "\
+{\"kind\":\"K\",\"subject\":\"s\",\"execute_at\":\"now\",\"callback\":\"x\"}
+[\"K\",\"s\",\"now\",null,null,null,null,null]
+{\"kind\":\"K\",\"subject\":\"s\",\"execute_at\":\"now\",\"priority\":1.5}
+";
+    let ran = home().run_with_input(&["task", "put", "--batch", "-"], batch);
+    insta::assert_snapshot!(ran, @r#"
+    3 tasks: 3 refused
+    error: line 1: column 59: invalid type: string "x", expected a JSON object
+    error: line 2: each line must be a JSON object
+    error: line 3: column 59: invalid type: number `1.5`, expected a whole number
+    exit 1
+    "#);
+}
+
+#[test]
 fn a_batch_that_cannot_be_read_is_exit_code_2() {
     assert_eq!(put(&home(), &["--batch", "nothing.jsonl"]).code, 2);
     let endless = "x".repeat(200_000);

@@ -10,6 +10,7 @@ use almanack_core::{
     task::{Identity, Payload, Priority, parse_max_retry, parse_revision},
 };
 use almanack_engine::reschedule::Rescheduler;
+use almanack_server::words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -141,9 +142,15 @@ fn tell(
 }
 
 fn read(text: &str, now: Timestamp, limit: usize) -> Result<Put, String> {
+    // serde would take an array too, field by field in order; who sends one is mistaken.
+    if text.trim_ascii_start().starts_with('[') {
+        return Err("each line must be a JSON object".to_owned());
+    }
     let item: Item = serde_json::from_str(text).map_err(|error| {
-        let told = error.to_string();
-        let what = told.split(" at line ").next().unwrap_or(&told);
+        let told = words::of_json(&error.to_string());
+        let what = told
+            .rsplit_once(" at line ")
+            .map_or(told.as_str(), |(what, _)| what);
         format!("column {}: {what}", error.column())
     })?;
     let say = |invalid: almanack_core::task::Invalid| invalid.to_string();
