@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use almanack_core::task::Kind;
-use metrics::{Counter, Histogram};
+use metrics::{Counter, Gauge, Histogram};
 
 /// The handles of one kind.
 pub(super) struct KindMeasures {
@@ -16,6 +16,8 @@ pub(super) struct KindMeasures {
     pub(super) wait: Histogram,
     /// From started to ended.
     pub(super) duration: Histogram,
+    /// Attempts running on this node.
+    pub(super) running: Gauge,
     /// Tasks that failed for good.
     pub(super) failed: Counter,
     runs: BTreeMap<&'static str, Counter>,
@@ -27,6 +29,7 @@ impl KindMeasures {
         Self {
             wait: metrics::histogram!("almanack_run_wait_seconds", "queue" => queue.clone()),
             duration: metrics::histogram!("almanack_run_duration_seconds", "queue" => queue.clone()),
+            running: metrics::gauge!("almanack_running", "queue" => queue.clone()),
             failed: metrics::counter!("almanack_tasks_failed_total", "queue" => queue.clone()),
             queue,
             runs: BTreeMap::new(),

@@ -65,7 +65,9 @@ impl Running {
     pub(super) fn start(&mut self, claim_id: ClaimId, tasks: Vec<ClaimedTask>, now: Timestamp) {
         for task in tasks {
             let lateness = now.duration_since(task.execute_at).as_secs_f64();
-            self.measures.of(&task.identity.kind).wait.record(lateness);
+            let measures = self.measures.of(&task.identity.kind);
+            measures.wait.record(lateness);
+            measures.running.increment(1.0);
             *self.counts.entry(task.identity.kind.clone()).or_default() += 1;
             let handler = self.handlers.of(&task.identity.kind);
             let task = Arc::new(task);
@@ -130,9 +132,11 @@ impl Running {
 
     fn forget(&mut self, id: Id) -> Option<Attempt> {
         let attempt = self.attempts.remove(&id)?;
-        if let Some(count) = self.counts.get_mut(&attempt.task.identity.kind) {
+        let kind = &attempt.task.identity.kind;
+        if let Some(count) = self.counts.get_mut(kind) {
             *count -= 1;
         }
+        self.measures.of(kind).running.decrement(1.0);
         Some(attempt)
     }
 
