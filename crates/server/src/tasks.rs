@@ -243,6 +243,15 @@ impl ListQuery {
             let detail = format!("limit must be 1 to {PAGE_MAX}, not {page}");
             return Err(Problem::new(Code::InvalidQuery, detail));
         }
+        // No subject has one, and PostgreSQL refuses even to look for a NUL.
+        if self
+            .subject
+            .as_deref()
+            .is_some_and(|subject| subject.contains(char::is_control))
+        {
+            let detail = "subject must not hold control characters";
+            return Err(Problem::new(Code::InvalidQuery, detail));
+        }
         let filter = TaskFilter {
             kind: self.kind.as_deref().map(Kind::parse).transpose()?,
             subject_prefix: self.subject,

@@ -72,6 +72,7 @@ async fn bad_queries_are_refused_by_name() {
         ("?limit=501", "invalid_query", "500"),
         ("?limit=many", "invalid_query", "limit"),
         ("?cursor=!!", "invalid_query", "cursor"),
+        ("?subject=a%00b", "invalid_query", "control characters"),
         ("?cursor=eA", "invalid_query", "cursor"),
         ("?status=WAITING", "invalid_value", "WAITING"),
         ("?kind=1", "invalid_value", "kind"),
