@@ -6,8 +6,12 @@
 //! `now` is always an argument; the database's own clock is only ever read by
 //! [`Store::database_time`], to correct the node's.
 
+mod schedule;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
+
+pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 
 use crate::{
     finish::Finish,
