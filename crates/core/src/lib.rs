@@ -9,6 +9,7 @@
 
 pub mod backoff;
 pub mod callback;
+pub mod dispatch;
 pub mod event;
 pub mod finish;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod fixture;
 pub mod handler;
 pub mod history;
 pub mod lease;
+pub mod place;
 pub mod plan;
 pub mod reschedule;
 pub mod schedule;
