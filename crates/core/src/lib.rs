@@ -16,6 +16,7 @@ pub mod finish;
 mod fixture;
 pub mod handler;
 pub mod history;
+pub mod import;
 pub mod lease;
 pub mod place;
 pub mod plan;

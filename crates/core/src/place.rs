@@ -58,6 +58,12 @@ impl Row<'_> {
             span: Span::new(self.start + start, self.start + end),
         }
     }
+
+    /// The whole line without the blanks around it.
+    pub(crate) fn whole(&self) -> Place {
+        let left = self.text.len() - self.text.trim_start().len();
+        self.place(Span::new(left, self.text.trim_end().len().max(left)))
+    }
 }
 
 fn floor(text: &str, byte: usize) -> usize {

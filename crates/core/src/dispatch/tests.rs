@@ -41,7 +41,10 @@ fn shown(text: &str) -> String {
     for problem in &dispatch.problems {
         let Place { line, column, span } = problem.place;
         let marked = &text[span.start..span.end];
-        let marked = marked.replace(|c: char| c.is_whitespace() && !c.is_ascii(), "_");
+        let marked = marked.replace(
+            |c: char| !c.is_ascii() && (c.is_whitespace() || c == '\u{200b}'),
+            "_",
+        );
         let _ = writeln!(shown, "{line}:{column} `{marked}` {}", problem.reason);
         if let Some(hint) = problem.reason.hint() {
             let _ = writeln!(shown, "  hint: {hint}");
@@ -163,7 +166,7 @@ fn dp_01_any_blank_separates_and_lookalikes_are_named() {
       hint: write `*`
     4:21 `＃` a comment begins with `#`; this is its full-width twin
       hint: write `#`
-    5:16 `​` an invisible character, \u{200b}, stands here
+    5:16 `_` an invisible character, \u{200b}, stands here
       hint: remove it
     ");
 }
