@@ -6,3 +6,5 @@
 )]
 
 mod callback;
+mod fixture;
+mod webhook;
