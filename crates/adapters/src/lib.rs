@@ -5,7 +5,9 @@
 pub mod call;
 pub mod callback;
 pub mod clock;
+pub mod command;
 pub mod entropy;
 mod launcher;
+mod process;
 pub mod signature;
 pub mod webhook;

@@ -2,9 +2,11 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     reason = "a test that cannot set itself up has failed"
 )]
 
 mod callback;
+mod command;
 mod fixture;
 mod webhook;
