@@ -7,6 +7,7 @@ pub mod callback;
 pub mod clock;
 pub mod command;
 pub mod entropy;
+pub mod github;
 mod launcher;
 mod process;
 pub mod signature;

@@ -9,4 +9,6 @@
 mod callback;
 mod command;
 mod fixture;
+mod github;
+mod hub;
 mod webhook;
