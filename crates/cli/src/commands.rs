@@ -56,7 +56,7 @@ pub(crate) fn dispatch(
             inputs.flags.extend(serve.settings());
             let loaded = config::load(&inputs, Need::Everything);
             output.note(&loaded.report.render(Severity::Warning));
-            serve::run(&checked(loaded)?, &inputs.environment, output)
+            serve::run(&checked(loaded)?, &inputs, output)
         }
         Command::Task(command) => {
             let errand = task::errand(command);

@@ -138,10 +138,7 @@ async fn dp_11_commands_are_off_unless_configured_and_say_what_to_change() {
     let echo = firing(json!({"type": "command", "argv": ["/bin/echo", "hi"]}));
     for (allowed, expected) in [
         (Allowed::default(), "command.enabled"),
-        (
-            Allowed::Only(vec!["/opt".into()]),
-            "command.programs",
-        ),
+        (Allowed::Only(vec!["/opt".into()]), "command.programs"),
     ] {
         let refused = CommandLauncher::new(settings(allowed));
         let error = given_up(refused.fire(&echo, &task(None)).await);

@@ -22,3 +22,4 @@ mod surface;
 mod task;
 mod token;
 mod world;
+mod written;
