@@ -228,8 +228,8 @@ pub struct Depth {
     pub waiting: u64,
     /// Of these, due; counting stops at a bound.
     pub due: u64,
-    /// The longest due.
-    pub oldest_due_at: Option<Timestamp>,
+    /// When the first of them is due; may have passed already.
+    pub first_due_at: Option<Timestamp>,
 }
 
 /// What one step of pruning did.
