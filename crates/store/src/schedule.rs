@@ -190,3 +190,48 @@ pub(crate) fn decided_at(write: &ScheduleWrite) -> Timestamp {
             waits_since.max(schedule.changed_at)
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use almanack_core::plan::{Edit, Edited, Verdict};
+    use almanack_testkit::fixture::{START, at, firing, next_write, schedule, slot};
+
+    use super::*;
+
+    /// The next write of a schedule that waits since `at(2)`.
+    fn waiting() -> ScheduleWrite {
+        next_write(&schedule("daily", at(10)), |s| s.waits_since = Some(at(2)))
+    }
+
+    #[test]
+    fn a_write_tells_when_it_was_decided() {
+        let decided_at = |change: &dyn Fn(&mut ScheduleWrite)| {
+            let mut write = waiting();
+            change(&mut write);
+            super::decided_at(&write)
+        };
+        let slots = vec![slot(at(20), Verdict::Fired), slot(at(30), Verdict::Fired)];
+        let fires = vec![
+            firing(&waiting().schedule, at(50)),
+            firing(&waiting().schedule, at(40)),
+        ];
+        let edit = Edit {
+            revision: 2,
+            edited: Edited::Paused,
+            by: String::new(),
+            note: None,
+            definition: String::new(),
+            at: at(35),
+        };
+        assert_eq!(decided_at(&|_| ()), at(2), "since when it waits");
+        assert_eq!(decided_at(&|w| w.schedule.waits_since = None), START);
+        assert_eq!(decided_at(&|w| w.fires.clone_from(&fires)), at(40));
+        let told = |w: &mut ScheduleWrite| {
+            w.fires.clone_from(&fires);
+            w.slots.clone_from(&slots);
+        };
+        assert_eq!(decided_at(&told), at(30), "a caught-up firing comes later");
+        let edited = |w: &mut ScheduleWrite| w.edit = Some(edit.clone());
+        assert_eq!(decided_at(&edited), at(35));
+    }
+}
