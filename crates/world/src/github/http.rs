@@ -82,9 +82,7 @@ pub(super) fn routes(handle: Handle) -> Router {
         .layer(gate)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(service);
-    Router::new()
-        .nest("/_world", control::routes(handle))
-        .merge(api)
+    control::routes(handle).merge(api)
 }
 
 fn git_routes() -> Router<Arc<Service>> {

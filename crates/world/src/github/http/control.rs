@@ -45,8 +45,7 @@ Effect: {\"status\": 503}, {\"secondary_limit\": {\"retry_after_s\": 60}}, {\"sl
 
 pub(super) fn routes(handle: Handle) -> Router {
     let faults = get(faults).post(add_fault).delete(clear_faults);
-    Router::new()
-        .route("/", get(|| async { WELCOME }))
+    let inside = Router::new()
         .route("/tokens", post(add_token))
         .route("/repositories", post(add_repository))
         .route("/limits", put(leave_requests))
@@ -56,7 +55,12 @@ pub(super) fn routes(handle: Handle) -> Router {
         .route("/repos/{owner}/{repo}/refs", get(refs))
         .route("/repos/{owner}/{repo}/runs", get(runs).post(start_run))
         .route("/runs/{id}", patch(set_run))
-        .with_state(handle)
+        .with_state(handle);
+    Router::new()
+        .route("/_world", get(|| async { WELCOME }))
+        .route("/_world/", get(|| async { WELCOME }))
+        .route("/healthz", get(|| async { "ok" }))
+        .nest("/_world", inside)
 }
 
 /// Plain words: the control API is not GitHub's.
