@@ -12,8 +12,9 @@ use super::{
     service::Service,
     setup::{Repository, Token},
     state::{
-        actions::{Conclusion, Dispatch, Run, RunEvent, RunFilter, Status},
+        actions::Dispatch,
         contents::Found,
+        run::{Conclusion, Run, RunEvent, RunFilter, Status},
     },
 };
 
@@ -55,7 +56,7 @@ impl Handle {
         self.0.lock().faults.clear();
     }
 
-    /// Leaves a token just so many requests in its present window.
+    /// Leaves a token, and those it shares with, just so many requests in the present window.
     pub fn leave_requests(
         &self,
         token: &str,
@@ -64,10 +65,11 @@ impl Handle {
     ) -> Result<(), Refusal> {
         let now = self.0.now();
         let mut inside = self.0.lock();
-        let found = inside.github.token_named(token);
+        let inside = &mut *inside;
+        let token = inside.github.token_named(token).ok_or(Refusal::NotFound)?;
         let account = Account {
-            name: token,
-            limit: found.ok_or(Refusal::NotFound)?.requests_per_hour,
+            name: token.window(),
+            limit: token.requests_per_hour,
             resource,
         };
         inside.limits.leave(account, remaining, now);

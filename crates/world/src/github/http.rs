@@ -45,17 +45,25 @@ type Answer = Result<Response, Refusal>;
 
 /// Who calls, as the gate found out.
 #[derive(Debug, Clone)]
-struct Caller(Option<Token>);
+struct Caller {
+    token: Option<Token>,
+    version: Version,
+}
 
 impl Caller {
     fn token(&self) -> Option<&Token> {
-        self.0.as_ref()
+        self.token.as_ref()
+    }
+
+    /// The token's name; a stranger has none.
+    fn name(&self) -> &str {
+        self.token.as_ref().map_or("", |token| &token.name)
     }
 
     fn account(&self, resource: Resource) -> Account<'_> {
-        match &self.0 {
+        match &self.token {
             Some(token) => Account {
-                name: &token.name,
+                name: token.window(),
                 limit: token.requests_per_hour,
                 resource,
             },
@@ -64,6 +72,30 @@ impl Caller {
                 limit: STRANGER_REQUESTS_PER_HOUR,
                 resource,
             },
+        }
+    }
+}
+
+/// The versions of the REST API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Version {
+    /// What those get who name none.
+    #[default]
+    Of2022,
+    /// Dispatches answer with their run, and `/rate_limit` without `rate`.
+    Of2026,
+}
+
+impl Version {
+    fn parse(text: &str) -> Option<Self> {
+        let mut all = [Self::Of2022, Self::Of2026].into_iter();
+        all.find(|version| version.as_str() == text)
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Of2022 => "2022-11-28",
+            Self::Of2026 => "2026-03-10",
         }
     }
 }
@@ -140,8 +172,11 @@ async fn rate_limit(State(app): App, Extension(caller): Extension<Caller>) -> Js
     let mut inside = app.lock();
     let mut look = |resource| show_standing(inside.limits.look(caller.account(resource), now));
     let (core, graphql) = (look(Resource::Core), look(Resource::Graphql));
-    let resources = json!({ "core": core, "graphql": graphql });
-    Json(json!({ "resources": resources, "rate": core }))
+    let mut shown = json!({ "resources": { "core": core, "graphql": graphql } });
+    if caller.version == Version::Of2022 {
+        shown["rate"] = core;
+    }
+    Json(shown)
 }
 
 fn show_standing(standing: Standing) -> Value {

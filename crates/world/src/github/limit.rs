@@ -35,7 +35,7 @@ impl Resource {
 /// Whose window, and how large it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account<'a> {
-    /// The token's name.
+    /// The window's name: usually the token's.
     pub name: &'a str,
     /// Requests an hour.
     pub limit: u32,

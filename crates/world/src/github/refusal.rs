@@ -36,6 +36,8 @@ pub enum Refusal {
     NotAnObject,
     /// Fields that must be there are not.
     Missing(Vec<&'static str>),
+    /// A field that the endpoint does not know and does not ignore.
+    NotPermitted(String),
     /// A field is something else than it must be: field, value as GitHub prints it, type wanted.
     WrongType {
         /// Which field.
@@ -171,6 +173,9 @@ impl Refusal {
                 format!("\"{version}\" is not a supported version of the REST API.")
             }
             Self::Missing(fields) => missing(fields),
+            Self::NotPermitted(field) => {
+                format!("Invalid request.\n\n\"{field}\" is not a permitted key.")
+            }
             Self::WrongType {
                 field,
                 found,

@@ -12,7 +12,7 @@ use super::{
     fault::Faults,
     journal::Journal,
     limit::Limits,
-    state::{GitHub, actions::RunEvent},
+    state::{GitHub, run::RunEvent},
 };
 use crate::clock::Clock;
 

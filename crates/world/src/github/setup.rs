@@ -51,6 +51,10 @@ pub struct Token {
     /// Size of its window of one hour.
     #[serde(default = "requests_per_hour")]
     pub requests_per_hour: u32,
+    /// Whose window it uses up: tokens of one name here share one, as the tokens of all runs in one
+    /// repository do. Without it, the token has a window of its own.
+    #[serde(default)]
+    pub shares_window: Option<String>,
 }
 
 impl Token {
@@ -63,7 +67,13 @@ impl Token {
             contents: write(),
             actions: write(),
             requests_per_hour: requests_per_hour(),
+            shares_window: None,
         }
+    }
+
+    /// The name of the window it uses up.
+    pub(super) fn window(&self) -> &str {
+        self.shares_window.as_deref().unwrap_or(&self.name)
     }
 
     /// Whether the repository exists for it. GitHub's names ignore case.

@@ -7,20 +7,23 @@
 //! - [`object`]: names of objects, as Git computes them;
 //! - [`refs`]: references over a repository's commits;
 //! - [`contents`]: files on branches;
-//! - [`actions`]: workflows, runs and dispatches.
+//! - [`run`]: one run of a workflow;
+//! - [`actions`]: workflows and dispatches, and the runs they make.
 
 pub mod actions;
 pub mod contents;
 pub mod object;
 pub mod refs;
+pub mod run;
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
 use self::{
-    actions::{Dispatch, Run, Workflows},
+    actions::{Dispatch, Workflows},
     object::{Commit, Oid},
+    run::Run,
 };
 use super::{
     refusal::Refusal,

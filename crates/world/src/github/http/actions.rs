@@ -10,7 +10,7 @@ use axum::{
 use serde_json::{Value, json};
 
 use super::{
-    Answer, App, Caller,
+    Answer, App, Caller, Version,
     body::Fields,
     page::{Page, Parameters},
     refs::with_links,
@@ -19,10 +19,7 @@ use super::{
 use crate::github::{
     refusal::Refusal,
     service::Service,
-    state::{
-        Need,
-        actions::{Asked, RunFilter},
-    },
+    state::{Need, actions::Asked, run::RunFilter},
 };
 
 /// Filters that GitHub knows and this world does not: better refused than ignored.
@@ -133,15 +130,28 @@ pub(super) async fn dispatch(
         .github
         .open(caller.token(), (&owner, &repo), Need::WriteActions)?;
     let fields = Fields::read(&body, &["ref"])?;
+    fields.permit(&["ref", "inputs", "return_run_details"])?;
     let asked = Asked {
         repository: (&owner, &repo),
         workflow: &workflow,
         git_ref: fields.text("ref")?,
         inputs: &fields.object("inputs")?,
     };
-    let events = inside.github.dispatch(caller.token(), asked, now)?;
+    let wants_run = fields.flag("return_run_details")?;
+    let (run, events) = inside.github.dispatch(caller.token(), asked, now)?;
     inside.tell_runners(&events);
-    Ok(StatusCode::NO_CONTENT.into_response())
+    if !wants_run.unwrap_or(caller.version == Version::Of2026) {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let repository = inside.github.repository(&owner, &repo);
+    let view = View::of(&app, repository.ok_or(Refusal::NotFound)?);
+    let shown = view.run(&run);
+    let details = json!({
+        "workflow_run_id": run.id,
+        "run_url": shown["url"],
+        "html_url": shown["html_url"],
+    });
+    Ok(Json(details).into_response())
 }
 
 fn number(text: &str) -> Result<u64, Refusal> {

@@ -27,6 +27,13 @@ impl Fields {
         }
     }
 
+    /// Refuses fields other than these. Most endpoints ignore what they do not know.
+    pub(super) fn permit(&self, known: &[&str]) -> Result<(), Refusal> {
+        let mut names = self.0.keys();
+        let unknown = names.find(|name| !known.contains(&name.as_str()));
+        unknown.map_or(Ok(()), |name| Err(Refusal::NotPermitted(name.clone())))
+    }
+
     /// A text that must be there.
     pub(super) fn text(&self, name: &'static str) -> Result<&str, Refusal> {
         let found = self.optional_text(name)?;
@@ -43,10 +50,10 @@ impl Fields {
     }
 
     /// A switch that may be left out.
-    pub(super) fn flag(&self, name: &'static str) -> Result<bool, Refusal> {
+    pub(super) fn flag(&self, name: &'static str) -> Result<Option<bool>, Refusal> {
         match self.0.get(name) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
             Some(other) => Err(wrong(name, other, "a boolean")),
         }
     }

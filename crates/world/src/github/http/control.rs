@@ -17,7 +17,7 @@ use crate::github::{
     limit::Resource,
     refusal::Refusal,
     setup::{Repository, Token},
-    state::actions::{Conclusion, Status},
+    state::run::{Conclusion, Status},
 };
 
 /// What a person sees who looks with a browser.

@@ -4,21 +4,19 @@
 //! 304, the journal, and the headers GitHub puts on every answer. A request is charged on its way
 //! in and gets its charge back on its way out if the answer is 304.
 
+mod outward;
+
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    Json,
-    body::{Body, to_bytes},
     extract::{ConnectInfo, MatchedPath, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderName, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use jiff::Timestamp;
-use serde_json::json;
-use sha2::{Digest, Sha256};
 
-use super::{Caller, docs};
+use super::{Caller, Version};
 use crate::{
     clock,
     github::{
@@ -31,16 +29,14 @@ use crate::{
     },
 };
 
-/// The versions of the REST API there are; the first is what those get who name none.
-const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
-
 /// A request as the gate sees it.
 struct Asked {
     method: Method,
     path: String,
     /// Path template of the endpoint.
     route: String,
-    version: String,
+    /// What the caller wrote, where it is no version.
+    version: Result<Version, String>,
     secret: Option<String>,
     has_agent: bool,
     if_none_match: Option<String>,
@@ -64,6 +60,7 @@ pub(super) async fn pass(
 ) -> Response {
     let asked = Asked::of(&request);
     let mut admission = admit(&mut app.lock(), &asked, app.now());
+    app.changed();
     let effect = *admission.decision.as_ref().unwrap_or(&None);
     let response = match &admission.decision {
         Err(refusal) => refusal.clone().into_response(),
@@ -75,14 +72,14 @@ pub(super) async fn pass(
             next.run(request).await
         }
     };
-    let response = explain(response, &asked, &admission);
-    let mut response = condition(response, &asked).await;
+    let response = outward::explain(response, &asked, &admission);
+    let mut response = outward::condition(response, &asked).await;
     let lost = effect == Some(Effect::DropReply);
     settle(&app, &asked, &mut admission, (response.status(), !lost));
     if lost {
         cut.now();
     }
-    add_headers(response.headers_mut(), &asked, &admission);
+    outward::add_headers(response.headers_mut(), &admission);
     app.changed();
     response
 }
@@ -100,7 +97,9 @@ impl Asked {
             method: request.method().clone(),
             path: request.uri().path().to_owned(),
             route: route.map_or_else(String::new, |route| route.as_str().replace("{*", "{")),
-            version: version.unwrap_or_else(|| VERSIONS[0].to_owned()),
+            version: version.map_or(Ok(Version::default()), |text| {
+                Version::parse(&text).ok_or(text)
+            }),
             secret: text(header::AUTHORIZATION).map(|value| secret(&value)),
             has_agent: text(header::USER_AGENT).is_some_and(|agent| !agent.is_empty()),
             if_none_match: text(header::IF_NONE_MATCH),
@@ -119,8 +118,8 @@ impl Asked {
         if !self.has_agent {
             return Some(Refusal::NoUserAgent);
         }
-        let known = VERSIONS.contains(&self.version.as_str());
-        (!known).then(|| Refusal::UnknownVersion(self.version.clone()))
+        let unknown = self.version.as_ref().err();
+        unknown.map(|version| Refusal::UnknownVersion(version.clone()))
     }
 }
 
@@ -142,7 +141,10 @@ fn admit(inside: &mut Inside, asked: &Asked, now: Timestamp) -> Admission {
     let found = asked.secret.as_deref();
     let found = found.map(|secret| inside.github.token(secret).cloned());
     let unknown = matches!(found, Some(None));
-    let caller = Caller(found.flatten());
+    let caller = Caller {
+        token: found.flatten(),
+        version: asked.version.clone().unwrap_or_default(),
+    };
     let account = caller.account(asked.resource());
     let refused = asked.fault_of_form();
     let refused = refused.or(unknown.then_some(Refusal::BadCredentials));
@@ -151,7 +153,7 @@ fn admit(inside: &mut Inside, asked: &Asked, now: Timestamp) -> Admission {
         None if asked.path == "/rate_limit" => (inside.limits.look(account, now), false, Ok(None)),
         None => match inside.limits.charge(account, now) {
             Err(standing) => (standing, false, Err(Refusal::RateLimited)),
-            Ok(standing) => (standing, true, plan(inside, asked, account.name)),
+            Ok(standing) => (standing, true, plan(inside, asked, caller.name())),
         },
     };
     Admission {
@@ -179,74 +181,6 @@ fn plan(inside: &mut Inside, asked: &Asked, token: &str) -> Result<Option<Effect
     }
 }
 
-/// Writes GitHub's error body where a refusal was answered.
-fn explain(response: Response, asked: &Asked, admission: &Admission) -> Response {
-    let Some(refusal) = response.extensions().get::<Refusal>() else {
-        return response;
-    };
-    let status = response.status();
-    let message = refusal.message(&admission.request_id);
-    if *refusal == Refusal::RateLimited && asked.resource() == Resource::Graphql {
-        let error = json!({ "type": "RATE_LIMITED", "message": message });
-        return Json(json!({ "errors": [error] })).into_response();
-    }
-    if *refusal == Refusal::NoUserAgent {
-        let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-        return (status, html, message).into_response();
-    }
-    let general = refusal.documentation_url();
-    let body = json!({
-        "message": message,
-        "documentation_url": general.unwrap_or_else(|| docs::url(&asked.method, &asked.route)),
-        "status": status.as_u16().to_string(),
-    });
-    let mut answer = (status, Json(body)).into_response();
-    let (name, value) = match refusal {
-        Refusal::SecondaryLimit { retry_after_s } => {
-            (header::RETRY_AFTER, HeaderValue::from(*retry_after_s))
-        }
-        Refusal::NotAccessible(needed) => (
-            HeaderName::from_static("x-accepted-github-permissions"),
-            HeaderValue::from_static(needed),
-        ),
-        _ => return answer,
-    };
-    answer.headers_mut().insert(name, value);
-    answer
-}
-
-/// Gives what was read an `ETag`, and answers 304 to those who have it already.
-async fn condition(response: Response, asked: &Asked) -> Response {
-    let readable = asked.method == Method::GET && asked.path != "/rate_limit";
-    if !readable || response.status() != StatusCode::OK {
-        return response;
-    }
-    let (mut parts, body) = response.into_parts();
-    // Our own bodies are complete in memory already.
-    let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let etag = etag(&bytes);
-    let known = asked.if_none_match.as_deref().unwrap_or_default();
-    if let Ok(value) = HeaderValue::from_str(&etag) {
-        parts.headers.insert(header::ETAG, value);
-    }
-    let same = |tag: &str| tag == "*" || tag.trim_start_matches("W/") == &etag[2..];
-    if known.split(',').any(|tag| same(tag.trim())) {
-        parts.status = StatusCode::NOT_MODIFIED;
-        parts.headers.remove(header::CONTENT_TYPE);
-        parts.headers.remove(header::CONTENT_LENGTH);
-        return Response::from_parts(parts, Body::empty());
-    }
-    Response::from_parts(parts, Body::from(bytes))
-}
-
-fn etag(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let hex = digest
-        .iter()
-        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-    format!("W/\"{hex}\"")
-}
-
 /// Gives the charge of a 304 back, and notes the request.
 fn settle(
     app: &Service,
@@ -266,45 +200,11 @@ fn settle(
     inside.journal.note(Seen {
         sequence: 0,
         at: now,
-        token: account.name.to_owned(),
+        token: admission.caller.name().to_owned(),
         route: format!("{} {}", asked.method, asked.route),
         path: asked.path.clone(),
         status: status.as_u16(),
         charged: admission.charged,
         replied,
     });
-}
-
-fn add_headers(headers: &mut HeaderMap, asked: &Asked, admission: &Admission) {
-    let Standing {
-        limit,
-        used,
-        reset_at,
-        resource,
-    } = admission.standing;
-    let mut set = |name: &'static str, value: String| {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
-    };
-    set("x-github-request-id", admission.request_id.clone());
-    set("x-github-api-version-selected", asked.version.clone());
-    set("x-github-media-type", "github.v3; format=json".to_owned());
-    set(
-        "vary",
-        "Accept, Authorization, Cookie, X-GitHub-OTP".to_owned(),
-    );
-    set("x-ratelimit-limit", limit.to_string());
-    set("x-ratelimit-used", used.to_string());
-    set(
-        "x-ratelimit-remaining",
-        admission.standing.remaining().to_string(),
-    );
-    set("x-ratelimit-reset", reset_at.as_second().to_string());
-    set("x-ratelimit-resource", resource.as_str().to_owned());
-    let json = HeaderValue::from_static("application/json");
-    if headers.get(header::CONTENT_TYPE) == Some(&json) {
-        let utf8 = HeaderValue::from_static("application/json; charset=utf-8");
-        headers.insert(header::CONTENT_TYPE, utf8);
-    }
 }

@@ -113,7 +113,7 @@ pub(super) async fn update(
         .open(caller.token(), (&owner, &repo), Need::WriteContents)?;
     let fields = Fields::read(&body, &["sha"])?;
     let name = format!("refs/{below}");
-    let push = if fields.flag("force")? {
+    let push = if fields.flag("force")? == Some(true) {
         Push::Force
     } else {
         Push::FastForward

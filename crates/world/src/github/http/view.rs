@@ -10,9 +10,9 @@ use crate::github::{
     service::Service,
     state::{
         Hosted,
-        actions::Run,
         contents::Entry,
         object::{Commit, Oid},
+        run::Run,
     },
 };
 

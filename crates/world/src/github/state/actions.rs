@@ -13,7 +13,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{GitHub, Hosted, Need, object::Oid};
+use super::{
+    GitHub, Hosted, Need,
+    object::Oid,
+    run::{Conclusion, Run, RunEvent, RunFilter, Status},
+};
 use crate::github::{
     refusal::Refusal,
     setup::{Token, Workflow},
@@ -23,71 +27,6 @@ use crate::github::{
 const INPUTS_MAX: usize = 25;
 /// Run ids start here, so that nobody mistakes one for a run number.
 const FIRST_RUN_ID: u64 = 9_000_000_000;
-
-/// How far a run has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Asked for; waits for others of its group.
-    Pending,
-    /// Waits for somebody's approval.
-    Waiting,
-    /// Asked for; not handed to a runner yet.
-    Requested,
-    /// Waits for a runner.
-    Queued,
-    /// A runner has it.
-    InProgress,
-    /// Over.
-    Completed,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Conclusion {
-    /// All steps passed.
-    Success,
-    /// A step failed, or the runner died.
-    Failure,
-    /// Somebody stopped it.
-    Cancelled,
-    /// It took too long.
-    TimedOut,
-    /// It had nothing to do.
-    Skipped,
-}
-
-/// One run of a workflow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
-    /// Its number over all repositories.
-    pub id: u64,
-    /// Its number among the runs of its workflow.
-    pub run_number: u64,
-    /// `owner/name`.
-    pub repository: String,
-    /// The workflow's file.
-    pub workflow: String,
-    /// The workflow's number.
-    pub workflow_id: u64,
-    /// What started it: `workflow_dispatch`, `push`, …
-    pub event: String,
-    /// The branch or tag it runs on, by its short name.
-    pub head_branch: String,
-    /// The commit it runs on.
-    pub head_sha: String,
-    /// How far it has come.
-    pub status: Status,
-    /// How it ended.
-    pub conclusion: Option<Conclusion>,
-    /// What its dispatcher told it.
-    pub inputs: Map<String, Value>,
-    /// When it was asked for.
-    pub created_at: Timestamp,
-    /// When it last changed.
-    pub updated_at: Timestamp,
-}
 
 /// A dispatch that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,15 +49,6 @@ pub struct Dispatch {
     pub run_id: u64,
 }
 
-/// What a runner must know.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunEvent {
-    /// A run waits for a runner.
-    Queued(Run),
-    /// A run was stopped; whatever executes it must stop, too.
-    Cancelled(Run),
-}
-
 /// A dispatch as the caller asks for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
@@ -130,21 +60,6 @@ pub struct Asked<'a> {
     pub git_ref: &'a str,
     /// What to tell the workflow.
     pub inputs: &'a Map<String, Value>,
-}
-
-/// Which runs to list; what is left out matches everything.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunFilter {
-    /// Runs of this workflow, by file name or number.
-    pub workflow: Option<String>,
-    /// A status or a conclusion: GitHub's `status` means both.
-    pub status: Option<String>,
-    /// Runs on this branch.
-    pub branch: Option<String>,
-    /// Runs started by this.
-    pub event: Option<String>,
-    /// Runs on this commit.
-    pub head_sha: Option<String>,
 }
 
 /// The workflows of one repository, numbered.
@@ -165,13 +80,13 @@ impl Workflows {
 }
 
 impl GitHub {
-    /// Takes a dispatch and queues its run; answers what a runner must know.
+    /// Takes a dispatch and queues its run; answers the run and what a runner must know.
     pub fn dispatch(
         &mut self,
         caller: Option<&Token>,
         asked: Asked<'_>,
         now: Timestamp,
-    ) -> Result<Vec<RunEvent>, Refusal> {
+    ) -> Result<(Run, Vec<RunEvent>), Refusal> {
         let next_id = FIRST_RUN_ID + self.runs_made + 1;
         let repository = self.open(caller, asked.repository, Need::WriteActions)?;
         let (run, mut events) = repository.queue(next_id, asked, now)?;
@@ -186,8 +101,8 @@ impl GitHub {
             token: caller.map(|token| token.name.clone()).unwrap_or_default(),
             run_id: run.id,
         });
-        events.push(RunEvent::Queued(run));
-        Ok(events)
+        events.push(RunEvent::Queued(run.clone()));
+        Ok((run, events))
     }
 
     /// A run that nobody dispatched: a push started it, say. It begins as queued.
@@ -239,14 +154,10 @@ impl Hosted {
             Some(named) => Some(self.workflows.find(named)?.0),
             None => None,
         };
-        let wanted = |run: &&Run| {
-            workflow_id.is_none_or(|id| id == run.workflow_id)
-                && is(filter.branch.as_ref(), &run.head_branch)
-                && is(filter.event.as_ref(), &run.event)
-                && is(filter.head_sha.as_ref(), &run.head_sha)
-                && filter.status.as_deref().is_none_or(|it| run.stands_at(it))
-        };
-        Ok(self.runs.iter().rev().filter(wanted).collect())
+        let newest_first = self.runs.iter().rev();
+        Ok(newest_first
+            .filter(|run| filter.keeps(run, workflow_id))
+            .collect())
     }
 
     /// One run.
@@ -328,27 +239,6 @@ impl Hosted {
             updated_at: now,
         }
     }
-}
-
-impl Run {
-    fn stop(&mut self, now: Timestamp) -> RunEvent {
-        self.status = Status::Completed;
-        self.conclusion = Some(Conclusion::Cancelled);
-        self.updated_at = now;
-        RunEvent::Cancelled(self.clone())
-    }
-
-    fn stands_at(&self, wanted: &str) -> bool {
-        let named = |value: Value| value.as_str() == Some(wanted);
-        let conclusion = self
-            .conclusion
-            .map(|conclusion| serde_json::json!(conclusion));
-        named(serde_json::json!(self.status)) || conclusion.is_some_and(named)
-    }
-}
-
-fn is(wanted: Option<&String>, found: &str) -> bool {
-    wanted.is_none_or(|wanted| wanted == found)
 }
 
 fn check_inputs(workflow: &Workflow, given: &Map<String, Value>) -> Result<(), Refusal> {

@@ -1,6 +1,6 @@
 //! Workflows: dispatched, listed, cancelled, and executed by whoever plays the runner.
 
-use almanack_world::github::state::actions::{Conclusion, RunEvent, Status};
+use almanack_world::github::state::run::{Conclusion, RunEvent, Status};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -59,6 +59,36 @@ async fn dp_11_a_dispatch_is_taken_once_and_remembered_as_it_came() {
 }
 
 #[tokio::test]
+async fn a_dispatch_answers_its_run_to_those_who_ask_for_it() {
+    let hub = Hub::start().await;
+    let path = format!("{}/dispatches", workflow("tick-b.yml"));
+    let ask = |version: &str, more: Value| {
+        let mut body = json!({ "ref": "main" });
+        if more.is_boolean() {
+            body["return_run_details"] = more;
+        }
+        let request = hub.ask(Method::POST, &path, "s-chain").json(&body);
+        answer(request.header("x-github-api-version", version))
+    };
+    for (version, asked, status) in [
+        ("2022-11-28", Value::Null, 204),
+        ("2022-11-28", json!(false), 204),
+        ("2022-11-28", json!(true), 200),
+        ("2026-03-10", Value::Null, 200),
+    ] {
+        let taken = ask(version, asked.clone()).await;
+        assert_eq!(taken.status, status, "{version} {asked}");
+        if status == 200 {
+            let newest = &hub.handle().runs("octo", "clock")[0];
+            assert_eq!(taken.body["workflow_run_id"], newest.id);
+            let url = taken.body["run_url"].as_str().unwrap();
+            let shown = hub.get(url.trim_start_matches(&hub.running.url())).await;
+            assert_eq!(shown.body["html_url"], taken.body["html_url"]);
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_dispatched_is_refused_with_githubs_reason() {
     let hub = Hub::start().await;
     let city = json!({ "city": "Kyōto" });
@@ -89,6 +119,12 @@ async fn what_cannot_be_dispatched_is_refused_with_githubs_reason() {
             json!({ "ref": "main", "inputs": { "city": "x", "a": "1", "b": "2" } }),
             422,
             "Unexpected inputs provided: [\"a\", \"b\"]",
+        ),
+        (
+            "publish.yml",
+            json!({ "ref": "main", "input": city }),
+            422,
+            "Invalid request.\n\n\"input\" is not a permitted key.",
         ),
         (
             "publish.yml",

@@ -5,6 +5,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::{Hub, REPO, answer};
+use crate::support::within;
 
 fn rule(path: &str, when: When, effect: Effect) -> Rule {
     Rule {
@@ -94,11 +95,9 @@ async fn a_slow_answer_is_right_but_late() {
     let body = json!({ "ref": "refs/tags/lock/a", "sha": hub.head() });
     let request = hub.ask(Method::POST, &format!("{REPO}/git/refs"), "s-chain");
     let waiting = tokio::spawn(answer(request.json(&body)));
-    let handle = hub.handle().clone();
+    let handle = hub.handle();
     // The rule is spent as soon as the slow request has arrived.
-    while !handle.faults().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    within(handle.until(|hub| hub.faults().is_empty())).await;
     assert_eq!(hub.get(REPO).await.status, 200, "others do not wait");
     assert_eq!(handle.refs("octo", "clock").get("refs/tags/lock/a"), None);
     assert!(!waiting.is_finished());

@@ -1,6 +1,6 @@
 //! What holds for every endpoint: who may call, what it costs, what the answer says of itself.
 
-use almanack_world::github::limit::Resource;
+use almanack_world::github::{limit::Resource, setup::Token};
 use reqwest::Method;
 use serde_json::json;
 
@@ -154,10 +154,33 @@ async fn the_last_request_passes_and_the_next_waits_for_the_reset() {
     assert_eq!(rate.status, 200, "asking for the limit is always possible");
     assert_eq!(rate.body["resources"]["core"]["remaining"], 0);
     assert_eq!(rate.body["resources"]["graphql"]["remaining"], 1000);
+    assert_eq!(rate.body["rate"], rate.body["resources"]["core"]);
 
     hub.clock.advance(3600);
     let after = hub.get(REPO).await;
     assert_eq!((after.status, after.number("x-ratelimit-used")), (200, 1));
+}
+
+#[tokio::test]
+async fn dp_13_tokens_that_share_a_window_use_it_up_together() {
+    let hub = Hub::start().await;
+    for name in ["run-1", "run-2"] {
+        hub.handle().add_token(Token {
+            shares_window: Some("octo/clock".to_owned()),
+            ..Token::new(name, &format!("s-{name}"), &["octo/clock"])
+        });
+    }
+    for (secret, used) in [
+        ("s-run-1", 1),
+        ("s-run-2", 2),
+        ("s-run-1", 3),
+        ("s-chain", 1),
+    ] {
+        let answered = answer(hub.ask(Method::GET, REPO, secret)).await;
+        assert_eq!(answered.number("x-ratelimit-used"), used, "{secret}");
+    }
+    let charged = |name| hub.handle().charged(name);
+    assert_eq!((charged("run-1"), charged("run-2")), (2, 1));
 }
 
 #[tokio::test]
