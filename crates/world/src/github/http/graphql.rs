@@ -15,7 +15,7 @@ use axum::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use self::parse::{Field, Kind, Place};
+use self::parse::{Field, Kind, Operation, Place};
 use super::{
     Answer, App, Caller,
     view::{View, repository_id},
@@ -24,7 +24,7 @@ use crate::github::{
     refusal::Refusal,
     service::Service,
     state::{
-        Need,
+        GitHub, Hosted, Need,
         object::Oid,
         refs::{Push, RefUpdate},
     },
@@ -42,7 +42,9 @@ struct Trouble {
     kind: Option<&'static str>,
     message: String,
     at: Place,
-    /// Where the message is about the query itself, nothing is executed at all.
+    /// Which field of the answer it is about.
+    path: String,
+    /// The query itself is wrong: there is no answer beside the errors.
     fatal: bool,
 }
 
@@ -63,30 +65,31 @@ pub(super) async fn answer(
             return Ok(Json(json!({ "errors": [error] })).into_response());
         }
     };
+    Ok(Json(execute(&app, &caller, &operation)).into_response())
+}
+
+/// All fields, one after the other; a query that the schema does not allow has no `data` at all.
+fn execute(app: &Service, caller: &Caller, operation: &Operation) -> Value {
     let (mut data, mut errors) = (Map::new(), Vec::new());
     for field in &operation.fields {
         let done = match (operation.kind, field.name.as_str()) {
-            (Kind::Query, "repository") => repository(&app, &caller, field),
-            (Kind::Mutation, "updateRefs") => update_refs(&app, &caller, field),
-            _ => Err(unknown(field, operation.kind.type_name())),
+            (Kind::Query, "repository") => repository(app, caller, field),
+            (Kind::Mutation, "updateRefs") => update_refs(app, caller, field),
+            (kind, _) => Err(unknown(field, kind.type_name())),
         };
-        match done {
-            Ok(value) => drop(data.insert(field.alias.clone(), value)),
-            Err(trouble) => {
-                data.insert(field.alias.clone(), Value::Null);
-                let fatal = trouble.fatal;
-                errors.push(trouble.show(&field.alias));
-                if fatal {
-                    return Ok(Json(json!({ "errors": errors })).into_response());
-                }
-            }
-        }
+        let value = done.unwrap_or_else(|trouble| {
+            errors.push(trouble);
+            Value::Null
+        });
+        data.insert(field.alias.clone(), value);
     }
-    Ok(if errors.is_empty() {
-        Json(json!({ "data": data })).into_response()
-    } else {
-        Json(json!({ "data": data, "errors": errors })).into_response()
-    })
+    let fatal = errors.iter().any(|trouble| trouble.fatal);
+    let errors: Vec<Value> = errors.into_iter().map(Trouble::show).collect();
+    match (errors.is_empty(), fatal) {
+        (true, _) => json!({ "data": data }),
+        (false, true) => json!({ "errors": errors }),
+        (false, false) => json!({ "data": data, "errors": errors }),
+    }
 }
 
 fn repository(app: &Service, caller: &Caller, field: &Field) -> Result<Value, Trouble> {
@@ -100,6 +103,7 @@ fn repository(app: &Service, caller: &Caller, field: &Field) -> Result<Value, Tr
             kind: Some("NOT_FOUND"),
             message: format!("Could not resolve to a Repository with the name '{owner}/{name}'."),
             at: field.at,
+            path: field.alias.clone(),
             fatal: false,
         },
         refusal => refused(field, &refusal),
@@ -120,38 +124,8 @@ fn repository(app: &Service, caller: &Caller, field: &Field) -> Result<Value, Tr
 }
 
 fn update_refs(app: &Service, caller: &Caller, field: &Field) -> Result<Value, Trouble> {
-    let input = field.arguments.get("input").unwrap_or(&Value::Null);
-    let input: UpdateRefsInput =
-        serde_json::from_value(input.clone()).map_err(|error| Trouble {
-            kind: None,
-            message: format!("Argument 'input' has an invalid value: {error}"),
-            at: field.at,
-            fatal: true,
-        })?;
-    let lost = || Trouble {
-        kind: Some("NOT_FOUND"),
-        message: format!(
-            "Could not resolve to a node with the global id of '{}'.",
-            input.repository_id
-        ),
-        at: field.at,
-        fatal: false,
-    };
-    let id = repository_id(&input.repository_id).ok_or_else(lost)?;
-    let mut inside = app.lock();
-    let found = inside.github.repository_by_id(id).ok_or_else(lost)?;
-    let (owner, name) = (found.owner.clone(), found.name.clone());
-    let opened = inside
-        .github
-        .open(caller.token(), (&owner, &name), Need::WriteContents);
-    let repository = opened.map_err(|refusal| match refusal {
-        Refusal::NotFound => lost(),
-        refusal => refused(field, &refusal),
-    })?;
-    let updates: Option<Vec<RefUpdate>> = input.ref_updates.iter().map(Update::read).collect();
-    let updates = updates.ok_or_else(|| refused(field, &Refusal::BadSha))?;
-    let done = repository.update_refs(&updates);
-    done.map_err(|refusal| refused(field, &refusal))?;
+    let input = read_input(field)?;
+    // A selection that does not exist is refused before anything changes.
     let mut shown = Map::new();
     for inner in &field.selection {
         match inner.name.as_str() {
@@ -161,7 +135,48 @@ fn update_refs(app: &Service, caller: &Caller, field: &Field) -> Result<Value, T
             _ => return Err(unknown(inner, "UpdateRefsPayload")),
         };
     }
+    let mut inside = app.lock();
+    let repository = open_node(&mut inside.github, caller, field, &input.repository_id)?;
+    let updates: Option<Vec<RefUpdate>> = input.ref_updates.iter().map(Update::read).collect();
+    let updates = updates.ok_or_else(|| refused(field, &Refusal::BadSha))?;
+    let done = repository.update_refs(&updates);
+    done.map_err(|refusal| refused(field, &refusal))?;
     Ok(Value::Object(shown))
+}
+
+fn read_input(field: &Field) -> Result<UpdateRefsInput, Trouble> {
+    let input = field.arguments.get("input").unwrap_or(&Value::Null);
+    serde_json::from_value(input.clone()).map_err(|error| Trouble {
+        kind: None,
+        message: format!("Argument 'input' has an invalid value: {error}"),
+        at: field.at,
+        path: field.alias.clone(),
+        fatal: true,
+    })
+}
+
+/// The repository with this id, if the caller may change it.
+fn open_node<'a>(
+    github: &'a mut GitHub,
+    caller: &Caller,
+    field: &Field,
+    node_id: &str,
+) -> Result<&'a mut Hosted, Trouble> {
+    let lost = || Trouble {
+        kind: Some("NOT_FOUND"),
+        message: format!("Could not resolve to a node with the global id of '{node_id}'."),
+        at: field.at,
+        path: field.alias.clone(),
+        fatal: false,
+    };
+    let id = repository_id(node_id).ok_or_else(lost)?;
+    let found = github.repository_by_id(id).ok_or_else(lost)?;
+    let place = (found.owner.clone(), found.name.clone());
+    let opened = github.open(caller.token(), (&place.0, &place.1), Need::WriteContents);
+    opened.map_err(|refusal| match refusal {
+        Refusal::NotFound => lost(),
+        refusal => refused(field, &refusal),
+    })
 }
 
 #[derive(Deserialize)]
@@ -202,9 +217,9 @@ impl Update {
 }
 
 impl Trouble {
-    fn show(self, path: &str) -> Value {
+    fn show(self) -> Value {
         let mut shown = json!({
-            "path": [path],
+            "path": [self.path],
             "locations": [location(self.at)],
             "message": self.message,
         });
@@ -228,6 +243,7 @@ fn text<'a>(field: &'a Field, name: &str) -> Result<&'a str, Trouble> {
             field.name
         ),
         at: field.at,
+        path: field.alias.clone(),
         fatal: true,
     })
 }
@@ -237,6 +253,7 @@ fn unknown(field: &Field, type_name: &str) -> Trouble {
         kind: None,
         message: format!("Field '{}' doesn't exist on type '{type_name}'", field.name),
         at: field.at,
+        path: field.alias.clone(),
         fatal: true,
     }
 }
@@ -250,6 +267,7 @@ fn refused(field: &Field, refusal: &Refusal) -> Trouble {
         kind: Some(kind),
         message: refusal.message("").into_owned(),
         at: field.at,
+        path: field.alias.clone(),
         fatal: false,
     }
 }

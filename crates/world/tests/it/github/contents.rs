@@ -138,7 +138,7 @@ async fn a_write_over_a_file_must_name_the_version_it_replaces() {
     assert_eq!(refused.refusal(), (409, "a.md does not match deadbeef"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn of_twenty_writers_of_one_version_exactly_one_wins() {
     let hub = Hub::start().await;
     put(&hub, "a.md", json!({})).await;

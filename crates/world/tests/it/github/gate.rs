@@ -183,7 +183,7 @@ async fn dp_13_tokens_that_share_a_window_use_it_up_together() {
     assert_eq!((charged("run-1"), charged("run-2")), (2, 1));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn of_many_at_once_no_more_pass_than_there_is_room_for() {
     let hub = Hub::start().await;
     hub.handle()

@@ -41,7 +41,7 @@ async fn a_reference_is_created_shown_moved_and_deleted() {
     assert_eq!(hub.get(&path).await.refusal(), (404, "Not Found"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn dp_05_of_twenty_creators_exactly_one_wins() {
     let hub = Hub::start().await;
     let body = json!({ "ref": "refs/tags/lock/race", "sha": hub.head() });
