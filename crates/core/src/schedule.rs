@@ -37,6 +37,7 @@ pub use describe::Language;
 pub use error::{Error, Problem, Repair, Span};
 pub use expression::Expression;
 pub use field::Field;
+pub use hash::hash_of;
 pub use lint::{Lint, Warning};
 pub use parse::Mode;
 pub use timetable::Timetable;

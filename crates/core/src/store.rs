@@ -6,8 +6,12 @@
 //! `now` is always an argument; the database's own clock is only ever read by
 //! [`Store::database_time`], to correct the node's.
 
+mod schedule;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
+
+pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 
 use crate::{
     finish::Finish,
@@ -224,8 +228,8 @@ pub struct Depth {
     pub waiting: u64,
     /// Of these, due; counting stops at a bound.
     pub due: u64,
-    /// The longest due.
-    pub oldest_due_at: Option<Timestamp>,
+    /// When the first of them is due; may have passed already.
+    pub first_due_at: Option<Timestamp>,
 }
 
 /// What one step of pruning did.
@@ -348,7 +352,7 @@ pub trait Nudges: Send {
 
 /// A database that Almanack can live in.
 #[async_trait]
-pub trait Store: TaskStore + NodeStore + TokenStore {
+pub trait Store: TaskStore + ScheduleStore + NodeStore + TokenStore {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;
 

@@ -7,8 +7,10 @@
 mod claim;
 mod gate;
 mod listen;
+mod plan;
 mod port;
 mod records;
+mod schedule;
 mod task;
 
 use std::time::Duration;

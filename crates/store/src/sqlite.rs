@@ -7,6 +7,7 @@
 mod claim;
 mod port;
 mod records;
+mod schedule;
 mod task;
 mod thread;
 

@@ -13,11 +13,18 @@ const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 /// The field takes part so that `H H * * *` spreads over all 1,440 minutes of a day. FNV-1a is
 /// followed by a finalizer, because its low bits alone are poor and we take remainders.
 pub(super) fn of(name: &str, field: Field) -> u64 {
-    let bytes = name.bytes().chain([0xff, field.index()]);
-    let mixed = bytes.fold(FNV_OFFSET, |hash, byte| {
+    mix(name.bytes().chain([0xff, field.index()]))
+}
+
+/// 64 bits that depend on a name and on what they are for, the same for ever.
+pub fn hash_of(name: &str, purpose: &str) -> u64 {
+    mix(name.bytes().chain([0xfe]).chain(purpose.bytes()))
+}
+
+fn mix(bytes: impl Iterator<Item = u8>) -> u64 {
+    finish(bytes.fold(FNV_OFFSET, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
-    });
-    finish(mixed)
+    }))
 }
 
 /// The finalizer of `MurmurHash3`: every bit of the input moves half the bits of the output.

@@ -6,4 +6,5 @@
 )]
 
 mod node;
+mod planner;
 mod virtual_time;

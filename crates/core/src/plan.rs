@@ -1,0 +1,415 @@
+//! Planning: what becomes of the slots of a schedule.
+//!
+//! ```text
+//!   next_at            due slots                now          slots to come
+//!      ●───────●───────●───────●───────●────────│────○───────○
+//!      └ missed: catch_up decides ┘    └ prompt ┘
+//! ```
+//!
+//! A *look* takes a schedule as it was read, the instant, and whether its newest firing still runs,
+//! and answers with a [`Plan`]: ledger rows for the slots it decided, firings to insert, and where the
+//! next look begins. It is pure; the planner carries it out by compare-and-set, and the simulator and
+//! `almanack simulate` run the very same function (DP-14).
+//!
+//! What must stay true:
+//!
+//! - Slots are decided in order and once: the rows of a plan begin at `next_at`, cover every slot up to
+//!   the new `next_at`, and none beyond (DP-16).
+//! - Nothing depends on when the last look was, only on `next_at` and `now`: a node that was away and a
+//!   node that was never started are the same.
+//! - A look is bounded. What does not fit is left for the next one, which is due at once.
+//! - The outcome of a firing never moves the cursor: a schedule does not die because a run died.
+
+mod definition;
+mod firing;
+mod ledger;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod why;
+
+use jiff::{SignedDuration, Timestamp};
+
+use ledger::Ledger;
+
+pub use definition::{
+    CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, NAME_BYTES_MAX, OnResume, Overlap,
+    PROMPT, Ready, ScheduleName, Unfit,
+};
+pub use firing::{DISPATCH, Firing, NewFiring, Trigger, manual_identity, slot_identity};
+pub use ledger::{Reason, Slot, Verdict};
+pub use schedule::{Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State};
+pub use why::{Facts, why};
+
+/// Slots decided in one look. A schedule of every second that slept for a year takes 6,300 looks of
+/// about a millisecond, and everybody else gets their turn in between.
+pub const SLOTS_MAX: usize = 5_000;
+/// How soon a slot that waits for its predecessor is looked at again.
+pub const WAIT_EVERY: SignedDuration = SignedDuration::from_secs(1);
+
+/// A schedule, seen at an instant.
+#[derive(Debug, Clone, Copy)]
+pub struct Look<'a> {
+    /// As it was read.
+    pub schedule: &'a Schedule,
+    /// What it is planned by.
+    pub ready: &'a Ready,
+    /// The newest firing, if it has not ended.
+    pub running: Option<&'a str>,
+    /// The instant.
+    pub now: Timestamp,
+}
+
+/// A slot that fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fire {
+    /// Which.
+    pub slot: Timestamp,
+    /// When to try.
+    pub execute_at: Timestamp,
+    /// Whether it had been missed.
+    pub caught_up: bool,
+}
+
+/// What to do about a schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Ledger rows of the slots decided, in order.
+    pub slots: Vec<Slot>,
+    /// Those that fire, in order.
+    pub fires: Vec<Fire>,
+    /// Whether the running firing is cancelled for them.
+    pub cancels: bool,
+    /// Whether the schedule's pause is over.
+    pub resumes: bool,
+    /// The first slot that is still undecided.
+    pub next_at: Option<Timestamp>,
+    /// Since when that slot waits for its predecessor.
+    pub waits_since: Option<Timestamp>,
+    /// When to look again.
+    pub look_at: Option<Timestamp>,
+}
+
+impl Plan {
+    /// Whether more slots are due than one look decides.
+    pub fn is_partial(&self, now: Timestamp) -> bool {
+        self.waits_since.is_none() && self.look_at.is_some_and(|at| at <= now)
+    }
+}
+
+/// Decides what is due.
+pub fn plan(look: Look<'_>) -> Plan {
+    match &look.schedule.state {
+        State::Active => decide_due(look),
+        State::Paused(pause) => match pause.until {
+            Some(until) if until <= look.now => lift(look, pause, until),
+            until => rest(look.schedule, until),
+        },
+        State::Parked { .. } | State::Removed { .. } => rest(look.schedule, None),
+    }
+}
+
+/// Ends a pause at `look.now`: what fell into it is recorded.
+pub fn resume(look: Look<'_>, pause: &Pause) -> Plan {
+    lift(look, pause, just_after(look.now))
+}
+
+/// Decides everything up to `look.now` and leaves nothing to wait: the schedule is about to change, and
+/// what was due by then must be decided by what it was then. A pause that has ended by then ends; one
+/// that has not is recorded so far and goes on. Like a look it may be partial, or have ended a pause:
+/// then it is to be asked again.
+pub fn settle(look: Look<'_>) -> Plan {
+    match &look.schedule.state {
+        State::Paused(pause) if pause.until.is_none_or(|until| until > look.now) => {
+            skip_pause_so_far(look, pause)
+        }
+        _ => give_up_waiting(look, plan(look)),
+    }
+}
+
+fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
+    let (Some(slot), Some(_)) = (plan.next_at, plan.waits_since) else {
+        return plan;
+    };
+    let mut ledger = Ledger::new(look.schedule.revision, look.now);
+    let mut next = Some(slot);
+    while let Some(slot) = next.filter(|slot| look.ready.due_at(*slot) <= look.now) {
+        ledger.add(slot, Verdict::Skipped(Reason::Changed), look.running);
+        next = look.ready.next_after(slot);
+    }
+    plan.slots.append(&mut ledger.into_rows());
+    plan.next_at = next;
+    plan.waits_since = None;
+    plan.look_at = next.map(|next| look.ready.due_at(next));
+    plan
+}
+
+/// Leaves everything as it is until `look_at`.
+fn rest(schedule: &Schedule, look_at: Option<Timestamp>) -> Plan {
+    Plan {
+        slots: Vec::new(),
+        fires: Vec::new(),
+        cancels: false,
+        resumes: false,
+        next_at: schedule.next_at,
+        waits_since: schedule.waits_since,
+        look_at,
+    }
+}
+
+/// How a slot stands before overlap is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Prompt,
+    Missed,
+    Skipped(Reason),
+}
+
+fn decide_due(look: Look<'_>) -> Plan {
+    let Look { ready, now, .. } = look;
+    let cap = ready.definition.max_catch_up as usize;
+    // The cap is looked ahead, so that the part of a long gap decided now knows what follows it.
+    let (due, following) = due_slots(look, SLOTS_MAX + cap, |slot| ready.due_at(slot) <= now);
+    let partial = due.len() == SLOTS_MAX + cap;
+    let standings = standings(ready, &due, now);
+    let decided = if partial { SLOTS_MAX } else { due.len() };
+    let mut turn = Turn::new(look);
+    let mut waits_at = None;
+    for (index, slot) in due.iter().copied().enumerate().take(decided) {
+        let is_last = !partial && index + 1 == due.len();
+        if turn.take(index, slot, standings[index], is_last) == Taken::Waits {
+            waits_at = Some(slot);
+            break;
+        }
+    }
+    let rest = due.get(decided).copied().or(following);
+    turn.finish(waits_at, rest, partial)
+}
+
+/// The slots from `next_at` on that are due, at most `limit`, and the first one after them.
+fn due_slots(
+    look: Look<'_>,
+    limit: usize,
+    is_due: impl Fn(Timestamp) -> bool,
+) -> (Vec<Timestamp>, Option<Timestamp>) {
+    let mut next = look
+        .schedule
+        .next_at
+        .and_then(|at| look.ready.next_from(at));
+    let mut due = Vec::new();
+    while let Some(slot) = next.filter(|slot| due.len() < limit && is_due(*slot)) {
+        due.push(slot);
+        next = look.ready.next_after(slot);
+    }
+    (due, next)
+}
+
+/// Which of the due slots may fire, by lateness alone.
+fn standings(ready: &Ready, due: &[Timestamp], now: Timestamp) -> Vec<Standing> {
+    let policy = ready.definition.catch_up;
+    let cap = ready.definition.max_catch_up as usize;
+    // From the newest back: the cap counts the newest ones.
+    let mut caught_up = 0;
+    let mut standings: Vec<Standing> = due
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(newer, slot)| {
+            let late = now.duration_since(ready.due_at(*slot));
+            if late <= ready.prompt() {
+                return Standing::Prompt;
+            }
+            let in_grace = late <= ready.grace(*slot);
+            match policy {
+                CatchUp::None => Standing::Skipped(Reason::NotCaughtUp),
+                _ if !in_grace => Standing::Skipped(Reason::TooLate),
+                CatchUp::Latest if newer > 0 => Standing::Skipped(Reason::NotCaughtUp),
+                CatchUp::All if caught_up == cap => Standing::Skipped(Reason::OverCap),
+                CatchUp::Latest | CatchUp::All => {
+                    caught_up += 1;
+                    Standing::Missed
+                }
+            }
+        })
+        .collect();
+    standings.reverse();
+    standings
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Decided,
+    Waits,
+}
+
+/// One look's slots, taken in order: who fires, who is skipped, who waits.
+struct Turn<'a> {
+    look: Look<'a>,
+    ledger: Ledger,
+    fires: Vec<Fire>,
+    cancels: bool,
+    /// Whether a firing is under way: the newest one still runs, or this turn has fired.
+    busy: bool,
+    /// Whether this turn fired the slot that had waited.
+    freed: bool,
+    caught_up: i32,
+}
+
+impl<'a> Turn<'a> {
+    fn new(look: Look<'a>) -> Self {
+        Self {
+            look,
+            ledger: Ledger::new(look.schedule.revision, look.now),
+            fires: Vec::new(),
+            cancels: false,
+            busy: look.running.is_some(),
+            freed: false,
+            caught_up: 0,
+        }
+    }
+
+    fn take(&mut self, index: usize, slot: Timestamp, standing: Standing, is_last: bool) -> Taken {
+        let waited = index == 0 && self.look.schedule.waits_since.is_some();
+        if let (Standing::Skipped(reason), false) = (standing, waited) {
+            self.ledger.add(slot, Verdict::Skipped(reason), None);
+            return Taken::Decided;
+        }
+        let caught_up = standing != Standing::Prompt;
+        let definition = &self.look.ready.definition;
+        match definition.overlap {
+            Overlap::Allow => self.fire(slot, caught_up),
+            Overlap::CancelRunning if is_last => {
+                self.cancels = self.busy;
+                self.fire(slot, caught_up);
+            }
+            Overlap::CancelRunning => self.overlap(slot),
+            _ if !self.busy => {
+                self.freed = waited;
+                self.fire(slot, caught_up);
+            }
+            _ if definition.catch_up == CatchUp::All && caught_up => return Taken::Waits,
+            Overlap::QueueOne if !self.freed => return Taken::Waits,
+            Overlap::QueueOne | Overlap::Skip => self.overlap(slot),
+        }
+        Taken::Decided
+    }
+
+    fn fire(&mut self, slot: Timestamp, caught_up: bool) {
+        let due_at = self.look.ready.due_at(slot).max(self.look.now);
+        let mut execute_at = due_at;
+        let mut verdict = Verdict::Fired;
+        if caught_up {
+            verdict = Verdict::CaughtUp;
+            let wait = self.look.ready.definition.catch_up_pace * self.caught_up;
+            execute_at = due_at.saturating_add(wait).unwrap_or(due_at);
+            self.caught_up += 1;
+        }
+        self.ledger.add(slot, verdict, None);
+        self.busy = true;
+        self.fires.push(Fire {
+            slot,
+            execute_at,
+            caught_up,
+        });
+    }
+
+    fn overlap(&mut self, slot: Timestamp) {
+        let verdict = Verdict::Skipped(Reason::Overlap);
+        self.ledger.add(slot, verdict, self.look.running);
+    }
+
+    fn finish(self, waits_at: Option<Timestamp>, rest: Option<Timestamp>, partial: bool) -> Plan {
+        let Look { ready, now, .. } = self.look;
+        let waited = self.look.schedule.waits_since;
+        let first = self.look.schedule.next_at;
+        let later = now.saturating_add(WAIT_EVERY).unwrap_or(now);
+        let (next_at, waits_since, look_at) = match waits_at {
+            // Still the same slot, still waiting.
+            Some(slot) if Some(slot) == first => (Some(slot), waited.or(Some(now)), Some(later)),
+            Some(slot) => (Some(slot), Some(now), Some(later)),
+            None if partial => (rest, None, Some(now)),
+            None => (rest, None, rest.map(|slot| ready.due_at(slot))),
+        };
+        Plan {
+            slots: self.ledger.into_rows(),
+            fires: self.fires,
+            cancels: self.cancels,
+            resumes: false,
+            next_at,
+            waits_since,
+            look_at,
+        }
+    }
+}
+
+/// Ends a pause at `end`: records what fell into it, and catches up its last slot where that is wished.
+/// The slots from then on are for the next look.
+fn lift(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
+    let Look { ready, now, .. } = look;
+    let mut plan = skip_pause(look, pause, end);
+    plan.resumes = plan.next_at.is_none_or(|next| next >= end);
+    let wanted = ready.definition.on_resume == OnResume::Latest && look.running.is_none();
+    if let (true, true, Some(row)) = (plan.resumes, wanted, plan.slots.last_mut()) {
+        let slot = row.last_at;
+        if now.duration_since(ready.due_at(slot)) <= ready.grace(slot) {
+            let caught_up = Slot {
+                slot_at: slot,
+                slots: 1,
+                verdict: Verdict::CaughtUp,
+                detail: None,
+                ..row.clone()
+            };
+            row.slots -= 1;
+            match ready.previous_before(slot).filter(|_| row.slots > 0) {
+                Some(previous) => row.last_at = previous,
+                None => drop(plan.slots.pop()),
+            }
+            plan.slots.push(caught_up);
+            plan.fires.push(Fire {
+                slot,
+                execute_at: ready.due_at(slot).max(now),
+                caught_up: true,
+            });
+        }
+    }
+    plan
+}
+
+/// Records what fell into a pause that goes on.
+fn skip_pause_so_far(look: Look<'_>, pause: &Pause) -> Plan {
+    let mut plan = skip_pause(look, pause, just_after(look.now));
+    if plan.next_at.is_none_or(|next| next > look.now) {
+        plan.look_at = pause.until;
+    }
+    plan
+}
+
+/// Skips the slots before `end`; to be looked at again at once if they are too many for one look.
+fn skip_pause(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
+    let Look { ready, now, .. } = look;
+    let (slots, following) = due_slots(look, SLOTS_MAX, |slot| slot < end);
+    let mut ledger = Ledger::new(look.schedule.revision, now);
+    let detail = paused_by(pause);
+    for slot in slots {
+        ledger.add(slot, Verdict::Skipped(Reason::Paused), Some(&detail));
+    }
+    let partial = following.is_some_and(|slot| slot < end);
+    let due_at = following.map(|slot| ready.due_at(slot));
+    Plan {
+        slots: ledger.into_rows(),
+        next_at: following,
+        waits_since: None,
+        look_at: if partial { Some(now) } else { due_at },
+        ..rest(look.schedule, None)
+    }
+}
+
+fn just_after(at: Timestamp) -> Timestamp {
+    let after = at.saturating_add(SignedDuration::from_micros(1));
+    after.unwrap_or(at)
+}
+
+fn paused_by(pause: &Pause) -> String {
+    let note = pause.note.as_deref().map(|note| format!(": {note}"));
+    format!("by {}{}", pause.by, note.unwrap_or_default())
+}

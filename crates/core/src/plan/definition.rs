@@ -1,0 +1,409 @@
+//! What people write about a schedule, and whether it can be kept.
+
+use std::{fmt, sync::Arc};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    schedule::{self, Expression, Mode, Timetable, Zone, hash_of},
+    target::{Target, Unusable},
+    task::Priority,
+};
+
+/// Longest name, in bytes: `schedule:NAME@2026-01-05T08:00:00Z` must be a subject.
+pub const NAME_BYTES_MAX: usize = 100;
+/// Most missed slots that `catch_up = "all"` may be told to fire.
+pub const MAX_CATCH_UP_MAX: u32 = 1_000;
+/// A slot this little late was not missed; it is simply due. Longer than a node ever sleeps without
+/// looking (10 s on PostgreSQL), so that a missed hint never turns into a skipped slot.
+pub const PROMPT: SignedDuration = SignedDuration::from_secs(15);
+/// Longest grace that is assumed; a longer one must be asked for.
+pub const GRACE_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(12);
+const GRACE_MAX: SignedDuration = SignedDuration::from_hours(24 * 366);
+const RETRY_FOR_DEFAULT_MIN: SignedDuration = SignedDuration::from_secs(10);
+const RETRY_FOR_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(1);
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// What people call a schedule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct ScheduleName(Box<str>);
+
+impl ScheduleName {
+    /// Accepts letters, digits, `.`, `_` and `-`: what fits into a URL, a file name and a log line.
+    pub fn parse(text: &str) -> Result<Self, Unfit> {
+        let shaped = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let fits = (1..=NAME_BYTES_MAX).contains(&text.len());
+        if fits && text.chars().all(shaped) && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        {
+            Ok(Self(text.into()))
+        } else {
+            let given = text.chars().take(NAME_BYTES_MAX).collect();
+            Err(Unfit::Name { given })
+        }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ScheduleName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What becomes of slots that passed while nothing was planning (DP-17).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CatchUp {
+    /// They are skipped.
+    None,
+    /// The last of them fires, if it is within its grace.
+    #[default]
+    Latest,
+    /// Those within the grace fire, the newest `max_catch_up` of them, in order.
+    All,
+}
+
+/// What becomes of a slot whose predecessor has not ended (DP-17).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overlap {
+    /// It is skipped.
+    #[default]
+    Skip,
+    /// It waits for the predecessor; what comes while it waits is skipped.
+    QueueOne,
+    /// It fires.
+    Allow,
+    /// The predecessor is cancelled, and it fires.
+    CancelRunning,
+}
+
+/// What becomes of the slots of a pause when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnResume {
+    /// They stay skipped.
+    #[default]
+    Skip,
+    /// The last of them fires, if it is within its grace.
+    Latest,
+}
+
+/// A schedule as it was written: when, at what, and what to do when things do not go as planned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    /// When: `0 8 * * 1-5`, `@10s`.
+    pub expression: String,
+    /// Whose clock the expression reads.
+    #[serde(default = "utc")]
+    pub tz: String,
+    /// At what.
+    pub target: Target,
+    /// What becomes of missed slots.
+    #[serde(default)]
+    pub catch_up: CatchUp,
+    /// How late a slot may still fire. When nobody says: half the gap to the next slot, at most
+    /// 12 h; for `catch_up = "all"`, 12 h.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
+    )]
+    pub grace: Option<SignedDuration>,
+    /// Most missed slots that fire at once.
+    #[serde(default = "max_catch_up")]
+    pub max_catch_up: u32,
+    /// How far apart missed slots fire.
+    #[serde(
+        default = "catch_up_pace",
+        serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
+    )]
+    pub catch_up_pace: SignedDuration,
+    /// What becomes of a slot whose predecessor has not ended.
+    #[serde(default)]
+    pub overlap: Overlap,
+    /// Spread: each schedule waits its own fixed part of this after every slot.
+    #[serde(
+        default,
+        serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
+    )]
+    pub splay: SignedDuration,
+    /// What becomes of the slots of a pause.
+    #[serde(default)]
+    pub on_resume: OnResume,
+    /// How long a failed firing is tried again. When nobody says: the gap to the next slot, between
+    /// 10 s and 1 h.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
+    )]
+    pub retry_for: Option<SignedDuration>,
+    /// Which of several due firings goes first.
+    #[serde(default = "priority")]
+    pub priority: u8,
+}
+
+fn utc() -> String {
+    "UTC".to_owned()
+}
+
+fn max_catch_up() -> u32 {
+    100
+}
+
+fn catch_up_pace() -> SignedDuration {
+    SignedDuration::from_secs(1)
+}
+
+fn priority() -> u8 {
+    Priority::DEFAULT.level()
+}
+
+impl Definition {
+    /// Fires by `expression` at `target`, with the default policies.
+    pub fn new(expression: impl Into<String>, target: Target) -> Self {
+        Self {
+            expression: expression.into(),
+            tz: utc(),
+            target,
+            catch_up: CatchUp::default(),
+            grace: None,
+            max_catch_up: max_catch_up(),
+            catch_up_pace: catch_up_pace(),
+            overlap: Overlap::default(),
+            splay: SignedDuration::ZERO,
+            on_resume: OnResume::default(),
+            retry_for: None,
+            priority: priority(),
+        }
+    }
+
+    /// The text the store keeps.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads what the store kept.
+    pub fn from_json(text: &str) -> Result<Self, Unfit> {
+        serde_json::from_str(text).map_err(|error| Unfit::Unreadable {
+            why: error.to_string(),
+        })
+    }
+
+    /// Checks everything that needs no zone.
+    fn check(&self) -> Result<(), Unfit> {
+        self.target.check()?;
+        let bounded = |what, value: SignedDuration, max: SignedDuration| {
+            if (SignedDuration::ZERO..=max).contains(&value) {
+                Ok(())
+            } else {
+                Err(Unfit::OutOfBounds { what, max })
+            }
+        };
+        bounded("splay", self.splay, DAY)?;
+        bounded("catch_up_pace", self.catch_up_pace, DAY)?;
+        bounded("grace", self.grace.unwrap_or_default(), GRACE_MAX)?;
+        bounded("retry_for", self.retry_for.unwrap_or_default(), DAY * 7)?;
+        if !(1..=MAX_CATCH_UP_MAX).contains(&self.max_catch_up) {
+            return Err(Unfit::MaxCatchUp(self.max_catch_up));
+        }
+        if self.priority > 9 {
+            return Err(Unfit::Priority(self.priority));
+        }
+        if (self.catch_up, self.overlap) == (CatchUp::All, Overlap::CancelRunning) {
+            return Err(Unfit::CancelsItself);
+        }
+        Ok(())
+    }
+}
+
+/// Why a schedule cannot be kept as written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// Not a name of the allowed shape.
+    #[error(
+        "schedule name `{given}` must start with a letter or digit and have at most {NAME_BYTES_MAX} letters, digits, `.`, `_` or `-`"
+    )]
+    Name {
+        /// What was given, shortened.
+        given: String,
+    },
+    /// The expression does not read.
+    #[error("expression `{expression}`: {error}")]
+    Expression {
+        /// The whole of it.
+        expression: String,
+        /// Where and why.
+        error: Box<schedule::Error>,
+    },
+    /// It reads, but names no instant.
+    #[error("expression `{expression}` never fires")]
+    NeverFires {
+        /// The whole of it.
+        expression: String,
+    },
+    /// No such time zone.
+    #[error("unknown time zone `{tz}`; write an IANA name such as Europe/Berlin")]
+    Zone {
+        /// What was given.
+        tz: String,
+    },
+    /// The target cannot work.
+    #[error(transparent)]
+    Target(#[from] Unusable),
+    /// Too long or negative.
+    #[error("{what} must be between 0s and {}h", .max.as_hours())]
+    OutOfBounds {
+        /// Which duration.
+        what: &'static str,
+        /// Its upper bound.
+        max: SignedDuration,
+    },
+    /// Outside its range.
+    #[error("max_catch_up must be 1 to {MAX_CATCH_UP_MAX}, not {0}")]
+    MaxCatchUp(u32),
+    /// Outside its range.
+    #[error("priority must be 0 to 9 (9 first), not {0}")]
+    Priority(u8),
+    /// Each slot caught up would cancel the one before.
+    #[error(
+        "catch_up = \"all\" and overlap = \"cancel_running\" contradict each other: every missed slot would cancel the one before it"
+    )]
+    CancelsItself,
+    /// Stored by a version that knows more.
+    #[error("the stored definition does not read: {why}")]
+    Unreadable {
+        /// Where and why.
+        why: String,
+    },
+}
+
+/// A definition that can be planned by: compiled, with its zone.
+#[derive(Debug, Clone)]
+pub struct Ready {
+    /// As written.
+    pub definition: Definition,
+    timetable: Timetable,
+    zone: Arc<Zone>,
+    offset: SignedDuration,
+}
+
+impl Ready {
+    /// Checks and compiles. Everything depends on the name, the definition and the zone alone, so
+    /// every node plans the same.
+    pub fn new(
+        name: &ScheduleName,
+        definition: Definition,
+        zone: Arc<Zone>,
+    ) -> Result<Self, Unfit> {
+        definition.check()?;
+        let timetable = compile(name, &definition.expression)?;
+        let offset = offset_of(name, definition.splay);
+        Ok(Self {
+            definition,
+            timetable,
+            zone,
+            offset,
+        })
+    }
+
+    /// The first slot after `at`.
+    pub fn next_after(&self, at: Timestamp) -> Option<Timestamp> {
+        self.timetable.next_after(at, &self.zone)
+    }
+
+    /// The first slot at or after `at`.
+    pub fn next_from(&self, at: Timestamp) -> Option<Timestamp> {
+        let before = at.saturating_sub(SignedDuration::from_micros(1));
+        self.next_after(before.unwrap_or(Timestamp::MIN))
+    }
+
+    /// The last slot before `at`.
+    pub fn previous_before(&self, at: Timestamp) -> Option<Timestamp> {
+        self.timetable.previous_before(at, &self.zone)
+    }
+
+    /// Whether `at` is a slot.
+    pub fn matches(&self, at: Timestamp) -> bool {
+        self.timetable.matches(at, &self.zone)
+    }
+
+    /// When a slot is to fire: at once, or its schedule's own part of the splay later, but always
+    /// before the next slot.
+    pub fn due_at(&self, slot: Timestamp) -> Timestamp {
+        if self.offset.is_zero() {
+            return slot;
+        }
+        let room = self.gap_after(slot).map_or(self.offset, |gap| {
+            gap.saturating_sub(SignedDuration::from_secs(1))
+        });
+        let offset = self.offset.min(room).max(SignedDuration::ZERO);
+        slot.saturating_add(offset).unwrap_or(slot)
+    }
+
+    /// How late a slot may still fire.
+    pub fn grace(&self, slot: Timestamp) -> SignedDuration {
+        if let Some(grace) = self.definition.grace {
+            return grace;
+        }
+        let assumed = match self.definition.catch_up {
+            CatchUp::All => GRACE_DEFAULT_MAX,
+            CatchUp::None | CatchUp::Latest => self
+                .gap_after(slot)
+                .map_or(GRACE_DEFAULT_MAX, |gap| gap / 2),
+        };
+        assumed.clamp(PROMPT, GRACE_DEFAULT_MAX)
+    }
+
+    /// How late a slot may be without counting as missed.
+    pub(super) fn prompt(&self) -> SignedDuration {
+        self.definition
+            .grace
+            .map_or(PROMPT, |grace| grace.min(PROMPT))
+    }
+
+    /// How long a firing may be tried again.
+    pub fn retry_for(&self, slot: Timestamp) -> SignedDuration {
+        self.definition.retry_for.unwrap_or_else(|| {
+            self.gap_after(slot)
+                .unwrap_or(RETRY_FOR_DEFAULT_MAX)
+                .clamp(RETRY_FOR_DEFAULT_MIN, RETRY_FOR_DEFAULT_MAX)
+        })
+    }
+
+    fn gap_after(&self, slot: Timestamp) -> Option<SignedDuration> {
+        self.next_after(slot).map(|next| next.duration_since(slot))
+    }
+}
+
+fn compile(name: &ScheduleName, expression: &str) -> Result<Timetable, Unfit> {
+    let parsed =
+        Expression::parse(expression, Mode::Strict).map_err(|error| Unfit::Expression {
+            expression: expression.to_owned(),
+            error: Box::new(error),
+        })?;
+    let timetable = parsed.compile(name.as_str());
+    if timetable.never_fires() {
+        let expression = expression.to_owned();
+        return Err(Unfit::NeverFires { expression });
+    }
+    Ok(timetable)
+}
+
+/// A schedule's own part of its splay: stable, from its name.
+fn offset_of(name: &ScheduleName, splay: SignedDuration) -> SignedDuration {
+    let seconds = u64::try_from(splay.as_secs()).unwrap_or(0);
+    if seconds == 0 {
+        return SignedDuration::ZERO;
+    }
+    let offset = hash_of(name.as_str(), "splay") % (seconds + 1);
+    SignedDuration::from_secs(i64::try_from(offset).unwrap_or(0))
+}

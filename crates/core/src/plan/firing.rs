@@ -1,0 +1,138 @@
+//! A firing: what a DISPATCH task carries.
+//!
+//! Everything its attempt needs is in the payload, so that a change of the schedule never changes what
+//! an earlier slot fires at, and the history shows what was really fired.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::{Ready, ScheduleName};
+use crate::{
+    target::Target,
+    task::{
+        Identity, Invalid, Kind, MAX_RETRY_MAX, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority,
+        Revision, Status, Subject,
+    },
+};
+
+/// The kind of every firing.
+pub const DISPATCH: &str = "DISPATCH";
+
+/// What made a schedule fire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// Its time came.
+    Schedule,
+    /// A person, now.
+    Manual,
+    /// A person, for a slot of the past.
+    Backfill,
+}
+
+/// One firing, as it is stored and as targets see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Firing {
+    /// Which schedule.
+    pub schedule: String,
+    /// The slot it fires for: when it should have happened.
+    pub nominal_at: Timestamp,
+    /// What made it fire.
+    pub trigger: Trigger,
+    /// Whether the slot had been missed.
+    pub caught_up: bool,
+    /// No attempt starts after this (DP-12).
+    pub retry_until: Timestamp,
+    /// Whether a newer firing of the schedule cancels this one while it runs.
+    #[serde(default)]
+    pub gives_way: bool,
+    /// At what.
+    pub target: Target,
+}
+
+/// The identity of a slot's firing: the once-only key `(schedule, slot)` (DP-05, DP-06).
+pub fn slot_identity(schedule: &ScheduleName, slot: Timestamp) -> Result<Identity, Invalid> {
+    identity(&format!("schedule:{schedule}@{slot}"))
+}
+
+/// The identity of a firing by hand; `at` is when it was asked for.
+pub fn manual_identity(schedule: &ScheduleName, at: Timestamp) -> Result<Identity, Invalid> {
+    identity(&format!("schedule:{schedule}@manual-{at}"))
+}
+
+fn identity(subject: &str) -> Result<Identity, Invalid> {
+    Ok(Identity {
+        subject: Subject::parse(subject)?,
+        kind: Kind::parse(DISPATCH)?,
+    })
+}
+
+/// A firing to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFiring {
+    /// Who it is.
+    pub identity: Identity,
+    /// When to try.
+    pub execute_at: Timestamp,
+    /// For which slot.
+    pub nominal_at: Timestamp,
+    /// What made it fire.
+    pub trigger: Trigger,
+    /// Whether the slot had been missed.
+    pub caught_up: bool,
+}
+
+impl NewFiring {
+    /// The payload its attempts will read.
+    pub fn firing(&self, schedule: &ScheduleName, ready: &Ready) -> Firing {
+        let retry_for = ready.retry_for(self.nominal_at);
+        Firing {
+            schedule: schedule.to_string(),
+            nominal_at: self.nominal_at,
+            trigger: self.trigger,
+            caught_up: self.caught_up,
+            retry_until: later(self.execute_at, retry_for),
+            gives_way: ready.definition.overlap == super::Overlap::CancelRunning,
+            target: ready.definition.target.clone(),
+        }
+    }
+
+    /// The task to insert.
+    pub fn task(&self, schedule: &ScheduleName, ready: &Ready) -> Result<NewTask, Invalid> {
+        let firing = self.firing(schedule, ready);
+        Ok(NewTask {
+            identity: self.identity.clone(),
+            status: Status::Init,
+            execute_at: self.execute_at,
+            payload: firing.payload()?,
+            callback_url: None,
+            priority: Priority::new(i64::from(ready.definition.priority))?,
+            // The window ends its tries, not their number.
+            max_retry: MAX_RETRY_MAX,
+            revision: Revision::NONE,
+            origin: format!("schedule {schedule}"),
+            replaces: None,
+        })
+    }
+}
+
+impl Firing {
+    /// The text a task carries.
+    pub fn payload(&self) -> Result<Payload, Invalid> {
+        let text = serde_json::to_string(self).map_err(|error| Invalid::PayloadNotJson {
+            why: error.to_string(),
+        })?;
+        Payload::parse(&text, PAYLOAD_BYTES_MAX)
+    }
+
+    /// Reads what a DISPATCH task carries.
+    pub fn read(payload: &Payload) -> Result<Self, Invalid> {
+        serde_json::from_str(payload.as_str()).map_err(|error| Invalid::PayloadNotJson {
+            why: error.to_string(),
+        })
+    }
+}
+
+fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(crate::time::LATEST)
+}

@@ -1,0 +1,152 @@
+//! The slot ledger: what became of every slot (DP-16).
+//!
+//! A fired slot has a row of its own. Skipped slots that follow each other for the same reason share
+//! one row that says from which slot to which, and how many: a schedule of every second that slept
+//! for a week would otherwise leave half a million rows to say one thing. Each slot is still covered
+//! by exactly one row.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Why a slot did not fire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The schedule was paused.
+    Paused,
+    /// Nobody planned in time, and then it was later than its grace.
+    TooLate,
+    /// Nobody planned in time, and the policy does not catch up this slot.
+    NotCaughtUp,
+    /// More slots were missed than `max_catch_up` allows.
+    OverCap,
+    /// The firing before it had not ended.
+    Overlap,
+    /// It waited for its predecessor when the schedule was changed, paused or removed.
+    Changed,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Paused,
+        Self::TooLate,
+        Self::NotCaughtUp,
+        Self::OverCap,
+        Self::Overlap,
+        Self::Changed,
+    ];
+
+    /// The name used in the store, the API, the metrics and the logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Paused => "paused",
+            Self::TooLate => "too_late",
+            Self::NotCaughtUp => "not_caught_up",
+            Self::OverCap => "over_cap",
+            Self::Overlap => "overlap",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+/// What became of a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Its firing was inserted in time.
+    Fired,
+    /// Its firing was inserted late: it had been missed.
+    CaughtUp,
+    /// It was skipped.
+    Skipped(Reason),
+}
+
+impl Verdict {
+    /// The name used in the store, the API, the metrics and the logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fired => "fired",
+            Self::CaughtUp => "caught_up",
+            Self::Skipped(reason) => reason.as_str(),
+        }
+    }
+
+    /// Reads a name the store kept.
+    pub fn parse(text: &str) -> Option<Self> {
+        let skipped = Reason::ALL.into_iter().map(Self::Skipped);
+        [Self::Fired, Self::CaughtUp]
+            .into_iter()
+            .chain(skipped)
+            .find(|verdict| verdict.as_str() == text)
+    }
+
+    /// Whether a firing came of it.
+    pub fn is_fired(self) -> bool {
+        !matches!(self, Self::Skipped(_))
+    }
+}
+
+/// One row of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slot {
+    /// The slot, or the first of several.
+    pub slot_at: Timestamp,
+    /// The last of several; otherwise the same.
+    pub last_at: Timestamp,
+    /// How many.
+    pub slots: u64,
+    /// What became of them.
+    pub verdict: Verdict,
+    /// The facts behind it, for people: who paused and why, which firing was still running.
+    pub detail: Option<String>,
+    /// The schedule's revision that was planned by.
+    pub revision: i64,
+    /// When it was decided.
+    pub decided_at: Timestamp,
+}
+
+/// Gathers verdicts in order into as few rows as tell the same.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    rows: Vec<Slot>,
+    revision: i64,
+    decided_at: Timestamp,
+}
+
+impl Ledger {
+    pub(super) fn new(revision: i64, decided_at: Timestamp) -> Self {
+        Self {
+            rows: Vec::new(),
+            revision,
+            decided_at,
+        }
+    }
+
+    /// Adds the next slot.
+    pub(super) fn add(&mut self, slot: Timestamp, verdict: Verdict, detail: Option<&str>) {
+        match self.rows.last_mut() {
+            Some(row)
+                if !verdict.is_fired()
+                    && row.verdict == verdict
+                    && row.detail.as_deref() == detail =>
+            {
+                row.last_at = slot;
+                row.slots += 1;
+            }
+            _ => self.rows.push(Slot {
+                slot_at: slot,
+                last_at: slot,
+                slots: 1,
+                verdict,
+                detail: detail.map(str::to_owned),
+                revision: self.revision,
+                decided_at: self.decided_at,
+            }),
+        }
+    }
+
+    pub(super) fn into_rows(self) -> Vec<Slot> {
+        self.rows
+    }
+}

@@ -1,0 +1,70 @@
+//! The store's side of schedules.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{Applied, Result};
+use crate::plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot};
+
+/// What the planner must look at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DueSchedules {
+    /// Those to look at now, longest due first.
+    pub schedules: Vec<Schedule>,
+    /// When the next one after them is to be looked at; may have passed already.
+    pub next_look_at: Option<Timestamp>,
+}
+
+/// Which schedules to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScheduleFilter {
+    /// Only of this origin.
+    pub origin: Option<Origin>,
+    /// Only in this state, by its name.
+    pub state: Option<String>,
+    /// Also those that were removed.
+    pub removed: bool,
+    /// Only names after this: the cursor of the page before.
+    pub after: Option<ScheduleName>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Which part of a ledger to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerPage {
+    /// Only rows whose first slot is before this.
+    pub before: Timestamp,
+    /// How many at most, newest first.
+    pub limit: usize,
+}
+
+/// Schedules and their ledgers.
+#[async_trait]
+pub trait ScheduleStore: Send + Sync {
+    /// Schedules whose `look_at` has come, longest first, at most `limit`. The cost grows with what it
+    /// answers, never with how many schedules exist.
+    async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules>;
+
+    /// Schedules by name, in the order asked; removed ones too.
+    async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>>;
+
+    /// A page of schedules, by name.
+    async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>>;
+
+    /// Carries out each write for itself and whole: the row, its ledger rows, its firings, its edit. One
+    /// whose `seen` version is no longer the row's, whose name is taken, or whose cancelled task has
+    /// moved on, is `Lost` and changes nothing. `Done` tells of no inserted row.
+    ///
+    /// A firing that becomes due soon gives a nudge like any other task; so does a `look_at`.
+    async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>>;
+
+    /// Rows of a ledger, newest first.
+    async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>>;
+
+    /// What people did to a schedule, oldest first, the newest `limit` of it.
+    async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>>;
+
+    /// Deletes up to `limit` ledger rows whose last slot is before `before`; answers how many.
+    async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize>;
+}

@@ -1,0 +1,315 @@
+//! What a schedule fires at.
+//!
+//! A target is data: it is stored with the schedule, copied into every firing, and shown to people who
+//! may see it. It holds no secret; tokens and signing keys belong to the node that fires.
+//! INVARIANT: `Debug` tells only the type. Repository names and addresses are other people's
+//! business, and whatever is printed with `{:?}` sooner or later stands in a log (DP-15).
+
+use std::{collections::BTreeMap, fmt};
+
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    finish::Outcome,
+    plan::Firing,
+    task::{ClaimedTask, Identity, Invalid, Kind, Subject},
+};
+
+/// Longest address, repository, workflow, argument.
+const TEXT_BYTES_MAX: usize = 2_000;
+/// Most inputs a workflow takes.
+const INPUTS_MAX: usize = 25;
+/// Most arguments of a command, its program included.
+const ARGUMENTS_MAX: usize = 100;
+/// How long a command may run when nobody says otherwise.
+pub const COMMAND_TIMEOUT_DEFAULT: SignedDuration = SignedDuration::from_mins(10);
+
+/// What a schedule fires at (DP-11).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Target {
+    /// A signed HTTP POST.
+    Webhook {
+        /// Where to.
+        url: String,
+        /// What to send along; the firing itself is always sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        body: Option<serde_json::Value>,
+    },
+    /// A GitHub workflow, by `workflow_dispatch`.
+    Workflow {
+        /// `owner/name`.
+        repository: String,
+        /// File name of the workflow: `daily.yml`.
+        workflow: String,
+        /// Branch or tag to run it on.
+        #[serde(rename = "ref", default = "main_branch")]
+        git_ref: String,
+        /// The workflow's inputs.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        inputs: BTreeMap<String, String>,
+    },
+    /// A local command, without a shell.
+    Command {
+        /// Program and arguments.
+        argv: Vec<String>,
+        /// Killed after this long.
+        #[serde(
+            default = "command_timeout",
+            serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
+        )]
+        timeout: SignedDuration,
+    },
+    /// Almanack's own work: a task of some kind, due at once.
+    Task {
+        /// What is tried: `EDITION_RUN`.
+        kind: String,
+        /// What it is about; `{slot}` and `{date}` stand for the slot and its day.
+        subject: String,
+        /// What its handler needs to know.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        payload: Option<serde_json::Value>,
+    },
+}
+
+fn main_branch() -> String {
+    "main".to_owned()
+}
+
+fn command_timeout() -> SignedDuration {
+    COMMAND_TIMEOUT_DEFAULT
+}
+
+/// Why a target is refused. Names the field, never echoes its value: see the module's invariant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// Not an http or https address.
+    #[error("target.url must be an http or https address without user name or password")]
+    Url,
+    /// Not `owner/name`.
+    #[error("target.repository must be written owner/name")]
+    Repository,
+    /// Not a file name.
+    #[error("target.workflow must be the file name of a workflow, such as daily.yml")]
+    Workflow,
+    /// No ref.
+    #[error("target.ref must name a branch or a tag")]
+    Ref,
+    /// Too many.
+    #[error("target.inputs has {0} inputs; a workflow takes at most {INPUTS_MAX}")]
+    Inputs(usize),
+    /// No program.
+    #[error("target.argv must be a program and at most 99 arguments, none of them with a NUL")]
+    Argv,
+    /// Not between a second and a day.
+    #[error("target.timeout must be between 1s and 24h")]
+    Timeout,
+    /// The task would be refused.
+    #[error("target: {0}")]
+    Task(#[from] Invalid),
+}
+
+impl Target {
+    /// The name of its type, for metrics, logs and lists.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Webhook { .. } => "webhook",
+            Self::Workflow { .. } => "workflow",
+            Self::Command { .. } => "command",
+            Self::Task { .. } => "task",
+        }
+    }
+
+    /// Checks what can be known without trying it.
+    pub fn check(&self) -> Result<(), Unusable> {
+        match self {
+            Self::Webhook { url, .. } => check_url(url),
+            Self::Workflow {
+                repository,
+                workflow,
+                git_ref,
+                inputs,
+            } => check_workflow(repository, workflow, git_ref, inputs),
+            Self::Command { argv, timeout } => check_command(argv, *timeout),
+            Self::Task { kind, subject, .. } => {
+                Kind::parse(kind)?;
+                // Filled in it may be longer, but not by more than an instant.
+                Subject::parse(&fill(subject, jiff::Timestamp::UNIX_EPOCH))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The identity of the task that a [`Target::Task`] asks for at a slot.
+pub fn task_identity(
+    kind: &str,
+    subject: &str,
+    slot: jiff::Timestamp,
+) -> Result<Identity, Invalid> {
+    Ok(Identity {
+        subject: Subject::parse(&fill(subject, slot))?,
+        kind: Kind::parse(kind)?,
+    })
+}
+
+fn fill(subject: &str, slot: jiff::Timestamp) -> String {
+    let date = slot.strftime("%Y-%m-%d").to_string();
+    subject
+        .replace("{slot}", &slot.to_string())
+        .replace("{date}", &date)
+}
+
+fn check_url(url: &str) -> Result<(), Unusable> {
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"));
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let fits = url.len() <= TEXT_BYTES_MAX && !url.contains(|c: char| c.is_control() || c == ' ');
+    match authority {
+        Some(authority) if fits && !authority.is_empty() && !authority.contains('@') => Ok(()),
+        _ => Err(Unusable::Url),
+    }
+}
+
+fn check_workflow(
+    repository: &str,
+    workflow: &str,
+    git_ref: &str,
+    inputs: &BTreeMap<String, String>,
+) -> Result<(), Unusable> {
+    let named = |text: &str| {
+        let shaped = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        (1..=100).contains(&text.len()) && text.chars().all(shaped) && text != "." && text != ".."
+    };
+    let mut parts = repository.split('/');
+    let both = (
+        parts.next().is_some_and(named),
+        parts.next().is_some_and(named),
+    );
+    if both != (true, true) || parts.next().is_some() {
+        return Err(Unusable::Repository);
+    }
+    if !named(workflow) {
+        return Err(Unusable::Workflow);
+    }
+    let odd = |c: char| c.is_control() || c == ' ';
+    if git_ref.is_empty() || git_ref.len() > 255 || git_ref.contains(odd) {
+        return Err(Unusable::Ref);
+    }
+    if inputs.len() > INPUTS_MAX {
+        return Err(Unusable::Inputs(inputs.len()));
+    }
+    Ok(())
+}
+
+fn check_command(argv: &[String], timeout: SignedDuration) -> Result<(), Unusable> {
+    let program = argv.first().is_some_and(|program| !program.is_empty());
+    let fits = |text: &String| text.len() <= TEXT_BYTES_MAX && !text.contains('\0');
+    if !program || argv.len() > ARGUMENTS_MAX || !argv.iter().all(fits) {
+        return Err(Unusable::Argv);
+    }
+    let bounds = SignedDuration::from_secs(1)..=SignedDuration::from_hours(24);
+    if bounds.contains(&timeout) {
+        Ok(())
+    } else {
+        Err(Unusable::Timeout)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target::{}", self.type_name())
+    }
+}
+
+/// Fires at targets of one type.
+///
+/// May be called again for the same firing, like any handler: `(task id, term)` names one attempt, the
+/// task id the firing. Its outcome says what happened at the target; whether a retry still fits into
+/// the slot's window is decided by its caller.
+#[async_trait]
+pub trait Launcher: Send + Sync {
+    /// Makes one attempt.
+    async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Target {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn dp_11_every_type_of_target_reads_with_its_defaults() {
+        let workflow = read(r#"{"type":"workflow","repository":"o/r","workflow":"w.yml"}"#);
+        assert!(matches!(&workflow, Target::Workflow { git_ref, .. } if git_ref == "main"));
+        let command = read(r#"{"type":"command","argv":["sync","--all"],"timeout":"1m 30s"}"#);
+        let ninety = SignedDuration::from_secs(90);
+        assert!(matches!(&command, Target::Command { timeout, .. } if *timeout == ninety));
+        for target in [
+            workflow,
+            command,
+            read(r#"{"type":"webhook","url":"https://example.org/hook"}"#),
+            read(r#"{"type":"task","kind":"EDITION_RUN","subject":"edition:{date}"}"#),
+        ] {
+            assert_eq!(target.check(), Ok(()), "{target:?}");
+            let json = serde_json::to_string(&target).unwrap();
+            assert_eq!(read(&json), target, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_target_that_cannot_work_is_refused() {
+        for (json, why) in [
+            (r#"{"type":"webhook","url":"ftp://x"}"#, Unusable::Url),
+            (
+                r#"{"type":"webhook","url":"https://me:pw@x/"}"#,
+                Unusable::Url,
+            ),
+            (r#"{"type":"webhook","url":"https://"}"#, Unusable::Url),
+            (
+                r#"{"type":"workflow","repository":"o","workflow":"w.yml"}"#,
+                Unusable::Repository,
+            ),
+            (
+                r#"{"type":"workflow","repository":"o/r/x","workflow":"w.yml"}"#,
+                Unusable::Repository,
+            ),
+            (
+                r#"{"type":"workflow","repository":"o/r","workflow":"a/b.yml"}"#,
+                Unusable::Workflow,
+            ),
+            (
+                r#"{"type":"workflow","repository":"o/r","workflow":"w.yml","ref":""}"#,
+                Unusable::Ref,
+            ),
+            (r#"{"type":"command","argv":[]}"#, Unusable::Argv),
+            (
+                r#"{"type":"command","argv":["x"],"timeout":"25h"}"#,
+                Unusable::Timeout,
+            ),
+        ] {
+            assert_eq!(read(json).check(), Err(why), "{json}");
+        }
+    }
+
+    #[test]
+    fn dp_15_debug_never_tells_where_a_target_is() {
+        let target = read(r#"{"type":"workflow","repository":"secret/repo","workflow":"w.yml"}"#);
+        assert_eq!(format!("{target:?}"), "Target::workflow");
+    }
+
+    #[test]
+    fn a_task_target_names_its_slot_and_day() {
+        let slot: jiff::Timestamp = "2026-01-05T08:00:00Z".parse().unwrap();
+        let identity = task_identity("EDITION_RUN", "edition:{date}", slot).unwrap();
+        assert_eq!(identity.subject.as_str(), "edition:2026-01-05");
+        let identity = task_identity("X", "at {slot}", slot).unwrap();
+        assert_eq!(identity.subject.as_str(), "at 2026-01-05T08:00:00Z");
+    }
+}
