@@ -8,6 +8,7 @@
 pub mod claims;
 pub mod handlers;
 pub mod keeper;
+pub mod lock;
 pub mod node;
 pub mod reschedule;
 pub mod retention;

@@ -30,6 +30,7 @@ pub mod finish;
 pub mod guard;
 pub mod lease;
 pub mod list;
+pub mod lock;
 pub mod node;
 pub mod nudge;
 pub mod once;

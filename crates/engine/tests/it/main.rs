@@ -5,5 +5,6 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod lock;
 mod node;
 mod virtual_time;
