@@ -16,6 +16,7 @@ mod fixture;
 pub mod handler;
 pub mod history;
 pub mod lease;
+pub mod lock;
 pub mod plan;
 pub mod reschedule;
 pub mod schedule;
