@@ -17,6 +17,26 @@ pub struct Place {
     pub span: Span,
 }
 
+impl Place {
+    /// The place of some bytes of a text. It ends with its line.
+    pub fn of(text: &str, span: Span) -> Self {
+        let row = rows(text).take_while(|row| row.start <= span.start).last();
+        // Bytes before the first line are a byte order mark.
+        let row = row.or_else(|| rows(text).next());
+        row.map_or(Self::START, |row| {
+            let inside = |byte: usize| byte.saturating_sub(row.start);
+            row.place(Span::new(inside(span.start), inside(span.end)))
+        })
+    }
+
+    /// The beginning of a text.
+    const START: Self = Self {
+        line: 1,
+        column: 1,
+        span: Span { start: 0, end: 0 },
+    };
+}
+
 /// One line of a text, without its line break.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a> {
@@ -87,6 +107,19 @@ mod tests {
         let place = second.place(Span::new(7, 8));
         assert_eq!((place.line, place.column), (2, 4));
         assert_eq!(&text[place.span.start..place.span.end], "x");
+        for (span, expected) in [
+            (Span::new(0, 3), (1, 1)),
+            (Span::new(8, 14), (2, 1)),
+            (Span::new(16, 99), (2, 5)),
+            (Span::new(99, 99), (3, 1)),
+        ] {
+            let place = Place::of(text, span);
+            assert_eq!((place.line, place.column), expected, "{span}");
+            assert!(
+                text.get(place.span.start..place.span.end).is_some(),
+                "{span}"
+            );
+        }
         let beyond = second.place(Span::new(4, 99));
         assert_eq!(beyond.span.end, text.len() - 1, "cut off at the line's end");
     }

@@ -11,7 +11,7 @@
 //! otherwise.
 
 use super::{Fault, Reason, Word, words, zone_named};
-use crate::schedule::{Expression, Mode, Span};
+use crate::schedule::{Expression, Mode, Span, YEAR_MAX};
 
 const SHORTHANDS: [(&str, &str); 9] = [
     ("minutely", "* * * * *"),
@@ -139,7 +139,7 @@ impl Parts {
     fn set_months(&mut self, word: Word<'_>, text: &str) -> Result<(), Fault> {
         let month = match text.rsplit_once('-') {
             Some((year, month)) => {
-                self.year = component(word, year, 2199)?;
+                self.year = years(component(word, year, YEAR_MAX)?);
                 month
             }
             None => text,
@@ -187,6 +187,15 @@ impl Parts {
     }
 }
 
+/// A year of two digits is one from 1970 to 2069.
+fn years(list: String) -> String {
+    match list.parse::<u16>() {
+        Ok(year @ 0..70) => (2000 + year).to_string(),
+        Ok(year @ 70..100) => (1900 + year).to_string(),
+        _ => list,
+    }
+}
+
 fn is_one_day(weekday: &str) -> bool {
     !weekday.contains('-')
 }
@@ -205,7 +214,7 @@ fn component(word: Word<'_>, text: &str, last: u16) -> Result<String, Fault> {
         };
         let range = match base.split_once("..") {
             Some((first, last)) => format!("{}-{}", number(first)?, number(last)?),
-            None if base == "*" => base.to_owned(),
+            None if base == "*" && step.is_none() => base.to_owned(),
             None if step.is_some() => format!("{}-{last}", number(base)?),
             None => number(base)?.to_string(),
         };
@@ -252,7 +261,7 @@ fn weekdays(word: Word<'_>) -> Result<String, Fault> {
         Some(match range {
             Some((first, last)) => match (day(first)?, day(last)?) {
                 (first, 0) => format!("{first}-7"),
-                (first, last) if first > last => format!("{first}-6,0-{last}"),
+                (first, last) if first > last => return None,
                 (first, last) => format!("{first}-{last}"),
             },
             None => day(item)?.to_string(),
