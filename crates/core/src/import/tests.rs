@@ -395,3 +395,74 @@ proptest! {
         }
     }
 }
+
+/// A field as all of these programs read it, with its smallest and largest value.
+fn field(min: u8, max: u8) -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => Just("*".to_owned()),
+        2 => (1_u8..9).prop_map(|step| format!("*/{step}")),
+        2 => (min..=max).prop_map(|value| value.to_string()),
+        1 => (min..=max, min..=max).prop_map(|(a, b)| format!("{a},{b}")),
+        2 => (min..=max, min..=max).prop_map(|(a, b)| format!("{}-{}", a.min(b), a.max(b))),
+    ]
+}
+
+/// Whether a value is listed, in the plainest way to find out.
+fn lists(field: &str, value: i8, min: i8) -> bool {
+    field.split(',').any(|item| {
+        let number = |text: &str| text.parse::<i8>().unwrap();
+        match (item.split_once("*/"), item.split_once('-')) {
+            (Some((_, step)), _) => (value - min) % number(step) == 0,
+            (_, Some((first, last))) => (number(first)..=number(last)).contains(&value),
+            _ => item == "*" || number(item) == value,
+        }
+    })
+}
+
+/// Who decides on which days a line fires.
+#[derive(Debug, Clone, Copy)]
+enum Cron {
+    /// The scheduler that DISPATCH comes from: both day fields must fit.
+    Founding,
+    /// Vixie: both, unless neither begins with `*`; then one is enough.
+    Vixie,
+}
+
+fn fires(cron: Cron, fields: &[String], at: jiff::civil::DateTime) -> bool {
+    let weekday = at.weekday().to_sunday_zero_offset();
+    let day = lists(&fields[2], at.day(), 1);
+    let of_week = lists(&fields[4], weekday, 0);
+    let starred = fields[2].starts_with('*') || fields[4].starts_with('*');
+    let days = match cron {
+        Cron::Vixie if !starred => day || of_week,
+        Cron::Founding | Cron::Vixie => day && of_week,
+    };
+    days && lists(&fields[3], at.month(), 1)
+}
+
+proptest! {
+    #[test]
+    fn an_import_fires_on_the_days_the_other_program_did(
+        (day, month, weekday) in (field(1, 28), field(1, 12), field(0, 6)),
+    ) {
+        let fields = ["0".to_owned(), "0".to_owned(), day, month, weekday];
+        let line = fields.join(" ");
+        for cron in [Cron::Founding, Cron::Vixie] {
+            let import = match cron {
+                Cron::Founding => dispatch::read(&format!("{line} o/r w.yml"), &PLAIN),
+                Cron::Vixie => crontab::read(&format!("{line} x"), &PLAIN),
+            };
+            prop_assert_eq!(&import.problems, &[], "{}", line);
+            let expression = &import.schedules[0].definition.expression;
+            let strict = crate::schedule::Mode::Strict;
+            let read = crate::schedule::Expression::parse(expression, strict).unwrap();
+            let (timetable, zone) = (read.compile("x"), crate::schedule::Zone::utc());
+            for day in 0..800 {
+                let at = jiff::Timestamp::from_second(1_767_225_600 + day * 86_400).unwrap();
+                let civil = at.to_zoned(jiff::tz::TimeZone::UTC).datetime();
+                let expected = fires(cron, &fields, civil);
+                prop_assert_eq!(timetable.matches(at, &zone), expected, "{:?} {} {}", cron, expression, at);
+            }
+        }
+    }
+}
