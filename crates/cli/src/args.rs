@@ -10,8 +10,10 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod import;
 mod next;
 
+pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
 
 /// Tries things at their time: tasks that can be moved at any moment.
@@ -82,6 +84,9 @@ pub(crate) enum Command {
     /// Show when a schedule expression fires, in words and in times
     #[command(after_help = next::NEXT_HELP)]
     Next(NextArguments),
+    /// Show schedules of other programs as Almanack's, and what differs
+    #[command(after_help = import::IMPORT_HELP)]
+    Import(ImportArguments),
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),

@@ -32,6 +32,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use ledger::Ledger;
 
+pub(crate) use definition::derived_name;
 pub use definition::{
     CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, NAME_BYTES_MAX, OnResume, Overlap,
     PROMPT, Ready, ScheduleName, Unfit,
