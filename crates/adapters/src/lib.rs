@@ -1,8 +1,14 @@
-//! The outside: the system's clock and randomness, and HTTP.
+//! The outside: the system's clock and randomness, HTTP, GitHub, Git and local commands.
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
+pub mod call;
 pub mod callback;
 pub mod clock;
+pub mod command;
 pub mod entropy;
+pub mod github;
+mod launcher;
+mod process;
 pub mod signature;
+pub mod webhook;

@@ -18,6 +18,7 @@ pub mod handler;
 pub mod history;
 pub mod import;
 pub mod lease;
+pub mod lock;
 pub mod place;
 pub mod plan;
 pub mod reschedule;

@@ -5,5 +5,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod lock;
 mod node;
+mod planner;
 mod virtual_time;
