@@ -81,17 +81,7 @@ fn take_zone(words: &mut Vec<Word<'_>>) -> Result<Option<String>, Fault> {
 }
 
 fn parts(words: &[Word<'_>]) -> Result<Parts, Fault> {
-    let any = || "*".to_owned();
-    let zero = || "0".to_owned();
-    let mut parts = Parts {
-        second: zero(),
-        minute: zero(),
-        hour: zero(),
-        day: any(),
-        month: any(),
-        weekday: any(),
-        year: any(),
-    };
+    let mut parts = Parts::every_midnight();
     let mut from_end = None;
     for word in words {
         if word.text.contains(':') {
@@ -123,6 +113,21 @@ fn parts(words: &[Word<'_>]) -> Result<Parts, Fault> {
 }
 
 impl Parts {
+    /// What is meant where nothing is said.
+    fn every_midnight() -> Self {
+        let any = || "*".to_owned();
+        let zero = || "0".to_owned();
+        Self {
+            second: zero(),
+            minute: zero(),
+            hour: zero(),
+            day: any(),
+            month: any(),
+            weekday: any(),
+            year: any(),
+        }
+    }
+
     fn set_time(&mut self, word: Word<'_>) -> Result<(), Fault> {
         let pieces: Vec<&str> = word.text.split(':').collect();
         let (hour, minute, second) = match pieces.as_slice() {
