@@ -264,7 +264,10 @@ fn weekdays(word: Word<'_>) -> Result<String, Fault> {
     let items = word.text.split(',').map(|item| {
         let range = item.split_once("..").or_else(|| item.split_once('-'));
         Some(match range {
+            // Weeks end on Sunday there, so nothing but Sunday follows it.
             Some((first, last)) => match (day(first)?, day(last)?) {
+                (0, 0) => "0".to_owned(),
+                (0, _) => return None,
                 (first, 0) => format!("{first}-7"),
                 (first, last) if first > last => return None,
                 (first, last) => format!("{first}-{last}"),

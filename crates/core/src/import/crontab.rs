@@ -25,7 +25,7 @@ pub fn read(text: &str, options: &Options<'_>) -> Import {
     let mut reader = Reader {
         options: *options,
         shell: None,
-        tz: options.tz.map(str::to_owned),
+        tz: options.zone(),
         seen: BTreeMap::new(),
         import: Import::default(),
     };
