@@ -309,6 +309,7 @@ fn dp_15_no_refusal_quotes_what_follows_the_expression() {
         "secret/repo w.yml",
         "0 8 * * * secret/repo/x w.yml",
         "0 8 * * * secret w.yml",
+        "0 8 * * secret w.yml ref=x",
         "@10s secret/repo secret.yml secret",
         "@10s secret/repo w.yml secret=secret",
         "@10s secret/repo w.yml tz=secret",
