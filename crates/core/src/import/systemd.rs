@@ -246,11 +246,17 @@ impl Timer<'_> {
 
     fn imported(&self, index: usize, when: When) -> Result<Imported, Problem> {
         let place = when.place;
-        let unfit = |unfit| Problem {
+        let refused = |unfit| Problem {
             place,
             reason: Reason::Unfit(unfit),
         };
-        let argv = ["systemctl".to_owned(), "start".to_owned(), self.unit()];
+        let unit = self.unit();
+        // systemd fills in `%i` and the like when it loads the instance, which we never see.
+        if unit.contains("@.") || unit.contains('%') {
+            let reason = Reason::Template { unit };
+            return Err(Problem { place, reason });
+        }
+        let argv = ["systemctl".to_owned(), "start".to_owned(), unit];
         let target = Target::Command {
             argv: argv.to_vec(),
             timeout: COMMAND_TIMEOUT_DEFAULT,
@@ -270,8 +276,8 @@ impl Timer<'_> {
             let seconds = seconds.ok_or_else(|| delay.problem(Reason::Period { given }))?;
             definition.splay = SignedDuration::from_secs(seconds);
         }
-        definition.check().map_err(unfit)?;
-        let name = super::numbered(self.stem(), index).map_err(unfit)?;
+        definition.check().map_err(refused)?;
+        let name = super::numbered(self.stem(), index).map_err(refused)?;
         Ok(Imported {
             name,
             definition,

@@ -302,6 +302,19 @@ fn a_timers_policies_come_along() {
 }
 
 #[test]
+fn a_template_needs_its_instance() {
+    let text = "[Timer]\nOnCalendar=daily\n";
+    let read = |file| systemd::read(text, &Options { file, ..PLAIN });
+    let template = shown(text, &read("dump@.timer"));
+    assert!(
+        template.contains("2:12 `daily` dump@.service is a template"),
+        "{template}"
+    );
+    let instance = shown(text, &read("dump@main.timer"));
+    assert!(instance.contains("dump@main.service"), "{instance}");
+}
+
+#[test]
 fn a_workflows_times_become_dispatches() {
     let text = "0 8 * * *\n*/2 * * * *\n0 25 * * *\n0 9 * * *\nnowhere\n";
     let places: Vec<Place> = crate::place::rows(text).map(|row| row.whole()).collect();
