@@ -163,16 +163,22 @@ async fn dp_06_a_push_whose_answer_is_lost_is_recognised_as_our_own() {
 }
 
 #[tokio::test]
-async fn dp_06_a_push_that_never_arrived_is_no_loss() {
+async fn dp_06_a_push_that_never_arrived_is_lost_only_if_somebody_else_came() {
     let forge = Forge::new();
     let node = forge.node(&forge.file_url(), Duration::from_secs(2));
     forge.hook("pre-receive", "[ -e slow ] || { : > slow; sleep 1000; }");
-    let lost = node.acquire(&key(1, 60)).await;
-    assert!(
-        matches!(&lost, Err(error) if error.is_transient()),
-        "{lost:?}"
-    );
-    assert_eq!(node.acquire(&key(1, 60)).await, Ok(Acquired::Won));
+    for (slot, somebody_else_comes) in [(60, false), (70, true)] {
+        let _ = fs::remove_file(forge.directory.path().join("slow"));
+        let cut = node.acquire(&key(1, slot)).await.unwrap_err();
+        assert!(cut.is_transient(), "{cut}");
+        if somebody_else_comes {
+            let other = forge.node(&forge.file_url(), PATIENT);
+            assert_eq!(other.acquire(&key(1, slot)).await, Ok(Acquired::Won));
+            assert_eq!(node.acquire(&key(1, slot)).await, Ok(Acquired::Lost));
+        } else {
+            assert_eq!(node.acquire(&key(1, slot)).await, Ok(Acquired::Won));
+        }
+    }
 }
 
 #[tokio::test]
