@@ -21,6 +21,7 @@ mod bench;
 mod check;
 mod completions;
 mod demo;
+mod import;
 mod next;
 mod serve;
 mod task;
@@ -46,9 +47,11 @@ pub(crate) fn dispatch(
         }
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
+        Command::Import(arguments) => import::run(arguments, output),
         Command::World(WorldCommand::ArticleService(arguments)) => {
             world::article_service(arguments, &inputs.environment, output)
         }
+        Command::World(WorldCommand::Github(arguments)) => world::github(arguments, output),
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());

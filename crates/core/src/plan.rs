@@ -26,11 +26,13 @@ mod ledger;
 mod schedule;
 #[cfg(test)]
 mod tests;
+mod why;
 
 use jiff::{SignedDuration, Timestamp};
 
 use ledger::Ledger;
 
+pub(crate) use definition::derived_name;
 pub use definition::{
     CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, NAME_BYTES_MAX, OnResume, Overlap,
     PROMPT, Ready, ScheduleName, Unfit,
@@ -38,6 +40,7 @@ pub use definition::{
 pub use firing::{DISPATCH, Firing, NewFiring, Trigger, manual_identity, slot_identity};
 pub use ledger::{Reason, Slot, Verdict};
 pub use schedule::{Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State};
+pub use why::{Facts, why};
 
 /// Slots decided in one look. A schedule of every second that slept for a year takes 6,300 looks of
 /// about a millisecond, and everybody else gets their turn in between.
@@ -109,26 +112,36 @@ pub fn plan(look: Look<'_>) -> Plan {
 
 /// Ends a pause at `look.now`: what fell into it is recorded.
 pub fn resume(look: Look<'_>, pause: &Pause) -> Plan {
-    let end = look.now.saturating_add(SignedDuration::from_micros(1));
-    lift(look, pause, end.unwrap_or(look.now))
+    lift(look, pause, just_after(look.now))
 }
 
-/// Decides what is due like [`plan`], and gives up what would wait: the schedule is about to change, and
-/// what was due by then must be decided by what it was then.
+/// Decides everything up to `look.now` and leaves nothing to wait: the schedule is about to change, and
+/// what was due by then must be decided by what it was then. A pause that has ended by then ends; one
+/// that has not is recorded so far and goes on. Like a look it may be partial, or have ended a pause:
+/// then it is to be asked again.
 pub fn settle(look: Look<'_>) -> Plan {
-    let mut plan = plan(look);
-    if let (Some(slot), Some(_)) = (plan.next_at, plan.waits_since) {
-        let mut ledger = Ledger::new(look.schedule.revision, look.now);
-        let mut next = Some(slot);
-        while let Some(slot) = next.filter(|slot| look.ready.due_at(*slot) <= look.now) {
-            ledger.add(slot, Verdict::Skipped(Reason::Changed), look.running);
-            next = look.ready.next_after(slot);
+    match &look.schedule.state {
+        State::Paused(pause) if pause.until.is_none_or(|until| until > look.now) => {
+            skip_pause_so_far(look, pause)
         }
-        plan.slots.append(&mut ledger.into_rows());
-        plan.next_at = next;
-        plan.waits_since = None;
-        plan.look_at = next.map(|next| look.ready.due_at(next));
+        _ => give_up_waiting(look, plan(look)),
     }
+}
+
+fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
+    let (Some(slot), Some(_)) = (plan.next_at, plan.waits_since) else {
+        return plan;
+    };
+    let mut ledger = Ledger::new(look.schedule.revision, look.now);
+    let mut next = Some(slot);
+    while let Some(slot) = next.filter(|slot| look.ready.due_at(*slot) <= look.now) {
+        ledger.add(slot, Verdict::Skipped(Reason::Changed), look.running);
+        next = look.ready.next_after(slot);
+    }
+    plan.slots.append(&mut ledger.into_rows());
+    plan.next_at = next;
+    plan.waits_since = None;
+    plan.look_at = next.map(|next| look.ready.due_at(next));
     plan
 }
 
@@ -330,45 +343,71 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Records what fell into a pause that ended at `end`. The slots from then on are for the next look.
+/// Ends a pause at `end`: records what fell into it, and catches up its last slot where that is wished.
+/// The slots from then on are for the next look.
 fn lift(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
     let Look { ready, now, .. } = look;
-    let (slots, following) = due_slots(look, SLOTS_MAX + 1, |slot| slot < end);
-    let partial = slots.len() > SLOTS_MAX;
-    let decided = slots.len().min(SLOTS_MAX);
-    let next_at = slots.get(decided).copied().or(following);
-    let detail = paused_by(pause);
-    let mut ledger = Ledger::new(look.schedule.revision, now);
-    let mut fires = Vec::new();
-    for (index, slot) in slots.iter().copied().enumerate().take(decided) {
-        let is_last = !partial && index + 1 == decided;
-        let in_grace = now.duration_since(ready.due_at(slot)) <= ready.grace(slot);
-        let wanted = ready.definition.on_resume == OnResume::Latest;
-        if is_last && in_grace && wanted && look.running.is_none() {
-            let execute_at = ready.due_at(slot).max(now);
-            ledger.add(slot, Verdict::CaughtUp, None);
-            fires.push(Fire {
+    let mut plan = skip_pause(look, pause, end);
+    plan.resumes = plan.next_at.is_none_or(|next| next >= end);
+    let wanted = ready.definition.on_resume == OnResume::Latest && look.running.is_none();
+    if let (true, true, Some(row)) = (plan.resumes, wanted, plan.slots.last_mut()) {
+        let slot = row.last_at;
+        if now.duration_since(ready.due_at(slot)) <= ready.grace(slot) {
+            let caught_up = Slot {
+                slot_at: slot,
+                slots: 1,
+                verdict: Verdict::CaughtUp,
+                detail: None,
+                ..row.clone()
+            };
+            row.slots -= 1;
+            match ready.previous_before(slot).filter(|_| row.slots > 0) {
+                Some(previous) => row.last_at = previous,
+                None => drop(plan.slots.pop()),
+            }
+            plan.slots.push(caught_up);
+            plan.fires.push(Fire {
                 slot,
-                execute_at,
+                execute_at: ready.due_at(slot).max(now),
                 caught_up: true,
             });
-        } else {
-            ledger.add(slot, Verdict::Skipped(Reason::Paused), Some(&detail));
         }
     }
+    plan
+}
+
+/// Records what fell into a pause that goes on.
+fn skip_pause_so_far(look: Look<'_>, pause: &Pause) -> Plan {
+    let mut plan = skip_pause(look, pause, just_after(look.now));
+    if plan.next_at.is_none_or(|next| next > look.now) {
+        plan.look_at = pause.until;
+    }
+    plan
+}
+
+/// Skips the slots before `end`; to be looked at again at once if they are too many for one look.
+fn skip_pause(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
+    let Look { ready, now, .. } = look;
+    let (slots, following) = due_slots(look, SLOTS_MAX, |slot| slot < end);
+    let mut ledger = Ledger::new(look.schedule.revision, now);
+    let detail = paused_by(pause);
+    for slot in slots {
+        ledger.add(slot, Verdict::Skipped(Reason::Paused), Some(&detail));
+    }
+    let partial = following.is_some_and(|slot| slot < end);
+    let due_at = following.map(|slot| ready.due_at(slot));
     Plan {
         slots: ledger.into_rows(),
-        fires,
-        cancels: false,
-        resumes: !partial,
-        next_at,
+        next_at: following,
         waits_since: None,
-        look_at: if partial {
-            Some(now)
-        } else {
-            next_at.map(|slot| ready.due_at(slot))
-        },
+        look_at: if partial { Some(now) } else { due_at },
+        ..rest(look.schedule, None)
     }
+}
+
+fn just_after(at: Timestamp) -> Timestamp {
+    let after = at.saturating_add(SignedDuration::from_micros(1));
+    after.unwrap_or(at)
 }
 
 fn paused_by(pause: &Pause) -> String {

@@ -33,7 +33,7 @@ pub enum Error {
         #[source]
         source: Cause,
     },
-    /// The database refuses to write: a read-only file, a full disk.
+    /// The database refuses to write: a read-only file, a full disk, a value it does not take.
     #[error("database cannot be written: {statement}")]
     Unwritable {
         /// Name of what was asked.
@@ -228,8 +228,8 @@ pub struct Depth {
     pub waiting: u64,
     /// Of these, due; counting stops at a bound.
     pub due: u64,
-    /// The longest due.
-    pub oldest_due_at: Option<Timestamp>,
+    /// When the first of them is due; may have passed already.
+    pub first_due_at: Option<Timestamp>,
 }
 
 /// What one step of pruning did.
@@ -352,7 +352,7 @@ pub trait Nudges: Send {
 
 /// A database that Almanack can live in.
 #[async_trait]
-pub trait Store: TaskStore + NodeStore + TokenStore {
+pub trait Store: TaskStore + ScheduleStore + NodeStore + TokenStore {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;
 

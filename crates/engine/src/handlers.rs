@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use almanack_core::{handler::Handler, task::Kind};
+use almanack_core::{backoff::Backoff, handler::Handler, task::Kind};
 
 /// The handlers of a node: some for kinds of their own, one for everything else.
 #[derive(Clone)]
 pub struct Handlers {
     by_kind: BTreeMap<Kind, Arc<dyn Handler>>,
     otherwise: Arc<dyn Handler>,
+    backoffs: BTreeMap<Kind, Backoff>,
 }
 
 impl Handlers {
@@ -17,6 +18,7 @@ impl Handlers {
         Self {
             by_kind: BTreeMap::new(),
             otherwise,
+            backoffs: BTreeMap::new(),
         }
     }
 
@@ -25,6 +27,18 @@ impl Handlers {
     pub fn with(mut self, kind: Kind, handler: Arc<dyn Handler>) -> Self {
         self.by_kind.insert(kind, handler);
         self
+    }
+
+    /// Failures of `kind` wait so, instead of as usual.
+    #[must_use]
+    pub fn waiting(mut self, kind: Kind, backoff: Backoff) -> Self {
+        self.backoffs.insert(kind, backoff);
+        self
+    }
+
+    /// How failures of `kind` wait, if not as usual.
+    pub fn backoff_of(&self, kind: &Kind) -> Option<&Backoff> {
+        self.backoffs.get(kind)
     }
 
     /// Who tries tasks of `kind`.

@@ -1,16 +1,24 @@
 //! Almanack's duties and the way in for changes of intent.
 //!
-//! Each duty is one file: the [`runner`] tries what is due, the [`keeper`] keeps leases and nodes
-//! honest, [`retention`] forgets what ended long ago; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a
-//! wish from outside becomes a change in the store. None of them sees SQL, reads a clock or rolls
+//! Each duty is one file: the [`planner`] turns the slots of schedules into tasks, the [`runner`] tries
+//! what is due, the [`keeper`] keeps leases and nodes honest, [`retention`] forgets what ended long
+//! ago; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a wish
+//! from outside becomes a change of a task, [`schedules`] the same for schedules; [`dispatch`] fires a
+//! slot at its target, and [`tick`] is one pass of everything for who drives Almanack from outside. None of them sees SQL, reads a clock or rolls
 //! dice on its own; what they need comes in as ports.
 
 pub mod claims;
+pub mod dispatch;
 pub mod handlers;
 pub mod keeper;
 pub mod lock;
 pub mod node;
+pub mod planner;
 pub mod reschedule;
 pub mod retention;
 pub mod runner;
+pub mod schedules;
+pub mod tally;
+pub mod tick;
 pub mod trust;
+pub mod zones;

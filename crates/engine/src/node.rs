@@ -18,9 +18,12 @@ use crate::{
     claims::ClaimBook,
     handlers::Handlers,
     keeper::Keeper,
+    planner::Planner,
     retention::{self, Retention},
     runner::{Runner, RunnerSettings},
+    tally::Tally,
     trust::Trust,
+    zones::Zones,
 };
 
 /// What a node is told about itself.
@@ -87,6 +90,8 @@ pub struct Holdings {
     pub claims: Arc<ClaimBook>,
     /// How long.
     pub trust: Arc<Trust>,
+    /// What the node is doing, in numbers.
+    pub tally: Arc<Tally>,
 }
 
 impl Holdings {
@@ -101,7 +106,9 @@ pub struct AdmittedNode {
     ports: Ports,
     retention: Retention,
     keeper: Keeper,
+    planner: Planner,
     runner: Runner,
+    tally: Arc<Tally>,
 }
 
 /// Admits a node: after this call it is registered, its clock is corrected and its trust proven.
@@ -123,16 +130,26 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     wait_for_name(&ports, &identity, &lease).await?;
     keeper.beat().await?;
     let retention = settings.retention;
+    let zones = Arc::new(Zones::default());
+    let planner = Planner::new(ports.store.clone(), ports.clock.clone(), zones);
+    let tally = holdings.tally.clone();
     let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
     Ok(AdmittedNode {
         ports,
         retention,
         keeper,
+        planner,
         runner,
+        tally,
     })
 }
 
 impl AdmittedNode {
+    /// What it is doing, for who waits until it is idle.
+    pub fn tally(&self) -> Arc<Tally> {
+        Arc::clone(&self.tally)
+    }
+
     /// Works until `stop`, then drains.
     pub async fn run(self, stop: CancellationToken) {
         let drained = CancellationToken::new();
@@ -141,7 +158,13 @@ impl AdmittedNode {
             drained.cancel();
         };
         let forgetting = retention::run(&self.ports, self.retention, &stop);
-        tokio::join!(running, forgetting, self.keeper.run(drained.clone()));
+        let planning = self.planner.run(self.ports.sleeper.as_ref(), &stop);
+        tokio::join!(
+            running,
+            planning,
+            forgetting,
+            self.keeper.run(drained.clone())
+        );
     }
 }
 

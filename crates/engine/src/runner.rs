@@ -82,7 +82,7 @@ impl Runner {
         settings: RunnerSettings,
         holdings: Holdings,
     ) -> Self {
-        let finisher = Finisher::new(ports.clone(), settings.backoff, holdings.claims.clone());
+        let finisher = Finisher::new(ports.clone(), settings.backoff, holdings.clone());
         Self {
             ports,
             identity,
@@ -107,7 +107,7 @@ impl Runner {
         let (handle, endings) = FinisherHandle::new();
         let (trust, drained) = (holdings.trust.clone(), CancellationToken::new());
         let work = async {
-            let running = Running::new(ports.handlers.clone(), handle);
+            let running = Running::new(ports.handlers.clone(), handle, holdings.tally.clone());
             let mut shift = Shift {
                 ports: &ports,
                 identity,

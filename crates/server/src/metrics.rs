@@ -62,7 +62,7 @@ impl SeenKinds {
         }
         for depth in depths {
             let age = depth
-                .oldest_due_at
+                .first_due_at
                 .map(|at| now.duration_since(at).as_secs_f64());
             set(
                 depth.kind.as_str(),

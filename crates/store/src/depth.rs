@@ -8,7 +8,7 @@ pub(crate) fn add(depths: &mut Vec<Depth>, lane: Depth) {
         Some(last) if last.kind == lane.kind => {
             last.waiting += lane.waiting;
             last.due += lane.due;
-            last.oldest_due_at = match (last.oldest_due_at, lane.oldest_due_at) {
+            last.first_due_at = match (last.first_due_at, lane.first_due_at) {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
             };

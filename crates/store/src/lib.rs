@@ -1,6 +1,6 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
-//! `task`, `claim`, `history` and `register` hold the statements, `row` reads what they return, and
+//! `task`, `claim`, `history`, `schedule` and `register` hold the statements, `row` reads what they return, and
 //! `sqlite` and `postgres` carry the ports out. One conformance suite proves the two equal.
 
 mod claim;
@@ -12,6 +12,7 @@ mod nudge;
 pub mod postgres;
 mod register;
 mod row;
+mod schedule;
 pub mod scratch;
 pub mod sqlite;
 mod task;

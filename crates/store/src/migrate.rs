@@ -27,8 +27,11 @@ macro_rules! migration {
 }
 
 /// All steps, in order.
-pub(crate) const ALL: &[Migration] =
-    &[migration!(1, "0001_task"), migration!(2, "0002_node_token")];
+pub(crate) const ALL: &[Migration] = &[
+    migration!(1, "0001_task"),
+    migration!(2, "0002_node_token"),
+    migration!(3, "0003_schedule"),
+];
 
 pub(crate) const CREATE_LEDGER: &str = "create table if not exists migration \
      (number bigint primary key, name text not null)";

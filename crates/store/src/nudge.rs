@@ -1,6 +1,8 @@
 //! Hints to sleeping nodes of the same process.
 
-use almanack_core::{finish::Finish, reschedule::Change, store::Nudges};
+use almanack_core::{
+    finish::Finish, plan::ScheduleWrite, reschedule::Change, store::Nudges, task::NewTask,
+};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::broadcast;
@@ -51,6 +53,16 @@ pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option
         .iter()
         .filter(worth)
         .map(|finish| finish.execute_at)
+        .min()
+}
+
+/// The same for a schedule's write: the planner must look at it, or the runner at its firings.
+pub(crate) fn hint_of_write(write: &ScheduleWrite, poll: SignedDuration) -> Option<Timestamp> {
+    let now = write.decided_at;
+    let fires = write.fires.iter().filter_map(NewTask::due_at);
+    fires
+        .chain(write.schedule.look_at)
+        .filter(|due_at| is_worth_a_hint(*due_at, now, poll))
         .min()
 }
 

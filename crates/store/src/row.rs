@@ -3,6 +3,8 @@
 //! Columns are read by position, in the order of the column lists beside the statements. What the
 //! two drivers call a value differs; what the values mean does not.
 
+mod schedule;
+
 use almanack_core::{
     history::{Attempt, Decision},
     reschedule::{DecisionId, Rule},
@@ -14,6 +16,8 @@ use almanack_core::{
     token::{Scope, Token},
 };
 use jiff::Timestamp;
+
+pub(crate) use schedule::{StateColumns, edit, schedule, slot};
 
 /// A row of either database.
 pub(crate) trait Row {
@@ -216,4 +220,9 @@ pub(crate) fn unreadable(why: impl std::fmt::Display) -> Error {
 /// A list's bound on its way into the store.
 pub(crate) fn most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// A large count on its way into the store.
+pub(crate) fn many(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

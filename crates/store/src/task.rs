@@ -148,7 +148,7 @@ pub(crate) const DEPTH: &str = "select \
          and due_at_us is not null limit 100000) w), \
      (select count(*) from (select 1 from task where kind = $1 and priority = $2 \
          and due_at_us <= $3 limit 100000) d), \
-     (select min(due_at_us) from task where kind = $1 and priority = $2 and due_at_us <= $3)";
+     (select min(due_at_us) from task where kind = $1 and priority = $2)";
 
 /// The numbers of the next rows, whatever they are: a walk, not a search.
 pub(crate) const NEXT_ROWS: &str = "select id from task where id > $1 order by id limit $2";

@@ -16,19 +16,22 @@ use std::{any::Any, sync::Arc};
 use almanack_core::{
     backoff::Backoff,
     finish::{Finish, Outcome, finish as decide_finish},
+    plan::{Schedule, ScheduleId, ScheduleWrite, Slot},
     reschedule::{Change, Put, Receipt, Request, decide},
-    store::{Applied, ClaimRequest, Finished, Store},
+    store::{Applied, ClaimRequest, Finished, LedgerPage, Store},
     task::{ClaimedTask, Identity, Task, TaskId},
 };
 use jiff::Timestamp;
 
-use crate::fixture::{claim_request, put};
+use crate::fixture::{claim_request, new_schedule, put, schedule_name};
 
 pub mod apply;
 pub mod claim;
+pub mod due;
 pub mod finish;
 pub mod guard;
 pub mod lease;
+pub mod ledger;
 pub mod list;
 pub mod lock;
 pub mod node;
@@ -37,6 +40,7 @@ pub mod once;
 pub mod prune;
 pub mod records;
 mod rules;
+pub mod schedule;
 pub mod token;
 pub mod value;
 
@@ -172,6 +176,45 @@ pub(crate) async fn end(
         .expect("finish");
     assert_eq!(answers.len(), 1, "one answer per ending");
     answers[0]
+}
+
+/// Carries out one write of a schedule; whether it was done.
+pub(crate) async fn wrote(store: &dyn Store, write: ScheduleWrite) -> bool {
+    let answers = store
+        .write_schedules(vec![write])
+        .await
+        .expect("write_schedules");
+    assert_eq!(answers.len(), 1, "one answer per write");
+    answers[0] == Applied::Done { inserted: None }
+}
+
+/// The schedule of this name, which must exist.
+pub(crate) async fn named(store: &dyn Store, name: &str) -> Schedule {
+    let names = [schedule_name(name)];
+    let mut found = store.load_schedules(&names).await.expect("load_schedules");
+    assert_eq!(found.len(), 1, "one answer per name");
+    found
+        .remove(0)
+        .unwrap_or_else(|| panic!("no schedule {name}"))
+}
+
+/// Writes a new schedule and reads it back.
+pub(crate) async fn keep(store: &dyn Store, schedule: Schedule) -> Schedule {
+    let name = schedule.name.clone();
+    assert!(
+        wrote(store, new_schedule(schedule)).await,
+        "{name} was free"
+    );
+    named(store, name.as_str()).await
+}
+
+/// The whole ledger of a schedule, newest first.
+pub(crate) async fn ledger_of(store: &dyn Store, id: ScheduleId) -> Vec<Slot> {
+    let page = LedgerPage {
+        before: Timestamp::MAX,
+        limit: 10_000,
+    };
+    store.load_slots(id, page).await.expect("load_slots")
 }
 
 /// The outcome most rules end with.

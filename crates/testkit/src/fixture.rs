@@ -2,9 +2,17 @@
 //! rest: `Put { revision: Some(Revision(2)), ..put("article:1", PUBLISH, START) }`.
 
 use almanack_core::{
+    plan::{
+        Definition, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot, State,
+        Verdict, slot_identity,
+    },
     reschedule::{Cancel, Put, Request},
     store::{ClaimId, ClaimRequest, Node},
-    task::{Identity, Kind, PAYLOAD_BYTES_MAX, Payload, Revision, Subject},
+    target::Target,
+    task::{
+        Identity, Kind, MAX_RETRY_MAX, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority, Revision,
+        Status, Subject,
+    },
     token::{Scope, Token},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -121,6 +129,106 @@ pub fn token(name: &str, scope: Scope) -> Token {
         created_at: START,
         expires_at: None,
         revoked_at: None,
+    }
+}
+
+/// A schedule's name, which must be well formed.
+pub fn schedule_name(text: &str) -> ScheduleName {
+    ScheduleName::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A schedule of every 10 s that is written at [`START`] and whose first slot is `next_at`.
+pub fn schedule(name: &str, next_at: Timestamp) -> Schedule {
+    let target = Target::Webhook {
+        url: "http://127.0.0.1:9/fire".to_owned(),
+        body: None,
+    };
+    Schedule {
+        id: ScheduleId(0),
+        name: schedule_name(name),
+        origin: Origin::Api,
+        definition: Definition::new("@10s", target).to_json(),
+        revision: 1,
+        version: 1,
+        state: State::Active,
+        next_at: Some(next_at),
+        waits_since: None,
+        look_at: Some(next_at),
+        last: None,
+        created_at: START,
+        changed_at: START,
+    }
+}
+
+/// Writes `schedule` for the first time, and nothing else.
+pub fn new_schedule(schedule: Schedule) -> ScheduleWrite {
+    ScheduleWrite {
+        seen: None,
+        decided_at: START,
+        schedule,
+        slots: Vec::new(),
+        fires: Vec::new(),
+        cancel: None,
+        edit: None,
+    }
+}
+
+/// Writes `schedule`, which was read, with `change` made to it, and nothing else.
+pub fn next_write(schedule: &Schedule, change: impl FnOnce(&mut Schedule)) -> ScheduleWrite {
+    let mut after = schedule.clone();
+    after.version += 1;
+    change(&mut after);
+    ScheduleWrite {
+        seen: Some(schedule.version),
+        ..new_schedule(after)
+    }
+}
+
+/// What a planner writes that finds the next slot of `schedule` due at once: its ledger row, its
+/// firing, and the slot 10 s later to look at.
+pub fn fires(schedule: &Schedule) -> ScheduleWrite {
+    let slot_at = schedule.next_at.expect("a slot to come");
+    let firing = firing(schedule, slot_at);
+    let subject = firing.identity.subject.clone();
+    let next_at = slot_at + SignedDuration::from_secs(10);
+    ScheduleWrite {
+        decided_at: slot_at,
+        slots: vec![slot(slot_at, Verdict::Fired)],
+        fires: vec![firing],
+        ..next_write(schedule, |after| {
+            after.next_at = Some(next_at);
+            after.look_at = Some(next_at);
+            after.last = Some(subject);
+        })
+    }
+}
+
+/// The ledger row of one slot, decided at once under the first revision.
+pub fn slot(slot_at: Timestamp, verdict: Verdict) -> Slot {
+    Slot {
+        slot_at,
+        last_at: slot_at,
+        slots: 1,
+        verdict,
+        detail: None,
+        revision: 1,
+        decided_at: slot_at,
+    }
+}
+
+/// The firing of a slot, to be tried at once.
+pub fn firing(schedule: &Schedule, slot_at: Timestamp) -> NewTask {
+    NewTask {
+        identity: slot_identity(&schedule.name, slot_at).unwrap_or_else(|error| panic!("{error}")),
+        status: Status::Init,
+        execute_at: slot_at,
+        payload: payload("{}"),
+        callback_url: None,
+        priority: Priority::DEFAULT,
+        max_retry: MAX_RETRY_MAX,
+        revision: Revision::NONE,
+        origin: format!("schedule {}", schedule.name),
+        replaces: None,
     }
 }
 

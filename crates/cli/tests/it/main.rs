@@ -13,6 +13,7 @@ mod check;
 mod drain;
 mod failures;
 mod harness;
+mod import;
 mod kill;
 mod next;
 mod process;

@@ -21,6 +21,7 @@ fn help_shows_the_commands_and_the_exit_codes() {
       check        Check the configuration and show what is in force, and why
       task         Put, look at and withdraw tasks
       next         Show when a schedule expression fires, in words and in times
+      import       Show schedules of other programs as Almanack's, and what differs
       token        Create, list and revoke access tokens
       world        Run a piece of the simulated outside world
       bench        Measure the task engine on a scratch store of its own

@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
 use super::measures::Measures;
-use crate::{claims::ClaimBook, node::Ports};
+use crate::node::{Holdings, Ports};
 
 /// Endings written at once.
 const BATCH_MAX: usize = 2_000;
@@ -51,15 +51,15 @@ impl FinisherHandle {
 pub(super) struct Finisher {
     ports: Ports,
     backoff: Backoff,
-    claims: Arc<ClaimBook>,
+    holdings: Holdings,
 }
 
 impl Finisher {
-    pub(super) fn new(ports: Ports, backoff: Backoff, claims: Arc<ClaimBook>) -> Self {
+    pub(super) fn new(ports: Ports, backoff: Backoff, holdings: Holdings) -> Self {
         Self {
             ports,
             backoff,
-            claims,
+            holdings,
         }
     }
 
@@ -69,7 +69,8 @@ impl Finisher {
         let mut measures = Measures::default();
         while endings.recv_many(&mut batch, BATCH_MAX).await > 0 {
             self.write(&batch, &mut measures).await;
-            self.claims
+            self.holdings
+                .claims
                 .tick_off(batch.iter().map(|ending| ending.claim_id));
             batch.clear();
         }
@@ -100,6 +101,7 @@ impl Finisher {
         };
         for ((ending, finish), answer) in endings.iter().zip(&finishes).zip(answers) {
             record(measures, ending, answer, now);
+            self.holdings.tally.ended(ending.outcome.name());
             if answer == Finished::Applied && finish.status == Status::Fail && !finish.waits {
                 tell_failed(measures, ending, finish);
             }
@@ -110,7 +112,10 @@ impl Finisher {
         finish(
             &ending.task,
             &ending.outcome,
-            &self.backoff,
+            self.ports
+                .handlers
+                .backoff_of(&ending.task.identity.kind)
+                .unwrap_or(&self.backoff),
             now,
             self.ports.entropy.next_u64(),
         )

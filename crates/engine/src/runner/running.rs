@@ -18,7 +18,7 @@ use super::{
     finisher::{Ending, FinisherHandle},
     measures::Measures,
 };
-use crate::handlers::Handlers;
+use crate::{handlers::Handlers, tally::Tally};
 
 /// What is known about a running attempt.
 struct Attempt {
@@ -35,10 +35,11 @@ pub(super) struct Running {
     attempts: BTreeMap<Id, Attempt>,
     counts: BTreeMap<Kind, usize>,
     measures: Measures,
+    tally: Arc<Tally>,
 }
 
 impl Running {
-    pub(super) fn new(handlers: Handlers, finisher: FinisherHandle) -> Self {
+    pub(super) fn new(handlers: Handlers, finisher: FinisherHandle, tally: Arc<Tally>) -> Self {
         Self {
             handlers,
             finisher,
@@ -46,6 +47,7 @@ impl Running {
             attempts: BTreeMap::new(),
             counts: BTreeMap::new(),
             measures: Measures::default(),
+            tally,
         }
     }
 
@@ -63,6 +65,7 @@ impl Running {
 
     /// Starts an attempt for each task of a claim.
     pub(super) fn start(&mut self, claim_id: ClaimId, tasks: Vec<ClaimedTask>, now: Timestamp) {
+        self.tally.started(tasks.len());
         for task in tasks {
             let lateness = now.duration_since(task.execute_at).as_secs_f64();
             let measures = self.measures.of(&task.identity.kind);
@@ -142,6 +145,7 @@ impl Running {
 
     /// Reports tasks as never started.
     pub(super) fn hand_back(&self, claim_id: ClaimId, tasks: Vec<ClaimedTask>) {
+        self.tally.started(tasks.len());
         for task in tasks {
             let task = Arc::new(task);
             self.finisher.end(Ending {

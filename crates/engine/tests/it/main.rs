@@ -7,4 +7,5 @@
 
 mod lock;
 mod node;
+mod planner;
 mod virtual_time;

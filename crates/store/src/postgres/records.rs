@@ -144,7 +144,7 @@ impl PostgresStore {
                     kind: Kind::parse(&kind).map_err(unreadable)?,
                     waiting: u64::try_from(row.get::<_, i64>(0)).unwrap_or(0),
                     due: u64::try_from(row.get::<_, i64>(1)).unwrap_or(0),
-                    oldest_due_at: maybe_instant(row.get(2))?,
+                    first_due_at: maybe_instant(row.get(2))?,
                 };
                 depth::add(&mut depths, lane);
             }

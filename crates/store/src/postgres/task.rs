@@ -14,7 +14,8 @@ use almanack_core::{
 };
 use async_trait::async_trait;
 use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
-use tokio_postgres::error::SqlState;
+use jiff::Timestamp;
+use tokio_postgres::error::{DbError, SqlState};
 
 use super::{SAFETY_POLL, client, explain, gate::Errand, listen::NOTIFY};
 use crate::{
@@ -41,7 +42,8 @@ impl Errand for Apply {
     async fn run(&self, changes: &[Change]) -> Result<Vec<Applied>> {
         let mut client = client(&self.pool).await?;
         let answers = apply_all(&mut client, changes).await?;
-        tell(&client, &self.channel, changes).await;
+        let due_at = earliest_hint(changes, SAFETY_POLL);
+        tell(&client, &self.channel, due_at).await;
         Ok(answers)
     }
 }
@@ -109,8 +111,9 @@ fn is_deadlock(error: &Error) -> bool {
     let Error::Unavailable { source, .. } = error else {
         return false;
     };
-    let driver = source.downcast_ref::<tokio_postgres::Error>();
-    driver.and_then(tokio_postgres::Error::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
+    // `explain` keeps what the server said, not the driver's wrapping of it.
+    let told = source.downcast_ref::<DbError>();
+    told.map(DbError::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
 }
 
 async fn try_once(
@@ -123,14 +126,10 @@ async fn try_once(
     let transaction = client.transaction().await.map_err(failed)?;
     let mut inserted: BTreeMap<usize, Option<TaskId>> = BTreeMap::new();
     // One by one: a later change may be about what an earlier one wrote.
-    for placed in changes.iter().enumerate() {
-        let (written, held) = match (&placed.1.amend, &placed.1.insert) {
-            (None, _) => (insert_all(&transaction, &[placed]).await?, vec![]),
-            (Some(_), None) => (vec![], amend_all(&transaction, &[placed]).await?),
-            (Some(_), Some(_)) => (replace_all(&transaction, &[placed]).await?, vec![]),
-        };
-        inserted.extend(written.into_iter().map(|(place, id)| (place, Some(id))));
-        inserted.extend(held.into_iter().map(|place| (place, None)));
+    for (place, change) in changes.iter().enumerate() {
+        if let Applied::Done { inserted: id } = apply_one(&transaction, change).await? {
+            inserted.insert(place, id);
+        }
     }
     if inserted.len() < changes.len() {
         return Ok(AppliedOnce::Lost);
@@ -155,13 +154,35 @@ async fn try_once(
         return Ok(AppliedOnce::Used);
     }
     transaction.commit().await.map_err(failed)?;
-    tell(client, channel, changes).await;
+    tell(client, channel, earliest_hint(changes, SAFETY_POLL)).await;
     Ok(AppliedOnce::Done(receipts))
 }
 
+/// Carries out one change as a part of something larger.
+pub(super) async fn apply_one(transaction: &Transaction<'_>, change: &Change) -> Result<Applied> {
+    let placed = [(0, change)];
+    let written = match (&change.amend, &change.insert) {
+        (Some(_), None) => {
+            let held = amend_all(transaction, &placed).await?;
+            return Ok(match held.first() {
+                Some(_) => Applied::Done { inserted: None },
+                None => Applied::Lost,
+            });
+        }
+        (None, _) => insert_all(transaction, &placed).await?,
+        (Some(_), Some(_)) => replace_all(transaction, &placed).await?,
+    };
+    Ok(match written.first() {
+        Some((_, id)) => Applied::Done {
+            inserted: Some(*id),
+        },
+        None => Applied::Lost,
+    })
+}
+
 /// Tells listening nodes of what is due soon. A hint that is lost costs one safety poll.
-async fn tell(client: &Object, channel: &str, changes: &[Change]) {
-    if let Some(due_at) = earliest_hint(changes, SAFETY_POLL) {
+pub(super) async fn tell(client: &Object, channel: &str, due_at: Option<Timestamp>) {
+    if let Some(due_at) = due_at {
         let micros = micros(due_at).to_string();
         if let Ok(statement) = client.prepare_cached(NOTIFY).await {
             let _ = client.execute(&statement, &[&channel, &micros]).await;
@@ -169,15 +190,24 @@ async fn tell(client: &Object, channel: &str, changes: &[Change]) {
     }
 }
 
-/// The rows written, each with its place; an identity that exists already is left out.
+/// A row to be written: its place in the list asked for, when it was decided, and what it is to be.
+pub(super) type Wanted<'a> = (usize, i64, &'a NewTask);
+
 async fn insert_all(
     client: &impl GenericClient,
     placed: &[Placed<'_>],
 ) -> Result<Vec<(usize, TaskId)>> {
-    let mut rows: Vec<(usize, i64, &NewTask)> = placed
+    let wanted = placed
         .iter()
-        .filter_map(|(place, c)| Some((*place, micros(c.decided_at), c.insert.as_ref()?)))
-        .collect();
+        .filter_map(|(place, c)| Some((*place, micros(c.decided_at), c.insert.as_ref()?)));
+    insert_tasks(client, wanted.collect()).await
+}
+
+/// The rows written, each with its place; an identity that exists already is left out.
+pub(super) async fn insert_tasks(
+    client: &impl GenericClient,
+    mut rows: Vec<Wanted<'_>>,
+) -> Result<Vec<(usize, TaskId)>> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
@@ -221,7 +251,7 @@ async fn insert_all(
 /// Pairs returned rows with what was asked for. Rows of one identity are neighbours in `rows`, and
 /// only the first of them can have been written.
 fn match_written<'a>(
-    rows: &[(usize, i64, &'a NewTask)],
+    rows: &[Wanted<'a>],
     written: &'a [tokio_postgres::Row],
 ) -> Vec<(usize, TaskId)> {
     let mut ids: BTreeMap<(&str, &str), i64> = written

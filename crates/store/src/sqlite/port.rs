@@ -2,11 +2,12 @@
 
 use almanack_core::{
     finish::Finish,
+    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     store::{
-        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
-        Node, NodeStore, OnceKey, OnceRecord, Pruned, Records, Result, TaskFilter, TaskStore,
-        TokenStore,
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules, Error,
+        ExpiredClaim, Finished, LedgerPage, Node, NodeStore, OnceKey, OnceRecord, Pruned, Records,
+        Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore, TokenStore,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -69,6 +70,31 @@ impl TaskStore for SqliteStore {
     }
     async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
         self.forget(before, after, limit).await
+    }
+}
+
+#[async_trait]
+impl ScheduleStore for SqliteStore {
+    async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
+        self.due(now, limit).await
+    }
+    async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
+        self.named(names).await
+    }
+    async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+        self.schedules(filter).await
+    }
+    async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
+        self.decide(writes).await
+    }
+    async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
+        self.ledger(id, page).await
+    }
+    async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
+        self.edits(id, limit).await
+    }
+    async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.forget_slots(before, limit).await
     }
 }
 

@@ -78,7 +78,7 @@ impl SqliteStore {
                     kind: Kind::parse(&kind).map_err(unreadable)?,
                     waiting: u64::try_from(waiting).unwrap_or(0),
                     due: u64::try_from(due).unwrap_or(0),
-                    oldest_due_at: maybe_instant(oldest)?,
+                    first_due_at: maybe_instant(oldest)?,
                 };
                 crate::depth::add(&mut depths, lane);
             }

@@ -115,7 +115,7 @@ fn apply_all_once(
     })
 }
 
-fn apply(connection: &Connection, change: &Change) -> Outcome<Applied> {
+pub(super) fn apply(connection: &Connection, change: &Change) -> Outcome<Applied> {
     if let Some(amend) = &change.amend
         && !amended(connection, amend, micros(change.decided_at))?
     {
@@ -164,7 +164,11 @@ fn amended(connection: &Connection, amend: &Amend, decided_at_us: i64) -> Outcom
 }
 
 /// The new row's number, unless somebody else created the identity first.
-fn insert(connection: &Connection, new: &NewTask, created_at_us: i64) -> Outcome<Option<TaskId>> {
+pub(super) fn insert(
+    connection: &Connection,
+    new: &NewTask,
+    created_at_us: i64,
+) -> Outcome<Option<TaskId>> {
     let mut statement = connection.prepare_cached(task::INSERT_SQLITE)?;
     let rows = statement.execute(params![
         new.identity.subject.as_str(),

@@ -6,12 +6,13 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_core::{
     finish::Outcome,
+    plan::ScheduleWrite,
     store::{Nudges, Store},
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::{claim_one, end, plant};
-use crate::fixture::{PUBLISH, START, at, put};
+use super::{claim_one, end, keep, plant, wrote};
+use crate::fixture::{PUBLISH, START, at, fires, next_write, put, schedule};
 
 /// How long one hint is waited for, and how often.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -81,4 +82,53 @@ pub async fn a_task_that_waits_again_soon_is_hinted_at(store: Arc<dyn Store>) {
         }
     }
     panic!("{ROUNDS} endings and no hint");
+}
+
+/// The runner sleeps until the next task it knows of; a firing is one it does not know of.
+pub async fn dp_05_a_firing_due_soon_is_hinted_at(store: Arc<dyn Store>) {
+    let far = START + SignedDuration::from_hours(24);
+    let mut nudges = store.nudges();
+    for round in 0..ROUNDS {
+        let seen = keep(&*store, schedule(&format!("s{round}"), at(1))).await;
+        while next(&mut *nudges).await.is_some() {}
+        let mut write = fires(&seen);
+        write.schedule.look_at = Some(far);
+        assert!(wrote(&*store, write).await);
+        if hears(&mut *nudges, at(1)).await {
+            return;
+        }
+    }
+    panic!("{ROUNDS} firings and no hint that says when");
+}
+
+/// The planner sleeps until the next look it knows of: a schedule that somebody just wrote is to be
+/// looked at before that.
+pub async fn a_look_due_soon_is_hinted_at(store: Arc<dyn Store>) {
+    let mut nudges = store.nudges();
+    for round in 0..ROUNDS {
+        keep(&*store, schedule(&format!("s{round}"), at(1))).await;
+        if hears(&mut *nudges, at(1)).await {
+            return;
+        }
+    }
+    panic!("{ROUNDS} schedules and no hint that says when");
+}
+
+/// A file of daily schedules wakes nobody, nor does a write that was lost.
+pub async fn a_look_far_off_is_not_hinted_at(store: Arc<dyn Store>) {
+    let mut nudges = store.nudges();
+    let far = START + store.safety_poll() * 2 + SignedDuration::from_secs(1);
+    for round in 0..ROUNDS {
+        let seen = keep(&*store, schedule(&format!("far{round}"), far)).await;
+        let lost = ScheduleWrite {
+            seen: Some(7),
+            ..next_write(&seen, |s| s.look_at = Some(at(1)))
+        };
+        assert!(!wrote(&*store, lost).await);
+        keep(&*store, schedule(&format!("near{round}"), START)).await;
+        if hears(&mut *nudges, START).await {
+            return;
+        }
+    }
+    panic!("{ROUNDS} schedules and no hint");
 }

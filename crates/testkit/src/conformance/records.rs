@@ -173,15 +173,18 @@ pub async fn depths_count_what_waits_and_what_is_due(store: Arc<dyn Store>) {
     plant(&*store, put("c:1", "KIND_C", at(600)), START).await;
     let mut depths = store.load_depths(at(60)).await.unwrap();
     depths.sort_by(|a, b| a.kind.cmp(&b.kind));
-    let of = |name: &str, waiting: u64, due: u64, oldest_due_at| Depth {
+    let of = |name: &str, waiting: u64, due: u64, first_due_at| Depth {
         kind: kind(name),
         waiting,
         due,
-        oldest_due_at,
+        first_due_at,
     };
     assert_eq!(
         depths,
-        [of("KIND_A", 5, 4, Some(at(3))), of("KIND_C", 1, 0, None)]
+        [
+            of("KIND_A", 5, 4, Some(at(3))),
+            of("KIND_C", 1, 0, Some(at(600)))
+        ]
     );
 }
 

@@ -43,6 +43,7 @@ macro_rules! conformance {
                 rs_14_one_lost_change_undoes_all,
                 rs_14_a_used_key_changes_nothing,
                 rs_14_of_concurrent_calls_with_one_key_one_is_done,
+                rs_14_sets_in_opposite_order_are_done_or_lost,
                 rs_14_an_unknown_key_was_not_used,
             ]
             claim: [
@@ -121,6 +122,42 @@ macro_rules! conformance {
                 a_pruned_identity_can_be_created_anew,
                 keys_used_before_the_bound_go,
             ]
+            schedule: [
+                a_taken_name_is_lost_and_changes_nothing,
+                of_two_new_schedules_of_one_name_the_first_is_written,
+                a_removed_schedule_keeps_its_name,
+                dp_05_a_stale_version_is_lost_and_changes_nothing,
+                dp_05_a_repeated_write_is_lost_and_not_doubled,
+                dp_05_of_eight_concurrent_writers_one_fires,
+                dp_05_of_two_writes_of_one_version_in_one_batch_the_first_is_done,
+                a_batch_may_write_a_schedule_twice,
+                dp_18_a_lost_write_leaves_its_neighbours,
+                dp_05_a_firing_that_exists_is_left_alone,
+                dp_05_a_firing_is_claimed_at_its_time,
+                dp_17_a_withdrawal_is_carried_out_with_its_write,
+                dp_17_a_lost_withdrawal_undoes_the_whole_write,
+                dp_17_a_lost_write_withdraws_nothing,
+                every_state_and_field_survives,
+                a_large_batch_of_schedules_is_answered_in_full,
+                schedules_come_in_the_order_asked,
+            ]
+            due: [
+                due_schedules_come_longest_first,
+                next_look_is_that_of_the_first_left_out,
+                nothing_is_due_where_nothing_is,
+                dp_18_a_schedule_that_was_planned_is_due_at_its_new_time,
+                dp_17_a_paused_schedule_is_never_due,
+                schedules_are_listed_by_name_in_pages,
+                removed_schedules_are_listed_only_when_asked_for,
+            ]
+            ledger: [
+                dp_16_every_verdict_survives,
+                dp_16_a_decided_slot_stays_as_it_was_decided,
+                dp_16_a_new_schedule_may_bring_its_first_slots,
+                dp_16_pages_of_a_ledger_cover_every_row_once,
+                old_ledger_rows_are_pruned,
+                edits_are_told_oldest_first,
+            ]
             node: [
                 a_heartbeat_registers_and_then_refreshes,
                 two_runs_of_one_name_are_two_nodes,
@@ -136,6 +173,9 @@ macro_rules! conformance {
                 a_change_due_soon_is_hinted_at,
                 a_change_due_far_off_is_not,
                 a_task_that_waits_again_soon_is_hinted_at,
+                dp_05_a_firing_due_soon_is_hinted_at,
+                a_look_due_soon_is_hinted_at,
+                a_look_far_off_is_not_hinted_at,
             ]
             value: [
                 text_of_any_script_survives,
@@ -178,15 +218,18 @@ mod tests {
         for (area, source) in [
             ("apply", include_str!("apply.rs")),
             ("claim", include_str!("claim.rs")),
+            ("due", include_str!("due.rs")),
             ("finish", include_str!("finish.rs")),
             ("guard", include_str!("guard.rs")),
             ("lease", include_str!("lease.rs")),
+            ("ledger", include_str!("ledger.rs")),
             ("list", include_str!("list.rs")),
             ("node", include_str!("node.rs")),
             ("nudge", include_str!("nudge.rs")),
             ("once", include_str!("once.rs")),
             ("prune", include_str!("prune.rs")),
             ("records", include_str!("records.rs")),
+            ("schedule", include_str!("schedule.rs")),
             ("token", include_str!("token.rs")),
             ("value", include_str!("value.rs")),
         ] {

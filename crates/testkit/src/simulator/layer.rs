@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use almanack_core::{
     finish::Finish,
+    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     store::{
-        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, ExpiredClaim, Finished, Node,
-        NodeStore, Nudges, OnceKey, OnceRecord, Pruned, Records, Result, Store, TaskFilter,
-        TaskStore, TokenStore,
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules, ExpiredClaim,
+        Finished, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Pruned, Records,
+        Result, ScheduleFilter, ScheduleStore, Store, TaskFilter, TaskStore, TokenStore,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -49,6 +50,14 @@ pub trait Layer: Send + Sync {
         lease_until: Timestamp,
     ) -> Result<Vec<ClaimId>> {
         below.extend_claims(claims, now, lease_until).await
+    }
+    /// See [`ScheduleStore::write_schedules`].
+    async fn write_schedules(
+        &self,
+        below: &dyn Store,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Vec<Applied>> {
+        below.write_schedules(writes).await
     }
 }
 
@@ -116,6 +125,31 @@ impl<L: Layer> TaskStore for Layered<L> {
     }
     async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
         self.below.prune(before, after, limit).await
+    }
+}
+
+#[async_trait]
+impl<L: Layer> ScheduleStore for Layered<L> {
+    async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
+        self.below.load_due_schedules(now, limit).await
+    }
+    async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
+        self.below.load_schedules(names).await
+    }
+    async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+        self.below.list_schedules(filter).await
+    }
+    async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
+        self.layer.write_schedules(&*self.below, writes).await
+    }
+    async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
+        self.below.load_slots(id, page).await
+    }
+    async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
+        self.below.load_edits(id, limit).await
+    }
+    async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.below.prune_slots(before, limit).await
     }
 }
 

@@ -1,0 +1,121 @@
+//! The sentences of `almanack why`.
+
+use insta::assert_snapshot;
+
+use super::*;
+
+fn row(verdict: Verdict, slots: u64, detail: Option<&str>) -> Slot {
+    Slot {
+        slot_at: at("08:00:00"),
+        last_at: at(if slots > 1 { "10:00:00" } else { "08:00:00" }),
+        slots,
+        verdict,
+        detail: detail.map(str::to_owned),
+        revision: 1,
+        decided_at: at("10:05:00"),
+    }
+}
+
+fn facts<'a>(row: Option<&'a Slot>, state: &'a State) -> Facts<'a> {
+    Facts {
+        at: at("08:00:00"),
+        rule: "`nightly` (`0 * * * *` in UTC)",
+        is_slot: true,
+        neighbours: (Some(at("07:00:00")), Some(at("09:00:00"))),
+        created_at: at(CREATED),
+        state,
+        waits_since: None,
+        row,
+        firing: None,
+        now: at("12:00:00"),
+    }
+}
+
+#[test]
+fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
+    let active = State::Active;
+    let mut told = Vec::new();
+    for (verdict, slots, detail) in [
+        (Verdict::Fired, 1, None),
+        (Verdict::CaughtUp, 1, None),
+        (
+            Verdict::Skipped(Reason::Paused),
+            3,
+            Some("by ada: moving house"),
+        ),
+        (Verdict::Skipped(Reason::TooLate), 1, None),
+        (Verdict::Skipped(Reason::NotCaughtUp), 3, None),
+        (Verdict::Skipped(Reason::OverCap), 3, None),
+        (
+            Verdict::Skipped(Reason::Overlap),
+            1,
+            Some("schedule:nightly@2026-01-05T07:00:00Z"),
+        ),
+        (Verdict::Skipped(Reason::Changed), 1, None),
+    ] {
+        told.push(why(facts(Some(&row(verdict, slots, detail)), &active)));
+    }
+    assert_snapshot!(told.join("\n"), @"
+    2026-01-05T08:00:00Z fired 2 h 5 min after its time; its firing is no longer kept.
+    2026-01-05T08:00:00Z was missed and caught up 2 h 5 min after its time; its firing is no longer kept.
+    2026-01-05T08:00:00Z was skipped: the schedule was paused by ada: moving house (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, 2 h 5 min late, which is more than its grace.
+    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, and its policy catches up no such slot (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: more slots were missed until 2026-01-05T10:05:00Z than max_catch_up allows (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: schedule:nightly@2026-01-05T07:00:00Z had not ended at 2026-01-05T10:05:00Z.
+    2026-01-05T08:00:00Z was skipped: it was waiting for the slot before it when the schedule was changed at 2026-01-05T10:05:00Z.
+    ");
+}
+
+#[test]
+fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
+    let active = State::Active;
+    let mut told = Vec::new();
+    let parked = State::Parked {
+        since: at("07:30:00"),
+        reason: "unknown time zone".to_owned(),
+    };
+    let removed = State::Removed {
+        since: at("07:30:00"),
+    };
+    let pause = State::Paused(Pause {
+        since: at("07:30:00"),
+        until: None,
+        note: None,
+        by: "ada".to_owned(),
+    });
+    for state in [&active, &parked, &removed, &pause] {
+        told.push(why(facts(None, state)));
+    }
+    let future = Facts {
+        now: at("07:59:00"),
+        ..facts(None, &active)
+    };
+    told.push(why(future));
+    let before = Facts {
+        created_at: at("11:00:00"),
+        ..facts(None, &active)
+    };
+    told.push(why(before));
+    let other = Facts {
+        at: at("08:30:00"),
+        is_slot: false,
+        ..facts(None, &active)
+    };
+    told.push(why(other));
+    let waiting = Facts {
+        waits_since: Some(at("08:00:00")),
+        ..facts(None, &active)
+    };
+    told.push(why(waiting));
+    assert_snapshot!(told.join("\n"), @"
+    2026-01-05T08:00:00Z is undecided: no node has planned it yet.
+    2026-01-05T08:00:00Z is undecided: the schedule has been parked since 2026-01-05T07:30:00Z (unknown time zone).
+    2026-01-05T08:00:00Z does not fire: the schedule was removed at 2026-01-05T07:30:00Z.
+    2026-01-05T08:00:00Z does not fire: the schedule is paused by ada, since 2026-01-05T07:30:00Z.
+    2026-01-05T08:00:00Z is still to come: it will fire in 60 s.
+    2026-01-05T08:00:00Z did not fire: the schedule was first written at 2026-01-05T11:00:00Z.
+    2026-01-05T08:30:00Z is not a slot of `nightly` (`0 * * * *` in UTC); the nearest are 2026-01-05T07:00:00Z and 2026-01-05T09:00:00Z.
+    2026-01-05T08:00:00Z waits for the firing before it, since 2026-01-05T08:00:00Z.
+    ");
+}

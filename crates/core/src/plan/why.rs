@@ -1,0 +1,183 @@
+//! Why a slot did or did not fire, in one sentence, from stored facts (DP-16).
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Pause, Reason, Slot, State, Verdict};
+use crate::task::{Status, Task};
+
+/// Everything that is known about an instant of a schedule.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The instant asked about.
+    pub at: Timestamp,
+    /// The schedule's expression and zone at that time, in words for people.
+    pub rule: &'a str,
+    /// Whether the instant is a slot by that rule.
+    pub is_slot: bool,
+    /// The slots before and after it.
+    pub neighbours: (Option<Timestamp>, Option<Timestamp>),
+    /// When the schedule was first written.
+    pub created_at: Timestamp,
+    /// What it is now.
+    pub state: &'a State,
+    /// Since when its next slot waits for the firing before it.
+    pub waits_since: Option<Timestamp>,
+    /// The ledger row that covers the slot.
+    pub row: Option<&'a Slot>,
+    /// The slot's firing.
+    pub firing: Option<&'a Task>,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// The answer, as one sentence.
+pub fn why(facts: Facts<'_>) -> String {
+    let at = facts.at;
+    if !facts.is_slot {
+        return format!("{at} is not a slot of {}{}.", facts.rule, near(facts));
+    }
+    if let Some(row) = facts.row {
+        return decided(facts, row);
+    }
+    if at <= facts.created_at {
+        return format!(
+            "{at} did not fire: the schedule was first written at {}.",
+            facts.created_at
+        );
+    }
+    undecided(facts)
+}
+
+fn near(facts: Facts<'_>) -> String {
+    match facts.neighbours {
+        (Some(before), Some(after)) => format!("; the nearest are {before} and {after}"),
+        (Some(only), None) | (None, Some(only)) => format!("; the nearest is {only}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn decided(facts: Facts<'_>, row: &Slot) -> String {
+    let at = facts.at;
+    let late = lateness(row.decided_at.duration_since(at));
+    match row.verdict {
+        Verdict::Fired => format!("{at} fired {late} after its time{}.", ending(facts)),
+        Verdict::CaughtUp => format!(
+            "{at} was missed and caught up {late} after its time{}.",
+            ending(facts)
+        ),
+        Verdict::Skipped(reason) => {
+            let because = because(reason, row, &late);
+            format!("{at} was skipped: {because}{}.", backfilled(facts))
+        }
+    }
+}
+
+fn because(reason: Reason, row: &Slot, late: &str) -> String {
+    let detail = row.detail.as_deref();
+    let decided_at = row.decided_at;
+    let together = match row.slots {
+        1 => String::new(),
+        slots => format!(
+            " (with {} others, {} to {})",
+            slots - 1,
+            row.slot_at,
+            row.last_at
+        ),
+    };
+    match reason {
+        Reason::Paused => format!("the schedule was paused {}{together}", detail.unwrap_or("")),
+        Reason::TooLate => format!(
+            "nothing planned it until {decided_at}, {late} late, which is more than its grace{together}"
+        ),
+        Reason::NotCaughtUp => format!(
+            "nothing planned it until {decided_at}, and its policy catches up no such slot{together}"
+        ),
+        Reason::OverCap => {
+            format!("more slots were missed until {decided_at} than max_catch_up allows{together}")
+        }
+        Reason::Overlap => match detail {
+            Some(running) => format!("{running} had not ended at {decided_at}{together}"),
+            None => format!("the slot before it fired in the same moment{together}"),
+        },
+        Reason::Changed => format!(
+            "it was waiting for {} when the schedule was changed at {decided_at}{together}",
+            detail.unwrap_or("the slot before it")
+        ),
+    }
+}
+
+/// How the slot's firing stands.
+fn ending(facts: Facts<'_>) -> String {
+    let Some(task) = facts.firing else {
+        return "; its firing is no longer kept".to_owned();
+    };
+    let tries = match task.attempt {
+        0 | 1 => String::new(),
+        attempts => format!(" after {attempts} attempts"),
+    };
+    let said = task.detail.as_deref().map(|said| format!(" ({said})"));
+    let said = said.unwrap_or_default();
+    match task.status {
+        Status::Success => format!(", and task {} succeeded{tries}", task.id),
+        Status::Cancelled => format!(", and task {} was cancelled", task.id),
+        Status::Running => format!(", and task {} is running", task.id),
+        Status::Init => format!(", and task {} waits to be run", task.id),
+        Status::Fail if task.due_at.is_some() => {
+            format!(", and task {} will be tried again{tries}{said}", task.id)
+        }
+        Status::Fail => format!(", but task {} failed{tries}{said}", task.id),
+    }
+}
+
+fn backfilled(facts: Facts<'_>) -> String {
+    match facts.firing {
+        Some(task) => format!("; it was fired by hand later, at {}", task.created_at),
+        None => String::new(),
+    }
+}
+
+fn undecided(facts: Facts<'_>) -> String {
+    let at = facts.at;
+    match facts.state {
+        State::Removed { since } => {
+            format!("{at} does not fire: the schedule was removed at {since}.")
+        }
+        State::Parked { since, reason } => {
+            format!("{at} is undecided: the schedule has been parked since {since} ({reason}).")
+        }
+        State::Paused(pause) if covers(pause, at) => {
+            let by = super::paused_by(pause);
+            format!(
+                "{at} does not fire: the schedule is paused {by}, since {}.",
+                pause.since
+            )
+        }
+        _ if at > facts.now => {
+            let wait = lateness(at.duration_since(facts.now));
+            format!("{at} is still to come: it will fire in {wait}.")
+        }
+        _ => match facts.waits_since {
+            Some(since) => format!("{at} waits for the firing before it, since {since}."),
+            None => format!("{at} is undecided: no node has planned it yet."),
+        },
+    }
+}
+
+fn covers(pause: &Pause, at: Timestamp) -> bool {
+    pause.until.is_none_or(|until| at < until)
+}
+
+/// A distance, as coarse as people say it.
+fn lateness(distance: SignedDuration) -> String {
+    let whole = distance.max(SignedDuration::ZERO);
+    if whole < SignedDuration::from_secs(10) {
+        return format!("{} ms", whole.as_millis());
+    }
+    let seconds = whole.as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}

@@ -1,0 +1,179 @@
+//! The handler of DISPATCH tasks: fires a schedule's slot at its target.
+//!
+//! Targets differ, the rules do not: a failed try is repeated inside the slot's window and not after it
+//! (DP-12), and a firing that gives way to a newer one stops when it has been cancelled.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    backoff::Backoff,
+    finish::Outcome,
+    handler::Handler,
+    plan::Firing,
+    reschedule::{Put, Request},
+    store::Store,
+    target::{Launcher, Target, task_identity},
+    task::{ClaimedTask, PAYLOAD_BYTES_MAX, Payload, Status},
+    time::{Clock, Sleeper},
+};
+use async_trait::async_trait;
+use jiff::SignedDuration;
+
+use crate::reschedule::{Error, Rescheduler};
+
+/// How soon a firing that gives way notices that it was cancelled.
+const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
+
+/// How failed firings wait: windows are short, so waits are.
+pub const BACKOFF: Backoff = Backoff {
+    base: SignedDuration::from_secs(2),
+    cap: SignedDuration::from_secs(60),
+    retry_after_cap: SignedDuration::from_hours(6),
+};
+
+/// Fires.
+pub struct DispatchHandler {
+    launchers: BTreeMap<&'static str, Arc<dyn Launcher>>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    sleeper: Arc<dyn Sleeper>,
+}
+
+impl DispatchHandler {
+    /// Knows no target yet.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, sleeper: Arc<dyn Sleeper>) -> Self {
+        Self {
+            launchers: BTreeMap::new(),
+            store,
+            clock,
+            sleeper,
+        }
+    }
+
+    /// Targets of this type (see [`Target::type_name`]) go to `launcher`.
+    #[must_use]
+    pub fn with(mut self, type_name: &'static str, launcher: Arc<dyn Launcher>) -> Self {
+        self.launchers.insert(type_name, launcher);
+        self
+    }
+
+    async fn launch(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
+        let type_name = firing.target.type_name();
+        let Some(launcher) = self.launchers.get(type_name) else {
+            return give_up(format!("this node fires at no {type_name} targets"));
+        };
+        if !firing.gives_way {
+            return launcher.fire(firing, task).await;
+        }
+        tokio::select! {
+            biased;
+            outcome = launcher.fire(firing, task) => outcome,
+            () = self.cancelled(task) => give_up("gave way to a newer firing".to_owned()),
+        }
+    }
+
+    /// Waits until the task is no longer this attempt's. A store that does not answer is no reason to
+    /// stop: what was lost is fenced anyway.
+    async fn cancelled(&self, task: &ClaimedTask) {
+        loop {
+            let now = self.clock.now();
+            let next = now.saturating_add(WATCH_EVERY).unwrap_or(now);
+            self.sleeper.until(next).await;
+            if let Ok(Some(row)) = self.store.load_task(task.id).await
+                && (row.status != Status::Running || row.term != task.term)
+            {
+                return;
+            }
+        }
+    }
+
+    /// Whether another try still fits into the window.
+    fn inside_window(&self, firing: &Firing, outcome: Outcome) -> Outcome {
+        let Outcome::Retry { error, retry_after } = outcome else {
+            return outcome;
+        };
+        let now = self.clock.now();
+        let wait = retry_after.unwrap_or(SignedDuration::ZERO);
+        let next = now.saturating_add(wait).unwrap_or(now);
+        if next < firing.retry_until {
+            return Outcome::Retry { error, retry_after };
+        }
+        let until = firing.retry_until;
+        give_up(format!("{error}; no further try fits before {until}"))
+    }
+}
+
+#[async_trait]
+impl Handler for DispatchHandler {
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome {
+        let firing = match Firing::read(&task.payload) {
+            Ok(firing) => firing,
+            Err(invalid) => return give_up(format!("this is no firing: {invalid}")),
+        };
+        // The first try is always made: it was promised when the slot was decided.
+        if task.attempt > 1 && self.clock.now() > firing.retry_until {
+            let until = firing.retry_until;
+            return give_up(format!("the time to try again was over at {until}"));
+        }
+        let outcome = self.launch(&firing, task).await;
+        self.inside_window(&firing, outcome)
+    }
+}
+
+fn give_up(error: String) -> Outcome {
+    Outcome::GiveUp { error }
+}
+
+/// Fires at Almanack's own work: puts a task, due at once.
+pub struct TaskLauncher {
+    rescheduler: Arc<Rescheduler>,
+    clock: Arc<dyn Clock>,
+}
+
+impl TaskLauncher {
+    /// Puts tasks by `rescheduler`.
+    pub fn new(rescheduler: Arc<Rescheduler>, clock: Arc<dyn Clock>) -> Self {
+        Self { rescheduler, clock }
+    }
+
+    fn wish(&self, firing: &Firing) -> Result<Request, String> {
+        let Target::Task {
+            kind,
+            subject,
+            payload,
+        } = &firing.target
+        else {
+            return Err("the target is not a task".to_owned());
+        };
+        let identity = task_identity(kind, subject, firing.nominal_at);
+        let identity = identity.map_err(|invalid| invalid.to_string())?;
+        let payload = payload.as_ref().map(ToString::to_string);
+        let payload = payload.map(|text| Payload::parse(&text, PAYLOAD_BYTES_MAX));
+        let payload = payload.transpose().map_err(|invalid| invalid.to_string())?;
+        Ok(Request::Put(Put {
+            payload,
+            ..Put::at(identity, self.clock.now())
+        }))
+    }
+}
+
+#[async_trait]
+impl Launcher for TaskLauncher {
+    async fn fire(&self, firing: &Firing, _: &ClaimedTask) -> Outcome {
+        let wish = match self.wish(firing) {
+            Ok(wish) => wish,
+            Err(error) => return give_up(error),
+        };
+        let origin = format!("schedule {}", firing.schedule);
+        match self.rescheduler.ask(wish, &origin).await {
+            Ok(receipt) => Outcome::Done {
+                detail: Some(receipt.rule.as_str().to_owned()),
+            },
+            Err(Error::Store(error)) => Outcome::Retry {
+                error: error.chain(),
+                retry_after: None,
+            },
+            Err(error) => give_up(error.to_string()),
+        }
+    }
+}

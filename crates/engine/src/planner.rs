@@ -1,0 +1,307 @@
+//! The planner: turns due slots into DISPATCH tasks and ledger rows.
+//!
+//! Every node plans. A look at a schedule is decided by `core::plan` and written by compare-and-set, so
+//! of all nodes that looked at the same slot one succeeds and the others have done nothing (DP-05).
+//! Between looks it sleeps until the earliest `look_at` it knows, or a hint, or the safety poll; a
+//! pass costs what is due, not what exists.
+//!
+//! One bad schedule stops nobody: what cannot be computed is parked with its reason, and what the
+//! store refuses is written one by one, so that only the culprit is set aside (DP-18).
+
+mod write;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    plan::{Look, Overlap, Ready, Schedule, ScheduleId, ScheduleWrite, State, Verdict, plan},
+    store::{self, Applied, DueSchedules, Nudges, Store},
+    task::{Identity, Kind, Task},
+    time::{Clock, Sleeper},
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::zones::Zones;
+
+pub(crate) use write::{edit, write_of, write_plan};
+
+/// Schedules looked at together.
+const BATCH: usize = 256;
+/// Batches in one pass; what is still due then is for the next pass, which comes at once.
+const BATCHES_MAX: usize = 100;
+/// A hint wakes the planner at most so often: most hints are about tasks, which are not its business.
+const HINT_EVERY: SignedDuration = SignedDuration::from_millis(100);
+/// After the store failed.
+const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
+/// How long a schedule that the store refuses is left alone.
+const SET_ASIDE_FOR: SignedDuration = SignedDuration::from_mins(1);
+/// How soon a parked schedule is looked at again: zone data may have been repaired meanwhile.
+const PARKED_EVERY: SignedDuration = SignedDuration::from_hours(1);
+
+/// What one pass did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// Slots that fired.
+    pub fired: u64,
+    /// Slots that were skipped, each with its reason in the ledger.
+    pub skipped: u64,
+    /// Looks that somebody else was faster with.
+    pub lost: u64,
+    /// When to look again.
+    pub next_look_at: Option<Timestamp>,
+}
+
+/// Plans.
+pub struct Planner {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    zones: Arc<Zones>,
+}
+
+/// Schedules that the store refused, and until when they are left alone.
+type SetAside = BTreeMap<ScheduleId, Timestamp>;
+
+impl Planner {
+    /// Works on `store` by `clock`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, zones: Arc<Zones>) -> Self {
+        Self {
+            store,
+            clock,
+            zones,
+        }
+    }
+
+    /// Plans until `stop`.
+    pub async fn run(&self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
+        let mut nudges = self.store.nudges();
+        let mut set_aside = SetAside::new();
+        while !stop.is_cancelled() {
+            let look_at = self.pass_or_wait(&mut set_aside).await;
+            let earliest = later(self.clock.now(), HINT_EVERY);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = sleeper.until(look_at) => {}
+                () = earlier_hint(&mut *nudges, look_at) => sleeper.until(earliest.min(look_at)).await,
+            }
+        }
+    }
+
+    async fn pass_or_wait(&self, set_aside: &mut SetAside) -> Timestamp {
+        match self.pass_around(set_aside).await {
+            Ok(planned) => {
+                let poll_at = later(self.clock.now(), self.store.safety_poll());
+                planned.next_look_at.map_or(poll_at, |at| at.min(poll_at))
+            }
+            Err(error) => {
+                tracing::warn!(error = error.chain(), "planning failed; trying again");
+                later(self.clock.now(), TROUBLE_WAIT)
+            }
+        }
+    }
+
+    /// Plans everything that is due now.
+    pub async fn pass(&self) -> store::Result<Planned> {
+        self.pass_around(&mut SetAside::new()).await
+    }
+
+    async fn pass_around(&self, set_aside: &mut SetAside) -> store::Result<Planned> {
+        let mut planned = Planned::default();
+        let now = self.clock.now();
+        set_aside.retain(|_, until| *until > now);
+        for _ in 0..BATCHES_MAX {
+            let now = self.clock.now();
+            let due = self
+                .store
+                .load_due_schedules(now, BATCH + set_aside.len())
+                .await?;
+            planned.next_look_at = due.next_look_at;
+            let DueSchedules { mut schedules, .. } = due;
+            schedules.retain(|schedule| !set_aside.contains_key(&schedule.id));
+            if schedules.is_empty() {
+                return Ok(planned);
+            }
+            let writes = self.look(schedules, now).await?;
+            if let Some(next) = self.write(writes, set_aside, &mut planned).await? {
+                planned.next_look_at = Some(planned.next_look_at.map_or(next, |at| at.min(next)));
+            }
+        }
+        Ok(planned)
+    }
+
+    /// Decides about each schedule; nothing is written yet.
+    async fn look(
+        &self,
+        schedules: Vec<Schedule>,
+        now: Timestamp,
+    ) -> store::Result<Vec<ScheduleWrite>> {
+        let running = self.load_running(&schedules).await?;
+        let looked = schedules.iter().zip(running);
+        Ok(looked
+            .map(|(schedule, running)| self.look_at(schedule, running.as_ref(), now))
+            .collect())
+    }
+
+    fn look_at(
+        &self,
+        schedule: &Schedule,
+        running: Option<&Task>,
+        now: Timestamp,
+    ) -> ScheduleWrite {
+        let ready = self
+            .zones
+            .ready_from_json(&schedule.name, &schedule.definition);
+        let planned = ready
+            .map_err(|unfit| unfit.to_string())
+            .and_then(|ready| plan_one(schedule, &ready, running, now));
+        planned.unwrap_or_else(|reason| {
+            if !matches!(schedule.state, State::Parked { .. }) {
+                tracing::error!(schedule.name = %schedule.name, reason, "parked: it cannot be planned");
+            }
+            write::park(schedule, reason, now, later(now, PARKED_EVERY))
+        })
+    }
+
+    /// The newest firing of each schedule, where it matters and has not ended.
+    async fn load_running(&self, schedules: &[Schedule]) -> store::Result<Vec<Option<Task>>> {
+        let identities: Vec<Identity> = schedules.iter().filter_map(last_firing).collect();
+        if identities.is_empty() {
+            return Ok(vec![None; schedules.len()]);
+        }
+        let mut tasks = self.store.load_current(&identities).await?.into_iter();
+        Ok(schedules
+            .iter()
+            .map(|schedule| {
+                let task = last_firing(schedule).and_then(|_| tasks.next().flatten());
+                task.filter(Task::is_live)
+            })
+            .collect())
+    }
+
+    /// Writes, and answers the earliest instant at which one of them is to be looked at again.
+    async fn write(
+        &self,
+        writes: Vec<ScheduleWrite>,
+        set_aside: &mut SetAside,
+        planned: &mut Planned,
+    ) -> store::Result<Option<Timestamp>> {
+        let applied = match self.store.write_schedules(writes.clone()).await {
+            Ok(applied) => applied,
+            Err(error) if error.is_transient() => return Err(error),
+            Err(_) => self.write_one_by_one(&writes, set_aside).await?,
+        };
+        let mut next = None;
+        for (write, applied) in writes.iter().zip(applied) {
+            match applied {
+                Applied::Done { .. } => {
+                    count(write, planned);
+                    next = earlier(next, write.schedule.look_at);
+                }
+                // Somebody else has decided; the next load shows what is left.
+                Applied::Lost => planned.lost += 1,
+            }
+        }
+        Ok(next)
+    }
+
+    async fn write_one_by_one(
+        &self,
+        writes: &[ScheduleWrite],
+        set_aside: &mut SetAside,
+    ) -> store::Result<Vec<Applied>> {
+        let mut applied = Vec::with_capacity(writes.len());
+        for write in writes {
+            match self.store.write_schedules(vec![write.clone()]).await {
+                Ok(one) => applied.extend(one),
+                Err(error) if error.is_transient() => return Err(error),
+                Err(error) => {
+                    let name = &write.schedule.name;
+                    tracing::error!(schedule.name = %name, error = error.chain(), "set aside: the store refuses it");
+                    let until = later(self.clock.now(), SET_ASIDE_FOR);
+                    set_aside.insert(write.schedule.id, until);
+                    applied.push(Applied::Lost);
+                }
+            }
+        }
+        Ok(applied)
+    }
+}
+
+fn plan_one(
+    schedule: &Schedule,
+    ready: &Ready,
+    running: Option<&Task>,
+    now: Timestamp,
+) -> Result<ScheduleWrite, String> {
+    let running = running.filter(|_| ready.definition.overlap != Overlap::Allow);
+    let unparked = unpark(schedule, now);
+    let look = Look {
+        schedule: unparked.as_ref().unwrap_or(schedule),
+        ready,
+        running: running.map(|task| task.identity.subject.as_str()),
+        now,
+    };
+    let planned = plan(look);
+    let write = write_plan(look.schedule, ready, &planned, running, now);
+    let write = write.map_err(|invalid| invalid.to_string())?;
+    Ok(match unparked {
+        Some(_) => write::unparked(write, now),
+        None => write,
+    })
+}
+
+/// A parked schedule that can be computed again goes on where it stopped.
+fn unpark(schedule: &Schedule, now: Timestamp) -> Option<Schedule> {
+    match schedule.state {
+        State::Parked { .. } => {
+            tracing::info!(schedule.name = %schedule.name, "planned again: it can be computed now");
+            Some(Schedule {
+                state: State::Active,
+                next_at: schedule.next_at.or(Some(now)),
+                ..schedule.clone()
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The identity of a schedule's newest firing.
+pub(crate) fn last_firing(schedule: &Schedule) -> Option<Identity> {
+    let subject = schedule.last.clone()?;
+    let kind = Kind::parse(almanack_core::plan::DISPATCH).ok()?;
+    Some(Identity { subject, kind })
+}
+
+fn count(write: &ScheduleWrite, planned: &mut Planned) {
+    for slot in &write.slots {
+        let verdict = slot.verdict.as_str();
+        metrics::counter!("almanack_fires_total", "outcome" => verdict).increment(slot.slots);
+        if let Verdict::Skipped(reason) = slot.verdict {
+            planned.skipped += slot.slots;
+            tracing::info!(
+                schedule.name = %write.schedule.name, from = %slot.slot_at, until = %slot.last_at,
+                slots = slot.slots, reason = reason.as_str(), "skipped"
+            );
+        } else {
+            planned.fired += slot.slots;
+            let late = slot.decided_at.duration_since(slot.slot_at);
+            metrics::histogram!("almanack_fire_lateness_seconds").record(late.as_secs_f64());
+        }
+    }
+}
+
+fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Waits for a hint that is worth waking up for.
+async fn earlier_hint(nudges: &mut dyn Nudges, wake_at: Timestamp) {
+    while nudges.next().await >= wake_at {}
+}
+
+fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(Timestamp::MAX)
+}

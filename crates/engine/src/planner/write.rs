@@ -1,0 +1,127 @@
+//! From a plan to what the store writes.
+
+use almanack_core::{
+    plan::{
+        Edit, Edited, Fire, NewFiring, Plan, Ready, Schedule, ScheduleWrite, State, Trigger,
+        slot_identity,
+    },
+    reschedule::{Cancel, Change, Request, decide},
+    task::{Invalid, NewTask, Task},
+};
+use jiff::Timestamp;
+
+/// Who the history names for what nobody did by hand.
+const PLANNER: &str = "planner";
+
+/// The write that carries out `plan`. `schedule` is the row as it was read, but for a state that the
+/// look itself has changed.
+pub(crate) fn write_plan(
+    schedule: &Schedule,
+    ready: &Ready,
+    plan: &Plan,
+    running: Option<&Task>,
+    now: Timestamp,
+) -> Result<ScheduleWrite, Invalid> {
+    let mut write = write_of(schedule, now);
+    write.slots.clone_from(&plan.slots);
+    write.fires = fires(schedule, ready, &plan.fires)?;
+    write.cancel = running
+        .filter(|_| plan.cancels)
+        .and_then(|task| withdrawal(schedule, task, now));
+    let after = &mut write.schedule;
+    after.next_at = plan.next_at;
+    after.waits_since = plan.waits_since;
+    after.look_at = plan.look_at;
+    if let Some(newest) = write.fires.last() {
+        after.last = Some(newest.identity.subject.clone());
+    }
+    if plan.resumes {
+        after.state = State::Active;
+        after.revision += 1;
+        write.edit = Some(edit(&write.schedule, Edited::Resumed, PLANNER, now));
+    }
+    Ok(write)
+}
+
+/// A write that changes nothing yet.
+pub(crate) fn write_of(schedule: &Schedule, now: Timestamp) -> ScheduleWrite {
+    ScheduleWrite {
+        seen: Some(schedule.version),
+        decided_at: now,
+        schedule: Schedule {
+            version: schedule.version + 1,
+            ..schedule.clone()
+        },
+        slots: Vec::new(),
+        fires: Vec::new(),
+        cancel: None,
+        edit: None,
+    }
+}
+
+/// Takes a schedule out of planning until it can be computed again.
+pub(crate) fn park(
+    schedule: &Schedule,
+    reason: String,
+    now: Timestamp,
+    look_at: Timestamp,
+) -> ScheduleWrite {
+    let mut write = write_of(schedule, now);
+    write.schedule.look_at = Some(look_at);
+    if !matches!(schedule.state, State::Parked { .. }) {
+        write.schedule.revision += 1;
+        write.schedule.state = State::Parked {
+            since: now,
+            reason: reason.clone(),
+        };
+        let parked = edit(&write.schedule, Edited::Parked, PLANNER, now);
+        write.edit = Some(Edit {
+            note: Some(reason),
+            ..parked
+        });
+    }
+    write
+}
+
+/// Notes that a parked schedule is planned again.
+pub(crate) fn unparked(mut write: ScheduleWrite, now: Timestamp) -> ScheduleWrite {
+    write.schedule.revision += 1;
+    write.edit = Some(edit(&write.schedule, Edited::Unparked, PLANNER, now));
+    write
+}
+
+/// A line of the schedule's own history, about the row as it is afterwards.
+pub(crate) fn edit(after: &Schedule, edited: Edited, by: &str, at: Timestamp) -> Edit {
+    Edit {
+        revision: after.revision,
+        edited,
+        by: by.to_owned(),
+        note: None,
+        definition: after.definition.clone(),
+        at,
+    }
+}
+
+fn fires(schedule: &Schedule, ready: &Ready, fires: &[Fire]) -> Result<Vec<NewTask>, Invalid> {
+    let task = |fire: &Fire| {
+        let firing = NewFiring {
+            identity: slot_identity(&schedule.name, fire.slot)?,
+            execute_at: fire.execute_at,
+            nominal_at: fire.slot,
+            trigger: Trigger::Schedule,
+            caught_up: fire.caught_up,
+        };
+        firing.task(&schedule.name, ready)
+    };
+    fires.iter().map(task).collect()
+}
+
+/// The predecessor gives way.
+fn withdrawal(schedule: &Schedule, task: &Task, now: Timestamp) -> Option<Change> {
+    let request = Request::Cancel(Cancel {
+        identity: task.identity.clone(),
+        revision: None,
+    });
+    let origin = format!("schedule {}", schedule.name);
+    decide(Some(task), &request, &origin, now).ok()
+}

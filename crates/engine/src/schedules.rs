@@ -1,0 +1,463 @@
+//! The way in for people: schedules written, changed, paused, fired by hand.
+//!
+//! Every change first settles what was due by then under the old definition, in the same write that
+//! makes the change: what happened before a change is decided by what the schedule was before it, and
+//! the ledger has no seam (DP-16). Like the planner it works by compare-and-set, and decides again when
+//! somebody else was faster.
+
+mod backfill;
+mod firing;
+mod sync;
+mod why;
+
+use std::sync::Arc;
+
+use almanack_core::{
+    plan::{
+        Definition, Edited, Look, Origin, Overlap, Pause, Ready, Schedule, ScheduleId,
+        ScheduleName, ScheduleWrite, State, Unfit, resume, settle,
+    },
+    store::{self, Applied, Store},
+    task::{Identity, Invalid, Task},
+    time::Clock,
+};
+use jiff::Timestamp;
+
+use crate::{
+    planner::{edit, last_firing, write_of, write_plan},
+    zones::Zones,
+};
+
+pub use backfill::{Backfill, Backfilled, SlotOfBackfill};
+pub use firing::{Fired, Overlapping};
+pub use sync::{Synced, Wanted};
+pub use why::Answer;
+
+/// How often a lost race is decided again.
+const ROUNDS_MAX: usize = 50;
+/// Looks that settling a long gap may take.
+const SETTLE_MAX: usize = 10_000;
+/// Longest note about a pause, in bytes.
+pub const NOTE_BYTES_MAX: usize = 500;
+
+/// Why a wish about a schedule was not carried out. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is none of this name.
+    #[error("no schedule `{name}`")]
+    Unknown {
+        /// The name asked for.
+        name: ScheduleName,
+    },
+    /// It cannot be kept as written.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// It belongs to a file, and the file would win again.
+    #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
+    Managed {
+        /// Which.
+        name: ScheduleName,
+        /// Whose it is.
+        origin: Origin,
+    },
+    /// Its newest firing has not ended, and its policy is not to overlap.
+    #[error("schedule `{name}` is still running {running}")]
+    Overlaps {
+        /// Which.
+        name: ScheduleName,
+        /// The firing that has not ended.
+        running: Identity,
+    },
+    /// It is not in a state for this.
+    #[error("schedule `{name}` is {state}, so it cannot be {wish}")]
+    NotNow {
+        /// Which.
+        name: ScheduleName,
+        /// What it is.
+        state: &'static str,
+        /// What was wished.
+        wish: &'static str,
+    },
+    /// The asked range is empty, too long, or not in the past.
+    #[error("{why}")]
+    Range {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Too long, or more than a line.
+    #[error("a note has at most {NOTE_BYTES_MAX} bytes, in one line; this one has {bytes} bytes")]
+    Note {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A firing could not be written down.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// It changes faster than we can decide.
+    #[error(
+        "schedule `{name}` was changed by others {ROUNDS_MAX} times while this was being decided"
+    )]
+    Contended {
+        /// Which.
+        name: ScheduleName,
+    },
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+fn owner(origin: Origin) -> &'static str {
+    match origin {
+        Origin::File => "the configuration file",
+        Origin::Dispatch => "DISPATCH",
+        Origin::Api => "the API",
+    }
+}
+
+/// What became of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// What was done; `None` if it already was as wished.
+    pub edited: Option<Edited>,
+    /// The schedule afterwards.
+    pub schedule: Schedule,
+}
+
+/// Carries out what people want of schedules.
+pub struct Schedules {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    zones: Arc<Zones>,
+}
+
+impl Schedules {
+    /// Works on `store` by `clock`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, zones: Arc<Zones>) -> Self {
+        Self {
+            store,
+            clock,
+            zones,
+        }
+    }
+
+    /// Checks a definition without writing it.
+    pub fn check(&self, name: &ScheduleName, definition: Definition) -> Result<Ready, Unfit> {
+        self.zones.ready(name, definition)
+    }
+
+    /// A schedule that has not been removed.
+    pub async fn load(&self, name: &ScheduleName) -> Result<Schedule, Error> {
+        let found = self.load_any(name).await?;
+        found
+            .filter(|schedule| !matches!(schedule.state, State::Removed { .. }))
+            .ok_or_else(|| Error::Unknown { name: name.clone() })
+    }
+
+    async fn load_any(&self, name: &ScheduleName) -> Result<Option<Schedule>, Error> {
+        let mut found = self
+            .store
+            .load_schedules(std::slice::from_ref(name))
+            .await?;
+        Ok(found.pop().flatten())
+    }
+
+    /// Writes a schedule, new or changed. One that was removed comes back with its history.
+    pub async fn put(
+        &self,
+        name: &ScheduleName,
+        definition: Definition,
+        origin: Origin,
+        by: &str,
+    ) -> Result<Changed, Error> {
+        let ready = self.check(name, definition)?;
+        self.decide(name, async |found, now| match found {
+            None => Ok(Some((new(name, &ready, origin, by, now), Edited::Created))),
+            Some(found) => self.rewritten(found, &ready, origin, by, now).await,
+        })
+        .await
+    }
+
+    /// Stops a schedule from firing, until it is resumed or until a time.
+    pub async fn pause(
+        &self,
+        name: &ScheduleName,
+        until: Option<Timestamp>,
+        note: Option<String>,
+        by: &str,
+    ) -> Result<Changed, Error> {
+        check_note(note.as_deref())?;
+        self.change(name, "paused", async |found, now| {
+            let since = match &found.state {
+                State::Paused(pause) if (pause.until, &pause.note) == (until, &note) => {
+                    return Ok(None);
+                }
+                State::Paused(pause) => pause.since,
+                _ => now,
+            };
+            let mut write = self.settled(&found, now).await?;
+            write.schedule.state = State::Paused(Pause {
+                since,
+                until,
+                note: note.clone(),
+                by: by.to_owned(),
+            });
+            write.schedule.look_at = until;
+            let mut write = edited(write, Edited::Paused, by, now);
+            if let Some(edit) = &mut write.edit {
+                edit.note.clone_from(&note);
+            }
+            Ok(Some((write, Edited::Paused)))
+        })
+        .await
+    }
+
+    /// Lets a paused schedule fire again; what fell into the pause is recorded.
+    pub async fn resume(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
+        self.change(name, "resumed", async |found, now| {
+            let State::Paused(pause) = &found.state else {
+                return Ok(None);
+            };
+            let ready = self.ready(&found)?;
+            let running = self.running(&found, &ready).await?;
+            let plan = resume(look(&found, &ready, running.as_ref(), now), pause);
+            let mut write = write_plan(&found, &ready, &plan, running.as_ref(), now)?;
+            if let Some(edit) = &mut write.edit {
+                by.clone_into(&mut edit.by);
+            }
+            Ok(Some((write, Edited::Resumed)))
+        })
+        .await
+    }
+
+    /// Takes a schedule away; its history stays.
+    pub async fn remove(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
+        self.change(name, "removed", async |found, now| {
+            let mut write = self.settled(&found, now).await?;
+            write.schedule.state = State::Removed { since: now };
+            write.schedule.look_at = None;
+            Ok(Some((
+                edited(write, Edited::Removed, by, now),
+                Edited::Removed,
+            )))
+        })
+        .await
+    }
+
+    async fn rewritten(
+        &self,
+        found: Schedule,
+        ready: &Ready,
+        origin: Origin,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
+        let removed = matches!(found.state, State::Removed { .. });
+        if found.origin != origin && !removed {
+            let (name, origin) = (found.name, found.origin);
+            return Err(Error::Managed { name, origin });
+        }
+        let definition = ready.definition.to_json();
+        let parked = matches!(found.state, State::Parked { .. });
+        if found.definition == definition && !removed && !parked {
+            return Ok(None);
+        }
+        let mut write = if removed || parked {
+            write_of(&found, now)
+        } else {
+            self.settled(&found, now).await?
+        };
+        let after = &mut write.schedule;
+        after.definition = definition;
+        after.origin = origin;
+        after.next_at = ready.next_after(now);
+        after.waits_since = None;
+        if !matches!(found.state, State::Paused(_)) {
+            after.state = State::Active;
+            after.look_at = after.next_at.map(|slot| ready.due_at(slot));
+        }
+        let what = if removed {
+            Edited::Created
+        } else {
+            Edited::Changed
+        };
+        Ok(Some((edited(write, what, by, now), what)))
+    }
+
+    /// A write that decides everything due by `now` and changes nothing else yet.
+    async fn settled(&self, found: &Schedule, now: Timestamp) -> Result<ScheduleWrite, Error> {
+        let Ok(ready) = self.ready(found) else {
+            // What cannot be computed has no slots to settle.
+            return Ok(write_of(found, now));
+        };
+        let running = self.running(found, &ready).await?;
+        let mut seen = found.clone();
+        let mut whole = write_of(found, now);
+        for _ in 0..SETTLE_MAX {
+            let plan = settle(look(&seen, &ready, running.as_ref(), now));
+            let more = plan.is_partial(now) || plan.resumes;
+            let part = write_plan(&seen, &ready, &plan, running.as_ref(), now)?;
+            seen = Schedule {
+                revision: found.revision,
+                version: found.version,
+                ..part.schedule
+            };
+            whole.slots.extend(part.slots);
+            whole.fires.extend(part.fires);
+            whole.cancel = whole.cancel.or(part.cancel);
+            if !more {
+                break;
+            }
+        }
+        whole.schedule = Schedule {
+            version: found.version + 1,
+            ..seen
+        };
+        Ok(whole)
+    }
+
+    fn ready(&self, schedule: &Schedule) -> Result<Ready, Unfit> {
+        self.zones
+            .ready_from_json(&schedule.name, &schedule.definition)
+    }
+
+    /// The newest firing, if it has not ended and that matters.
+    async fn running(&self, schedule: &Schedule, ready: &Ready) -> Result<Option<Task>, Error> {
+        let Some(identity) = last_firing(schedule) else {
+            return Ok(None);
+        };
+        if ready.definition.overlap == Overlap::Allow {
+            return Ok(None);
+        }
+        let mut tasks = self.store.load_current(&[identity]).await?;
+        Ok(tasks.pop().flatten().filter(Task::is_live))
+    }
+
+    /// Decides and writes until nobody else was faster. `Ok(None)` means that it already is so.
+    async fn decide(
+        &self,
+        name: &ScheduleName,
+        wish: impl AsyncFn(
+            Option<Schedule>,
+            Timestamp,
+        ) -> Result<Option<(ScheduleWrite, Edited)>, Error>,
+    ) -> Result<Changed, Error> {
+        for _ in 0..ROUNDS_MAX {
+            let found = self.load_any(name).await?;
+            let now = self.clock.now();
+            let Some((write, edited)) = wish(found.clone(), now).await? else {
+                let schedule = found.ok_or_else(|| Error::Unknown { name: name.clone() })?;
+                return Ok(Changed {
+                    edited: None,
+                    schedule,
+                });
+            };
+            if let Some(schedule) = self.write(write).await? {
+                let edited = Some(edited);
+                return Ok(Changed { edited, schedule });
+            }
+        }
+        Err(Error::Contended { name: name.clone() })
+    }
+
+    /// [`Self::decide`] for a schedule that must exist.
+    async fn change(
+        &self,
+        name: &ScheduleName,
+        wished: &'static str,
+        wish: impl AsyncFn(Schedule, Timestamp) -> Result<Option<(ScheduleWrite, Edited)>, Error>,
+    ) -> Result<Changed, Error> {
+        self.decide(name, async |found, now| {
+            let found = found
+                .filter(|found| !matches!(found.state, State::Removed { .. }))
+                .ok_or_else(|| Error::Unknown { name: name.clone() })?;
+            if matches!(found.state, State::Parked { .. }) && wished != "removed" {
+                return Err(Error::NotNow {
+                    name: name.clone(),
+                    state: "parked",
+                    wish: wished,
+                });
+            }
+            wish(found, now).await
+        })
+        .await
+    }
+
+    /// `None` if somebody else was faster.
+    async fn write(&self, write: ScheduleWrite) -> Result<Option<Schedule>, Error> {
+        let after = write.schedule.clone();
+        let applied = self.store.write_schedules(vec![write]).await?;
+        match applied.first() {
+            Some(Applied::Done { .. }) if after.id == ScheduleId(0) => {
+                Ok(Some(self.load(&after.name).await?))
+            }
+            Some(Applied::Done { .. }) => Ok(Some(after)),
+            Some(Applied::Lost) | None => Ok(None),
+        }
+    }
+}
+
+fn look<'a>(
+    schedule: &'a Schedule,
+    ready: &'a Ready,
+    running: Option<&'a Task>,
+    now: Timestamp,
+) -> Look<'a> {
+    Look {
+        schedule,
+        ready,
+        running: running.map(|task| task.identity.subject.as_str()),
+        now,
+    }
+}
+
+fn new(
+    name: &ScheduleName,
+    ready: &Ready,
+    origin: Origin,
+    by: &str,
+    now: Timestamp,
+) -> ScheduleWrite {
+    let next_at = ready.next_after(now);
+    let schedule = Schedule {
+        id: ScheduleId(0),
+        name: name.clone(),
+        origin,
+        definition: ready.definition.to_json(),
+        revision: 0,
+        version: 1,
+        state: State::Active,
+        next_at,
+        waits_since: None,
+        look_at: next_at.map(|slot| ready.due_at(slot)),
+        last: None,
+        created_at: now,
+        changed_at: now,
+    };
+    let write = ScheduleWrite {
+        seen: None,
+        decided_at: now,
+        schedule,
+        slots: Vec::new(),
+        fires: Vec::new(),
+        cancel: None,
+        edit: None,
+    };
+    edited(write, Edited::Created, by, now)
+}
+
+/// Raises the revision and writes the line of history.
+fn edited(mut write: ScheduleWrite, what: Edited, by: &str, now: Timestamp) -> ScheduleWrite {
+    write.schedule.revision += 1;
+    write.schedule.changed_at = now;
+    write.edit = Some(edit(&write.schedule, what, by, now));
+    write
+}
+
+fn check_note(note: Option<&str>) -> Result<(), Error> {
+    match note {
+        Some(note) if note.len() > NOTE_BYTES_MAX || note.chars().any(char::is_control) => {
+            Err(Error::Note { bytes: note.len() })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,42 @@
+//! What a node is doing, in numbers: for who waits until it is idle.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+/// Attempts under way and attempts ended, by outcome, since the node started.
+#[derive(Debug, Default)]
+pub struct Tally {
+    counts: Mutex<Counts>,
+}
+
+/// A tally at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Attempts whose ending is not written yet.
+    pub under_way: u64,
+    /// Endings written, by the outcome's name.
+    pub ended: BTreeMap<&'static str, u64>,
+}
+
+impl Tally {
+    /// The numbers now.
+    pub fn counts(&self) -> Counts {
+        self.lock().clone()
+    }
+
+    pub(crate) fn started(&self, attempts: usize) {
+        self.lock().under_way += attempts as u64;
+    }
+
+    pub(crate) fn ended(&self, outcome: &'static str) {
+        let mut counts = self.lock();
+        counts.under_way = counts.under_way.saturating_sub(1);
+        *counts.ended.entry(outcome).or_default() += 1;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

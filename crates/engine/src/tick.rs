@@ -1,0 +1,120 @@
+//! One pass of everything due, on request.
+//!
+//! Where nothing can run all the time, something outside says when: a cron trigger, a timer. A tick plans
+//! what is due, lets the node run it, and answers once nothing is due and nothing runs, or once its
+//! budget is spent. What is left then is not lost: it is due at the next tick.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    store::{self, Store},
+    time::{Clock, Sleeper},
+};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    planner::{Planned, Planner},
+    tally::Tally,
+};
+
+/// How often it looks whether the work is done.
+const LOOK_EVERY: SignedDuration = SignedDuration::from_millis(50);
+
+/// What a tick did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticked {
+    /// When it began.
+    pub ticked_at: Timestamp,
+    /// Slots that fired.
+    pub fired: u64,
+    /// Slots that were skipped.
+    pub skipped: u64,
+    /// Attempts that ended on this node meanwhile, by outcome.
+    pub attempts: BTreeMap<&'static str, u64>,
+    /// Whether everything due was done before the budget was spent.
+    pub complete: bool,
+    /// When something is due next.
+    pub next_due_at: Option<Timestamp>,
+}
+
+/// Ticks a node that is running.
+pub struct Ticker {
+    /// Where tasks and schedules live.
+    pub store: Arc<dyn Store>,
+    /// What plans.
+    pub planner: Planner,
+    /// What the node is doing.
+    pub tally: Arc<Tally>,
+    /// The shared time.
+    pub clock: Arc<dyn Clock>,
+    /// How to wait.
+    pub sleeper: Arc<dyn Sleeper>,
+}
+
+impl Ticker {
+    /// Plans what is due and waits until it has been run, at most for `budget`.
+    pub async fn tick(&self, budget: SignedDuration) -> store::Result<Ticked> {
+        let ticked_at = self.clock.now();
+        let until = ticked_at.saturating_add(budget).unwrap_or(Timestamp::MAX);
+        let before = self.tally.counts().ended;
+        let Planned {
+            mut fired,
+            mut skipped,
+            mut next_look_at,
+            ..
+        } = self.planner.pass().await?;
+        let complete = loop {
+            if self.is_idle().await? {
+                break true;
+            }
+            let now = self.clock.now();
+            if now >= until {
+                break false;
+            }
+            let next = now.saturating_add(LOOK_EVERY).unwrap_or(now);
+            self.sleeper.until(next).await;
+            // What waited for its predecessor may go now.
+            let again = self.planner.pass().await?;
+            fired += again.fired;
+            skipped += again.skipped;
+            next_look_at = again.next_look_at;
+        };
+        Ok(Ticked {
+            ticked_at,
+            fired,
+            skipped,
+            attempts: since(&before, self.tally.counts().ended),
+            complete,
+            next_due_at: self.next_due_at(next_look_at).await?,
+        })
+    }
+
+    /// Whether nothing is due and nothing runs here.
+    async fn is_idle(&self) -> store::Result<bool> {
+        let depths = self.store.load_depths(self.clock.now()).await?;
+        let due: u64 = depths.iter().map(|depth| depth.due).sum();
+        Ok(due == 0 && self.tally.counts().under_way == 0)
+    }
+
+    async fn next_due_at(&self, look_at: Option<Timestamp>) -> store::Result<Option<Timestamp>> {
+        let depths = self.store.load_depths(self.clock.now()).await?;
+        let next = depths.iter().filter_map(|depth| depth.first_due_at).min();
+        Ok(match (next, look_at) {
+            (Some(task), Some(look)) => Some(task.min(look)),
+            (one, other) => one.or(other),
+        })
+    }
+}
+
+fn since(
+    before: &BTreeMap<&'static str, u64>,
+    mut after: BTreeMap<&'static str, u64>,
+) -> BTreeMap<&'static str, u64> {
+    for (outcome, count) in before {
+        if let Some(ended) = after.get_mut(outcome) {
+            *ended -= count;
+        }
+    }
+    after.retain(|_, count| *count > 0);
+    after
+}

@@ -1,0 +1,404 @@
+//! The planner and the way in for people, on a real store, by a clock that a test moves.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use almanack_core::{
+    plan::{
+        Definition, Edited, Firing, Origin, Overlap, ScheduleName, Slot, State, Trigger, Verdict,
+    },
+    store::{LedgerPage, ScheduleStore, TaskFilter, TaskStore},
+    target::Target,
+    task::{Status, Task},
+};
+use almanack_engine::{
+    planner::{Planned, Planner},
+    schedules::{Backfill, Error, Overlapping, Schedules, Wanted},
+    zones::Zones,
+};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::{
+    clock::ManualClock,
+    fixture::{START, at, claim_request},
+};
+use jiff::{SignedDuration, Timestamp};
+
+struct Desk {
+    store: Arc<SqliteStore>,
+    clock: Arc<ManualClock>,
+    planner: Planner,
+    schedules: Schedules,
+}
+
+fn name(text: &str) -> ScheduleName {
+    ScheduleName::parse(text).unwrap()
+}
+
+fn hourly() -> Definition {
+    let url = "https://example.org/hook".to_owned();
+    Definition::new("0 * * * *", Target::Webhook { url, body: None })
+}
+
+impl Desk {
+    fn new() -> Self {
+        let store = Arc::new(SqliteStore::in_memory().unwrap());
+        let clock = Arc::new(ManualClock::at(START));
+        let zones = Arc::new(Zones::default());
+        Self {
+            planner: Planner::new(store.clone(), clock.clone(), zones.clone()),
+            schedules: Schedules::new(store.clone(), clock.clone(), zones),
+            store,
+            clock,
+        }
+    }
+
+    async fn put(&self, definition: Definition) -> Result<Option<Edited>, Error> {
+        let nightly = name("nightly");
+        let put = self.schedules.put(&nightly, definition, Origin::Api, "ada");
+        Ok(put.await?.edited)
+    }
+
+    async fn pass_at(&self, now: Timestamp) -> Planned {
+        self.clock.set(now);
+        self.planner.pass().await.unwrap()
+    }
+
+    /// The ledger in short, oldest first.
+    async fn ledger(&self) -> Vec<String> {
+        let id = self.schedules.load(&name("nightly")).await.unwrap().id;
+        let page = LedgerPage {
+            before: Timestamp::MAX,
+            limit: 1_000,
+        };
+        let rows = self.store.load_slots(id, page).await.unwrap();
+        rows.iter().rev().map(tell).collect()
+    }
+
+    async fn firings(&self) -> Vec<Task> {
+        let filter = TaskFilter {
+            limit: 100,
+            ..TaskFilter::default()
+        };
+        let mut tasks = self.store.list_tasks(&filter).await.unwrap();
+        tasks.reverse();
+        tasks
+    }
+}
+
+fn tell(row: &Slot) -> String {
+    let clock = row.slot_at.strftime("%H:%M");
+    match row.slots {
+        1 => format!("{clock} {}", row.verdict.as_str()),
+        slots => format!("{clock} {} x{slots}", row.verdict.as_str()),
+    }
+}
+
+const HOUR: i64 = 3_600;
+
+#[tokio::test]
+async fn dp_05_a_slot_fires_once_however_many_planners_look() {
+    let desk = Desk::new();
+    desk.put(hourly()).await.unwrap();
+    let zones = Arc::new(Zones::default());
+    let other = Planner::new(desk.store.clone(), desk.clock.clone(), zones);
+    desk.clock.set(at(HOUR));
+    let (one, two) = tokio::join!(desk.planner.pass(), other.pass());
+    assert_eq!(one.unwrap().fired + two.unwrap().fired, 1);
+    assert_eq!(desk.ledger().await, ["09:00 fired"]);
+    let firings = desk.firings().await;
+    assert_eq!(firings.len(), 1);
+    let subject = firings[0].identity.to_string();
+    assert_eq!(subject, "(schedule:nightly@2026-01-05T09:00:00Z, DISPATCH)");
+    let firing = Firing::read(&firings[0].payload).unwrap();
+    assert_eq!(firing.nominal_at, at(HOUR));
+    assert_eq!(firing.trigger, Trigger::Schedule);
+    assert!(!firing.caught_up);
+}
+
+#[tokio::test]
+async fn dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger() {
+    let desk = Desk::new();
+    desk.put(hourly()).await.unwrap();
+    let planned = desk.pass_at(at(5 * HOUR + 60)).await;
+    assert_eq!((planned.fired, planned.skipped), (1, 4));
+    assert_eq!(planned.next_look_at, Some(at(6 * HOUR)));
+    assert_eq!(
+        desk.ledger().await,
+        ["09:00 too_late x4", "13:00 caught_up"]
+    );
+    let night = name("nightly");
+    let why = |h| desk.schedules.why(&night, at(h * HOUR));
+    let lost = why_of(why(2).await);
+    assert!(
+        lost.contains("was skipped: nothing planned it until 2026-01-05T13:01:00Z"),
+        "{lost}"
+    );
+    let won = why_of(why(5).await);
+    assert!(
+        won.contains("was missed and caught up 60 s after its time"),
+        "{won}"
+    );
+    let to_come = why_of(why(6).await);
+    assert!(to_come.contains("is still to come"), "{to_come}");
+}
+
+fn why_of(answer: Result<almanack_engine::schedules::Answer, Error>) -> String {
+    answer.unwrap().sentence
+}
+
+#[tokio::test]
+async fn a_change_settles_what_was_due_and_keeps_the_history() {
+    let desk = Desk::new();
+    assert_eq!(desk.put(hourly()).await.unwrap(), Some(Edited::Created));
+    assert_eq!(desk.put(hourly()).await.unwrap(), None, "already so");
+    desk.clock.set(at(HOUR));
+    let daily = Definition {
+        expression: "30 12 * * *".to_owned(),
+        ..hourly()
+    };
+    assert_eq!(desk.put(daily).await.unwrap(), Some(Edited::Changed));
+    assert_eq!(
+        desk.ledger().await,
+        ["09:00 fired"],
+        "due by the old definition"
+    );
+    let schedule = desk.schedules.load(&name("nightly")).await.unwrap();
+    assert_eq!(schedule.revision, 2);
+    assert_eq!(schedule.next_at, Some(at(4 * HOUR + 1_800)));
+    let edits = desk.store.load_edits(schedule.id, 10).await.unwrap();
+    let told: Vec<_> = edits
+        .iter()
+        .map(|edit| (edit.revision, edit.edited))
+        .collect();
+    assert_eq!(told, [(1, Edited::Created), (2, Edited::Changed)]);
+    let before = why_of(desk.schedules.why(&name("nightly"), at(HOUR)).await);
+    assert!(
+        before.contains("fired"),
+        "asked by the rule of then: {before}"
+    );
+}
+
+#[tokio::test]
+async fn dp_17_a_pause_is_recorded_with_its_note_when_it_ends() {
+    let desk = Desk::new();
+    desk.put(hourly()).await.unwrap();
+    let night = name("nightly");
+    let note = Some("moving house".to_owned());
+    desk.schedules
+        .pause(&night, None, note.clone(), "ada")
+        .await
+        .unwrap();
+    let again = desk
+        .schedules
+        .pause(&night, None, note, "ada")
+        .await
+        .unwrap();
+    assert_eq!(again.edited, None, "already so");
+    assert_eq!(desk.pass_at(at(3 * HOUR + 60)).await.fired, 0);
+    let during = why_of(desk.schedules.why(&night, at(2 * HOUR)).await);
+    assert!(during.contains("paused by ada: moving house"), "{during}");
+    desk.schedules.resume(&night, "bob").await.unwrap();
+    assert_eq!(desk.ledger().await, ["09:00 paused x3"]);
+    assert_eq!(desk.pass_at(at(4 * HOUR)).await.fired, 1);
+    let after = why_of(desk.schedules.why(&night, at(2 * HOUR)).await);
+    assert!(after.contains("paused by ada: moving house"), "{after}");
+}
+
+#[tokio::test]
+async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped() {
+    let desk = Desk::new();
+    desk.put(hourly()).await.unwrap();
+    desk.pass_at(at(HOUR)).await;
+    desk.pass_at(at(2 * HOUR)).await;
+    assert_eq!(desk.ledger().await, ["09:00 fired", "10:00 overlap"]);
+    let refused = desk
+        .schedules
+        .fire(&name("nightly"), Overlapping::AsPlanned, "ada")
+        .await;
+    assert!(
+        matches!(refused, Err(Error::Overlaps { .. })),
+        "by hand neither"
+    );
+    let forced = desk
+        .schedules
+        .fire(&name("nightly"), Overlapping::Forced, "ada")
+        .await
+        .unwrap();
+    assert_eq!(forced.nominal_at, at(2 * HOUR));
+    let schedule = desk.schedules.load(&name("nightly")).await.unwrap();
+    assert_eq!(schedule.next_at, Some(at(3 * HOUR)), "the cursor stays");
+    assert_eq!(desk.ledger().await.len(), 2, "and so does the ledger");
+    let firing = Firing::read(&desk.firings().await[1].payload).unwrap();
+    assert_eq!(firing.trigger, Trigger::Manual);
+}
+
+#[tokio::test]
+async fn dp_17_cancel_running_takes_the_predecessor_back() {
+    let desk = Desk::new();
+    let definition = Definition {
+        overlap: Overlap::CancelRunning,
+        ..hourly()
+    };
+    desk.put(definition).await.unwrap();
+    desk.pass_at(at(HOUR)).await;
+    let claimed = desk
+        .store
+        .claim(claim_request(1, at(HOUR), 10))
+        .await
+        .unwrap();
+    assert_eq!(claimed.tasks.len(), 1);
+    desk.pass_at(at(2 * HOUR)).await;
+    let statuses: Vec<Status> = desk
+        .firings()
+        .await
+        .iter()
+        .map(|task| task.status)
+        .collect();
+    assert_eq!(statuses, [Status::Cancelled, Status::Init]);
+}
+
+#[tokio::test]
+async fn a_backfill_fires_what_did_not_fire_once_and_at_a_pace() {
+    let desk = Desk::new();
+    desk.put(hourly()).await.unwrap();
+    desk.pass_at(at(3 * HOUR)).await;
+    assert_eq!(desk.ledger().await, ["09:00 too_late x2", "11:00 fired"]);
+    let wish = Backfill {
+        from: at(HOUR),
+        to: at(3 * HOUR),
+        pace: SignedDuration::from_secs(30),
+    };
+    let night = name("nightly");
+    let planned = desk.schedules.plan_backfill(&night, wish).await.unwrap();
+    assert_eq!((planned.slots.len(), planned.fires()), (2, 2));
+    assert_eq!(desk.firings().await.len(), 1, "a dry run fires nothing");
+    let done = desk.schedules.backfill(&night, wish, "ada").await.unwrap();
+    let times: Vec<_> = done
+        .slots
+        .iter()
+        .filter_map(|slot| slot.execute_at)
+        .collect();
+    assert_eq!(times, [at(3 * HOUR), at(3 * HOUR + 30)]);
+    let again = desk.schedules.backfill(&night, wish, "ada").await.unwrap();
+    assert_eq!(again.fires(), 0, "asking twice fires once");
+    let told = why_of(desk.schedules.why(&night, at(HOUR)).await);
+    assert!(told.contains("it was fired by hand later"), "{told}");
+    for (from, to) in [(3, 3), (4, 9), (5, 4)] {
+        let wish = Backfill {
+            from: at(from * HOUR),
+            to: at(to * HOUR),
+            ..wish
+        };
+        let refused = desk.schedules.backfill(&night, wish, "ada").await;
+        assert!(matches!(refused, Err(Error::Range { .. })));
+    }
+}
+
+#[tokio::test]
+async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone() {
+    let desk = Desk::new();
+    desk.put(hourly()).await.unwrap();
+    let other = name("other");
+    desk.schedules
+        .put(&other, hourly(), Origin::Api, "ada")
+        .await
+        .unwrap();
+    let mut broken = desk.schedules.load(&name("nightly")).await.unwrap();
+    broken.definition = broken.definition.replace("UTC", "Mars/Olympus");
+    broken.version += 1;
+    let write = almanack_core::plan::ScheduleWrite {
+        seen: Some(broken.version - 1),
+        decided_at: START,
+        schedule: broken,
+        slots: Vec::new(),
+        fires: Vec::new(),
+        cancel: None,
+        edit: None,
+    };
+    desk.store.write_schedules(vec![write]).await.unwrap();
+    assert_eq!(desk.pass_at(at(HOUR)).await.fired, 1, "the other one");
+    let parked = desk.schedules.load(&name("nightly")).await.unwrap();
+    let State::Parked { reason, .. } = &parked.state else {
+        panic!("not parked: {:?}", parked.state);
+    };
+    assert!(
+        reason.contains("unknown time zone `Mars/Olympus`"),
+        "{reason}"
+    );
+    assert_eq!(desk.put(hourly()).await.unwrap(), Some(Edited::Changed));
+    let planned = desk.pass_at(at(2 * HOUR)).await;
+    assert_eq!(planned.fired, 1, "mended by a change; the other still runs");
+}
+
+#[tokio::test]
+async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others() {
+    let desk = Desk::new();
+    let want = |name_: &str, expression: &str| Wanted {
+        name: name(name_),
+        definition: Definition {
+            expression: expression.to_owned(),
+            ..hourly()
+        },
+    };
+    let nobody = BTreeSet::new();
+    let wanted = vec![
+        want("good", "0 8 * * *"),
+        want("never", "0 0 30 2 *"),
+        want("late", "0 9 * * *"),
+    ];
+    let synced = desk
+        .schedules
+        .sync(Origin::File, wanted, &nobody, "file")
+        .await
+        .unwrap();
+    assert_eq!(synced.created, [name("good"), name("late")]);
+    assert_eq!(synced.refused.len(), 1);
+    assert_eq!(
+        synced.refused[0].1.to_string(),
+        "expression `0 0 30 2 *` never fires"
+    );
+    let refused = desk
+        .schedules
+        .put(&name("good"), hourly(), Origin::Api, "ada")
+        .await;
+    assert!(
+        matches!(refused, Err(Error::Managed { .. })),
+        "it is the file's"
+    );
+    let wanted = vec![want("good", "0 8 * * *")];
+    let synced = desk
+        .schedules
+        .sync(Origin::File, wanted, &nobody, "file")
+        .await
+        .unwrap();
+    assert_eq!((synced.unchanged, synced.removed), (1, vec![name("late")]));
+    let gone = desk.schedules.load(&name("late")).await;
+    assert!(matches!(gone, Err(Error::Unknown { .. })));
+    let again = desk
+        .schedules
+        .put(&name("late"), hourly(), Origin::Api, "ada")
+        .await
+        .unwrap();
+    assert_eq!(
+        again.edited,
+        Some(Edited::Created),
+        "a removed name is free again"
+    );
+}
+
+#[tokio::test]
+async fn dp_08_verdicts_tell_fired_from_caught_up() {
+    let desk = Desk::new();
+    desk.put(hourly()).await.unwrap();
+    desk.pass_at(at(HOUR + 20 * 60)).await;
+    let answer = desk
+        .schedules
+        .why(&name("nightly"), at(HOUR))
+        .await
+        .unwrap();
+    assert_eq!(answer.verdict, Some(Verdict::CaughtUp));
+    assert!(
+        Firing::read(&desk.firings().await[0].payload)
+            .unwrap()
+            .caught_up
+    );
+}

@@ -1,0 +1,82 @@
+//! Schedules on PostgreSQL: looking them up.
+
+use almanack_core::{
+    plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, Slot},
+    store::{DueSchedules, LedgerPage, Result, ScheduleFilter},
+};
+use jiff::Timestamp;
+use tokio_postgres::types::ToSql;
+
+use super::PostgresStore;
+use crate::{
+    row::{self, micros, most},
+    schedule,
+};
+
+/// Where the position stands: behind the columns of a schedule.
+const POSITION: usize = 17;
+
+impl PostgresStore {
+    pub(super) async fn due(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
+        let one_more = most(limit.saturating_add(1));
+        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(now), &one_more];
+        let rows = self
+            .rows("load due schedules", schedule::LOAD_DUE, &parameters)
+            .await?;
+        let found = rows.iter().map(row::schedule).collect::<Result<_>>()?;
+        Ok(schedule::due(found, now, limit))
+    }
+
+    pub(super) async fn named(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
+        let asked: Vec<&str> = names.iter().map(ScheduleName::as_str).collect();
+        let rows = self
+            .rows("load schedules", schedule::LOAD_POSTGRES, &[&asked])
+            .await?;
+        let mut found: Vec<Option<Schedule>> = names.iter().map(|_| None).collect();
+        for row in rows {
+            let position = usize::try_from(row.get::<_, i64>(POSITION)).unwrap_or(0);
+            if let Some(place) = found.get_mut(position.wrapping_sub(1)) {
+                *place = Some(row::schedule(&row)?);
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) async fn schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+        let parameters: [&(dyn ToSql + Sync); 5] = [
+            &schedule::after(filter),
+            &filter.origin.map(Origin::as_str),
+            &filter.state,
+            &i64::from(schedule::with_removed(filter)),
+            &most(filter.limit),
+        ];
+        let rows = self
+            .rows("list schedules", schedule::LIST, &parameters)
+            .await?;
+        rows.iter().map(row::schedule).collect()
+    }
+
+    pub(super) async fn ledger(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
+        let parameters: [&(dyn ToSql + Sync); 3] = [&id.0, &micros(page.before), &most(page.limit)];
+        let rows = self
+            .rows("load ledger", schedule::LOAD_SLOTS, &parameters)
+            .await?;
+        rows.iter().map(row::slot).collect()
+    }
+
+    pub(super) async fn edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
+        let parameters: [&(dyn ToSql + Sync); 2] = [&id.0, &most(limit)];
+        let rows = self
+            .rows("load edits", schedule::LOAD_EDITS, &parameters)
+            .await?;
+        rows.iter().rev().map(row::edit).collect()
+    }
+
+    pub(super) async fn forget_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(before), &most(limit)];
+        let gone = self
+            .execute("prune ledger", schedule::PRUNE_SLOTS_POSTGRES, &parameters)
+            .await?;
+        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+    }
+}

@@ -1,0 +1,120 @@
+//! Rows of schedules, and the columns a schedule's state is kept in.
+
+use almanack_core::{
+    plan::{Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleName, Slot, State, Verdict},
+    store::Result,
+    task::Subject,
+};
+use jiff::Timestamp;
+
+use super::{Row, instant, maybe_instant, unreadable};
+
+/// Reads the columns of a schedule listed in `schedule.rs`.
+pub(crate) fn schedule(row: &impl Row) -> Result<Schedule> {
+    let origin = row.text(2)?;
+    let state = StateColumns {
+        since: maybe_instant(row.big_or_null(7)?)?,
+        until: maybe_instant(row.big_or_null(8)?)?,
+        note: row.text_or_null(9)?,
+        by: row.text_or_null(10)?,
+    };
+    let last = row.text_or_null(14)?;
+    Ok(Schedule {
+        id: ScheduleId(row.big(0)?),
+        name: ScheduleName::parse(&row.text(1)?).map_err(unreadable)?,
+        origin: Origin::parse(&origin).ok_or_else(|| unreadable(format!("origin `{origin}`")))?,
+        definition: row.text(3)?,
+        revision: row.big(4)?,
+        version: row.big(5)?,
+        state: state.read(&row.text(6)?)?,
+        next_at: maybe_instant(row.big_or_null(11)?)?,
+        waits_since: maybe_instant(row.big_or_null(12)?)?,
+        look_at: maybe_instant(row.big_or_null(13)?)?,
+        last: last
+            .map(|subject| Subject::parse(&subject).map_err(unreadable))
+            .transpose()?,
+        created_at: instant(row.big(15)?)?,
+        changed_at: instant(row.big(16)?)?,
+    })
+}
+
+/// What is kept about a state beside its name; what a state does not know of is null.
+#[derive(Default)]
+pub(crate) struct StateColumns {
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
+    /// What was said about a pause; why a schedule is parked.
+    pub(crate) note: Option<String>,
+    pub(crate) by: Option<String>,
+}
+
+impl StateColumns {
+    pub(crate) fn of(state: &State) -> Self {
+        match state {
+            State::Active => Self::default(),
+            State::Paused(pause) => Self {
+                since: Some(pause.since),
+                until: pause.until,
+                note: pause.note.clone(),
+                by: Some(pause.by.clone()),
+            },
+            State::Parked { since, reason } => Self {
+                since: Some(*since),
+                note: Some(reason.clone()),
+                ..Self::default()
+            },
+            State::Removed { since } => Self {
+                since: Some(*since),
+                ..Self::default()
+            },
+        }
+    }
+
+    fn read(self, name: &str) -> Result<State> {
+        let missing = || unreadable(format!("state `{name}` without its facts"));
+        let since = self.since.ok_or_else(missing);
+        Ok(match name {
+            "active" => State::Active,
+            "paused" => State::Paused(Pause {
+                since: since?,
+                until: self.until,
+                note: self.note,
+                by: self.by.ok_or_else(missing)?,
+            }),
+            "parked" => State::Parked {
+                since: since?,
+                reason: self.note.ok_or_else(missing)?,
+            },
+            "removed" => State::Removed { since: since? },
+            _ => return Err(unreadable(format!("state `{name}`"))),
+        })
+    }
+}
+
+/// Reads the columns of a ledger row listed in `schedule.rs`.
+pub(crate) fn slot(row: &impl Row) -> Result<Slot> {
+    let verdict = row.text(3)?;
+    Ok(Slot {
+        slot_at: instant(row.big(0)?)?,
+        last_at: instant(row.big(1)?)?,
+        slots: u64::try_from(row.big(2)?).map_err(unreadable)?,
+        verdict: Verdict::parse(&verdict)
+            .ok_or_else(|| unreadable(format!("verdict `{verdict}`")))?,
+        detail: row.text_or_null(4)?,
+        revision: row.big(5)?,
+        decided_at: instant(row.big(6)?)?,
+    })
+}
+
+/// Reads the columns of an edit listed in `schedule.rs`.
+pub(crate) fn edit(row: &impl Row) -> Result<Edit> {
+    let edited = row.text(1)?;
+    Ok(Edit {
+        revision: row.big(0)?,
+        edited: Edited::parse(&edited).ok_or_else(|| unreadable(format!("edit `{edited}`")))?,
+        by: row.text(2)?,
+        note: row.text_or_null(3)?,
+        definition: row.text(4)?,
+        at: instant(row.big(5)?)?,
+    })
+}

@@ -1,0 +1,176 @@
+//! Statements about schedules, their ledgers and what people did to them.
+//!
+//! A schedule's row is the lock of everything that belongs to it: a write first takes the row by its
+//! `version`, and only who got it writes ledger rows, firings and the edit, in the same transaction.
+//! A slot that is in the ledger stays as it was first decided, and a firing whose identity exists is
+//! left alone: clocks differ by moments, and what happened has happened.
+
+use almanack_core::{
+    plan::{Schedule, ScheduleName},
+    store::{DueSchedules, ScheduleFilter},
+};
+use jiff::Timestamp;
+
+/// What [`crate::row::schedule`] reads.
+macro_rules! columns {
+    () => {
+        "s.schedule_id, s.name, s.origin, s.definition, s.revision, s.version, s.state, \
+         s.state_since_us, s.state_until_us, s.state_note, s.state_by, s.next_at_us, \
+         s.waits_since_us, s.look_at_us, s.last_subject, s.created_at_us, s.changed_at_us"
+    };
+}
+
+/// What is due, and the first one that is not; one text, so that nothing slips between the two.
+pub(crate) const LOAD_DUE: &str = concat!(
+    "select * from (select ",
+    columns!(),
+    " from schedule s where s.look_at_us <= $1 \
+     order by s.look_at_us, s.schedule_id limit $2) due \
+     union all select * from (select ",
+    columns!(),
+    " from schedule s where s.look_at_us > $1 \
+     order by s.look_at_us, s.schedule_id limit 1) coming"
+);
+
+pub(crate) const LOAD_SQLITE: &str =
+    concat!("select ", columns!(), " from schedule s where s.name = ?1");
+/// Many; the position in the list comes last. The `limit` keeps the planner from turning the join
+/// around.
+pub(crate) const LOAD_POSTGRES: &str = concat!(
+    "select ",
+    columns!(),
+    ", u.position from unnest($1::text[]) with ordinality u(name, position) \
+     cross join lateral (select * from schedule x where x.name = u.name limit 1) s"
+);
+
+/// A page, by name. A filter that is not set is null.
+pub(crate) const LIST: &str = concat!(
+    "select ",
+    columns!(),
+    " from schedule s where s.name > $1 \
+     and (cast($2 as text) is null or s.origin = $2) \
+     and (cast($3 as text) is null or s.state = $3) \
+     and (cast($4 as bigint) = 1 or s.state <> 'removed') order by s.name limit $5"
+);
+
+macro_rules! insert_columns {
+    () => {
+        "insert into schedule (name, origin, definition, revision, version, state, \
+         state_since_us, state_until_us, state_note, state_by, next_at_us, waits_since_us, \
+         look_at_us, last_subject, changed_at_us, created_at_us) "
+    };
+}
+/// Writes a new schedule unless its name is taken, by a removed one too.
+pub(crate) const INSERT_SQLITE: &str = concat!(
+    insert_columns!(),
+    "values (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
+     on conflict (name) do nothing"
+);
+pub(crate) const INSERT_POSTGRES: &str = concat!(
+    insert_columns!(),
+    "select name, origin, definition, revision, 1, state, state_since_us, state_until_us, \
+     state_note, state_by, next_at_us, waits_since_us, look_at_us, last_subject, changed_at_us, \
+     created_at_us from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], \
+     $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], \
+     $12::bigint[], $13::text[], $14::bigint[], $15::bigint[]) \
+     u(name, origin, definition, revision, state, state_since_us, state_until_us, state_note, \
+     state_by, next_at_us, waits_since_us, look_at_us, last_subject, changed_at_us, \
+     created_at_us) on conflict (name) do nothing returning name, schedule_id"
+);
+
+/// Takes the row if it is still the version that was seen. Name and birth never change.
+pub(crate) const UPDATE_SQLITE: &str = "update schedule set version = version + 1, origin = ?3, \
+     definition = ?4, revision = ?5, state = ?6, state_since_us = ?7, state_until_us = ?8, \
+     state_note = ?9, state_by = ?10, next_at_us = ?11, waits_since_us = ?12, look_at_us = ?13, \
+     last_subject = ?14, changed_at_us = ?15 where schedule_id = ?1 and version = ?2";
+pub(crate) const UPDATE_POSTGRES: &str = "update schedule s set version = s.version + 1, \
+     origin = u.origin, definition = u.definition, revision = u.revision, state = u.state, \
+     state_since_us = u.state_since_us, state_until_us = u.state_until_us, \
+     state_note = u.state_note, state_by = u.state_by, next_at_us = u.next_at_us, \
+     waits_since_us = u.waits_since_us, look_at_us = u.look_at_us, \
+     last_subject = u.last_subject, changed_at_us = u.changed_at_us \
+     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], \
+     $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], \
+     $13::bigint[], $14::text[], $15::bigint[]) \
+     u(schedule_id, seen, origin, definition, revision, state, state_since_us, state_until_us, \
+     state_note, state_by, next_at_us, waits_since_us, look_at_us, last_subject, changed_at_us) \
+     where s.schedule_id = any (array[u.schedule_id]) and s.version = u.seen \
+     returning s.schedule_id";
+
+/// What [`crate::row::slot`] reads.
+macro_rules! slot_columns {
+    () => {
+        "slot_at_us, last_at_us, slots, verdict, detail, revision, decided_at_us"
+    };
+}
+pub(crate) const NOTE_SLOT_SQLITE: &str = concat!(
+    "insert into slot (schedule_id, ",
+    slot_columns!(),
+    ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict (schedule_id, slot_at_us) do nothing"
+);
+pub(crate) const NOTE_SLOT_POSTGRES: &str = concat!(
+    "insert into slot (schedule_id, ",
+    slot_columns!(),
+    ") select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], \
+     $6::text[], $7::bigint[], $8::bigint[]) on conflict (schedule_id, slot_at_us) do nothing"
+);
+pub(crate) const LOAD_SLOTS: &str = concat!(
+    "select ",
+    slot_columns!(),
+    " from slot where schedule_id = $1 and slot_at_us < $2 order by slot_at_us desc limit $3"
+);
+/// Oldest first. SQLite finds the rows by their key again, PostgreSQL by where they lie.
+pub(crate) const PRUNE_SLOTS_SQLITE: &str = "delete from slot where (schedule_id, slot_at_us) in \
+     (select schedule_id, slot_at_us from slot where last_at_us < ?1 \
+     order by last_at_us limit ?2)";
+pub(crate) const PRUNE_SLOTS_POSTGRES: &str = "delete from slot where ctid = any (array( \
+     select ctid from slot where last_at_us < $1 order by last_at_us limit $2))";
+
+/// What [`crate::row::edit`] reads.
+macro_rules! edit_columns {
+    () => {
+        "revision, edited, by_whom, note, definition, at_us"
+    };
+}
+pub(crate) const NOTE_EDIT_SQLITE: &str = concat!(
+    "insert into schedule_edit (schedule_id, version, ",
+    edit_columns!(),
+    ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+);
+pub(crate) const NOTE_EDIT_POSTGRES: &str = concat!(
+    "insert into schedule_edit (schedule_id, version, ",
+    edit_columns!(),
+    ") select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], \
+     $6::text[], $7::text[], $8::bigint[])"
+);
+/// Newest first, so that the limit keeps the newest; the caller turns them around.
+pub(crate) const LOAD_EDITS: &str = concat!(
+    "select ",
+    edit_columns!(),
+    " from schedule_edit where schedule_id = $1 order by version desc limit $2"
+);
+
+/// Sorts what [`LOAD_DUE`] found, asked for one more than `limit`, into what is to be looked at now and
+/// when to come back.
+pub(crate) fn due(mut found: Vec<Schedule>, now: Timestamp, limit: usize) -> DueSchedules {
+    // `union all` promises no order.
+    found.sort_by_key(|schedule| (schedule.look_at, schedule.id));
+    let is_due = |schedule: &&Schedule| schedule.look_at.is_some_and(|at| at <= now);
+    let answered = found.iter().take(limit).take_while(is_due).count();
+    let next_look_at = found.get(answered).and_then(|schedule| schedule.look_at);
+    found.truncate(answered);
+    DueSchedules {
+        schedules: found,
+        next_look_at,
+    }
+}
+
+/// Where a page begins: every name comes after the empty one.
+pub(crate) fn after(filter: &ScheduleFilter) -> &str {
+    filter.after.as_ref().map_or("", ScheduleName::as_str)
+}
+
+/// Whether removed schedules are listed: naming their state asks for them too.
+pub(crate) fn with_removed(filter: &ScheduleFilter) -> bool {
+    filter.removed || filter.state.as_deref() == Some("removed")
+}

@@ -1,0 +1,246 @@
+//! Schedules on SQLite.
+
+use almanack_core::{
+    plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    store::{Applied, DueSchedules, LedgerPage, Result, ScheduleFilter},
+    task::Subject,
+};
+use jiff::Timestamp;
+use rusqlite::{CachedStatement, Connection, Params, params};
+
+use crate::{
+    nudge::hint_of_write,
+    row::{self, StateColumns, many, micros, most},
+    schedule,
+    sqlite::{
+        SAFETY_POLL, SqliteStore,
+        task::{apply, insert},
+        thread::Outcome,
+    },
+};
+
+impl SqliteStore {
+    pub(super) async fn due(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
+        self.read("load due schedules", move |connection| {
+            let mut statement = connection.prepare_cached(schedule::LOAD_DUE)?;
+            let one_more = most(limit.saturating_add(1));
+            let found = schedules(&mut statement, params![micros(now), one_more])?;
+            Ok(schedule::due(found, now, limit))
+        })
+        .await
+    }
+
+    pub(super) async fn named(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
+        let names = names.to_vec();
+        self.read("load schedules", move |connection| {
+            let mut statement = connection.prepare_cached(schedule::LOAD_SQLITE)?;
+            let mut load = |name: &ScheduleName| -> Outcome<Option<Schedule>> {
+                let mut rows = statement.query([name.as_str()])?;
+                Ok(rows.next()?.map(row::schedule).transpose()?)
+            };
+            names.iter().map(&mut load).collect()
+        })
+        .await
+    }
+
+    pub(super) async fn schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+        let filter = filter.clone();
+        self.read("list schedules", move |connection| {
+            let mut statement = connection.prepare_cached(schedule::LIST)?;
+            let parameters = params![
+                schedule::after(&filter),
+                filter.origin.map(Origin::as_str),
+                filter.state,
+                schedule::with_removed(&filter),
+                most(filter.limit),
+            ];
+            schedules(&mut statement, parameters)
+        })
+        .await
+    }
+
+    pub(super) async fn decide(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
+        let hints: Vec<Option<Timestamp>> = writes
+            .iter()
+            .map(|write| hint_of_write(write, SAFETY_POLL))
+            .collect();
+        let answers = self
+            .write("write schedules", move |connection| {
+                writes
+                    .iter()
+                    .map(|write| whole(connection, write))
+                    .collect::<Outcome<Vec<_>>>()
+            })
+            .await?;
+        let done = hints.iter().zip(&answers);
+        let done = done.filter(|(_, answer)| **answer != Applied::Lost);
+        if let Some(due_at) = done.filter_map(|(hint, _)| *hint).min() {
+            self.nudger.nudge(due_at);
+        }
+        Ok(answers)
+    }
+
+    pub(super) async fn ledger(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
+        self.read("load ledger", move |connection| {
+            let mut statement = connection.prepare_cached(schedule::LOAD_SLOTS)?;
+            let mut rows = statement.query(params![id.0, micros(page.before), most(page.limit)])?;
+            let mut slots = Vec::new();
+            while let Some(row) = rows.next()? {
+                slots.push(row::slot(row)?);
+            }
+            Ok(slots)
+        })
+        .await
+    }
+
+    pub(super) async fn edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
+        self.read("load edits", move |connection| {
+            let mut statement = connection.prepare_cached(schedule::LOAD_EDITS)?;
+            let mut rows = statement.query(params![id.0, most(limit)])?;
+            let mut edits = Vec::new();
+            while let Some(row) = rows.next()? {
+                edits.push(row::edit(row)?);
+            }
+            edits.reverse();
+            Ok(edits)
+        })
+        .await
+    }
+
+    pub(super) async fn forget_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.write("prune ledger", move |connection| {
+            let mut statement = connection.prepare_cached(schedule::PRUNE_SLOTS_SQLITE)?;
+            Ok(statement.execute(params![micros(before), most(limit)])?)
+        })
+        .await
+    }
+}
+
+fn schedules(
+    statement: &mut CachedStatement<'_>,
+    parameters: impl Params,
+) -> Outcome<Vec<Schedule>> {
+    let mut rows = statement.query(parameters)?;
+    let mut schedules = Vec::new();
+    while let Some(row) = rows.next()? {
+        schedules.push(row::schedule(row)?);
+    }
+    Ok(schedules)
+}
+
+/// Carries out one write, or nothing of it.
+fn whole(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
+    let Some(change) = &write.cancel else {
+        return take(connection, write);
+    };
+    // Only here is something written before it is known whether it stays. Others share the
+    // transaction: only our own part is undone.
+    connection.execute_batch("savepoint schedule_write")?;
+    let mut answer = take(connection, write)?;
+    if answer != Applied::Lost && apply(connection, change)? == Applied::Lost {
+        answer = Applied::Lost;
+        connection.execute_batch("rollback to schedule_write")?;
+    }
+    connection.execute_batch("release schedule_write")?;
+    Ok(answer)
+}
+
+/// Takes the row, and if it was there to be taken, writes what belongs to it.
+fn take(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
+    let taken = match write.seen {
+        None => created(connection, &write.schedule)?,
+        Some(seen) => changed(connection, &write.schedule, seen)?,
+    };
+    let Some(id) = taken else {
+        return Ok(Applied::Lost);
+    };
+    note_slots(connection, id, &write.slots)?;
+    let decided_at_us = micros(write.decided_at);
+    for fire in &write.fires {
+        insert(connection, fire, decided_at_us)?;
+    }
+    if let Some(edit) = &write.edit {
+        note_edit(connection, id, write.seen.unwrap_or(0) + 1, edit)?;
+    }
+    Ok(Applied::Done { inserted: None })
+}
+
+/// The number of the new row, unless its name was taken.
+fn created(connection: &Connection, new: &Schedule) -> Outcome<Option<ScheduleId>> {
+    let state = StateColumns::of(&new.state);
+    let mut statement = connection.prepare_cached(schedule::INSERT_SQLITE)?;
+    let rows = statement.execute(params![
+        new.name.as_str(),
+        new.origin.as_str(),
+        new.definition,
+        new.revision,
+        new.state.as_str(),
+        state.since.map(micros),
+        state.until.map(micros),
+        state.note,
+        state.by,
+        new.next_at.map(micros),
+        new.waits_since.map(micros),
+        new.look_at.map(micros),
+        new.last.as_ref().map(Subject::as_str),
+        micros(new.changed_at),
+        micros(new.created_at),
+    ])?;
+    Ok((rows == 1).then(|| ScheduleId(connection.last_insert_rowid())))
+}
+
+/// The number of the row, if it was still the version that was seen.
+fn changed(connection: &Connection, changed: &Schedule, seen: i64) -> Outcome<Option<ScheduleId>> {
+    let state = StateColumns::of(&changed.state);
+    let mut statement = connection.prepare_cached(schedule::UPDATE_SQLITE)?;
+    let rows = statement.execute(params![
+        changed.id.0,
+        seen,
+        changed.origin.as_str(),
+        changed.definition,
+        changed.revision,
+        changed.state.as_str(),
+        state.since.map(micros),
+        state.until.map(micros),
+        state.note,
+        state.by,
+        changed.next_at.map(micros),
+        changed.waits_since.map(micros),
+        changed.look_at.map(micros),
+        changed.last.as_ref().map(Subject::as_str),
+        micros(changed.changed_at),
+    ])?;
+    Ok((rows == 1).then_some(changed.id))
+}
+
+fn note_slots(connection: &Connection, id: ScheduleId, slots: &[Slot]) -> Outcome<()> {
+    let mut statement = connection.prepare_cached(schedule::NOTE_SLOT_SQLITE)?;
+    for slot in slots {
+        statement.execute(params![
+            id.0,
+            micros(slot.slot_at),
+            micros(slot.last_at),
+            many(slot.slots),
+            slot.verdict.as_str(),
+            slot.detail,
+            slot.revision,
+            micros(slot.decided_at),
+        ])?;
+    }
+    Ok(())
+}
+
+fn note_edit(connection: &Connection, id: ScheduleId, version: i64, edit: &Edit) -> Outcome<()> {
+    let mut statement = connection.prepare_cached(schedule::NOTE_EDIT_SQLITE)?;
+    statement.execute(params![
+        id.0,
+        version,
+        edit.revision,
+        edit.edited.as_str(),
+        edit.by,
+        edit.note,
+        edit.definition,
+        micros(edit.at),
+    ])?;
+    Ok(())
+}
