@@ -150,6 +150,19 @@ pub(crate) struct DemoArguments {
 pub(crate) enum WorldCommand {
     /// The reference article service: the other half of rescheduling
     ArticleService(ArticleServiceArguments),
+    /// A GitHub to call: refs, files, workflows, rate limits, faults
+    Github(GithubArguments),
+}
+
+/// How to run the simulated GitHub.
+#[derive(Debug, Args)]
+pub(crate) struct GithubArguments {
+    /// Address to listen at; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8091")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Tokens and repositories to start with, as JSON [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) setup: Option<PathBuf>,
 }
 
 /// How to run the article service.

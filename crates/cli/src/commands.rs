@@ -51,6 +51,7 @@ pub(crate) fn dispatch(
         Command::World(WorldCommand::ArticleService(arguments)) => {
             world::article_service(arguments, &inputs.environment, output)
         }
+        Command::World(WorldCommand::Github(arguments)) => world::github(arguments, output),
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());

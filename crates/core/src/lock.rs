@@ -23,16 +23,18 @@
 //! - A lock outlives the time in which its slot may still be tried, and the newest one of each
 //!   content stays for good: it tells the next start how far its schedule had come (DP-07, DP-08).
 
+mod doubts;
 mod expiry;
 mod key;
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
 
+pub use doubts::Doubts;
 pub use expiry::{FORGOTTEN_LATENESS_MAX, SKEW_MARGIN, expired, lateness_max};
 pub use key::{Content, LockKey, REF_PREFIX};
 
-use crate::store;
+use crate::{store, task::Invalid};
 
 /// Who got a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +99,14 @@ impl From<store::Error> for Error {
     }
 }
 
+impl From<Invalid> for Error {
+    fn from(invalid: Invalid) -> Self {
+        Self::Refused {
+            why: invalid.to_string(),
+        }
+    }
+}
+
 /// Locks on slots.
 #[async_trait]
 pub trait SlotLock: Send + Sync {
@@ -108,6 +118,7 @@ pub trait SlotLock: Send + Sync {
     /// The locks there are, in no order. What cannot be read as a lock is left out.
     async fn list(&self) -> Result<Vec<LockKey>, Error>;
 
-    /// Removes locks. One that is already gone counts as removed. After an error some may be gone.
+    /// Removes locks. One that is already gone counts as removed. Of very many it may leave some for
+    /// the next time, to spare the other side; after an error some may be gone.
     async fn clean(&self, expired: &[LockKey]) -> Result<(), Error>;
 }

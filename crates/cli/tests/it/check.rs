@@ -537,41 +537,41 @@ fn what_is_in_force_and_why() {
         .set("ALMANACK_NODE_SLOTS", "8")
         .set("ALMANACK_SERVER_ALLOWED_HOSTS", "a.example, b.example");
     insta::assert_snapshot!(home.run(&["check", "--set", "log.level=debug"]), @r#"
-    KEY                                 VALUE                                                   FROM
-    database.url                        "postgres://almanack@db.internal/almanack"              almanack.toml:3
-    database.password                   *** (file:password)                                     almanack.toml:4
-    database.durability                 "full"                                                  default
-    server.listen                       "127.0.0.1:8080"                                        default
-    server.allowed_hosts                ["a.example", "b.example"]                              ALMANACK_SERVER_ALLOWED_HOSTS
-    node.name                           (host name and a random ending)                         default
-    node.slots                          8                                                       ALMANACK_NODE_SLOTS
-    node.lease                          "30s"                                                   default
-    node.drain                          "20s"                                                   default
-    retry.base                          "5s"                                                    default
-    retry.cap                           "1h"                                                    default
-    retry.retry_after_cap               "6h"                                                    default
-    retention.days                      30                                                      default
-    limits.payload_bytes                65536                                                   default
-    limits.batch_items                  10000                                                   default
-    callback.timeout                    "10s"                                                   default
-    callback.secret                     *** (env:HOOK)                                          almanack.toml:7
-    kinds.ARTICLE_PUBLISH.url           "https://articles.internal/publish"                     almanack.toml:10
-    kinds.ARTICLE_PUBLISH.slots         (as in [node])                                          default
-    kinds.ARTICLE_PUBLISH.timeout       "1m30s"                                                 almanack.toml:11
-    kinds.ARTICLE_PUBLISH.secret        (as in [callback])                                      default
-    kinds.ARTICLE_PUBLISH.max_retry     3                                                       default
-    kinds.ARTICLE_PUBLISH.already_done  ["409:already_published"]                               almanack.toml:12
-    schedules.dispatch                  (none; the variable DISPATCH may hold the text itself)  default
-    schedules.reload                    "5s"                                                    default
-    github.api_url                      "https://api.github.com"                                default
-    github.token                        (none; workflows cannot be started)                     default
-    command.enabled                     false                                                   default
-    command.programs                    []                                                      default
-    command.directory                   "."                                                     default
-    command.environment                 []                                                      default
-    tick.secret                         (a tick needs a token)                                  default
-    log.format                          "text"                                                  default
-    log.level                           "debug"                                                 --set
+    KEY                                 VALUE                                       FROM
+    database.url                        "postgres://almanack@db.internal/almanack"  almanack.toml:3
+    database.password                   *** (file:password)                         almanack.toml:4
+    database.durability                 "full"                                      default
+    server.listen                       "127.0.0.1:8080"                            default
+    server.allowed_hosts                ["a.example", "b.example"]                  ALMANACK_SERVER_ALLOWED_HOSTS
+    node.name                           (host name and a random ending)             default
+    node.slots                          8                                           ALMANACK_NODE_SLOTS
+    node.lease                          "30s"                                       default
+    node.drain                          "20s"                                       default
+    retry.base                          "5s"                                        default
+    retry.cap                           "1h"                                        default
+    retry.retry_after_cap               "6h"                                        default
+    retention.days                      30                                          default
+    limits.payload_bytes                65536                                       default
+    limits.batch_items                  10000                                       default
+    callback.timeout                    "10s"                                       default
+    callback.secret                     *** (env:HOOK)                              almanack.toml:7
+    kinds.ARTICLE_PUBLISH.url           "https://articles.internal/publish"         almanack.toml:10
+    kinds.ARTICLE_PUBLISH.slots         (as in [node])                              default
+    kinds.ARTICLE_PUBLISH.timeout       "1m30s"                                     almanack.toml:11
+    kinds.ARTICLE_PUBLISH.secret        (as in [callback])                          default
+    kinds.ARTICLE_PUBLISH.max_retry     3                                           default
+    kinds.ARTICLE_PUBLISH.already_done  ["409:already_published"]                   almanack.toml:12
+    schedules.dispatch                  (none; or set DISPATCH)                     default
+    schedules.reload                    "5s"                                        default
+    github.api_url                      "https://api.github.com"                    default
+    github.token                        (none; workflows cannot be started)         default
+    command.enabled                     false                                       default
+    command.programs                    []                                          default
+    command.directory                   "."                                         default
+    command.environment                 []                                          default
+    tick.secret                         (a tick needs a token)                      default
+    log.format                          "text"                                      default
+    log.level                           "debug"                                     --set
     the configuration is good
     exit 0
     "#);

@@ -66,7 +66,7 @@ fn zone_target_and_policies_are_pointed_at() {
       |      ^^^^^^^^^^^^^^
       = hint: did you mean `Europe/Berlin`?
 
-    error: schedule `a`: target.repository: target.repository must be written owner/name
+    error: schedule `a`: target.repository must be written owner/name
      --> almanack.toml:9:44
       |
     9 | target = { type = "workflow", repository = "o", workflow = "w.yml" }
@@ -86,13 +86,13 @@ fn zone_target_and_policies_are_pointed_at() {
        |            ^^^^^^^^
        = hint: write "none" or "latest" or "all"
 
-    error: schedule `c`: splay: splay must be between 0s and 24h
+    error: schedule `c`: splay must be between 0s and 24h
       --> almanack.toml:20:9
        |
     20 | splay = "25h"
        |         ^^^^^
 
-    error: schedule `d`: overlap: catch_up = "all" and overlap = "cancel_running" contradict each other: every missed slot would cancel the one before it
+    error: schedule `d`: catch_up = "all" and overlap = "cancel_running" contradict each other: every missed slot would cancel the one before it
       --> almanack.toml:26:11
        |
     26 | overlap = "cancel_running"
@@ -159,7 +159,7 @@ fn unknown_and_missing_keys_are_told_with_their_neighbours() {
        | ^^^^^^^^^^^^
        = hint: for example target = { type = "webhook", url = "https://example.org/hook" }
 
-    error: schedule #4: name: schedule name `two words` must start with a letter or digit and have at most 100 letters, digits, `.`, `_` or `-`
+    error: schedule #4: schedule name `two words` must start with a letter or digit and have at most 100 letters, digits, `.`, `_` or `-`
       --> almanack.toml:14:8
        |
     14 | name = "two words"

@@ -1,0 +1,4 @@
+//! Locks against real Git servers and against GitHub's protocol.
+
+mod git;
+mod github;
