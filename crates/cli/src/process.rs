@@ -151,7 +151,7 @@ impl Process {
             stop.clone(),
         );
         let working = async {
-            self.node.run(stop).await;
+            Box::pin(self.node.run(stop)).await;
             drained.cancel();
         };
         let (served, (), ()) = tokio::join!(answering, working, reading);

@@ -51,13 +51,13 @@ async fn tick(
     let node = process::admit(ports, settings, name).await?;
     let schedules = wiring::schedules(store.clone(), clock.clone());
     Files::new(inputs.clone(), schedules).sync().await?;
-    let ticker = wiring::ticker(store, &clock, node.tally());
+    let passes = wiring::ticker(store, &clock, node.tally());
     let stop = process::stop_signal()?;
     let done = CancellationToken::new();
     let running = node.run_planned(done.clone());
     let ticking = async {
         let ticked = tokio::select! {
-            ticked = ticker.tick(budget) => ticked.map_err(Failure::from),
+            ticked = passes.tick(budget) => ticked.map_err(Failure::from),
             () = stop.cancelled() => Err(Failure::new(Exit::Failed, "stopped before it was done")),
         };
         done.cancel();

@@ -11,7 +11,7 @@ fn put(home: &Home, name: &str, expression: &str, further: &[&str]) -> crate::ha
 }
 
 #[test]
-fn a_schedule_is_put_listed_shown_changed_and_removed() {
+fn a_schedule_is_put_changed_and_listed() {
     let home = Home::new();
     let made = put(
         &home,
@@ -45,6 +45,14 @@ fn a_schedule_is_put_listed_shown_changed_and_removed() {
     NAME  STATE  WHEN  ZONE  TARGET  NEXT  ORIGIN
     paper  active  @daily  UTC  webhook  TIME  AGO  api
     ");
+}
+
+#[test]
+fn a_schedule_is_shown_and_removed() {
+    let home = Home::new();
+    put(&home, "paper", "@hourly", &HOOK).expect_data();
+    let policies = ["--catch-up", "all", "--splay", "10m", "--grace", "7d"];
+    put(&home, "paper", "@daily", &[&HOOK[..], &policies].concat()).expect_data();
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
     let stable: Vec<&str> = shown
         .lines()

@@ -1,6 +1,6 @@
 //! `almanack schedule show NAME`: everything about one schedule on one screen.
 
-use std::sync::Arc;
+use std::{fmt::Write as _, sync::Arc};
 
 use almanack_core::{
     plan::{Definition, Edit, Pause, Ready, Schedule, Slot, State, Unfit},
@@ -188,11 +188,11 @@ fn policies(ready: &Ready, next_at: Option<Timestamp>) -> Vec<(&'static str, Str
     let retry_for = next_at.map(|slot| when::rounded(ready.retry_for(slot)));
     let mut catch_up = word(json!(it.catch_up));
     if let Some(grace) = grace {
-        catch_up += &format!(", grace {grace}");
+        let _ = write!(catch_up, ", grace {grace}");
     }
     if it.catch_up == almanack_core::plan::CatchUp::All {
         let pace = when::show_duration(it.catch_up_pace);
-        catch_up += &format!(", at most {}, {pace} apart", it.max_catch_up);
+        let _ = write!(catch_up, ", at most {}, {pace} apart", it.max_catch_up);
     }
     let mut lines = vec![
         ("expression", it.expression.clone()),
