@@ -137,10 +137,10 @@ async fn dp_11_commands_are_off_unless_configured_and_say_what_to_change() {
     };
     let echo = firing(json!({"type": "command", "argv": ["/bin/echo", "hi"]}));
     for (allowed, expected) in [
-        (Allowed::default(), "targets.command.enabled"),
+        (Allowed::default(), "command.enabled"),
         (
             Allowed::Only(vec!["/opt".into()]),
-            "targets.command.allowed",
+            "command.programs",
         ),
     ] {
         let refused = CommandLauncher::new(settings(allowed));
