@@ -12,9 +12,14 @@ use crate::{config::environment::SET, failure::EXIT_CODES};
 
 mod import;
 mod next;
+mod schedule;
 
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
+pub(crate) use schedule::{
+    BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
+    SchedulePutArguments, TickArguments, WhyArguments,
+};
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
@@ -81,6 +86,13 @@ pub(crate) enum Command {
     /// Put, look at and withdraw tasks
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Put, look at, pause and fire schedules
+    #[command(subcommand)]
+    Schedule(ScheduleCommand),
+    /// Tell why a schedule fired or did not fire at a time
+    Why(WhyArguments),
+    /// Make one pass of everything that is due, and leave
+    Tick(TickArguments),
     /// Show when a schedule expression fires, in words and in times
     #[command(after_help = next::NEXT_HELP)]
     Next(NextArguments),

@@ -26,9 +26,7 @@ pub(super) enum Refused {
     )]
     NotListed,
     /// A name says nothing about which file is run.
-    #[error(
-        "command.programs is set, so the program must be written as a full path without `..`"
-    )]
+    #[error("command.programs is set, so the program must be written as a full path without `..`")]
     NotAFullPath,
 }
 
