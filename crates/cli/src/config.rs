@@ -31,7 +31,7 @@ pub(crate) mod value;
 use file::Document;
 use reader::{Effective, Reader};
 use report::{Problem, Report};
-use schedule::FileSchedules;
+use schedule::{FileSchedules, idle};
 pub(crate) use settings::Settings;
 use source::Source;
 
@@ -120,6 +120,9 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         effective,
         ..
     } = reader;
+    if need == Need::Everything {
+        problems.extend(idle::warnings(&schedules.wanted, &settings));
+    }
     problems.sort_by_key(Problem::reading_order);
     let report = Report { source, problems };
     let settings = (!report.has_errors()).then_some(settings);

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{
     self, Inputs, Loaded, Need, Settings,
     dispatch::{self, DispatchText},
-    report::{Report, Severity},
+    report::{Problem, Report, Severity},
 };
 
 /// Names told in one line of the log; more are counted.
@@ -125,9 +125,7 @@ impl Files {
         let Some(source) = &loaded.report.source else {
             return Ok(());
         };
-        for problem in &loaded.schedules.problems {
-            tracing::error!("{}", loaded.report.line(problem));
-        }
+        complain(&loaded.report, &loaded.schedules.problems);
         let found = &loaded.schedules;
         let by = format!("file:{}", source.name);
         let wanted = found.wanted.clone();
@@ -138,7 +136,7 @@ impl Files {
 
     async fn sync_dispatch(&self, settings: &Settings) -> Result<(), schedules::Error> {
         let DispatchText { wanted, report } =
-            match dispatch::read(&settings.schedules, &self.inputs.environment) {
+            match dispatch::read(settings, &self.inputs.environment) {
                 Ok(Some(text)) => text,
                 Ok(None) => return Ok(()),
                 Err(unreadable) => {
@@ -146,9 +144,7 @@ impl Files {
                     return Ok(());
                 }
             };
-        for problem in &report.problems {
-            tracing::error!("{}", report.line(problem));
-        }
+        complain(&report, &report.problems);
         let name = report.source.as_ref().map_or("", |source| &source.name);
         let by = format!("dispatch:{name}");
         let keep = BTreeSet::new();
@@ -174,6 +170,16 @@ fn first_error(report: &Report) -> String {
     first
         .map(|problem| report.line(problem))
         .unwrap_or_default()
+}
+
+fn complain(report: &Report, problems: &[Problem]) {
+    for problem in problems {
+        let told = report.line(problem);
+        match problem.severity {
+            Severity::Error => tracing::error!("{told}"),
+            Severity::Warning => tracing::warn!("{told}"),
+        }
+    }
 }
 
 fn tell(file: &str, synced: &Synced) {

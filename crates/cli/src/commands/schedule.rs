@@ -9,7 +9,7 @@ use almanack_core::{
     store::ScheduleFilter,
 };
 use almanack_engine::{
-    schedules::{self, Overlapping, Schedules},
+    schedules::{self, Schedules},
     zones::Zones,
 };
 use jiff::Timestamp;
@@ -26,6 +26,7 @@ use crate::{
     wiring,
 };
 
+mod acts;
 mod backfill;
 mod list;
 mod plan;
@@ -57,7 +58,7 @@ pub(super) async fn run(
             until,
             note,
         } => {
-            pause(
+            acts::pause(
                 desk,
                 &schedule.name,
                 (until.as_deref(), note.clone()),
@@ -65,10 +66,10 @@ pub(super) async fn run(
             )
             .await
         }
-        ScheduleCommand::Resume(given) => resume(desk, &given.name, output).await,
-        ScheduleCommand::Remove(given) => remove(desk, &given.name, output).await,
+        ScheduleCommand::Resume(given) => acts::resume(desk, &given.name, output).await,
+        ScheduleCommand::Remove(given) => acts::remove(desk, &given.name, output).await,
         ScheduleCommand::Fire { schedule, force } => {
-            fire(desk, &schedule.name, *force, output).await
+            acts::fire(desk, &schedule.name, *force, output).await
         }
         ScheduleCommand::Backfill(given) => backfill::run(desk, given, output).await,
         ScheduleCommand::Slots { schedule, limit } => {
@@ -101,90 +102,6 @@ pub(super) async fn why(
         }))?;
     } else {
         output.line(&answer.sentence)?;
-    }
-    Ok(Exit::Ok)
-}
-
-async fn pause(
-    desk: &Desk,
-    given: &str,
-    (until, note): (Option<&str>, Option<String>),
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let name = name(given)?;
-    let until = match until {
-        Some(text) => Some(time(desk, &name, "--until", text).await?),
-        None => None,
-    };
-    if until.is_some_and(|until| until <= desk.clock.now()) {
-        let what = "--until: a pause ends in the future";
-        return Err(Failure::new(Exit::Usage, what).hint("for example --until +2h"));
-    }
-    let done = desk
-        .schedules()
-        .pause(&name, until, note, &desk.origin)
-        .await?;
-    let ends = until.map(|until| format!(" until {}", instant(until)));
-    let told = format!("paused {name}{}", ends.unwrap_or_default());
-    tell(&done, &told, output)
-}
-
-async fn resume(desk: &Desk, given: &str, output: &mut Output) -> Result<Exit, Failure> {
-    let name = name(given)?;
-    let done = desk.schedules().resume(&name, &desk.origin).await?;
-    tell(
-        &done,
-        &format!("resumed {name}{}", next_of(&done.schedule, desk)),
-        output,
-    )
-}
-
-async fn remove(desk: &Desk, given: &str, output: &mut Output) -> Result<Exit, Failure> {
-    let name = name(given)?;
-    let done = desk.schedules().remove(&name, &desk.origin).await?;
-    tell(&done, &format!("removed {name}; its history stays"), output)?;
-    if done.schedule.origin != almanack_core::plan::Origin::Api && !output.json {
-        output.note("warning: it stands in a file; what reads the file next will bring it back\n");
-    }
-    Ok(Exit::Ok)
-}
-
-async fn fire(desk: &Desk, given: &str, force: bool, output: &mut Output) -> Result<Exit, Failure> {
-    let name = name(given)?;
-    let overlapping = if force {
-        Overlapping::Forced
-    } else {
-        Overlapping::AsPlanned
-    };
-    let fired = desk
-        .schedules()
-        .fire(&name, overlapping, &desk.origin)
-        .await?;
-    let subject = fired.identity.subject.as_str();
-    if output.json {
-        output.value(&json!({
-            "schedule": name,
-            "nominal_at": fired.nominal_at,
-            "firing": subject,
-        }))?;
-    } else {
-        output.line(&format!("fired {name}: {} {subject}", fired.identity.kind))?;
-    }
-    Ok(Exit::Ok)
-}
-
-/// Tells what became of a schedule.
-fn tell(done: &schedules::Changed, what: &str, output: &mut Output) -> Result<Exit, Failure> {
-    if output.json {
-        let edited = done.edited.map(almanack_core::plan::Edited::as_str);
-        output.value(&json!({ "edited": edited, "schedule": view::schedule(&done.schedule) }))?;
-    } else if done.edited.is_none() {
-        output.line(&format!(
-            "nothing changed: {} was already so",
-            done.schedule.name
-        ))?;
-    } else {
-        output.line(what)?;
     }
     Ok(Exit::Ok)
 }

@@ -10,7 +10,8 @@ use almanack_engine::schedules::Wanted;
 
 use super::{
     report::{Place, Problem, Report},
-    settings::Schedules,
+    schedule::idle,
+    settings::Settings,
     source::Source,
 };
 
@@ -36,25 +37,25 @@ pub(crate) struct Unreadable {
 
 /// Reads the text, if there is one: without any, nobody said that there are to be no schedules.
 pub(crate) fn read(
-    settings: &Schedules,
+    settings: &Settings,
     environment: &BTreeMap<String, String>,
 ) -> Result<Option<DispatchText>, Unreadable> {
     if let Some(text) = environment.get(VARIABLE) {
         let mut source = Source::new(VARIABLE.to_owned(), text.clone());
         source.cover(0..text.len());
-        return Ok(Some(read_source(source)));
+        return Ok(Some(read_source(source, settings)));
     }
-    let Some(path) = &settings.dispatch else {
+    let Some(path) = &settings.schedules.dispatch else {
         return Ok(None);
     };
     let file = path.display().to_string();
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(read_source(Source::new(file, text)))),
+        Ok(text) => Ok(Some(read_source(Source::new(file, text), settings))),
         Err(source) => Err(Unreadable { file, source }),
     }
 }
 
-fn read_source(source: Source) -> DispatchText {
+fn read_source(source: Source, settings: &Settings) -> DispatchText {
     let read = dispatch::parse(source.text());
     let wanted = read.lines.into_iter().map(|line| Wanted {
         name: line.name,
@@ -68,10 +69,12 @@ fn read_source(source: Source) -> DispatchText {
             ..Problem::error(problem.reason.to_string(), Some(Place::File { span }))
         }
     });
+    let wanted: Vec<Wanted> = wanted.collect();
+    let idle = idle::warnings(&wanted, settings);
     DispatchText {
-        wanted: wanted.collect(),
+        wanted,
         report: Report {
-            problems: problems.collect(),
+            problems: problems.chain(idle).collect(),
             source: Some(source),
         },
     }

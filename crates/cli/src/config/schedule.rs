@@ -8,6 +8,7 @@
 //! only then put together to a definition.
 
 mod fault;
+pub(super) mod idle;
 mod shape;
 
 use std::{

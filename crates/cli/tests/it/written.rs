@@ -198,25 +198,31 @@ fn a_name_belongs_to_one_schedule() {
 fn dp_01_dispatch_is_checked_line_by_line_and_a_variable_is_never_shown() {
     let text = "*/5 * * * *  owner/repo  check.yml  # fine\n0 25 * * *  owner/secret  daily.yml\n";
     let home = Home::with("[schedules]\ndispatch = \"DISPATCH.txt\"\n").file("DISPATCH.txt", text);
-    insta::assert_snapshot!(home.run(&["check"]).notes, @"
+    insta::assert_snapshot!(home.run(&["check"]).notes, @r#"
     error: hour: 25 is not between 0 and 23
      --> DISPATCH.txt:2:3
       |
     2 | 0 25 * * *  owner/secret  daily.yml
       |   ^^
 
-    1 error
-    ");
+    warning: schedule `dispatch-86ed6ca5eeb2` cannot fire at a workflow: github.token is not set
+     = hint: set github.token to "env:NAME", or set the variable PAT or GH_TOKEN
+
+    1 error, 1 warning
+    "#);
     let home = Home::new().set("DISPATCH", text);
-    insta::assert_snapshot!(home.run(&["check"]).notes, @"
+    insta::assert_snapshot!(home.run(&["check"]).notes, @r#"
     error: hour: 25 is not between 0 and 23
      --> DISPATCH:2:3
       |
     2 | ***
       |    ^
 
-    1 error
-    ");
+    warning: schedule `dispatch-86ed6ca5eeb2` cannot fire at a workflow: github.token is not set
+     = hint: set github.token to "env:NAME", or set the variable PAT or GH_TOKEN
+
+    1 error, 1 warning
+    "#);
     let missing = Home::with("[schedules]\ndispatch = \"nowhere\"\n").run(&["check"]);
     assert_eq!(missing.code, 2, "{missing}");
     assert!(missing.notes.contains("cannot read `nowhere`"), "{missing}");
@@ -230,4 +236,31 @@ fn a_password_in_an_address_is_covered() {
     let told = complaint(&toml);
     assert!(!told.contains("hunter2"), "{told}");
     assert!(told.contains("target.url"), "{told}");
+}
+
+#[test]
+fn a_target_that_this_node_may_not_fire_at_is_a_warning() {
+    let toml = "[[schedule]]\nname = \"a\"\nexpression = \"@daily\"\ntarget = { type = \"command\", argv = [\"/bin/true\"] }\n";
+    let home = Home::with(toml).set("DISPATCH", "@daily o/r a.yml\n@daily o/r b.yml\n");
+    let ran = home.run(&["check"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    insta::assert_snapshot!(ran.notes, @r#"
+    warning: schedule `a` cannot fire at a command: commands are off
+     = hint: command.enabled = true lets schedules run programs on this machine
+
+    warning: schedule `dispatch-f8a8e1c6924c` and 1 other cannot fire at a workflow: github.token is not set
+     = hint: set github.token to "env:NAME", or set the variable PAT or GH_TOKEN
+
+    2 warnings
+    "#);
+    let toml = format!("{toml}[command]\nenabled = true\nprograms = [\"/bin\"]\n");
+    let home = Home::with(&toml)
+        .set("DISPATCH", "@daily o/r a.yml\n")
+        .set("PAT", "ghp_hunter2");
+    let ran = home.run(&["check"]);
+    assert_eq!(ran.notes, "the configuration is good\n");
+    assert!(
+        ran.data.contains("github.token") && !ran.data.contains("hunter2"),
+        "{ran}"
+    );
 }

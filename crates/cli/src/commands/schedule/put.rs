@@ -7,7 +7,7 @@ use almanack_core::plan::{Definition, Edited, Origin};
 use almanack_engine::schedules::Error;
 use serde_json::{Map, Value, json};
 
-use super::{Desk, duration, name, next_of, tell, unfit, words};
+use super::{Desk, acts::tell, duration, name, next_of, unfit, words};
 use crate::{
     args::{PolicyArguments, SchedulePutArguments},
     failure::{Exit, Failure},
