@@ -19,6 +19,7 @@ pub mod lease;
 pub mod plan;
 pub mod reschedule;
 pub mod schedule;
+pub mod signature;
 pub mod store;
 pub mod target;
 pub mod task;

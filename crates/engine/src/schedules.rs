@@ -6,6 +6,7 @@
 //! somebody else was faster.
 
 mod backfill;
+mod careful;
 mod firing;
 mod sync;
 mod why;
@@ -29,6 +30,7 @@ use crate::{
 };
 
 pub use backfill::{Backfill, Backfilled, SlotOfBackfill};
+pub use careful::{Expected, Writer};
 pub use firing::{Fired, Overlapping};
 pub use sync::{Synced, Wanted};
 pub use why::Answer;
@@ -59,6 +61,16 @@ pub enum Error {
         name: ScheduleName,
         /// Whose it is.
         origin: Origin,
+    },
+    /// It is not as whoever wants to change it has seen it.
+    #[error("schedule `{name}` is {found}, not {expected}")]
+    Moved {
+        /// Which.
+        name: ScheduleName,
+        /// What was expected.
+        expected: Expected,
+        /// What there is.
+        found: Expected,
     },
     /// Its newest firing has not ended, and its policy is not to overlap.
     #[error("schedule `{name}` is still running {running}")]
@@ -169,12 +181,9 @@ impl Schedules {
         origin: Origin,
         by: &str,
     ) -> Result<Changed, Error> {
-        let ready = self.check(name, definition)?;
-        self.decide(name, async |found, now| match found {
-            None => Ok(Some((new(name, &ready, origin, by, now), Edited::Created))),
-            Some(found) => self.rewritten(found, &ready, origin, by, now).await,
-        })
-        .await
+        let writer = Writer { origin, by };
+        self.put_expecting(name, definition, writer, Expected::Anything)
+            .await
     }
 
     /// Stops a schedule from firing, until it is resumed or until a time.
@@ -232,15 +241,22 @@ impl Schedules {
     /// Takes a schedule away; its history stays.
     pub async fn remove(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
         self.change(name, "removed", async |found, now| {
-            let mut write = self.settled(&found, now).await?;
-            write.schedule.state = State::Removed { since: now };
-            write.schedule.look_at = None;
-            Ok(Some((
-                edited(write, Edited::Removed, by, now),
-                Edited::Removed,
-            )))
+            self.removed(&found, by, now).await.map(Some)
         })
         .await
+    }
+
+    async fn removed(
+        &self,
+        found: &Schedule,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<(ScheduleWrite, Edited), Error> {
+        let mut write = self.settled(found, now).await?;
+        write.schedule.state = State::Removed { since: now };
+        write.schedule.look_at = None;
+        let what = Edited::Removed;
+        Ok((edited(write, what, by, now), what))
     }
 
     async fn rewritten(
