@@ -8,7 +8,7 @@ use almanack_engine::{
     handlers::Handlers,
     node::{self, AdmittedNode, Ports},
 };
-use almanack_server::{AppState, Limits, access::Access};
+use almanack_server::{AppState, Limits, Tick, access::Access};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{
@@ -71,28 +71,39 @@ pub(crate) async fn start(
     let entropy = wiring::entropy();
     let node_name = node_name(&settings.node, environment, entropy.next_u64());
     let handler = wiring::callback_handler(settings, clock.clone())?;
+    // Before the node is admitted, which counts already.
+    let metrics = install_metrics()?;
+    let ports = Ports {
+        store: store.clone(),
+        sleeper: wiring::sleeper(&clock),
+        clock: clock.clone(),
+        entropy,
+        handlers: Handlers::new(Arc::new(handler)),
+    };
+    let admitted = node::admit(ports, wiring::node_settings(settings, node_name.clone())).await;
+    let node = admitted.map_err(refused)?;
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
+        schedules: Arc::new(wiring::schedules(store.clone(), clock.clone())),
+        tick: Tick {
+            ticker: Some(Arc::new(wiring::ticker(
+                store.clone(),
+                &clock,
+                node.tally(),
+            ))),
+            verifier: None,
+        },
         store: store.clone(),
-        clock: clock.clone(),
+        clock,
         access,
         limits: Limits {
             payload_bytes: settings.limits.payload_bytes,
             batch_items_max: settings.limits.batch_items,
             ..Limits::default()
         },
-        metrics: install_metrics()?,
+        metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
-    let ports = Ports {
-        store: store.clone(),
-        sleeper: wiring::sleeper(&clock),
-        clock,
-        entropy,
-        handlers: Handlers::new(Arc::new(handler)),
-    };
-    let admitted = node::admit(ports, wiring::node_settings(settings, node_name.clone())).await;
-    let node = admitted.map_err(refused)?;
     Ok(Process {
         node_name,
         address,

@@ -14,9 +14,14 @@ use almanack_core::{
 };
 use almanack_engine::{
     node::NodeSettings,
+    planner::Planner,
     reschedule::{Kinds, Rescheduler},
     retention,
     runner::RunnerSettings,
+    schedules::Schedules,
+    tally::Tally,
+    tick::Ticker,
+    zones::Zones,
 };
 use almanack_store::{Location, sqlite};
 use jiff::SignedDuration;
@@ -109,6 +114,26 @@ pub(crate) fn rescheduler(
     clock: Arc<dyn Clock>,
 ) -> Rescheduler {
     Rescheduler::new(store, clock, kinds(settings))
+}
+
+/// The way in for changes of schedules.
+pub(crate) fn schedules(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Schedules {
+    Schedules::new(store, clock, Arc::new(Zones::default()))
+}
+
+/// Makes passes of everything due on the node whose tally this is.
+pub(crate) fn ticker(
+    store: Arc<dyn Store>,
+    clock: &Arc<CorrectedClock>,
+    tally: Arc<Tally>,
+) -> Ticker {
+    Ticker {
+        planner: Planner::new(store.clone(), clock.clone(), Arc::new(Zones::default())),
+        store,
+        tally,
+        sleeper: sleeper(clock),
+        clock: clock.clone(),
+    }
 }
 
 /// What a node is told about itself.

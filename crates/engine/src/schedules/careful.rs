@@ -49,14 +49,16 @@ impl Schedules {
         writer: Writer<'_>,
         expected: Expected,
     ) -> Result<Changed, Error> {
-        let Writer { origin, by } = writer;
-        let ready = self.check(name, definition)?;
-        self.decide(name, async |found, now| {
-            check(name, found.as_ref(), expected)?;
-            match found {
-                None => Ok(Some((new(name, &ready, origin, by, now), Edited::Created))),
-                Some(found) => self.rewritten(found, &ready, origin, by, now).await,
-            }
+        let ready = &self.check(name, definition)?;
+        self.decide(name, |found, now| {
+            Box::pin(async move {
+                check(name, found.as_ref(), expected)?;
+                let Writer { origin, by } = writer;
+                match found {
+                    None => Ok(Some((new(name, ready, origin, by, now), Edited::Created))),
+                    Some(found) => self.rewritten(found, ready, origin, by, now).await,
+                }
+            })
         })
         .await
     }
@@ -68,13 +70,17 @@ impl Schedules {
         writer: Writer<'_>,
         expected: Expected,
     ) -> Result<Changed, Error> {
-        self.change(name, "removed", async |found, now| {
-            check(name, Some(&found), expected)?;
-            if found.origin != writer.origin {
-                let (name, origin) = (found.name, found.origin);
-                return Err(Error::Managed { name, origin });
+        let refused = |found: &Schedule| {
+            check(name, Some(found), expected)?;
+            if found.origin == writer.origin {
+                return Ok(());
             }
-            self.removed(&found, writer.by, now).await.map(Some)
+            let (name, origin) = (found.name.clone(), found.origin);
+            Err(Error::Managed { name, origin })
+        };
+        self.change(name, "removed", |found, now| match refused(&found) {
+            Ok(()) => Box::pin(self.removed(found, writer.by, now)),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
         })
         .await
     }
