@@ -242,7 +242,9 @@ impl From<schedules::Error> for Failure {
                 Self::new(Exit::NotFound, what).hint("`almanack schedule list` shows all")
             }
             schedules::Error::Store(error) => error.into(),
-            schedules::Error::Contended { .. } => Self::new(Exit::Failed, what).hint("try again"),
+            schedules::Error::Contended { .. } | schedules::Error::Moved { .. } => {
+                Self::new(Exit::Failed, what).hint("try again")
+            }
             schedules::Error::Overlaps { .. } => {
                 Self::new(Exit::Failed, what).hint("--force fires all the same")
             }

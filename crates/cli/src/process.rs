@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::pause;
 use almanack_core::{
+    signature::Verifier,
     store::Store,
     time::{Clock, Sleeper},
 };
 use almanack_engine::node::{self, AdmittedNode, Ports};
-use almanack_server::{AppState, Limits, access::Access};
+use almanack_server::{AppState, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{
@@ -72,8 +73,26 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         .map_err(|error| Failure::new(Exit::Failed, format!("listen: {error}")))?;
     let environment = &inputs.environment;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
+    // Before the node is admitted, which counts already.
+    let metrics = install_metrics()?;
+    let ports = wiring::ports(settings, environment, store.clone(), clock.clone())?;
+    let sleeper = ports.sleeper.clone();
+    let node = admit(ports, settings, node_name.clone()).await?;
+    // Only now the clock is right.
+    let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
+    let mut files = Files::new(inputs.clone(), schedules.clone());
+    files.sync().await?;
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
+        schedules,
+        tick: Tick {
+            ticker: Some(Arc::new(wiring::ticker(
+                store.clone(),
+                &clock,
+                node.tally(),
+            ))),
+            verifier: verifier(settings),
+        },
         store: store.clone(),
         clock: clock.clone(),
         access,
@@ -82,16 +101,9 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
             batch_items_max: settings.limits.batch_items,
             ..Limits::default()
         },
-        metrics: install_metrics()?,
+        metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
-    let ports = wiring::ports(settings, environment, store.clone(), clock.clone())?;
-    let sleeper = ports.sleeper.clone();
-    let node = admit(ports, settings, node_name.clone()).await?;
-    // Only now the clock is right.
-    let schedules = wiring::schedules(store.clone(), clock.clone());
-    let mut files = Files::new(inputs.clone(), schedules);
-    files.sync().await?;
     Ok(Process {
         node_name,
         address,
@@ -106,6 +118,12 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         app,
         leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+/// Knows the secret by which ticks are signed.
+fn verifier(settings: &Settings) -> Option<Arc<dyn Verifier>> {
+    let key = settings.tick.key.clone()?;
+    Some(Arc::new(key))
 }
 
 /// Registers a node and proves that it may work.

@@ -39,14 +39,14 @@ type Stamp = Option<(SystemTime, u64)>;
 /// The files, and what they last looked like.
 pub(crate) struct Files {
     inputs: Inputs,
-    schedules: Schedules,
+    schedules: Arc<Schedules>,
     /// Empty until a look has succeeded.
     seen: Vec<(PathBuf, Stamp)>,
 }
 
 impl Files {
     /// Nothing has been read yet.
-    pub(crate) fn new(inputs: Inputs, schedules: Schedules) -> Self {
+    pub(crate) fn new(inputs: Inputs, schedules: Arc<Schedules>) -> Self {
         Self {
             inputs,
             schedules,

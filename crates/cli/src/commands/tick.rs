@@ -3,6 +3,8 @@
 //! It is a node for as long as it takes: admitted under a name of its own, so that ticks may overlap each
 //! other and nodes that run; it reads the schedules as `serve` does, plans, runs, drains and leaves.
 
+use std::sync::Arc;
+
 use almanack_engine::tick::Ticked;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -50,7 +52,9 @@ async fn tick(
     let ports = wiring::ports(settings, environment, store.clone(), clock.clone())?;
     let node = process::admit(ports, settings, name).await?;
     let schedules = wiring::schedules(store.clone(), clock.clone());
-    Files::new(inputs.clone(), schedules).sync().await?;
+    Files::new(inputs.clone(), Arc::new(schedules))
+        .sync()
+        .await?;
     let passes = wiring::ticker(store, &clock, node.tally());
     let stop = process::stop_signal()?;
     let done = CancellationToken::new();

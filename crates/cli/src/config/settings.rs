@@ -54,7 +54,6 @@ pub(crate) struct Settings {
     /// Which commands may run here.
     pub(crate) command: Command,
     /// Who may say that it is time.
-    #[expect(dead_code, reason = "checked already; `POST /tick` will ask for it")]
     pub(crate) tick: Tick,
     /// What the process writes about itself.
     pub(crate) log: Log,

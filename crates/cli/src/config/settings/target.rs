@@ -125,7 +125,6 @@ fn variable(text: &str) -> Read<String> {
 #[derive(Debug, Clone)]
 pub(crate) struct Tick {
     /// What a signed `POST /tick` must be signed with.
-    #[expect(dead_code, reason = "checked already; `POST /tick` will ask for it")]
     pub(crate) key: Option<SigningKey>,
 }
 
