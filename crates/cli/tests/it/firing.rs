@@ -225,6 +225,9 @@ async fn ticked(database: &str) {
         (fired >= 6).then_some(())
     })
     .await;
+    // What one of two claimed at its very end, and handed on, is due at the next tick.
+    let last = home.run(&["tick", "--json"]).expect_json();
+    fired += last["fired"].as_u64().unwrap();
     let rows = ledger(&home);
     assert_eq!(
         rows.len() as u64,
@@ -232,4 +235,87 @@ async fn ticked(database: &str) {
         "what the ticks told is what they did"
     );
     check_whole(&home, &business, &rows).await;
+}
+
+/// A GitHub with one workflow, and who may start it.
+async fn github(home: &Home) -> Process {
+    let setup = serde_json::json!({
+        "tokens": [{ "name": "almanack", "secret": "s-token", "repositories": ["octo/news"] }],
+        "repositories": [{ "owner": "octo", "name": "news", "workflows": [{ "file": "daily.yml" }] }],
+    });
+    std::fs::write(home.path().join("github.json"), setup.to_string()).unwrap();
+    let address = free_address();
+    let listen = address.to_string();
+    let command = home.command(&[
+        "world",
+        "github",
+        "--listen",
+        &listen,
+        "--setup",
+        "github.json",
+    ]);
+    Process::start(home, address, command).ready().await
+}
+
+/// Fires a schedule by hand and ticks; answers the firing's task.
+fn fire_and_tick(home: &Home, name: &str, settings: &[&str]) -> Value {
+    let fired = home
+        .run(&["schedule", "fire", name, "--json"])
+        .expect_json();
+    let ticked = home.run(&[&["tick", "--json"][..], settings].concat());
+    assert_eq!(ticked.code, 0, "{ticked}");
+    assert!(!ticked.to_string().contains("octo"), "DP-15: {ticked}");
+    let subject = fired["firing"].as_str().unwrap();
+    home.run(&["task", "get", "DISPATCH", subject, "--json"])
+        .expect_json()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
+    let home = Home::new().set("PAT", "s-token");
+    let (github, business) = (github(&home).await, Business::start().await);
+    let url = business.done_url();
+    for (name, target) in [
+        ("flow", &["--target-workflow", "octo/news/daily.yml"][..]),
+        ("hook", &["--target-webhook", &url]),
+        (
+            "touch",
+            &[
+                "--target-command",
+                "/usr/bin/touch",
+                "--target-command",
+                "touched",
+            ],
+        ),
+    ] {
+        let put = ["schedule", "put", name, "0 0 0 1 1 * 2120"];
+        home.run(&[&put[..], target].concat()).expect_data();
+    }
+    let api_url = format!("github.api_url=http://{}", github.address);
+    let flow = fire_and_tick(&home, "flow", &["--set", &api_url]);
+    assert_eq!(flow["status"], "SUCCESS", "{flow}");
+    let dispatches = github.api().get("/_world/dispatches").await.json;
+    assert_eq!(dispatches.as_array().unwrap().len(), 1, "{dispatches}");
+
+    let hook = fire_and_tick(&home, "hook", &[]);
+    assert_eq!(hook["status"], "SUCCESS", "{hook}");
+
+    let off = fire_and_tick(&home, "touch", &[]);
+    assert_eq!(
+        (&off["status"], &off["live"]),
+        (&"FAIL".into(), &false.into())
+    );
+    assert!(
+        off["detail"].as_str().unwrap().contains("command.enabled"),
+        "{off}"
+    );
+    let on = [
+        "--set",
+        "command.enabled=true",
+        "--set",
+        "command.programs=/usr/bin",
+    ];
+    let on = fire_and_tick(&home, "touch", &on);
+    assert_eq!(on["status"], "SUCCESS", "{on}");
+    assert!(home.path().join("touched").exists());
 }
