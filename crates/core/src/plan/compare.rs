@@ -192,6 +192,18 @@ mod tests {
         let found = compare(Some(&old), Some(&new), stretch(3));
         assert_eq!((found.go.count, found.stay), (3, 0));
         assert_eq!(found.come.count, 3, "the slot at 00:00 is due after it");
+        let due_at = new.due_at(at("01:00:00"));
+        let moment = Stretch {
+            from: due_at - SignedDuration::from_secs(1),
+            until: due_at,
+            listed_max: 2,
+        };
+        let found = compare(None, Some(&new), moment);
+        assert_eq!(
+            found.come.listed,
+            [due_at],
+            "a slot from before the stretch"
+        );
     }
 
     #[test]
