@@ -63,7 +63,7 @@ pub enum Error {
         origin: Origin,
     },
     /// It is not as whoever wants to change it has seen it.
-    #[error("schedule `{name}` is {found}, not {expected}")]
+    #[error("schedule `{name}` is {found}; it was expected to be {expected}")]
     Moved {
         /// Which.
         name: ScheduleName,
