@@ -9,13 +9,17 @@
 
 pub mod backoff;
 pub mod callback;
+pub mod dispatch;
 pub mod event;
 pub mod finish;
 #[cfg(test)]
 mod fixture;
 pub mod handler;
 pub mod history;
+pub mod import;
 pub mod lease;
+pub mod lock;
+pub mod place;
 pub mod plan;
 pub mod reschedule;
 pub mod schedule;

@@ -11,6 +11,7 @@ pub mod claims;
 pub mod dispatch;
 pub mod handlers;
 pub mod keeper;
+pub mod lock;
 pub mod node;
 pub mod planner;
 pub mod reschedule;

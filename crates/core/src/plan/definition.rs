@@ -56,6 +56,14 @@ impl fmt::Display for ScheduleName {
     }
 }
 
+/// A name for a schedule that nobody named: what kind of text it comes from, and a hash of its content.
+/// The same content gets the same name for ever, wherever in its text it stands (DP-06).
+pub(crate) fn derived_name(from: &str, content: &str) -> ScheduleName {
+    // 48 of 64 bits: among a million schedules the odds of two alike are one in six hundred.
+    let hash = hash_of(content, from) >> 16;
+    ScheduleName(format!("{from}-{hash:012x}").into())
+}
+
 /// What becomes of slots that passed while nothing was planning (DP-17).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -198,8 +206,8 @@ impl Definition {
         })
     }
 
-    /// Checks everything that needs no zone.
-    fn check(&self) -> Result<(), Unfit> {
+    /// Checks everything that needs no zone and no expression.
+    pub(crate) fn check(&self) -> Result<(), Unfit> {
         self.target.check()?;
         let bounded = |what, value: SignedDuration, max: SignedDuration| {
             if (SignedDuration::ZERO..=max).contains(&value) {
