@@ -1,4 +1,4 @@
-//! `POST /tick`: something outside says when (DP-13).
+//! `POST /tick`: something outside says when.
 //!
 //! A cron trigger somewhere holds no token that could do more than tick: it signs, as Standard Webhooks
 //! says, with a secret that is good for nothing else. A signed call names itself, and is carried out
