@@ -9,6 +9,8 @@ pub mod command;
 pub mod entropy;
 pub mod github;
 mod launcher;
+pub mod lock;
 mod process;
+mod redact;
 pub mod signature;
 pub mod webhook;

@@ -84,8 +84,8 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// Too long to keep.
-    #[error("note has {bytes} bytes; the limit is {NOTE_BYTES_MAX}")]
+    /// Too long, or more than a line.
+    #[error("a note has at most {NOTE_BYTES_MAX} bytes, in one line; this one has {bytes} bytes")]
     Note {
         /// Its length.
         bytes: usize,
@@ -262,7 +262,7 @@ impl Schedules {
             return Ok(None);
         }
         let mut write = if removed || parked {
-            write_of(&found)
+            write_of(&found, now)
         } else {
             self.settled(&found, now).await?
         };
@@ -287,11 +287,11 @@ impl Schedules {
     async fn settled(&self, found: &Schedule, now: Timestamp) -> Result<ScheduleWrite, Error> {
         let Ok(ready) = self.ready(found) else {
             // What cannot be computed has no slots to settle.
-            return Ok(write_of(found));
+            return Ok(write_of(found, now));
         };
         let running = self.running(found, &ready).await?;
         let mut seen = found.clone();
-        let mut whole = write_of(found);
+        let mut whole = write_of(found, now);
         for _ in 0..SETTLE_MAX {
             let plan = settle(look(&seen, &ready, running.as_ref(), now));
             let more = plan.is_partial(now) || plan.resumes;
@@ -435,6 +435,7 @@ fn new(
     };
     let write = ScheduleWrite {
         seen: None,
+        decided_at: now,
         schedule,
         slots: Vec::new(),
         fires: Vec::new(),
@@ -454,7 +455,9 @@ fn edited(mut write: ScheduleWrite, what: Edited, by: &str, now: Timestamp) -> S
 
 fn check_note(note: Option<&str>) -> Result<(), Error> {
     match note {
-        Some(note) if note.len() > NOTE_BYTES_MAX => Err(Error::Note { bytes: note.len() }),
+        Some(note) if note.len() > NOTE_BYTES_MAX || note.chars().any(char::is_control) => {
+            Err(Error::Note { bytes: note.len() })
+        }
         _ => Ok(()),
     }
 }

@@ -6,7 +6,7 @@
 //! left alone: clocks differ by moments, and what happened has happened.
 
 use almanack_core::{
-    plan::{Schedule, ScheduleName, ScheduleWrite},
+    plan::{Schedule, ScheduleName},
     store::{DueSchedules, ScheduleFilter},
 };
 use jiff::Timestamp;
@@ -173,65 +173,4 @@ pub(crate) fn after(filter: &ScheduleFilter) -> &str {
 /// Whether removed schedules are listed: naming their state asks for them too.
 pub(crate) fn with_removed(filter: &ScheduleFilter) -> bool {
     filter.removed || filter.state.as_deref() == Some("removed")
-}
-
-/// When a write was decided, from what it tells: its ledger rows, its edit, its withdrawal. A firing by
-/// hand has none of these and is due at once. A write that only looks again later tells no instant;
-/// since when its slot waits, or when it was last changed, is then the best that is known.
-pub(crate) fn decided_at(write: &ScheduleWrite) -> Timestamp {
-    let schedule = &write.schedule;
-    let told = write.slots.iter().map(|slot| slot.decided_at);
-    told.chain(write.edit.iter().map(|edit| edit.at))
-        .chain(write.cancel.iter().map(|change| change.decided_at))
-        .max()
-        .or_else(|| write.fires.iter().map(|fire| fire.execute_at).min())
-        .unwrap_or_else(|| {
-            let waits_since = schedule.waits_since.unwrap_or(schedule.changed_at);
-            waits_since.max(schedule.changed_at)
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use almanack_core::plan::{Edit, Edited, Verdict};
-    use almanack_testkit::fixture::{START, at, firing, next_write, schedule, slot};
-
-    use super::*;
-
-    /// The next write of a schedule that waits since `at(2)`.
-    fn waiting() -> ScheduleWrite {
-        next_write(&schedule("daily", at(10)), |s| s.waits_since = Some(at(2)))
-    }
-
-    #[test]
-    fn a_write_tells_when_it_was_decided() {
-        let decided_at = |change: &dyn Fn(&mut ScheduleWrite)| {
-            let mut write = waiting();
-            change(&mut write);
-            super::decided_at(&write)
-        };
-        let slots = vec![slot(at(20), Verdict::Fired), slot(at(30), Verdict::Fired)];
-        let fires = vec![
-            firing(&waiting().schedule, at(50)),
-            firing(&waiting().schedule, at(40)),
-        ];
-        let edit = Edit {
-            revision: 2,
-            edited: Edited::Paused,
-            by: String::new(),
-            note: None,
-            definition: String::new(),
-            at: at(35),
-        };
-        assert_eq!(decided_at(&|_| ()), at(2), "since when it waits");
-        assert_eq!(decided_at(&|w| w.schedule.waits_since = None), START);
-        assert_eq!(decided_at(&|w| w.fires.clone_from(&fires)), at(40));
-        let told = |w: &mut ScheduleWrite| {
-            w.fires.clone_from(&fires);
-            w.slots.clone_from(&slots);
-        };
-        assert_eq!(decided_at(&told), at(30), "a caught-up firing comes later");
-        let edited = |w: &mut ScheduleWrite| w.edit = Some(edit.clone());
-        assert_eq!(decided_at(&edited), at(35));
-    }
 }

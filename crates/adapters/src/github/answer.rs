@@ -13,17 +13,10 @@ use reqwest::Response;
 use serde::Deserialize;
 
 use super::error::Error;
+use crate::redact::redact;
 
 /// How long to wait where GitHub limits without saying for how long: what its documentation asks.
 const LIMITED_WAIT: SignedDuration = SignedDuration::from_secs(60);
-/// Longest message that is kept.
-const MESSAGE_CHARS_MAX: usize = 300;
-/// Longest message that is searched for names. Longer than what is kept: cutting first could leave
-/// half a name at the end, which would not be recognised.
-const MESSAGE_CHARS_READ: usize = 10_000;
-/// Stands for what is not told.
-const REDACTED: &str = "***";
-
 /// How much may still be asked in this window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
@@ -111,46 +104,6 @@ fn message_of(body: &[u8]) -> String {
     }
     let told = serde_json::from_slice::<Told>(body);
     told.map_or_else(|_| "no message".to_owned(), |told| told.message)
-}
-
-/// Takes every one of `names` out of `text`, whatever its case, where it stands as a word: a
-/// repository called `a` must not swallow every letter a. Too much is taken out rather than too little.
-pub(super) fn redact(text: &str, names: &[&str]) -> String {
-    let mut text: String = text.chars().take(MESSAGE_CHARS_READ).collect();
-    let mut names: Vec<&str> = names
-        .iter()
-        .copied()
-        .filter(|name| !name.is_empty())
-        .collect();
-    // The longest first: `news` must not break `news.yml` before it is found.
-    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    for name in names {
-        text = without(&text, name);
-    }
-    text.chars().take(MESSAGE_CHARS_MAX).collect()
-}
-
-fn without(text: &str, name: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let name = name.to_ascii_lowercase();
-    let mut kept = String::with_capacity(text.len());
-    let mut from = 0;
-    for (at, _) in lower.match_indices(&name) {
-        let end = at + name.len();
-        let before = text[..at].chars().next_back();
-        let after = text[end..].chars().next();
-        let is_word = ![before, after]
-            .into_iter()
-            .flatten()
-            .any(char::is_alphanumeric);
-        if is_word {
-            kept.push_str(&text[from..at]);
-            kept.push_str(REDACTED);
-            from = end;
-        }
-    }
-    kept.push_str(&text[from..]);
-    kept
 }
 
 #[cfg(test)]
@@ -247,37 +200,5 @@ mod tests {
         assert!(trouble.is_transient() && trouble.may_have_taken_effect());
         assert_eq!(trouble.to_string(), "HTTP 502: no message");
         assert_eq!(trouble.retry_after(), Some(SignedDuration::from_secs(3)));
-    }
-
-    #[test]
-    fn dp_15_names_are_taken_out_of_messages() {
-        let names = ["acme", "news", "news.yml", "a"];
-        for (message, expected) in [
-            ("Not Found", "Not Found"),
-            (
-                "no workflow news.yml in acme/news",
-                "no workflow *** in ***/***",
-            ),
-            ("ACME/News does not allow it", "***/*** does not allow it"),
-            (
-                "https://github.com/acme/news.git?a=b",
-                "https://github.com/***/***.git?***=b",
-            ),
-            (
-                "newsletter of acmeville at a glance",
-                "newsletter of acmeville at *** glance",
-            ),
-            ("acme", "***"),
-            ("", ""),
-            ("Aïda a é", "Aïda *** é"),
-        ] {
-            assert_eq!(redact(message, &names), expected);
-        }
-        let long = format!("{} acme/news", "x".repeat(MESSAGE_CHARS_MAX - 4));
-        assert!(
-            redact(&long, &names).ends_with("x ***"),
-            "cut only afterwards"
-        );
-        assert!(redact(&"x".repeat(100_000), &names).len() <= MESSAGE_CHARS_MAX);
     }
 }

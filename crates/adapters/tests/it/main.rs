@@ -11,4 +11,5 @@ mod command;
 mod fixture;
 mod github;
 mod hub;
+mod lock;
 mod webhook;

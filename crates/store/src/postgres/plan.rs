@@ -84,7 +84,7 @@ async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>
         return Ok(Vec::new());
     }
     let fires = won.iter().flat_map(|(place, _, write)| {
-        let decided_at_us = micros(schedule::decided_at(write));
+        let decided_at_us = micros(write.decided_at);
         let fires = write.fires.iter();
         fires.map(move |fire| (*place, decided_at_us, fire))
     });

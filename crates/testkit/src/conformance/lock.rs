@@ -4,7 +4,7 @@
 //! them like another process. A consumer says how to get a place and receives one test per rule:
 //!
 //! ```ignore
-//! async fn place() -> Place { Place::new(|| Arc::new(…)) }
+//! async fn place() -> Place { Place::new(|| Arc::new(my_lock())) }
 //! almanack_testkit::lock_conformance!(place);
 //! ```
 

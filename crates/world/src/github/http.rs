@@ -13,6 +13,7 @@ mod gate;
 mod graphql;
 mod page;
 mod refs;
+mod tags;
 mod view;
 
 use std::sync::Arc;
@@ -131,6 +132,7 @@ fn git_routes() -> Router<Arc<Service>> {
             get(refs::matching),
         )
         .route("/repos/{owner}/{repo}/git/refs", post(refs::create))
+        .route("/repos/{owner}/{repo}/git/tags", post(tags::create))
         .route(
             "/repos/{owner}/{repo}/git/refs/{*ref}",
             patch(refs::update).delete(refs::delete),

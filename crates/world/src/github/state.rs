@@ -6,6 +6,7 @@
 //!
 //! - [`object`]: names of objects, as Git computes them;
 //! - [`refs`]: references over a repository's commits;
+//! - [`tag`]: annotated tag objects;
 //! - [`contents`]: files on branches;
 //! - [`run`]: one run of a workflow;
 //! - [`actions`]: workflows and dispatches, and the runs they make.
@@ -15,6 +16,7 @@ pub mod contents;
 pub mod object;
 pub mod refs;
 pub mod run;
+pub mod tag;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +26,7 @@ use self::{
     actions::{Dispatch, Workflows},
     object::{Commit, Oid},
     run::Run,
+    tag::Tag,
 };
 use super::{
     refusal::Refusal,
@@ -89,6 +92,7 @@ pub struct Hosted {
     /// Full name to commit: `refs/heads/main`.
     refs: BTreeMap<String, Oid>,
     commits: BTreeMap<Oid, Commit>,
+    tags: BTreeMap<Oid, Tag>,
     workflows: Workflows,
     runs: Vec<Run>,
 }
@@ -179,6 +183,7 @@ impl Hosted {
             default_branch: default_branch.unwrap_or_else(|| "main".to_owned()),
             refs: repository.branches.iter().map(at_first).collect(),
             commits: BTreeMap::from([(sha, first)]),
+            tags: BTreeMap::new(),
             workflows: Workflows::new(repository.workflows, id),
             runs: Vec::new(),
         }

@@ -14,6 +14,7 @@ pub(super) fn url(method: &Method, route: &str) -> &'static str {
             "https://docs.github.com/rest/git/refs#list-matching-references"
         }
         ("POST", "/git/refs") => "https://docs.github.com/rest/git/refs#create-a-reference",
+        ("POST", "/git/tags") => "https://docs.github.com/rest/git/tags#create-a-tag-object",
         ("PATCH", "/git/refs/{ref}") => "https://docs.github.com/rest/git/refs#update-a-reference",
         ("DELETE", "/git/refs/{ref}") => "https://docs.github.com/rest/git/refs#delete-a-reference",
         ("GET", "") => "https://docs.github.com/rest/repos/repos#get-a-repository",

@@ -59,14 +59,19 @@ impl<'a> View<'a> {
 
     pub(super) fn git_ref(&self, name: &str, sha: &Oid) -> Value {
         let below = name.strip_prefix("refs/").unwrap_or(name);
+        let kind = if self.repository.is_tag(sha) {
+            "tag"
+        } else {
+            "commit"
+        };
         json!({
             "ref": name,
             "node_id": STANDARD.encode(format!("REF_{}:{name}", self.repository.id)),
             "url": self.api(&format!("/git/refs/{}", encode(below))),
             "object": {
-                "type": "commit",
+                "type": kind,
                 "sha": sha,
-                "url": self.api(&format!("/git/commits/{sha}")),
+                "url": self.api(&format!("/git/{kind}s/{sha}")),
             },
         })
     }

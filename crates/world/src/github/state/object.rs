@@ -31,7 +31,7 @@ impl Oid {
     }
 
     /// The name of an object of this kind with this content.
-    fn of(kind: &str, content: &[u8]) -> Self {
+    pub(super) fn of(kind: &str, content: &[u8]) -> Self {
         let mut digest = Sha1::new();
         digest.update(format!("{kind} {}\0", content.len()));
         digest.update(content);

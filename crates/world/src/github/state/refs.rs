@@ -42,7 +42,7 @@ impl Hosted {
     pub fn create_ref(&mut self, name: &str, sha: &str) -> Result<Oid, Refusal> {
         check_name(name)?;
         let sha = Oid::parse(sha).ok_or(Refusal::BadSha)?;
-        if !self.commits.contains_key(&sha) {
+        if !self.has_object(&sha) {
             return Err(Refusal::ObjectMissing);
         }
         if self.refs.contains_key(name) {

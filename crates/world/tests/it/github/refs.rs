@@ -191,3 +191,21 @@ async fn matching_references_come_in_pages() {
         .await;
     assert_eq!((none.status, &none.body), (200, &json!([])));
 }
+
+#[tokio::test]
+async fn a_reference_may_point_to_a_tag_object_of_ones_own() {
+    let hub = Hub::start().await;
+    let tags = format!("{REPO}/git/tags");
+    let tag = |message: &str, object: &str| json!({ "tag": "lock", "message": message, "object": object, "type": "commit" });
+    let ours = hub.post(&tags, tag("ours", &hub.head())).await;
+    let theirs = hub.post(&tags, tag("theirs", &hub.head())).await;
+    assert_eq!((ours.status, theirs.status), (201, 201));
+    assert_eq!(ours.body["object"]["sha"], hub.head());
+    assert_ne!(ours.body["sha"], theirs.body["sha"]);
+    let body = json!({ "ref": "refs/tags/lock/a", "sha": ours.body["sha"] });
+    let created = hub.post(&refs(), body).await;
+    assert_eq!(created.body["object"]["type"], "tag");
+    assert_eq!(created.body["object"]["sha"], ours.body["sha"]);
+    let missing = hub.post(&tags, tag("x", &"1".repeat(40))).await;
+    assert_eq!(missing.refusal(), (422, "Object does not exist"));
+}
