@@ -6,8 +6,9 @@ use super::line::Line;
 
 /// What GitHub grants the token of a workflow, per repository and hour.
 pub const LOCK_CALLS_MAX: u64 = 1_000;
-/// Looks of one chain in an hour, if none of them is answered "unchanged": runs, and locks on two pages.
-const LOOKS: u64 = 60 + 2 * 6;
+/// Looks of one chain in an hour, if none of them is answered "unchanged": runs, locks on two pages, cleaning,
+/// and what a start costs.
+const LOOKS: u64 = 60 + 2 * 7 + 6 + 4;
 
 /// About how many requests so many chains make in the hour after `now`: each tries to lock each slot, the
 /// winner marks it, and each looks around. What is retried comes on top.

@@ -216,11 +216,11 @@ async fn dp_13_an_hour_with_nothing_due_costs_next_to_nothing() {
 fn dp_13_the_cost_is_known_before_it_is_paid() {
     let now: Timestamp = START.parse().unwrap();
     for (text, calls) in [
-        ("0 20 * * * o/r d.yml", 144),
+        ("0 20 * * * o/r d.yml", 168),
         // Each chain tries each of 360 slots.
-        ("@10s o/r d.yml", 144 + 720),
+        ("@10s o/r d.yml", 168 + 720),
         // And each of these is marked.
-        ("*/5 * * * * o/r d.yml", 144 + 24 + 12),
+        ("*/5 * * * * o/r d.yml", 168 + 24 + 12),
     ] {
         let zones = almanack_engine::zones::Zones::default();
         let parsed = dispatch::parse(text).lines.remove(0);

@@ -19,6 +19,7 @@ use almanack_world::github::{
 };
 use jiff::Timestamp;
 use serde_json::Value;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use crate::{harness::Home, process::eventually};
@@ -139,7 +140,9 @@ impl Stage {
             children: Arc::clone(&children),
             play: play.clone(),
         };
-        tokio::spawn(runner.run());
+        // Before anybody can queue anything.
+        let events = hub.handle.runner();
+        tokio::spawn(runner.run(events));
         Self {
             hub,
             home,
@@ -303,7 +306,7 @@ impl Stage {
 
     /// Lays a lock down, as an earlier run would have left it.
     pub(super) async fn lay_lock(&self, key: LockKey) {
-        let client = reqwest::Client::new();
+        let client = client();
         let sha = self.handle().refs("octo", "clock")["refs/heads/main"].clone();
         let url = format!("{}/repos/octo/clock/git/refs", self.hub.url());
         let body = serde_json::json!({"ref": key.ref_name(), "sha": sha});
@@ -325,6 +328,24 @@ impl Stage {
     }
 }
 
+/// What wrote what, for whoever wonders why a test failed.
+impl Drop for Stage {
+    #[expect(
+        clippy::print_stderr,
+        reason = "a failed test is explained by what its processes wrote"
+    )]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.logs());
+        }
+    }
+}
+
+fn client() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
+}
+
 #[derive(Clone)]
 struct Runner {
     handle: Handle,
@@ -335,8 +356,7 @@ struct Runner {
 }
 
 impl Runner {
-    async fn run(self) {
-        let mut events = self.handle.runner();
+    async fn run(self, mut events: UnboundedReceiver<RunEvent>) {
         while let Some(event) = events.recv().await {
             match event {
                 RunEvent::Queued(run) if run.repository == "octo/clock" => {
@@ -417,7 +437,7 @@ impl Runner {
         let url = &self.environment[0].1;
         let url = format!("{url}/repos/octo/clock/actions/workflows/guard.yml/dispatches");
         let body = serde_json::json!({"ref": "main", "inputs": {"ended": ended.to_string()}});
-        let client = reqwest::Client::new();
+        let client = client();
         let asked = client
             .post(url)
             .bearer_auth("s-chain")
