@@ -26,12 +26,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::Ports;
 
-/// Windows are short, so waits are.
-const BACKOFF: Backoff = Backoff {
-    base: SignedDuration::from_secs(1),
-    cap: SignedDuration::from_secs(60),
-    retry_after_cap: SignedDuration::from_hours(6),
-};
+/// Longest wait between two tries, where the window is long enough for it.
+const WAIT_MAX: SignedDuration = SignedDuration::from_secs(60);
+/// Tries that a window is to have room for, after the quick first ones.
+const TRIES_IN_WINDOW: i32 = 5;
+/// How long after a try its effect may still be dated.
+const TAKES: SignedDuration = SignedDuration::from_secs(2);
 /// How long a target is given to show what was started there.
 const SHOWS_AFTER: SignedDuration = SignedDuration::from_secs(3);
 /// How far the target's clock may be from ours before a start is taken for somebody else's.
@@ -107,7 +107,7 @@ impl Shot {
                 Ok(acquired) => return Some(acquired),
                 Err(error) => error,
             };
-            let again_at = self.again_at(attempt, error.retry_after());
+            let again_at = self.again_at(due, attempt, error.retry_after());
             let why = if self.closing.is_cancelled() {
                 format!("{error}; this chain leaves")
             } else if error.is_transient() && again_at < due.retry_until {
@@ -135,13 +135,14 @@ impl Shot {
         let first_at = self.ports.clock.now();
         let mut attempt = 1;
         let ended = loop {
+            let tried_at = self.ports.clock.now();
             let (error, retry_after) = match self.attempt(due, attempt).await {
                 Outcome::Done { .. } => break Ok(()),
                 Outcome::Retry { error, retry_after } => (error, retry_after),
                 Outcome::GiveUp { error } => break Err(error),
                 other => break Err(other.name().to_owned()),
             };
-            let again_at = self.again_at(attempt, retry_after);
+            let again_at = self.again_at(due, attempt, retry_after);
             let again_at = again_at.max(self.ports.after(SHOWS_AFTER));
             let last = again_at >= due.retry_until;
             let look_at = if last {
@@ -150,7 +151,7 @@ impl Shot {
                 again_at
             };
             self.ports.sleeper.until(look_at).await;
-            match self.was_started_by_us(due, first_at).await {
+            match self.was_started_by_us(due, first_at, tried_at).await {
                 Some(true) => break Ok(()),
                 Some(false) if !last => attempt += 1,
                 Some(false) => break Err(format!("{error}; no further try fits")),
@@ -223,8 +224,14 @@ impl Shot {
         })
     }
 
-    /// Whether an earlier try of ours took effect. Asked until the window is over.
-    async fn was_started_by_us(&self, due: &Due, first_at: Timestamp) -> Option<bool> {
+    /// Whether a try of ours took effect, the first one or the last. Where a try came so late that it cannot
+    /// be told from the next slot's, that one counts as ours: in doubt missed, never fired twice.
+    async fn was_started_by_us(
+        &self,
+        due: &Due,
+        first_at: Timestamp,
+        tried_at: Timestamp,
+    ) -> Option<bool> {
         let apart = self.apart(due.slot(), CLOCKS_APART);
         let from = first_at.saturating_sub(apart).unwrap_or(first_at);
         let next = self.line.ready().next_after(first_at);
@@ -232,8 +239,8 @@ impl Shot {
             next.saturating_sub(SignedDuration::from_secs(1))
                 .unwrap_or(next)
         });
-        self.was_started(from, until.max(first_at), due.retry_until)
-            .await
+        let until = until.max(tried_at.saturating_add(TAKES).unwrap_or(tried_at));
+        self.was_started(from, until, due.retry_until).await
     }
 
     /// Whether whoever had the lock fired.
@@ -267,7 +274,7 @@ impl Shot {
                 Ok(started) => return Some(started),
                 Err(error) => error,
             };
-            let again_at = self.again_at(attempt, error.retry_after);
+            let again_at = self.after_wait(WAIT_MAX, attempt, error.retry_after);
             if again_at >= give_up_at {
                 break;
             }
@@ -285,15 +292,32 @@ impl Shot {
             if !error.is_transient() || self.closing.is_cancelled() {
                 return;
             }
-            let again_at = self.again_at(attempt, error.retry_after());
+            let again_at = self.after_wait(WAIT_MAX, attempt, error.retry_after());
             self.ports.sleeper.until(again_at).await;
         }
     }
 
-    fn again_at(&self, attempt: u32, retry_after: Option<SignedDuration>) -> Timestamp {
+    /// When to try again; often enough for the window.
+    fn again_at(&self, due: &Due, attempt: u32, retry_after: Option<SignedDuration>) -> Timestamp {
+        let window = due.retry_until.duration_since(due.execute_at);
+        let cap = (window / TRIES_IN_WINDOW).clamp(SignedDuration::from_secs(1), WAIT_MAX);
+        self.after_wait(cap, attempt, retry_after)
+    }
+
+    fn after_wait(
+        &self,
+        cap: SignedDuration,
+        attempt: u32,
+        retry_after: Option<SignedDuration>,
+    ) -> Timestamp {
+        let backoff = Backoff {
+            base: SignedDuration::from_secs(1),
+            cap,
+            retry_after_cap: SignedDuration::from_hours(6),
+        };
         let jitter = self.ports.entropy.next_u64();
         self.ports
-            .after(next_wait(&BACKOFF, attempt, retry_after, jitter))
+            .after(next_wait(&backoff, attempt, retry_after, jitter))
     }
 
     fn expression(&self) -> String {

@@ -84,20 +84,21 @@ async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_told() {
     stage.until_fired(fired + 3).await;
     stage.close().await;
     let (keys, fired) = stage.keys_and_counts().remove(0);
-    let slots: Vec<i64> = keys.iter().map(|key| key.slot().as_second()).collect();
-    assert_eq!(slots[0], even.as_second());
+    // The old one may have been cleaned up by now.
+    let slots = keys.iter().map(|key| key.slot().as_second());
+    let slots: Vec<i64> = slots.filter(|slot| *slot > even.as_second()).collect();
     // Of the ten minutes, what is no longer prompt is skipped, and told as one.
     let skipped = stage.told("skipped");
-    assert_eq!(skipped[0]["reason"], "not_caught_up", "{skipped:?}");
+    assert_eq!(skipped[0]["reason"], "too_late", "{skipped:?}");
     let last: jiff::Timestamp = skipped[0]["last"].as_str().unwrap().parse().unwrap();
     let told = skipped[0]["slots"].as_i64().unwrap();
     assert_eq!(last.as_second() - even.as_second(), told * 2);
-    for pair in slots[1..].windows(2) {
+    for pair in slots.windows(2) {
         assert_eq!(pair[1] - pair[0], 2, "{slots:?}\n{}", stage.logs());
     }
-    // The first is the old one; each of the killed may have had a lock and not fired yet.
+    // Each of the killed may have had a lock and not fired yet.
     assert!(
-        (slots.len() - 3..slots.len()).contains(&fired),
+        (slots.len() - 2..=slots.len()).contains(&fired),
         "{fired} of {slots:?}"
     );
     stage.assert_hushed();
