@@ -10,10 +10,12 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod chain;
 mod import;
 mod next;
 mod schedule;
 
+pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
 pub(crate) use schedule::{
@@ -99,6 +101,11 @@ pub(crate) enum Command {
     /// Show schedules of other programs as Almanack's, and what differs
     #[command(after_help = import::IMPORT_HELP)]
     Import(ImportArguments),
+    /// Keep the schedules of DISPATCH without a database, as one of two chains on GitHub Actions
+    #[command(after_help = chain::CHAIN_HELP)]
+    Chain(ChainArguments),
+    /// Find dead chains and start them again
+    Guard(GuardArguments),
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),

@@ -18,9 +18,12 @@ use crate::{
 };
 
 mod bench;
+mod chain;
 mod check;
 mod completions;
 mod demo;
+mod guard;
+mod hub;
 mod import;
 mod next;
 mod schedule;
@@ -50,6 +53,8 @@ pub(crate) fn dispatch(
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
         Command::Import(arguments) => import::run(arguments, output),
+        Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
+        Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
         Command::World(WorldCommand::ArticleService(arguments)) => {
             world::article_service(arguments, &inputs.environment, output)
         }
