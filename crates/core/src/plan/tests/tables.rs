@@ -320,6 +320,24 @@ fn settling_leaves_nothing_to_wait_and_a_pause_as_it_is() {
 }
 
 #[test]
+fn dp_16_settling_leaves_no_slot_that_its_splay_kept_back() {
+    let day = ready("0 8 * * *", r#"{"splay":"1h"}"#);
+    let seen = schedule(&day, at("08:00:00"));
+    let now = at("08:00:01");
+    assert!(now < day.due_at(at("08:00:00")), "it is kept back");
+    let settled = settle(Look {
+        schedule: &seen,
+        ready: &day,
+        running: None,
+        now,
+    });
+    assert_eq!(settled.slots.len(), 1);
+    assert_eq!(settled.slots[0].verdict.as_str(), "changed");
+    assert_eq!(settled.slots[0].detail.as_deref(), Some("its splay"));
+    assert_eq!(settled.next_at, Some(at("2026-01-06T08:00:00Z")));
+}
+
+#[test]
 fn a_long_sleep_is_decided_in_bounded_looks() {
     let ready = ready("@1s", "{}");
     let mut seen = schedule(&ready, at("2026-01-01T00:00:00Z"));
