@@ -111,9 +111,10 @@ pub fn plan(look: Look<'_>) -> Plan {
     }
 }
 
-/// Ends a pause at `look.now`: what fell into it is recorded.
+/// Ends a pause at `look.now`, or when it had ended by itself: what fell into it is recorded.
 pub fn resume(look: Look<'_>, pause: &Pause) -> Plan {
-    lift(look, pause, just_after(look.now))
+    let end = just_after(look.now);
+    lift(look, pause, pause.until.map_or(end, |until| until.min(end)))
 }
 
 /// Decides everything up to `look.now` and leaves nothing to wait: the schedule is about to change, and

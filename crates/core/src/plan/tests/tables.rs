@@ -293,6 +293,26 @@ fn dp_17_resuming_catches_up_only_where_that_is_wished() {
 }
 
 #[test]
+fn dp_16_resuming_late_calls_only_the_pause_a_pause() {
+    let ready = ready("0 * * * *", "{}");
+    let seen = schedule(&ready, at("08:00:00"));
+    let seen = paused(seen, "07:30:00", Some("09:30:00"));
+    let State::Paused(pause) = &seen.state else {
+        unreachable!()
+    };
+    let look = Look {
+        schedule: &seen,
+        ready: &ready,
+        running: None,
+        now: at("12:05:00"),
+    };
+    assert_eq!(
+        tell(&resume(look, pause)),
+        "08:00:00..09:00:00x2=paused, resumes, next 10:00:00"
+    );
+}
+
+#[test]
 fn settling_leaves_nothing_to_wait_and_a_pause_as_it_is() {
     let queue = ready("0 * * * *", r#"{"overlap":"queue_one"}"#);
     let mut seen = schedule(&queue, at("08:00:00"));

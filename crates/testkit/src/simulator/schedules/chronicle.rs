@@ -26,6 +26,8 @@ use super::{
 
 /// Nobody need look without being told to.
 const NO_POLL: SignedDuration = SignedDuration::from_hours(24 * 365);
+/// No schedule here keeps its slots back for longer.
+const SPLAY_MAX: SignedDuration = SignedDuration::from_mins(4);
 /// Hints kept for a slow listener.
 const KEPT: usize = 256;
 
@@ -249,6 +251,7 @@ impl Chronicle {
                 ));
             }
         }
+        let latest = latest + SPLAY_MAX;
         match write.fires.iter().find(|fire| fire.execute_at > latest) {
             // A catch-up is paced; nothing else is put off.
             Some(fire) if write.fires.len() == 1 => {

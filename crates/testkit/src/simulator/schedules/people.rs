@@ -69,12 +69,16 @@ impl Person {
         }
     }
 
-    /// The moment somebody else is busy: a few seconds around a slot.
+    /// The moment the planner is busy: around a slot, or between its reading and its writing.
     async fn wait_for_the_moment(&self) {
-        let now = self.world.truth.now().as_second();
-        let left = ROUND_S - now.rem_euclid(ROUND_S);
-        let left = u64::try_from(left * 1_000).unwrap_or(0) + self.dice.below(2_500);
-        pass(Duration::from_millis(left.saturating_sub(1_500))).await;
+        let now_ms = self.world.truth.now().as_millisecond();
+        let left = ROUND_S * 1_000 - now_ms.rem_euclid(ROUND_S * 1_000);
+        let left = if self.dice.hits(600) {
+            left + self.dice.between(0, 8)
+        } else {
+            left + self.dice.between(-1_500, 1_000)
+        };
+        pass(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
     }
 
     /// Ends every pause.
@@ -166,7 +170,7 @@ impl Person {
         let name = self.dense.clone();
         let definition = self.define(Rule::draw_dense);
         self.put(&name, definition).await;
-        pass(self.dice.millis(HOUR_MS / 2, 6 * HOUR_MS)).await;
+        pass(self.dice.millis(HOUR_MS / 4, 2 * HOUR_MS)).await;
         // It would be too much for ninety days, so whoever hears nothing asks again.
         while let Err(Error::Store(_)) = self.desk().remove(&name, "ada").await {
             pass(self.dice.millis(100, 60_000)).await;

@@ -79,10 +79,10 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// A rule of some hundred slots in ninety days.
+    /// A rule of at most some hundred slots in ninety days.
     pub(super) fn draw(dice: &Dice) -> Self {
         if dice.hits(150) {
-            let seconds = *dice.pick(&[5_400, 7_200, 10_800, 21_600, 40_000]);
+            let seconds = *dice.pick(&[14_400, 21_600, 40_000, 43_200]);
             let form = Form::Every(seconds);
             return Self { form, tz: "UTC" };
         }
@@ -99,9 +99,9 @@ impl Rule {
             0 | 1 => (one, Part::Values(vec![hour]), Part::Any, Part::Any),
             2 => (one, Part::Values(vec![2, 14]), Part::Any, Part::Any),
             3 => (one, Part::Step(6), Part::Any, Part::Any),
-            4 => (Part::Step(15), Part::Values(vec![2]), Part::Any, Part::Any),
+            4 => (Part::Step(20), Part::Values(vec![2]), Part::Any, Part::Any),
             5 => (one, Part::Any, Part::Any, Part::Values(vec![small(0, 6)])),
-            6 => (one, Part::Range(9, 17), Part::Any, Part::Range(1, 5)),
+            6 => (one, Part::Range(9, 11), Part::Any, Part::Range(1, 5)),
             7 => (
                 one,
                 Part::Values(vec![hour]),
