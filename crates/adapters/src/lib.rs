@@ -1,8 +1,16 @@
-//! The outside: the system's clock and randomness, and HTTP.
+//! The outside: the system's clock and randomness, HTTP, GitHub, Git and local commands.
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
+pub mod call;
 pub mod callback;
 pub mod clock;
+pub mod command;
 pub mod entropy;
+pub mod github;
+mod launcher;
+pub mod lock;
+mod process;
+mod redact;
 pub mod signature;
+pub mod webhook;

@@ -10,9 +10,16 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod import;
 mod next;
+mod schedule;
 
+pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
+pub(crate) use schedule::{
+    BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
+    SchedulePutArguments, TickArguments, WhyArguments,
+};
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
@@ -79,9 +86,19 @@ pub(crate) enum Command {
     /// Put, look at and withdraw tasks
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Put, look at, pause and fire schedules
+    #[command(subcommand)]
+    Schedule(ScheduleCommand),
+    /// Tell why a schedule fired or did not fire at a time
+    Why(WhyArguments),
+    /// Make one pass of everything that is due, and leave
+    Tick(TickArguments),
     /// Show when a schedule expression fires, in words and in times
     #[command(after_help = next::NEXT_HELP)]
     Next(NextArguments),
+    /// Show schedules of other programs as Almanack's, and what differs
+    #[command(after_help = import::IMPORT_HELP)]
+    Import(ImportArguments),
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),
@@ -145,6 +162,19 @@ pub(crate) struct DemoArguments {
 pub(crate) enum WorldCommand {
     /// The reference article service: the other half of rescheduling
     ArticleService(ArticleServiceArguments),
+    /// A GitHub to call: refs, files, workflows, rate limits, faults
+    Github(GithubArguments),
+}
+
+/// How to run the simulated GitHub.
+#[derive(Debug, Args)]
+pub(crate) struct GithubArguments {
+    /// Address to listen at; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8091")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Tokens and repositories to start with, as JSON [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) setup: Option<PathBuf>,
 }
 
 /// How to run the article service.

@@ -9,16 +9,21 @@
 
 pub mod backoff;
 pub mod callback;
+pub mod dispatch;
 pub mod event;
 pub mod finish;
 #[cfg(test)]
 mod fixture;
 pub mod handler;
 pub mod history;
+pub mod import;
 pub mod lease;
+pub mod lock;
+pub mod place;
 pub mod plan;
 pub mod reschedule;
 pub mod schedule;
+pub mod signature;
 pub mod store;
 pub mod target;
 pub mod task;

@@ -20,6 +20,7 @@
 //! - A look is bounded. What does not fit is left for the next one, which is due at once.
 //! - The outcome of a firing never moves the cursor: a schedule does not die because a run died.
 
+mod compare;
 mod definition;
 mod firing;
 mod ledger;
@@ -32,6 +33,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use ledger::Ledger;
 
+pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
+pub(crate) use definition::derived_name;
 pub use definition::{
     CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, NAME_BYTES_MAX, OnResume, Overlap,
     PROMPT, Ready, ScheduleName, Unfit,

@@ -33,7 +33,7 @@ pub enum Error {
         #[source]
         source: Cause,
     },
-    /// The database refuses to write: a read-only file, a full disk.
+    /// The database refuses to write: a read-only file, a full disk, a value it does not take.
     #[error("database cannot be written: {statement}")]
     Unwritable {
         /// Name of what was asked.

@@ -22,7 +22,7 @@ const WALK_EVERY: SignedDuration = SignedDuration::from_mins(10);
 /// A run of a node that was not heard of for so long is forgotten.
 const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
-/// How long ended tasks and used keys are kept.
+/// How long ended tasks, used keys and ledger rows are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
     /// For ever.
@@ -83,8 +83,10 @@ async fn step(
         .saturating_sub(age)
         .unwrap_or(Timestamp::MIN);
     let Pruned { rows, next } = ports.store.prune(before, after, STEP).await?;
-    if rows > 0 {
-        tracing::debug!(rows, "forgot tasks that ended long ago");
+    // The ledger has no walk of its own: what is old is found by an index, a few rows at each step.
+    let slots = ports.store.prune_slots(before, STEP).await?;
+    if rows + slots > 0 {
+        tracing::debug!(rows, slots, "forgot what ended long ago");
     }
     Ok(next)
 }

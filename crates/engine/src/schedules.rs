@@ -6,11 +6,12 @@
 //! somebody else was faster.
 
 mod backfill;
+mod careful;
 mod firing;
 mod sync;
 mod why;
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
     plan::{
@@ -29,6 +30,7 @@ use crate::{
 };
 
 pub use backfill::{Backfill, Backfilled, SlotOfBackfill};
+pub use careful::{Expected, Writer};
 pub use firing::{Fired, Overlapping};
 pub use sync::{Synced, Wanted};
 pub use why::Answer;
@@ -60,6 +62,16 @@ pub enum Error {
         /// Whose it is.
         origin: Origin,
     },
+    /// It is not as whoever wants to change it has seen it.
+    #[error("schedule `{name}` is {found}, not {expected}")]
+    Moved {
+        /// Which.
+        name: ScheduleName,
+        /// What was expected.
+        expected: Expected,
+        /// What there is.
+        found: Expected,
+    },
     /// Its newest firing has not ended, and its policy is not to overlap.
     #[error("schedule `{name}` is still running {running}")]
     Overlaps {
@@ -84,8 +96,8 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// Too long to keep.
-    #[error("note has {bytes} bytes; the limit is {NOTE_BYTES_MAX}")]
+    /// Too long, or more than a line.
+    #[error("a note has at most {NOTE_BYTES_MAX} bytes, in one line; this one has {bytes} bytes")]
     Note {
         /// Its length.
         bytes: usize,
@@ -122,6 +134,11 @@ pub struct Changed {
     /// The schedule afterwards.
     pub schedule: Schedule,
 }
+
+/// A decision being made: what to write, or `None` if it already is so. Boxed, because the compiler
+/// cannot see that what an `AsyncFn` returns may move to another thread, and every caller needs that.
+type Deciding<'a> =
+    Pin<Box<dyn Future<Output = Result<Option<(ScheduleWrite, Edited)>, Error>> + Send + 'a>>;
 
 /// Carries out what people want of schedules.
 pub struct Schedules {
@@ -169,12 +186,9 @@ impl Schedules {
         origin: Origin,
         by: &str,
     ) -> Result<Changed, Error> {
-        let ready = self.check(name, definition)?;
-        self.decide(name, async |found, now| match found {
-            None => Ok(Some((new(name, &ready, origin, by, now), Edited::Created))),
-            Some(found) => self.rewritten(found, &ready, origin, by, now).await,
-        })
-        .await
+        let writer = Writer { origin, by };
+        self.put_expecting(name, definition, writer, Expected::Anything)
+            .await
     }
 
     /// Stops a schedule from firing, until it is resumed or until a time.
@@ -186,62 +200,87 @@ impl Schedules {
         by: &str,
     ) -> Result<Changed, Error> {
         check_note(note.as_deref())?;
-        self.change(name, "paused", async |found, now| {
-            let since = match &found.state {
-                State::Paused(pause) if (pause.until, &pause.note) == (until, &note) => {
-                    return Ok(None);
-                }
-                // One that has ended by itself has ended, whether anybody has looked or not.
-                State::Paused(pause) if pause.until.is_none_or(|until| until > now) => pause.since,
-                _ => now,
-            };
-            let mut write = self.settled(&found, now).await?;
-            write.schedule.state = State::Paused(Pause {
-                since,
-                until,
-                note: note.clone(),
-                by: by.to_owned(),
-            });
-            write.schedule.look_at = until;
-            let mut write = edited(write, Edited::Paused, by, now);
-            if let Some(edit) = &mut write.edit {
-                edit.note.clone_from(&note);
-            }
-            Ok(Some((write, Edited::Paused)))
+        let pause = (until, &note);
+        self.change(name, "paused", |found, now| {
+            Box::pin(self.paused(found, pause, by, now))
         })
         .await
+    }
+
+    async fn paused(
+        &self,
+        found: Schedule,
+        (until, note): (Option<Timestamp>, &Option<String>),
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
+        let since = match &found.state {
+            State::Paused(pause) if (pause.until, &pause.note) == (until, note) => return Ok(None),
+            // One that has ended by itself has ended, whether anybody has looked or not.
+            State::Paused(pause) if pause.until.is_none_or(|until| until > now) => pause.since,
+            _ => now,
+        };
+        let mut write = self.settled(&found, now).await?;
+        write.schedule.state = State::Paused(Pause {
+            since,
+            until,
+            note: note.clone(),
+            by: by.to_owned(),
+        });
+        write.schedule.look_at = until;
+        let mut write = edited(write, Edited::Paused, by, now);
+        if let Some(edit) = &mut write.edit {
+            edit.note.clone_from(note);
+        }
+        Ok(Some((write, Edited::Paused)))
     }
 
     /// Lets a paused schedule fire again; what fell into the pause is recorded.
     pub async fn resume(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
-        self.change(name, "resumed", async |found, now| {
-            let State::Paused(pause) = &found.state else {
-                return Ok(None);
-            };
-            let ready = self.ready(&found)?;
-            let running = self.running(&found, &ready).await?;
-            let plan = resume(look(&found, &ready, running.as_ref(), now), pause);
-            let mut write = write_plan(&found, &ready, &plan, running.as_ref(), now)?;
-            if let Some(edit) = &mut write.edit {
-                by.clone_into(&mut edit.by);
-            }
-            Ok(Some((write, Edited::Resumed)))
+        self.change(name, "resumed", |found, now| {
+            Box::pin(self.resumed(found, by, now))
         })
         .await
     }
 
+    async fn resumed(
+        &self,
+        found: Schedule,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
+        let State::Paused(pause) = &found.state else {
+            return Ok(None);
+        };
+        let ready = self.ready(&found)?;
+        let running = self.running(&found, &ready).await?;
+        let plan = resume(look(&found, &ready, running.as_ref(), now), pause);
+        let mut write = write_plan(&found, &ready, &plan, running.as_ref(), now)?;
+        if let Some(edit) = &mut write.edit {
+            by.clone_into(&mut edit.by);
+        }
+        Ok(Some((write, Edited::Resumed)))
+    }
+
     /// Takes a schedule away; its history stays.
     pub async fn remove(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
-        self.change(name, "removed", async |found, now| {
-            let mut write = self.settled(&found, now).await?;
-            write.schedule.state = State::Removed { since: now };
-            write.schedule.look_at = None;
-            Ok(Some((
-                edited(write, Edited::Removed, by, now),
-                Edited::Removed,
-            )))
+        self.change(name, "removed", |found, now| {
+            Box::pin(self.removed(found, by, now))
         })
         .await
+    }
+
+    async fn removed(
+        &self,
+        found: Schedule,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
+        let mut write = self.settled(&found, now).await?;
+        write.schedule.state = State::Removed { since: now };
+        write.schedule.look_at = None;
+        let what = Edited::Removed;
+        Ok(Some((edited(write, what, by, now), what)))
     }
 
     async fn rewritten(
@@ -263,7 +302,7 @@ impl Schedules {
             return Ok(None);
         }
         let mut write = if removed || parked {
-            write_of(&found)
+            write_of(&found, now)
         } else {
             self.settled(&found, now).await?
         };
@@ -289,12 +328,12 @@ impl Schedules {
     async fn settled(&self, found: &Schedule, now: Timestamp) -> Result<ScheduleWrite, Error> {
         let Ok(ready) = self.ready(found) else {
             // What cannot be computed has no slots to settle.
-            return Ok(write_of(found));
+            return Ok(write_of(found, now));
         };
         let running = self.running(found, &ready).await?;
         let apart = ready.definition.overlap != Overlap::Allow;
         let mut seen = found.clone();
-        let mut whole = write_of(found);
+        let mut whole = write_of(found, now);
         for _ in 0..SETTLE_MAX {
             let mut look = look(&seen, &ready, running.as_ref(), now);
             // What the end of a pause has just fired is running for the slots after it.
@@ -341,13 +380,10 @@ impl Schedules {
     }
 
     /// Decides and writes until nobody else was faster. `Ok(None)` means that it already is so.
-    async fn decide(
+    async fn decide<'a>(
         &self,
         name: &ScheduleName,
-        wish: impl AsyncFn(
-            Option<Schedule>,
-            Timestamp,
-        ) -> Result<Option<(ScheduleWrite, Edited)>, Error>,
+        wish: impl Fn(Option<Schedule>, Timestamp) -> Deciding<'a> + Send + Sync,
     ) -> Result<Changed, Error> {
         for _ in 0..ROUNDS_MAX {
             let found = self.load_any(name).await?;
@@ -368,24 +404,15 @@ impl Schedules {
     }
 
     /// [`Self::decide`] for a schedule that must exist.
-    async fn change(
+    async fn change<'a>(
         &self,
-        name: &ScheduleName,
+        name: &'a ScheduleName,
         wished: &'static str,
-        wish: impl AsyncFn(Schedule, Timestamp) -> Result<Option<(ScheduleWrite, Edited)>, Error>,
+        wish: impl Fn(Schedule, Timestamp) -> Deciding<'a> + Send + Sync,
     ) -> Result<Changed, Error> {
-        self.decide(name, async |found, now| {
-            let found = found
-                .filter(|found| !matches!(found.state, State::Removed { .. }))
-                .ok_or_else(|| Error::Unknown { name: name.clone() })?;
-            if matches!(found.state, State::Parked { .. }) && wished != "removed" {
-                return Err(Error::NotNow {
-                    name: name.clone(),
-                    state: "parked",
-                    wish: wished,
-                });
-            }
-            wish(found, now).await
+        self.decide(name, |found, now| match changeable(name, wished, found) {
+            Ok(found) => wish(found, now),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
         })
         .await
     }
@@ -443,6 +470,7 @@ fn new(
     };
     let write = ScheduleWrite {
         seen: None,
+        decided_at: now,
         schedule,
         slots: Vec::new(),
         fires: Vec::new(),
@@ -460,9 +488,30 @@ fn edited(mut write: ScheduleWrite, what: Edited, by: &str, now: Timestamp) -> S
     write
 }
 
+/// What was found, if it is there and in a state for this.
+fn changeable(
+    name: &ScheduleName,
+    wished: &'static str,
+    found: Option<Schedule>,
+) -> Result<Schedule, Error> {
+    let found = found
+        .filter(|found| !matches!(found.state, State::Removed { .. }))
+        .ok_or_else(|| Error::Unknown { name: name.clone() })?;
+    if matches!(found.state, State::Parked { .. }) && wished != "removed" {
+        return Err(Error::NotNow {
+            name: name.clone(),
+            state: "parked",
+            wish: wished,
+        });
+    }
+    Ok(found)
+}
+
 fn check_note(note: Option<&str>) -> Result<(), Error> {
     match note {
-        Some(note) if note.len() > NOTE_BYTES_MAX => Err(Error::Note { bytes: note.len() }),
+        Some(note) if note.len() > NOTE_BYTES_MAX || note.chars().any(char::is_control) => {
+            Err(Error::Note { bytes: note.len() })
+        }
         _ => Ok(()),
     }
 }

@@ -17,6 +17,7 @@ pub use self::code::Code;
 use crate::words;
 
 mod code;
+mod schedule;
 
 /// Media type of every error.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -52,6 +53,28 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<ItemProblem>>, no_recursion)]
     errors: Option<Box<[ItemProblem]>>,
+    /// Where in the expression it went wrong, and what to write instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Misread>)]
+    expression: Option<Box<Misread>>,
+}
+
+/// What is wrong with a schedule's expression.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Misread {
+    /// What is wrong, in a sentence.
+    message: String,
+    /// The part that is refused: its first byte, and one past its last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<usize>>, example = json!([2, 4]))]
+    span: Option<[usize; 2]>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// The whole expression as it was probably meant, where that is clear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "0 8 * * MON")]
+    repaired: Option<String>,
 }
 
 /// What is wrong with one item of an all-or-nothing call.
@@ -77,6 +100,7 @@ impl Problem {
             known_kinds: None,
             scope: None,
             errors: None,
+            expression: None,
         }
     }
 
@@ -112,11 +136,11 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         match code {
-            Code::Unauthenticated => {
+            Code::Unauthenticated | Code::BadSignature => {
                 let challenge = HeaderValue::from_static("Bearer realm=\"almanack\"");
                 headers.insert(header::WWW_AUTHENTICATE, challenge);
             }
-            Code::DatabaseUnavailable | Code::Contended | Code::TimedOut => {
+            Code::DatabaseUnavailable | Code::Contended | Code::TimedOut | Code::TooManyTicks => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}

@@ -7,8 +7,6 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::broadcast;
 
-use crate::schedule;
-
 /// Hints kept for a slow listener. It only needs to know that it missed some.
 const KEPT: usize = 64;
 
@@ -60,7 +58,7 @@ pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option
 
 /// The same for a schedule's write: the planner must look at it, or the runner at its firings.
 pub(crate) fn hint_of_write(write: &ScheduleWrite, poll: SignedDuration) -> Option<Timestamp> {
-    let now = schedule::decided_at(write);
+    let now = write.decided_at;
     let fires = write.fires.iter().filter_map(NewTask::due_at);
     fires
         .chain(write.schedule.look_at)

@@ -209,6 +209,14 @@ fn bare(error: tokio_postgres::Error) -> Cause {
     error.into_source().unwrap_or_else(|| told.into())
 }
 
+/// Whether the server refuses the values themselves (a null byte, a number too large, a key that
+/// exists): asked again, it would refuse again. Only then does a batch look for its one bad item.
+fn is_refused(code: &SqlState) -> bool {
+    ["22", "23", "54"]
+        .iter()
+        .any(|class| code.code().starts_with(class))
+}
+
 /// Sorts the server's errors by what a caller can do about them.
 fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
     let unwritable = [
@@ -218,7 +226,7 @@ fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
     ];
     let incompatible = [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_COLUMN];
     match error.code() {
-        Some(code) if unwritable.contains(code) => Error::Unwritable {
+        Some(code) if unwritable.contains(code) || is_refused(code) => Error::Unwritable {
             statement,
             source: bare(error),
         },

@@ -6,7 +6,7 @@
 //! left alone: clocks differ by moments, and what happened has happened.
 
 use almanack_core::{
-    plan::{Schedule, ScheduleName, ScheduleWrite},
+    plan::{Schedule, ScheduleName},
     store::{DueSchedules, ScheduleFilter},
 };
 use jiff::Timestamp;
@@ -173,20 +173,4 @@ pub(crate) fn after(filter: &ScheduleFilter) -> &str {
 /// Whether removed schedules are listed: naming their state asks for them too.
 pub(crate) fn with_removed(filter: &ScheduleFilter) -> bool {
     filter.removed || filter.state.as_deref() == Some("removed")
-}
-
-/// When a write was decided, from what it tells: its ledger rows, its edit, its withdrawal. A firing by
-/// hand has none of these and is due at once. A write that only looks again later tells no instant;
-/// since when its slot waits, or when it was last changed, is then the best that is known.
-pub(crate) fn decided_at(write: &ScheduleWrite) -> Timestamp {
-    let schedule = &write.schedule;
-    let told = write.slots.iter().map(|slot| slot.decided_at);
-    told.chain(write.edit.iter().map(|edit| edit.at))
-        .chain(write.cancel.iter().map(|change| change.decided_at))
-        .max()
-        .or_else(|| write.fires.iter().map(|fire| fire.execute_at).min())
-        .unwrap_or_else(|| {
-            let waits_since = schedule.waits_since.unwrap_or(schedule.changed_at);
-            waits_since.max(schedule.changed_at)
-        })
 }

@@ -33,6 +33,7 @@ pub mod guard;
 pub mod lease;
 pub mod ledger;
 pub mod list;
+pub mod lock;
 pub mod node;
 pub mod nudge;
 pub mod once;

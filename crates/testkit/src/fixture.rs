@@ -164,6 +164,7 @@ pub fn schedule(name: &str, next_at: Timestamp) -> Schedule {
 pub fn new_schedule(schedule: Schedule) -> ScheduleWrite {
     ScheduleWrite {
         seen: None,
+        decided_at: START,
         schedule,
         slots: Vec::new(),
         fires: Vec::new(),
@@ -191,6 +192,7 @@ pub fn fires(schedule: &Schedule) -> ScheduleWrite {
     let subject = firing.identity.subject.clone();
     let next_at = slot_at + SignedDuration::from_secs(10);
     ScheduleWrite {
+        decided_at: slot_at,
         slots: vec![slot(slot_at, Verdict::Fired)],
         fires: vec![firing],
         ..next_write(schedule, |after| {

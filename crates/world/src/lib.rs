@@ -6,6 +6,7 @@
 //! - [`article`]: the reference article service of RS-12, with audit, publish and an outbox;
 //! - [`authors`]: people who write articles, move their publication and withdraw them;
 //! - [`flaky`]: how the service misbehaves when told to;
+//! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
 //! - [`webhook`]: how it knows that a call really comes from Almanack.
 //!
 //! INVARIANT: the crate knows Almanack only over HTTP, as any user's service would. It shares no
@@ -17,4 +18,5 @@ pub mod chance;
 pub mod client;
 pub mod clock;
 pub mod flaky;
+pub mod github;
 pub mod webhook;

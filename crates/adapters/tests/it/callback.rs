@@ -6,13 +6,7 @@ use almanack_adapters::{
     callback::{CallbackHandler, CallbackSettings},
     signature::SigningKey,
 };
-use almanack_core::{
-    callback::AlreadyDone,
-    finish::Outcome,
-    handler::Handler,
-    task::{ClaimedTask, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
-    time::Clock,
-};
+use almanack_core::{callback::AlreadyDone, finish::Outcome, handler::Handler, time::Clock};
 use axum::{
     Router,
     body::Bytes,
@@ -20,18 +14,10 @@ use axum::{
     response::{IntoResponse, Redirect},
     routing::post,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::{net::TcpListener, sync::mpsc};
 
-const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-
-struct Fixed;
-
-impl Clock for Fixed {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_second(1_767_600_000).unwrap()
-    }
-}
+use crate::fixture::{Fixed, SECRET, task};
 
 /// A service with one route per way to answer; tells what it received.
 async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
@@ -75,24 +61,6 @@ async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });
     (url, received)
-}
-
-fn task(callback_url: Option<String>) -> ClaimedTask {
-    ClaimedTask {
-        id: TaskId(42),
-        identity: Identity {
-            subject: Subject::parse("article:7").unwrap(),
-            kind: Kind::parse("ARTICLE_PUBLISH").unwrap(),
-        },
-        term: Term(3),
-        attempt: 2,
-        max_retry: 3,
-        execute_at: Timestamp::from_second(1_767_599_990).unwrap(),
-        started_at: Timestamp::from_second(1_767_600_000).unwrap(),
-        payload: Payload::parse(r#"{"price": 1.10, "ids": [1, 2]}"#, 1000).unwrap(),
-        callback_url,
-        revision: Revision(5),
-    }
 }
 
 fn handler(configured: Option<String>) -> CallbackHandler {

@@ -2,7 +2,14 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     reason = "a test that cannot set itself up has failed"
 )]
 
 mod callback;
+mod command;
+mod fixture;
+mod github;
+mod hub;
+mod lock;
+mod webhook;

@@ -1,11 +1,14 @@
 //! `almanack world`: pieces of the simulated outside, as processes of their own.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
-use almanack_world::article;
+use almanack_world::{
+    article,
+    github::{self, setup::Setup},
+};
 
 use crate::{
-    args::ArticleServiceArguments,
+    args::{ArticleServiceArguments, GithubArguments},
     commands::{runtime, serve::start_log},
     config::settings::{Log, LogFormat},
     failure::{Exit, Failure},
@@ -33,11 +36,7 @@ pub(super) fn article_service(
     config.webhook_secret = environment.get(SECRET_VARIABLE).cloned();
     config.wishes.callback_url = !arguments.no_callback_url;
     config.wishes.max_retry = arguments.max_retry;
-    let log = Log {
-        format: LogFormat::Text,
-        level: "info".to_owned(),
-    };
-    start_log(&log, output.notes_coloured())?;
+    start_plain_log(output)?;
     runtime()?.block_on(async {
         let stop = stop_signal()?;
         let running = article::start(config, stop)
@@ -50,6 +49,50 @@ pub(super) fn article_service(
             .map_err(|error| failed(&error))?;
         Ok(Exit::Ok)
     })
+}
+
+/// Runs the simulated GitHub until SIGTERM or Ctrl-C.
+pub(super) fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let mut config = github::Config::new(arguments.listen);
+    if let Some(file) = &arguments.setup {
+        config.setup = read_setup(file)?;
+    }
+    start_plain_log(output)?;
+    runtime()?.block_on(async {
+        let stop = stop_signal()?;
+        let running = github::start(config, stop)
+            .await
+            .map_err(|error| told("GitHub", &error))?;
+        let url = running.url();
+        output.note(&format!(
+            "a simulated GitHub at {url}; set it up and look inside:\n\n  curl {url}/_world\n\n"
+        ));
+        let ended = running.join.await;
+        ended
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(|error| told("GitHub", &error))?;
+        Ok(Exit::Ok)
+    })
+}
+
+/// Errors name the file and the place in it, never what stands there: the file holds secrets.
+fn read_setup(file: &Path) -> Result<Setup, Failure> {
+    let shown = file.display();
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::new(Exit::Usage, format!("read `{shown}`: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let said = format!("`{shown}` is not a setup: line {line}, column {column}");
+        Failure::new(Exit::Usage, said)
+    })
+}
+
+fn start_plain_log(output: &Output) -> Result<(), Failure> {
+    let log = Log {
+        format: LogFormat::Text,
+        level: "info".to_owned(),
+    };
+    start_log(&log, output.notes_coloured())
 }
 
 /// Where it is, and what to do next.
@@ -74,8 +117,13 @@ fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
 }
 
 pub(super) fn failed(error: &article::Error) -> Failure {
-    let mut told = format!("article service: {error}");
-    let mut source = std::error::Error::source(error);
+    told("article service", error)
+}
+
+/// What failed, with all its causes.
+fn told(what: &str, error: &dyn Error) -> Failure {
+    let mut told = format!("{what}: {error}");
+    let mut source = error.source();
     while let Some(cause) = source {
         told = format!("{told}: {cause}");
         source = cause.source();

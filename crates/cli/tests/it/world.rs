@@ -1,4 +1,6 @@
-//! `almanack world article-service` beside a node that nobody has configured.
+//! `almanack world`: the article service beside a node that nobody has configured, and GitHub.
+
+use std::fs;
 
 use reqwest::Method;
 use serde_json::json;
@@ -67,4 +69,56 @@ async fn an_event_that_is_refused_is_told_with_its_reason_and_can_be_sent_again(
         notes.lines().find(told).map(|_| ())
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_github_starts_with_what_its_setup_names() {
+    let home = Home::new();
+    let setup = json!({
+        "tokens": [{ "name": "chain", "secret": "s-chain", "repositories": ["octo/clock"] }],
+        "repositories": [{ "owner": "octo", "name": "clock" }],
+    });
+    fs::write(home.path().join("github.json"), setup.to_string()).unwrap();
+    let address = free_address();
+    let listen = address.to_string();
+    let arguments = [
+        "world",
+        "github",
+        "--listen",
+        &listen,
+        "--setup",
+        "github.json",
+    ];
+    let command = home.command(&arguments);
+    let mut github = Process::start(&home, address, command).ready().await;
+    let path = "/_world/repos/octo/clock/refs";
+    let refs = github.api().insist(Method::GET, path, None).await;
+    assert!(refs.json["refs/heads/main"].is_string(), "{refs:?}");
+    assert!(github.notes().contains("curl http://"));
+    assert!(!github.notes().contains("s-chain"));
+    github.terminate();
+    assert_eq!(github.exit_code().await, Some(0));
+}
+
+#[test]
+fn a_setup_that_cannot_be_read_is_told_by_its_place_without_its_secrets() {
+    let home = Home::new();
+    let text = "{\"tokens\": [{\"name\": \"chain\",\n\"secret\": 5, \"x\": \"s-chain\"}]}";
+    fs::write(home.path().join("github.json"), text).unwrap();
+    let arguments = [
+        "world",
+        "github",
+        "--listen",
+        "127.0.0.1:0",
+        "--setup",
+        "github.json",
+    ];
+    let ended = home.command(&arguments).output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("`github.json` is not a setup: line 2, column "),
+        "{told}"
+    );
+    assert!(!told.contains("s-chain"), "{told}");
 }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schedule::{self, Expression, Mode, Timetable, Zone, hash_of},
+    schedule::{self, Expression, Language, Mode, Timetable, Warning, Zone, hash_of},
     target::{Target, Unusable},
     task::Priority,
 };
@@ -54,6 +54,14 @@ impl fmt::Display for ScheduleName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// A name for a schedule that nobody named: what kind of text it comes from, and a hash of its content.
+/// The same content gets the same name for ever, wherever in its text it stands (DP-06).
+pub(crate) fn derived_name(from: &str, content: &str) -> ScheduleName {
+    // 48 of 64 bits: among a million schedules the odds of two alike are one in six hundred.
+    let hash = hash_of(content, from) >> 16;
+    ScheduleName(format!("{from}-{hash:012x}").into())
 }
 
 /// What becomes of slots that passed while nothing was planning (DP-17).
@@ -198,8 +206,8 @@ impl Definition {
         })
     }
 
-    /// Checks everything that needs no zone.
-    fn check(&self) -> Result<(), Unfit> {
+    /// Checks everything that needs no zone and no expression.
+    pub(crate) fn check(&self) -> Result<(), Unfit> {
         self.target.check()?;
         let bounded = |what, value: SignedDuration, max: SignedDuration| {
             if (SignedDuration::ZERO..=max).contains(&value) {
@@ -313,6 +321,24 @@ impl Ready {
             zone,
             offset,
         })
+    }
+
+    /// Whose clock it reads.
+    pub fn zone(&self) -> &Zone {
+        &self.zone
+    }
+
+    /// Says when it fires.
+    pub fn describe(&self, language: Language) -> String {
+        self.timetable.describe(language)
+    }
+
+    /// What is worth knowing about its expression; see [`Expression::lints`].
+    pub fn lints(&self, from: Timestamp, round_s: u32) -> Vec<Warning> {
+        // It was read before, so it reads now.
+        Expression::parse(&self.definition.expression, Mode::Strict)
+            .map(|read| read.lints(&self.timetable, &self.zone, from, round_s))
+            .unwrap_or_default()
     }
 
     /// The first slot after `at`.

@@ -201,6 +201,8 @@ pub struct Edit {
 pub struct ScheduleWrite {
     /// The version that was seen; `None` writes a new schedule, whose name must be free.
     pub seen: Option<i64>,
+    /// When it was decided.
+    pub decided_at: Timestamp,
     /// The row afterwards. Its `version` must be one more than `seen`.
     pub schedule: Schedule,
     /// Ledger rows of the slots decided.

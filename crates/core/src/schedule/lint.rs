@@ -103,6 +103,16 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// What is worth knowing about two day fields, where both are restricted.
+    pub(crate) fn day_lint(&self) -> Option<Lint> {
+        match &self.rule {
+            Rule::Fields(fields) => day_warnings(fields).map(|warning| warning.lint),
+            Rule::Every(_) => None,
+        }
+    }
+}
+
 fn everywhere(lint: Lint) -> Warning {
     Warning { lint, span: None }
 }

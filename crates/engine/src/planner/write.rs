@@ -22,7 +22,7 @@ pub(crate) fn write_plan(
     running: Option<&Task>,
     now: Timestamp,
 ) -> Result<ScheduleWrite, Invalid> {
-    let mut write = write_of(schedule);
+    let mut write = write_of(schedule, now);
     write.slots.clone_from(&plan.slots);
     write.fires = fires(schedule, ready, &plan.fires)?;
     write.cancel = running
@@ -44,9 +44,10 @@ pub(crate) fn write_plan(
 }
 
 /// A write that changes nothing yet.
-pub(crate) fn write_of(schedule: &Schedule) -> ScheduleWrite {
+pub(crate) fn write_of(schedule: &Schedule, now: Timestamp) -> ScheduleWrite {
     ScheduleWrite {
         seen: Some(schedule.version),
+        decided_at: now,
         schedule: Schedule {
             version: schedule.version + 1,
             ..schedule.clone()
@@ -65,7 +66,7 @@ pub(crate) fn park(
     now: Timestamp,
     look_at: Timestamp,
 ) -> ScheduleWrite {
-    let mut write = write_of(schedule);
+    let mut write = write_of(schedule, now);
     write.schedule.look_at = Some(look_at);
     if !matches!(schedule.state, State::Parked { .. }) {
         write.schedule.revision += 1;

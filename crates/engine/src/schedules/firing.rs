@@ -70,7 +70,7 @@ impl Schedules {
         };
         let mut task = firing.task(&schedule.name, &ready)?;
         by.clone_into(&mut task.origin);
-        let mut write = write_of(schedule);
+        let mut write = write_of(schedule, now);
         write.schedule.last = Some(identity.subject.clone());
         write.fires = vec![task];
         let fired = Fired {

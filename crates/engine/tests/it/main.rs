@@ -5,6 +5,8 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod dispatch;
+mod lock;
 mod node;
 mod planner;
 mod virtual_time;

@@ -307,6 +307,7 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone() {
     broken.version += 1;
     let write = almanack_core::plan::ScheduleWrite {
         seen: Some(broken.version - 1),
+        decided_at: START,
         schedule: broken,
         slots: Vec::new(),
         fires: Vec::new(),

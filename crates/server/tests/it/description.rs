@@ -62,6 +62,7 @@ async fn the_document_lists_exactly_what_is_routed() {
         let real = path
             .replace("{kind}", "ARTICLE_PUBLISH")
             .replace("{subject}", "a")
+            .replace("{name}", "nightly")
             .replace("{id}", "1.0");
         for method in METHODS {
             let answer = world.send(request(method.clone(), &real, "")).await;

@@ -67,11 +67,10 @@ fn sets(writes: &[ScheduleWrite]) -> Vec<Vec<Placed<'_>>> {
         }
         *round += 1;
     }
-    let together = |(plain, withdrawing): (Vec<_>, Vec<_>)| {
+    let sets = rounds.into_iter().flat_map(|(plain, withdrawing)| {
         let alone = withdrawing.into_iter().map(|placed| vec![placed]);
         std::iter::once(plain).chain(alone)
-    };
-    let sets = rounds.into_iter().flat_map(together);
+    });
     sets.filter(|set| !set.is_empty()).collect()
 }
 
@@ -84,14 +83,17 @@ async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>
     if won.is_empty() {
         return Ok(Vec::new());
     }
-    note_slots(&transaction, &won).await?;
-    note_edits(&transaction, &won).await?;
     let fires = won.iter().flat_map(|(place, _, write)| {
-        let decided_at_us = micros(schedule::decided_at(write));
+        let decided_at_us = micros(write.decided_at);
         let fires = write.fires.iter();
         fires.map(move |fire| (*place, decided_at_us, fire))
     });
-    insert_tasks(&transaction, fires.collect()).await?;
+    // None needs another's answer: they are sent together.
+    tokio::try_join!(
+        note_slots(&transaction, &won),
+        note_edits(&transaction, &won),
+        insert_tasks(&transaction, fires.collect())
+    )?;
     for (_, _, write) in &won {
         let Some(change) = &write.cancel else {
             continue;

@@ -15,7 +15,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
 use jiff::Timestamp;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, SqlState};
 
 use super::{SAFETY_POLL, client, explain, gate::Errand, listen::NOTIFY};
 use crate::{
@@ -111,8 +111,9 @@ fn is_deadlock(error: &Error) -> bool {
     let Error::Unavailable { source, .. } = error else {
         return false;
     };
-    let driver = source.downcast_ref::<tokio_postgres::Error>();
-    driver.and_then(tokio_postgres::Error::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
+    // `explain` keeps what the server said, not the driver's wrapping of it.
+    let told = source.downcast_ref::<DbError>();
+    told.map(DbError::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
 }
 
 async fn try_once(

@@ -155,7 +155,7 @@ fn take(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
         return Ok(Applied::Lost);
     };
     note_slots(connection, id, &write.slots)?;
-    let decided_at_us = micros(schedule::decided_at(write));
+    let decided_at_us = micros(write.decided_at);
     for fire in &write.fires {
         insert(connection, fire, decided_at_us)?;
     }

@@ -1,7 +1,12 @@
 //! PostgreSQL: a schema of its own per rule, in the cluster that `dev/check` starts.
 
+use almanack_core::store::Applied;
 use almanack_store::postgres::PostgresStore;
-use almanack_testkit::{conformance::Fresh, postgres::Schema};
+use almanack_testkit::{
+    conformance::Fresh,
+    fixture::{START, new_schedule, schedule},
+    postgres::Schema,
+};
 
 async fn fresh() -> Fresh {
     let schema = Schema::create().await;
@@ -10,3 +15,25 @@ async fn fresh() -> Fresh {
 }
 
 almanack_testkit::conformance!(fresh);
+
+/// PostgreSQL keeps no null byte in a text. Asking again would not help, and a planner must be able to
+/// tell that from a database that is away: it then looks for the one schedule at fault (DP-18).
+#[tokio::test]
+async fn dp_18_a_value_that_is_refused_is_not_transient() {
+    let fresh = fresh().await;
+    let mut bad = schedule("bad", START);
+    bad.definition = "\0".to_owned();
+    let writes = vec![
+        new_schedule(schedule("good", START)),
+        new_schedule(bad.clone()),
+    ];
+    let refused = fresh.store().write_schedules(writes).await.unwrap_err();
+    assert!(!refused.is_transient(), "{}", refused.chain());
+    let due = fresh.store().load_due_schedules(START, 9).await.unwrap();
+    assert_eq!(due.schedules, [], "the good one was in the same commit");
+    let alone = vec![new_schedule(schedule("good", START))];
+    assert_eq!(
+        fresh.store().write_schedules(alone).await.unwrap(),
+        [Applied::Done { inserted: None }]
+    );
+}

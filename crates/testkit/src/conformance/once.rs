@@ -159,6 +159,34 @@ pub async fn rs_14_of_concurrent_calls_with_one_key_one_is_done(store: Arc<dyn S
     assert_eq!(written, 1, "only the winner's change took effect");
 }
 
+/// Two sets that touch the same rows from opposite ends: a database that must end one of them says
+/// that it was lost, so that it is decided again, and not that something is broken.
+pub async fn rs_14_sets_in_opposite_order_are_done_or_lost(store: Arc<dyn Store>) {
+    for n in 0..30 {
+        ask(&*store, &wish(n), START).await;
+    }
+    // The first round may find only one connection open, and then they queue.
+    for round in 1..4 {
+        let mut forth = Vec::new();
+        for n in 0..30 {
+            let moved = put(&format!("article:{n}"), PUBLISH, at(60 + round));
+            forth.push(decided(&*store, &Request::Put(moved), START).await);
+        }
+        let back: Vec<_> = forth.iter().rev().cloned().collect();
+        let (forth, back) = tokio::join!(
+            store.apply_once(key(&format!("forth {round}")), forth),
+            store.apply_once(key(&format!("back {round}")), back)
+        );
+        let answers = [forth.expect("apply_once"), back.expect("apply_once")];
+        let won = answers
+            .iter()
+            .filter(|answer| matches!(answer, AppliedOnce::Done(_)))
+            .count();
+        assert_eq!(won, 1, "{answers:?}");
+        assert!(answers.contains(&AppliedOnce::Lost), "{answers:?}");
+    }
+}
+
 /// No key, no record.
 pub async fn rs_14_an_unknown_key_was_not_used(store: Arc<dyn Store>) {
     assert_eq!(store.load_once("never seen").await.unwrap(), None);

@@ -43,6 +43,7 @@ macro_rules! conformance {
                 rs_14_one_lost_change_undoes_all,
                 rs_14_a_used_key_changes_nothing,
                 rs_14_of_concurrent_calls_with_one_key_one_is_done,
+                rs_14_sets_in_opposite_order_are_done_or_lost,
                 rs_14_an_unknown_key_was_not_used,
             ]
             claim: [

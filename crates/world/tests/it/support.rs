@@ -54,7 +54,7 @@ impl ManualClock {
         self.0.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
     }
 
-    fn as_clock(&self) -> Clock {
+    pub(crate) fn as_clock(&self) -> Clock {
         let clock = self.clone();
         Arc::new(move || clock.now())
     }

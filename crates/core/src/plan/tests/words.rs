@@ -55,6 +55,22 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
     ] {
         told.push(why(facts(Some(&row(verdict, slots, detail)), &active)));
     }
+    assert_snapshot!(told.join("\n"), @"
+    2026-01-05T08:00:00Z fired 2 h 5 min after its time; its firing is no longer kept.
+    2026-01-05T08:00:00Z was missed and caught up 2 h 5 min after its time; its firing is no longer kept.
+    2026-01-05T08:00:00Z was skipped: the schedule was paused by ada: moving house (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, 2 h 5 min late, which is more than its grace.
+    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, and its policy catches up no such slot (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: more slots were missed until 2026-01-05T10:05:00Z than max_catch_up allows (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: schedule:nightly@2026-01-05T07:00:00Z had not ended at 2026-01-05T10:05:00Z.
+    2026-01-05T08:00:00Z was skipped: it was waiting for the slot before it when the schedule was changed at 2026-01-05T10:05:00Z.
+    ");
+}
+
+#[test]
+fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
+    let active = State::Active;
+    let mut told = Vec::new();
     let parked = State::Parked {
         since: at("07:30:00"),
         reason: "unknown time zone".to_owned(),
@@ -93,14 +109,6 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
     };
     told.push(why(waiting));
     assert_snapshot!(told.join("\n"), @"
-    2026-01-05T08:00:00Z fired 2 h 5 min after its time; its firing is no longer kept.
-    2026-01-05T08:00:00Z was missed and caught up 2 h 5 min after its time; its firing is no longer kept.
-    2026-01-05T08:00:00Z was skipped: the schedule was paused by ada: moving house (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
-    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, 2 h 5 min late, which is more than its grace.
-    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, and its policy catches up no such slot (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
-    2026-01-05T08:00:00Z was skipped: more slots were missed until 2026-01-05T10:05:00Z than max_catch_up allows (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
-    2026-01-05T08:00:00Z was skipped: schedule:nightly@2026-01-05T07:00:00Z had not ended at 2026-01-05T10:05:00Z.
-    2026-01-05T08:00:00Z was skipped: it was waiting for the slot before it when the schedule was changed at 2026-01-05T10:05:00Z.
     2026-01-05T08:00:00Z is undecided: no node has planned it yet.
     2026-01-05T08:00:00Z is undecided: the schedule has been parked since 2026-01-05T07:30:00Z (unknown time zone).
     2026-01-05T08:00:00Z does not fire: the schedule was removed at 2026-01-05T07:30:00Z.

@@ -1,0 +1,241 @@
+//! The command launcher: a schedule fires by running a local program (DP-11).
+//!
+//! Whoever may write a schedule could run anything on the node, so commands are off until the node's
+//! own configuration allows them, and it may allow only some ([`Allowed`]). A command is an argument
+//! vector, never a line for a shell; it gets a clean environment, a directory, nothing to read, and
+//! a time after which it and everything it started is stopped.
+//!
+//! What it prints is kept only so far as an attempt's detail goes: enough to see why it failed. Exit
+//! code 0 is done; any other end may pass, so it is tried again inside the firing's window.
+
+mod output;
+mod permission;
+
+use std::{collections::BTreeMap, io, path::PathBuf, process::ExitStatus, time::Duration};
+
+use almanack_core::{
+    finish::Outcome,
+    plan::{Firing, Trigger},
+    target::{Launcher, Target},
+    task::ClaimedTask,
+};
+use async_trait::async_trait;
+use rustix::io::Errno;
+use tokio::{
+    net::unix::pipe::Receiver,
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::{launcher::wrong_target, process};
+use output::Tail;
+
+pub use permission::Allowed;
+
+/// What every command gets of the node's environment: where programs are, whose files, and how to
+/// tell time and language.
+const PASSED_THROUGH: [&str; 4] = ["PATH", "HOME", "TZ", "LANG"];
+/// How long we listen for last words once the command has ended. Its group is dead by then; only who
+/// left the group can still hold the pipe.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How commands run.
+#[derive(Debug, Clone)]
+pub struct CommandSettings {
+    /// Which may run.
+    pub allowed: Allowed,
+    /// Where they run.
+    pub directory: PathBuf,
+    /// What they find in their environment, besides the firing; see [`environment`].
+    pub environment: BTreeMap<String, String>,
+    /// How long a command that ran out of time may take to end by itself before it is killed.
+    pub stop_grace: Duration,
+}
+
+/// What commands may see of the node's own environment: a few names that every program needs, and
+/// those in `names`. `lookup` reads one variable.
+pub fn environment(
+    names: &[String],
+    lookup: impl Fn(&str) -> Option<String>,
+) -> BTreeMap<String, String> {
+    let wanted = PASSED_THROUGH
+        .into_iter()
+        .chain(names.iter().map(String::as_str));
+    wanted
+        .filter_map(|name| Some((name.to_owned(), lookup(name)?)))
+        .collect()
+}
+
+/// Fires at [`Target::Command`].
+#[derive(Debug)]
+pub struct CommandLauncher {
+    settings: CommandSettings,
+}
+
+impl CommandLauncher {
+    /// Runs commands as `settings` allow.
+    pub fn new(settings: CommandSettings) -> Self {
+        Self { settings }
+    }
+
+    fn prepare(&self, program: &str, arguments: &[String]) -> Command {
+        let mut command = process::command(program);
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(&self.settings.environment)
+            .current_dir(&self.settings.directory);
+        command
+    }
+
+    async fn run(&self, command: Command, time: Duration) -> Outcome {
+        let mut running = match Running::start(command) {
+            Ok(running) => running,
+            Err(error) => return not_started(&error),
+        };
+        let ended = timeout(time, running.end()).await;
+        if ended.is_err() {
+            running.group.ask_to_end();
+            // However it ends now, it was too late.
+            let _ = timeout(self.settings.stop_grace, running.end()).await;
+        }
+        let tail = running.finish().await;
+        match ended {
+            Ok(Ok(status)) => judge(status, &tail),
+            Ok(Err(error)) => retry(&format!("its end was not seen: {error}"), &tail),
+            Err(_) => retry(&format!("did not end within {time:?}, stopped"), &tail),
+        }
+    }
+}
+
+#[async_trait]
+impl Launcher for CommandLauncher {
+    async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
+        let Target::Command { argv, timeout } = &firing.target else {
+            return wrong_target("commands", &firing.target);
+        };
+        let Some((program, arguments)) = argv.split_first() else {
+            return give_up("the command is empty");
+        };
+        if let Err(refused) = self.settings.allowed.check(program) {
+            return give_up(&refused.to_string());
+        }
+        let mut command = self.prepare(program, arguments);
+        command.envs(facts(firing, task));
+        let time = Duration::try_from(*timeout).unwrap_or_default();
+        self.run(command, time).await
+    }
+}
+
+/// What a command is told about its firing.
+fn facts(firing: &Firing, task: &ClaimedTask) -> [(&'static str, String); 5] {
+    let trigger = match firing.trigger {
+        Trigger::Schedule => "schedule",
+        Trigger::Manual => "manual",
+        Trigger::Backfill => "backfill",
+    };
+    [
+        ("ALMANACK_SCHEDULE", firing.schedule.clone()),
+        ("ALMANACK_NOMINAL_AT", firing.nominal_at.to_string()),
+        ("ALMANACK_TRIGGER", trigger.to_owned()),
+        ("ALMANACK_ATTEMPT", task.attempt.to_string()),
+        ("ALMANACK_TASK_ID", task.id.to_string()),
+    ]
+}
+
+/// A command under way.
+struct Running {
+    child: Child,
+    group: process::Group,
+    output: Receiver,
+    is_open: bool,
+    tail: Tail,
+}
+
+impl Running {
+    /// Both of its outputs go into one pipe, so that what was said stays in the order it was said.
+    fn start(mut command: Command) -> io::Result<Self> {
+        let (reader, writer) = io::pipe()?;
+        command.stdout(writer.try_clone()?).stderr(writer);
+        let output = Receiver::from_owned_fd(reader.into())?;
+        let (child, group) = process::spawn(&mut command)?;
+        Ok(Self {
+            child,
+            group,
+            output,
+            is_open: true,
+            tail: Tail::default(),
+        })
+    }
+
+    /// Waits for its end and listens meanwhile: a command that nobody listens to would stall.
+    async fn end(&mut self) -> io::Result<ExitStatus> {
+        loop {
+            tokio::select! {
+                status = self.child.wait() => return status,
+                more = self.tail.listen(&mut self.output), if self.is_open => self.is_open = more,
+            }
+        }
+    }
+
+    /// Kills what is left of it and takes its last words.
+    async fn finish(mut self) -> Tail {
+        drop(self.group);
+        let _ = timeout(LAST_WORDS, async {
+            let _ = self.child.wait().await;
+            while self.tail.listen(&mut self.output).await {}
+        })
+        .await;
+        self.tail
+    }
+}
+
+fn judge(status: ExitStatus, tail: &Tail) -> Outcome {
+    if status.success() {
+        return Outcome::Done {
+            detail: Some(tail.after("exit code 0")),
+        };
+    }
+    // `ExitStatus` says "exit status: 3" or "signal: 9 (SIGKILL)".
+    let what = match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => format!("ended by {status}"),
+    };
+    retry(&what, tail)
+}
+
+fn retry(what: &str, tail: &Tail) -> Outcome {
+    Outcome::Retry {
+        error: tail.after(what),
+        retry_after: None,
+    }
+}
+
+fn give_up(why: &str) -> Outcome {
+    Outcome::GiveUp {
+        error: why.to_owned(),
+    }
+}
+
+/// What is not there or must not be run stays so; a machine that is out of memory may recover.
+fn not_started(error: &io::Error) -> Outcome {
+    let hopeless = matches!(
+        error.kind(),
+        io::ErrorKind::NotFound
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::InvalidInput
+    );
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            give_up("the program or the directory it should run in does not exist")
+        }
+        _ if hopeless || Errno::from_io_error(error) == Some(Errno::NOEXEC) => {
+            give_up(&format!("the program cannot be run: {error}"))
+        }
+        _ => Outcome::Retry {
+            error: format!("the program was not started: {error}"),
+            retry_after: None,
+        },
+    }
+}

@@ -1,0 +1,91 @@
+//! The end of what a command prints: that is where programs say what went wrong.
+
+use std::collections::VecDeque;
+
+use almanack_core::finish::DETAIL_BYTES_MAX;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// How much is read at once.
+const CHUNK_BYTES: usize = 4 * 1024;
+/// Marks that something is missing before it.
+const CUT: char = '…';
+
+/// The last bytes of an output, as many as a detail can hold. Bounded, however much is printed.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    bytes: VecDeque<u8>,
+    is_cut: bool,
+}
+
+impl Tail {
+    /// Reads some more; whether there may be more still. Nothing is lost when it is dropped halfway.
+    pub(super) async fn listen(&mut self, output: &mut (impl AsyncRead + Unpin)) -> bool {
+        let mut chunk = [0; CHUNK_BYTES];
+        match output.read(&mut chunk).await {
+            Ok(0) | Err(_) => false,
+            Ok(count) => {
+                self.keep(&chunk[..count]);
+                true
+            }
+        }
+    }
+
+    fn keep(&mut self, heard: &[u8]) {
+        self.bytes.extend(heard);
+        let over = self.bytes.len().saturating_sub(DETAIL_BYTES_MAX);
+        self.is_cut |= over > 0;
+        self.bytes.drain(..over);
+    }
+
+    /// `what` happened, and as much of the end of the output as fits behind it.
+    pub(super) fn after(&self, what: &str) -> String {
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        // The first character may have lost its beginning.
+        let text = text.trim_end().trim_start_matches('\u{fffd}');
+        if text.trim().is_empty() {
+            return what.to_owned();
+        }
+        let room = DETAIL_BYTES_MAX.saturating_sub(what.len() + ": ".len() + CUT.len_utf8());
+        let from = text.ceil_char_boundary(text.len().saturating_sub(room));
+        if self.is_cut || from > 0 {
+            format!("{what}: {CUT}{}", &text[from..])
+        } else {
+            format!("{what}: {text}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tail(heard: &[&[u8]]) -> Tail {
+        let mut tail = Tail::default();
+        for chunk in heard {
+            tail.keep(chunk);
+        }
+        tail
+    }
+
+    #[test]
+    fn a_short_output_is_told_whole_and_an_empty_one_not_at_all() {
+        assert_eq!(
+            tail(&[b"one\n", b"two\n"]).after("exit code 1"),
+            "exit code 1: one\ntwo"
+        );
+        assert_eq!(tail(&[b" \n"]).after("exit code 1"), "exit code 1");
+    }
+
+    #[test]
+    fn of_a_long_output_the_end_is_kept_and_it_always_fits() {
+        let long = "ü".repeat(40_000) + "the reason";
+        for split in [1, 7, 4_096] {
+            let chunks: Vec<&[u8]> = long.as_bytes().chunks(split).collect();
+            let told = tail(&chunks).after("exit code 1");
+            assert!(told.len() <= DETAIL_BYTES_MAX, "{}", told.len());
+            assert!(told.starts_with("exit code 1: …ü"), "{told}");
+            assert!(told.ends_with("the reason"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! GitHub, as far as Almanack needs it: refs, workflow runs, dispatches.
+//!
+//! A small client of the REST API (and of one GraphQL mutation), because the request budget is tight
+//! and every request must be one we decided to make: no look-ups on the side, no retries inside, lists
+//! asked for with the `ETag` of the last answer (an unchanged one costs nothing, DP-13).
+//!
+//! What must stay true:
+//!
+//! - The token never leaves this client but in the `Authorization` header, and only to the base URL's
+//!   own host. Redirects are not followed.
+//! - Error texts never name a repository or a workflow, not even where GitHub's own message does
+//!   (DP-15). `answer.rs` takes them out.
+//! - Callers learn from an [`Error`] what to do (wait, try again, give up) and whether the call may
+//!   have taken effect all the same.
+
+mod actions;
+mod answer;
+mod error;
+mod launcher;
+mod memory;
+mod refs;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use almanack_core::time::Clock;
+use reqwest::{Client, Method, RequestBuilder, Response, header};
+use serde::{Serialize, de::DeserializeOwned};
+use url::Url;
+
+use crate::call::{self, NoClient, read_body};
+use answer::Facts;
+use memory::{Memory, Page};
+use refs::NodeIds;
+
+pub use actions::Run;
+pub use answer::Limit;
+pub use error::{Error, Sent};
+pub use launcher::WorkflowLauncher;
+pub use refs::Ref;
+
+/// Where the public API lives.
+pub const API_URL: &str = "https://api.github.com";
+/// The version of the API that this client speaks.
+const API_VERSION: &str = "2022-11-28";
+/// Most of an answer that is read; a page of 100 refs has some 35 KiB.
+const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Pages of one list that are followed.
+const PAGES_MAX: usize = 50;
+
+/// A token, kept from view.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    /// Takes a token as it was given; blanks around it are not part of it.
+    pub fn new(token: &str) -> Self {
+        Self(token.trim().to_owned())
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(***)")
+    }
+}
+
+/// `owner/name` of a repository, kept from view (DP-15).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Repository {
+    owner: String,
+    name: String,
+}
+
+impl Repository {
+    /// Reads `owner/name`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (owner, name) = text.split_once('/')?;
+        let shaped = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let named = |text: &str| {
+            !text.is_empty() && text.chars().all(shaped) && text != "." && text != ".."
+        };
+        (named(owner) && named(name)).then(|| Self {
+            owner: owner.to_owned(),
+            name: name.to_owned(),
+        })
+    }
+
+    /// What must not be told.
+    fn names(&self) -> [&str; 2] {
+        [&self.owner, &self.name]
+    }
+}
+
+impl fmt::Debug for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Repository(***)")
+    }
+}
+
+/// How GitHub is reached.
+#[derive(Debug, Clone)]
+pub struct GithubSettings {
+    /// Where the API lives: [`API_URL`], or `https://HOST/api/v3` of a server of one's own.
+    pub base_url: String,
+    /// Who asks.
+    pub token: Token,
+    /// How long an answer may take, connection included.
+    pub timeout: Duration,
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// The platform's TLS is not usable.
+    #[error(transparent)]
+    NoClient(#[from] NoClient),
+    /// The base URL is none.
+    #[error("the GitHub API's address is not an http or https URL")]
+    BaseUrl,
+}
+
+/// A client of the API, on behalf of one token.
+pub struct Github {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    base: Url,
+    settings: GithubSettings,
+    memory: Memory,
+    limit: Mutex<Option<Limit>>,
+    node_ids: NodeIds,
+}
+
+impl Github {
+    /// A client that has asked nothing yet.
+    pub fn new(clock: Arc<dyn Clock>, settings: GithubSettings) -> Result<Self, Unusable> {
+        let base = Url::parse(&settings.base_url).map_err(|_| Unusable::BaseUrl)?;
+        if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
+            return Err(Unusable::BaseUrl);
+        }
+        Ok(Self {
+            client: call::client()?,
+            clock,
+            base,
+            settings,
+            memory: Memory::default(),
+            limit: Mutex::default(),
+            node_ids: NodeIds::default(),
+        })
+    }
+
+    /// What GitHub last said about how much may still be asked.
+    pub fn limit(&self) -> Option<Limit> {
+        *self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `base/repos/OWNER/NAME/…`; every part of the path is escaped.
+    fn repository_url(&self, repository: &Repository, path: &[&str]) -> Url {
+        let start = ["repos", &repository.owner, &repository.name];
+        self.url(start.iter().chain(path).copied())
+    }
+
+    fn url<'a>(&self, path: impl Iterator<Item = &'a str>) -> Url {
+        let mut url = self.base.clone();
+        // Only a URL that cannot be a base has no path, and `new` has refused those.
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        url
+    }
+
+    fn request(&self, method: Method, url: Url) -> RequestBuilder {
+        self.client
+            .request(method, url)
+            .timeout(self.settings.timeout)
+            .bearer_auth(&self.settings.token.0)
+            .header(header::ACCEPT, "application/vnd.github+json")
+            .header("x-github-api-version", API_VERSION)
+    }
+
+    /// Sends, and turns everything that is neither success nor "not modified" into an error whose
+    /// text does not contain `names`.
+    async fn send(&self, request: RequestBuilder, names: &[&str]) -> Result<Response, Error> {
+        let response = request.send().await.map_err(Error::no_answer)?;
+        let facts = Facts::of(&response, self.clock.now());
+        if let Some(limit) = facts.limit() {
+            *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
+        }
+        let status = response.status();
+        if status.is_success() || status == 304 {
+            return Ok(response);
+        }
+        let body = read_body(response, ANSWER_BYTES_MAX).await;
+        Err(facts.error(&body.unwrap_or_default(), names))
+    }
+
+    /// Posts and reads the answer.
+    async fn post<T: DeserializeOwned>(
+        &self,
+        url: Url,
+        body: &impl Serialize,
+        names: &[&str],
+        what: &'static str,
+    ) -> Result<T, Error> {
+        let request = self.request(Method::POST, url).json(body);
+        let response = self.send(request, names).await?;
+        let body = read_body(response, ANSWER_BYTES_MAX).await;
+        let body = body.ok_or(Error::Unreadable { what })?;
+        serde_json::from_slice(&body).map_err(|_| Error::Unreadable { what })
+    }
+
+    /// One page of a list, from memory if GitHub says that nothing has changed.
+    async fn page(
+        &self,
+        url: &Url,
+        names: &[&str],
+        what: &'static str,
+    ) -> Result<Arc<Page>, Error> {
+        let known = self.memory.recall(url);
+        let mut request = self.request(Method::GET, url.clone());
+        if let Some(etag) = known.as_ref().and_then(|page| page.etag.as_deref()) {
+            request = request.header(header::IF_NONE_MATCH, etag);
+        }
+        let response = self.send(request, names).await?;
+        if response.status() == 304 {
+            return known.ok_or(Error::Unreadable { what });
+        }
+        let page = Page::read(response)
+            .await
+            .ok_or(Error::Unreadable { what })?;
+        Ok(self.memory.keep(url, page))
+    }
+
+    /// All pages of a list, each of them read as a `T`.
+    async fn pages<T: DeserializeOwned>(
+        &self,
+        first: Url,
+        names: &[&str],
+        what: &'static str,
+    ) -> Result<Vec<T>, Error> {
+        let mut pages = Vec::new();
+        let mut next = Some(first);
+        while let Some(url) = next.take().filter(|_| pages.len() < PAGES_MAX) {
+            let page = self.page(&url, names, what).await?;
+            let read = serde_json::from_slice(&page.body);
+            pages.push(read.map_err(|_| Error::Unreadable { what })?);
+            next = match &page.next {
+                Some(next) => Some(self.own(next).ok_or(Error::Unreadable { what })?),
+                None => None,
+            };
+        }
+        Ok(pages)
+    }
+
+    /// A link that stays where the token belongs.
+    fn own(&self, link: &str) -> Option<Url> {
+        let link = Url::parse(link).ok()?;
+        (link.origin() == self.base.origin()).then_some(link)
+    }
+}
+
+impl fmt::Debug for Github {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Github").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,106 @@
+//! What went wrong with a request, by what the caller can do about it.
+
+use jiff::SignedDuration;
+
+use crate::call::explain;
+
+/// Whether a request without an answer may have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// It did not leave.
+    No,
+    /// It may have been carried out.
+    Perhaps,
+}
+
+/// Why GitHub did not do what it was asked. No text names a repository or a workflow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// No answer.
+    #[error("{why}")]
+    NoAnswer {
+        /// What the network said.
+        why: String,
+        /// Whether it may have been carried out.
+        sent: Sent,
+    },
+    /// Too many requests; wait.
+    #[error("HTTP {status}: {message} (rate limit)")]
+    Limited {
+        /// The answer's status.
+        status: u16,
+        /// GitHub's words.
+        message: String,
+        /// For how long.
+        retry_after: SignedDuration,
+    },
+    /// GitHub's own trouble; it may have been carried out.
+    #[error("HTTP {status}: {message}")]
+    Trouble {
+        /// The answer's status.
+        status: u16,
+        /// GitHub's words.
+        message: String,
+        /// How long to wait, if it says so.
+        retry_after: Option<SignedDuration>,
+    },
+    /// Refused, and it will be again.
+    #[error("HTTP {status}: {message}")]
+    Refused {
+        /// The answer's status.
+        status: u16,
+        /// GitHub's words.
+        message: String,
+    },
+    /// Carried out, but the answer is not what the API describes.
+    #[error("the answer about {what} is not readable")]
+    Unreadable {
+        /// What was asked for.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    pub(super) fn no_answer(error: reqwest::Error) -> Self {
+        let sent = if error.is_connect() || error.is_builder() {
+            Sent::No
+        } else {
+            Sent::Perhaps
+        };
+        let why = explain(error);
+        Self::NoAnswer { why, sent }
+    }
+
+    /// Whether the same call can succeed later without anyone changing anything.
+    pub fn is_transient(&self) -> bool {
+        !matches!(self, Self::Refused { .. })
+    }
+
+    /// How long to wait at least, if GitHub said so.
+    pub fn retry_after(&self) -> Option<SignedDuration> {
+        match self {
+            Self::Limited { retry_after, .. } => Some(*retry_after),
+            Self::Trouble { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// Whether the call may have been carried out all the same.
+    pub fn may_have_taken_effect(&self) -> bool {
+        match self {
+            Self::NoAnswer { sent, .. } => *sent == Sent::Perhaps,
+            Self::Trouble { .. } | Self::Unreadable { .. } => true,
+            Self::Limited { .. } | Self::Refused { .. } => false,
+        }
+    }
+
+    /// Whether this is a refusal with this status whose message says `words`.
+    pub(crate) fn refused_with(&self, wanted: u16, words: &str) -> bool {
+        match self {
+            Self::Refused { status, message } => {
+                *status == wanted && message.to_ascii_lowercase().contains(words)
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What git says, read strictly: everything that is not clearly one of the known answers is none.
+
+/// What became of one ref in a push.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pushed {
+    /// Created by this push.
+    New,
+    /// It pointed there before. Nothing was created.
+    UpToDate,
+    /// Deleted by this push.
+    Deleted,
+    /// It is not what the lease says: it exists already, is gone, or points elsewhere.
+    Exists,
+    /// Refused for another reason.
+    Refused,
+}
+
+/// Each ref's status from `git push --porcelain`: a flag, `from:to` and a summary, between tabs.
+///
+/// A server that noticed the race only while writing says no more than "failed to update ref" in the
+/// summary; the reason is then in a remark of its own (`remarks`).
+pub(super) fn read_statuses(stdout: &str, remarks: &str) -> Vec<(String, Pushed)> {
+    let status = |line: &str| {
+        let mut parts = line.split('\t');
+        let (flag, refspec, summary) = (parts.next()?, parts.next()?, parts.next()?);
+        let (_, name) = refspec.rsplit_once(':')?;
+        let pushed = match flag {
+            "*" => Pushed::New,
+            "=" => Pushed::UpToDate,
+            "-" => Pushed::Deleted,
+            "!" => judge_rejection(name, summary, remarks)?,
+            _ => return None,
+        };
+        Some((name.to_owned(), pushed))
+    };
+    stdout.lines().filter_map(status).collect()
+}
+
+/// `None` where nobody knows what happened: the answer got lost, or somebody else was just writing.
+fn judge_rejection(name: &str, summary: &str, remarks: &str) -> Option<Pushed> {
+    let says = |words: &str| summary.contains(words);
+    if says("stale info") || says("already exists") || says("does not exist") {
+        return Some(Pushed::Exists);
+    }
+    if says("remote failure") {
+        return None;
+    }
+    if says("failed to update ref") || says("cannot lock ref") {
+        let about = |line: &&str| line.contains(name) && line.contains("already exists");
+        return remarks.lines().find(about).map(|_| Pushed::Exists);
+    }
+    Some(Pushed::Refused)
+}
+
+/// Names and object ids from `git ls-remote`.
+pub(super) fn read_refs(stdout: &str) -> Vec<(String, String)> {
+    let pair = |line: &str| {
+        let (oid, name) = line.split_once('\t')?;
+        Some((name.to_owned(), oid.to_owned()))
+    };
+    stdout.lines().filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RACED: &str =
+        "remote: error: cannot lock ref 'refs/tags/lock/x': reference already exists";
+    const OTHER: &str =
+        "remote: error: cannot lock ref 'refs/tags/lock/y': reference already exists";
+    const BUSY: &str = "remote: error: cannot lock ref 'refs/tags/lock/x': Unable to create \
+                        '/r/refs/tags/lock/x.lock': File exists.";
+    const FAILED: &str = "[remote rejected] (failed to update ref)";
+
+    /// Flag, summary, remarks; what it means, and why.
+    type Row = (
+        &'static str,
+        &'static str,
+        &'static str,
+        Option<Pushed>,
+        &'static str,
+    );
+
+    #[rustfmt::skip]
+    const ROWS: [Row; 13] = [
+        ("*", "[new tag]", "", Some(Pushed::New), "created"),
+        ("*", "[new reference]", "", Some(Pushed::New), "created"),
+        ("=", "[up to date]", "", Some(Pushed::UpToDate), "exit code 0, and yet not ours"),
+        ("!", "[rejected] (stale info)", "", Some(Pushed::Exists), "seen before the push"),
+        ("!", "[remote rejected] (reference already exists)", "", Some(Pushed::Exists), "by the server"),
+        ("!", FAILED, RACED, Some(Pushed::Exists), "raced"),
+        ("!", FAILED, OTHER, None, "about another ref"),
+        ("!", FAILED, BUSY, None, "somebody is writing"),
+        ("!", FAILED, "", None, "nobody knows"),
+        ("!", "[remote failure] (remote failed to report status)", "", None, "the answer got lost"),
+        ("!", "[remote rejected] (pre-receive hook declined)", "", Some(Pushed::Refused), "a rule"),
+        (" ", "1..2", "", None, "a fast-forward would be no creation"),
+        ("+", "1...2 (forced update)", "", None, "neither would an update"),
+    ];
+
+    #[test]
+    fn dp_05_only_the_status_new_wins_and_only_a_known_rejection_loses() {
+        for (flag, summary, remarks, expected, why) in ROWS {
+            let stdout = format!("To somewhere\n{flag}\t1234:refs/tags/lock/x\t{summary}\nDone\n");
+            let expected = expected.map(|pushed| ("refs/tags/lock/x".to_owned(), pushed));
+            let read = read_statuses(&stdout, remarks);
+            assert_eq!(read, Vec::from_iter(expected), "{flag} {summary}: {why}");
+        }
+        assert_eq!(read_statuses("fatal: nothing\nTo x\nDone\n", ""), []);
+    }
+}

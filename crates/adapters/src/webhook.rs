@@ -1,0 +1,102 @@
+//! The webhook launcher: a schedule fires by a signed HTTP POST (DP-11).
+//!
+//! Sent, signed and judged exactly like a callback, in [`crate::call`]; only what is sent differs: the
+//! firing, and the body its target asks for. The receiver recognises a repetition by
+//! `Idempotency-Key`, which is the same for every attempt at one firing.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_core::{
+    callback::AlreadyDone,
+    finish::Outcome,
+    plan::{Firing, Trigger},
+    target::{Launcher, Target},
+    task::ClaimedTask,
+    time::Clock,
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    call::{Caller, Manner, NoClient},
+    launcher::wrong_target,
+    signature::SigningKey,
+};
+
+/// How webhooks are called.
+#[derive(Debug, Clone)]
+pub struct WebhookSettings {
+    /// How long an answer may take, connection included.
+    pub timeout: Duration,
+    /// What calls are signed with.
+    pub key: Option<SigningKey>,
+    /// Answers that mean "this had already taken effect".
+    pub already_done: Vec<AlreadyDone>,
+}
+
+/// Fires at [`Target::Webhook`].
+pub struct WebhookLauncher {
+    caller: Caller,
+    settings: WebhookSettings,
+}
+
+impl WebhookLauncher {
+    /// Calls as `settings` say.
+    pub fn new(clock: Arc<dyn Clock>, settings: WebhookSettings) -> Result<Self, NoClient> {
+        let caller = Caller::new(clock)?;
+        Ok(Self { caller, settings })
+    }
+}
+
+#[async_trait]
+impl Launcher for WebhookLauncher {
+    async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
+        let Target::Webhook { url, body } = &firing.target else {
+            return wrong_target("webhooks", &firing.target);
+        };
+        let notice = Notice::of(firing, task, body.as_ref(), self.caller.clock().now());
+        let Ok(notice) = serde_json::to_vec(&notice) else {
+            return Outcome::GiveUp {
+                error: "the firing cannot be written as JSON".to_owned(),
+            };
+        };
+        let manner = Manner {
+            timeout: self.settings.timeout,
+            key: self.settings.key.as_ref(),
+            already_done: &self.settings.already_done,
+        };
+        self.caller.call(url, manner, task, notice).await
+    }
+}
+
+/// What is sent.
+#[derive(Serialize)]
+struct Notice<'a> {
+    schedule: &'a str,
+    nominal_at: Timestamp,
+    trigger: Trigger,
+    caught_up: bool,
+    attempt: u32,
+    /// How long after its slot this attempt is made. Clocks differ, so it is never below zero.
+    lateness_ms: i64,
+    task_id: i64,
+    body: Option<&'a Value>,
+}
+
+impl<'a> Notice<'a> {
+    fn of(firing: &'a Firing, task: &ClaimedTask, body: Option<&'a Value>, now: Timestamp) -> Self {
+        let late = now.as_millisecond() - firing.nominal_at.as_millisecond();
+        Self {
+            schedule: &firing.schedule,
+            nominal_at: firing.nominal_at,
+            trigger: firing.trigger,
+            caught_up: firing.caught_up,
+            attempt: task.attempt,
+            lateness_ms: late.max(0),
+            task_id: task.id.0,
+            body,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What the tests of this crate share: a clock that stands still, a claimed task, a firing, a server.
+
+use almanack_core::{
+    plan::{Firing, Trigger},
+    task::{ClaimedTask, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
+    time::Clock,
+};
+use axum::Router;
+use jiff::Timestamp;
+use tokio::net::TcpListener;
+
+pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+pub(crate) struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(1_767_600_000).unwrap()
+    }
+}
+
+pub(crate) fn task(callback_url: Option<String>) -> ClaimedTask {
+    ClaimedTask {
+        id: TaskId(42),
+        identity: Identity {
+            subject: Subject::parse("article:7").unwrap(),
+            kind: Kind::parse("ARTICLE_PUBLISH").unwrap(),
+        },
+        term: Term(3),
+        attempt: 2,
+        max_retry: 3,
+        execute_at: Timestamp::from_second(1_767_599_990).unwrap(),
+        started_at: Timestamp::from_second(1_767_600_000).unwrap(),
+        payload: Payload::parse(r#"{"price": 1.10, "ids": [1, 2]}"#, 1000).unwrap(),
+        callback_url,
+        revision: Revision(5),
+    }
+}
+
+/// A firing of `nightly`, 90.5 seconds before the clock's instant, at `target` written in JSON.
+pub(crate) fn firing(target: serde_json::Value) -> Firing {
+    Firing {
+        schedule: "nightly".to_owned(),
+        nominal_at: Timestamp::from_millisecond(1_767_599_909_500).unwrap(),
+        trigger: Trigger::Schedule,
+        caught_up: true,
+        retry_until: Timestamp::from_second(1_767_603_600).unwrap(),
+        gives_way: false,
+        target: serde_json::from_value(target).unwrap(),
+    }
+}
+
+/// Serves `app` on loopback until the test's runtime ends.
+pub(crate) async fn serve(app: Router) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    url
+}

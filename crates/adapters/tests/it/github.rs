@@ -1,0 +1,295 @@
+//! The GitHub client and the workflow launcher against GitHub's protocol.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_adapters::github::{Error, Github, Repository, Token, WorkflowLauncher};
+use almanack_core::{finish::Outcome, target::Launcher};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::{
+    fixture::{firing, task},
+    hub::{Fault, Hub, TOKEN, client, repository},
+};
+
+const NOW: i64 = 1_767_600_000;
+const DISPATCH: &str = "/dispatches";
+
+async fn fire(github: Arc<Github>) -> Outcome {
+    let target = json!({
+        "type": "workflow", "repository": "acme/news", "workflow": "daily.yml",
+        "ref": "stable", "inputs": {"mode": "full"},
+    });
+    let launcher = WorkflowLauncher::new(github);
+    launcher.fire(&firing(target), &task(None)).await
+}
+
+async fn fire_into(fault: Fault) -> Outcome {
+    let (hub, github) = Hub::start().await;
+    hub.break_next(fault);
+    fire(github).await
+}
+
+fn error_of(outcome: &Outcome) -> &str {
+    let (Outcome::Retry { error, .. } | Outcome::GiveUp { error }) = outcome else {
+        panic!("{outcome:?}");
+    };
+    error
+}
+
+#[tokio::test]
+async fn dp_11_a_workflow_is_dispatched_with_its_ref_and_inputs() {
+    let (hub, github) = Hub::start().await;
+    assert_eq!(fire(github).await.name(), "done");
+    let requests = hub.requests.lock().unwrap();
+    let [(what, headers, body)] = requests.as_slice() else {
+        panic!("one firing, one request: {requests:?}");
+    };
+    assert_eq!(
+        what,
+        "POST /repos/acme/news/actions/workflows/daily.yml/dispatches"
+    );
+    assert_eq!(headers["authorization"], format!("Bearer {TOKEN}"));
+    assert_eq!(headers["x-github-api-version"], "2022-11-28");
+    assert_eq!(headers["accept"], "application/vnd.github+json");
+    assert!(
+        headers["user-agent"]
+            .to_str()
+            .unwrap()
+            .starts_with("almanack/")
+    );
+    assert_eq!(
+        serde_json::from_slice::<Value>(body).unwrap(),
+        json!({"ref": "stable", "inputs": {"mode": "full"}})
+    );
+}
+
+#[tokio::test]
+async fn dp_12_refusals_are_final_and_limits_and_troubles_are_waited_out() {
+    let limit = "API rate limit exceeded for installation.";
+    let second = "You have exceeded a secondary rate limit.";
+    let answer = |status, message| Fault::answer(DISPATCH, status, message);
+    let spent = |status, message| answer(status, message).header("x-ratelimit-remaining", &0);
+    for (fault, expected, waits) in [
+        (answer(404, "Not Found"), "give_up", None),
+        (answer(422, "No ref found for: stable"), "give_up", None),
+        (answer(401, "Bad credentials"), "give_up", None),
+        (
+            answer(403, "Resource not accessible by personal access token"),
+            "give_up",
+            None,
+        ),
+        (answer(301, "Moved Permanently"), "give_up", None),
+        (
+            spent(403, limit).header("x-ratelimit-reset", &(NOW + 600)),
+            "retry",
+            Some(601),
+        ),
+        (
+            spent(429, limit).header("x-ratelimit-reset", &(NOW + 600)),
+            "retry",
+            Some(601),
+        ),
+        (
+            answer(403, second).header("retry-after", &30),
+            "retry",
+            Some(30),
+        ),
+        (answer(500, "Server Error"), "retry", None),
+        (
+            answer(503, "Unavailable").header("retry-after", &9),
+            "retry",
+            Some(9),
+        ),
+    ] {
+        let told = format!("{fault:?}");
+        let message = fault.body["message"].as_str().unwrap().to_owned();
+        let outcome = fire_into(fault).await;
+        assert_eq!(outcome.name(), expected, "{told}");
+        assert!(
+            error_of(&outcome).contains(&message),
+            "{outcome:?}: GitHub's own words"
+        );
+        if let Outcome::Retry { retry_after, .. } = outcome {
+            assert_eq!(retry_after, waits.map(SignedDuration::from_secs), "{told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn dp_12_a_dispatch_whose_answer_is_lost_is_retried_and_says_so() {
+    let outcome = fire_into(Fault::lost_answer(DISPATCH)).await;
+    assert_eq!(outcome.name(), "retry");
+    assert!(
+        error_of(&outcome).contains("may have been started"),
+        "{outcome:?}"
+    );
+    // Taken and given back, so nobody listens there.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let outcome = fire(client(&url)).await;
+    assert_eq!(outcome.name(), "retry");
+    assert!(
+        !error_of(&outcome).contains("may have"),
+        "{outcome:?}: nothing was sent"
+    );
+}
+
+#[tokio::test]
+async fn dp_15_no_error_names_the_repository_the_workflow_or_the_token() {
+    let message = "Workflow daily.yml (daily) does not exist in ACME/news";
+    for status in [403, 404, 422, 429, 500] {
+        let outcome = fire_into(Fault::answer(DISPATCH, status, message)).await;
+        let error = error_of(&outcome);
+        assert!(
+            error.contains("Workflow *** (***) does not exist in ***/***"),
+            "{error}"
+        );
+    }
+    let (_hub, github) = Hub::start().await;
+    for shown in [
+        format!("{:?}", Token::new(TOKEN)),
+        format!("{:?}", repository()),
+        format!("{github:?}"),
+        format!("{:?}", WorkflowLauncher::new(github)),
+    ] {
+        assert!(!shown.contains(TOKEN) && !shown.contains("acme"), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_target_that_would_leave_its_path_is_given_up_unasked() {
+    let (hub, github) = Hub::start().await;
+    let target = json!({"type": "workflow", "repository": "acme/..", "workflow": "w.yml"});
+    let launcher = WorkflowLauncher::new(github);
+    assert_eq!(
+        launcher.fire(&firing(target), &task(None)).await.name(),
+        "give_up"
+    );
+    assert_eq!(hub.asked(), [""; 0]);
+    for bad in [
+        "",
+        "acme",
+        "acme/",
+        "/news",
+        "a/b/c",
+        "acme/..",
+        "acme/n ews",
+    ] {
+        assert_eq!(Repository::parse(bad), None, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn dp_13_an_unchanged_list_is_not_sent_again() {
+    let (hub, github) = Hub::start().await;
+    let run = |id: u64| {
+        let created_at = "2026-01-05T08:00:00Z";
+        json!({"id": id, "status": "in_progress", "conclusion": null, "created_at": created_at})
+    };
+    hub.runs.lock().unwrap().push(run(7));
+    let repository = repository();
+    let list = || github.list_runs(&repository, "tick-a.yml", Some("in_progress"), 10);
+    let first = list().await.unwrap();
+    assert_eq!((first[0].id, first[0].status.as_str()), (7, "in_progress"));
+    assert_eq!(list().await.unwrap(), first, "from memory");
+    hub.runs.lock().unwrap().insert(0, run(8));
+    assert_eq!(
+        list().await.unwrap().len(),
+        2,
+        "and not from memory once it has changed"
+    );
+    let requests = hub.requests.lock().unwrap();
+    let asked =
+        "GET /repos/acme/news/actions/workflows/tick-a.yml/runs?per_page=10&status=in_progress";
+    let conditional: Vec<bool> = requests
+        .iter()
+        .map(|(_, headers, _)| headers.contains_key("if-none-match"))
+        .collect();
+    assert_eq!(conditional, [false, true, true]);
+    assert!(requests.iter().all(|(what, ..)| what == asked));
+}
+
+fn name(number: usize) -> String {
+    format!("refs/tags/lock/{number:05}")
+}
+
+#[tokio::test]
+async fn dp_07_all_pages_of_refs_are_listed_and_many_are_deleted_at_once() {
+    let (hub, github) = Hub::start().await;
+    let all: BTreeMap<String, String> = (0..250).map(|n| (name(n), "c0ffee".to_owned())).collect();
+    *hub.refs.lock().unwrap() = all.clone();
+    hub.refs
+        .lock()
+        .unwrap()
+        .insert("refs/tags/locksmith".to_owned(), "c0ffee".to_owned());
+    let listed = github
+        .list_refs(&repository(), "refs/tags/lock/")
+        .await
+        .unwrap();
+    assert_eq!(
+        listed.len(),
+        250,
+        "three pages, and only what is under the prefix"
+    );
+    assert_eq!(hub.asked().len(), 3);
+    let names: Vec<String> = all.into_keys().take(150).collect();
+    github.delete_refs(&repository(), &names).await.unwrap();
+    assert_eq!(hub.refs.lock().unwrap().len(), 101);
+    let asked = hub.asked().split_off(3);
+    assert_eq!(
+        asked,
+        ["GET /repos/acme/news", "POST /graphql", "POST /graphql"]
+    );
+}
+
+#[tokio::test]
+async fn dp_07_a_ref_that_is_already_gone_does_not_save_the_others() {
+    let (hub, github) = Hub::start().await;
+    hub.refs
+        .lock()
+        .unwrap()
+        .insert(name(1), "c0ffee".to_owned());
+    hub.refs
+        .lock()
+        .unwrap()
+        .insert(name(3), "c0ffee".to_owned());
+    let names = [name(1), name(2), name(3)];
+    github.delete_refs(&repository(), &names).await.unwrap();
+    assert!(
+        hub.refs.lock().unwrap().is_empty(),
+        "one by one, because at once was refused"
+    );
+}
+
+#[tokio::test]
+async fn a_link_to_somewhere_else_is_not_followed_with_our_token() {
+    let (hub, github) = Hub::start().await;
+    let elsewhere = "<http://127.0.0.1:1/steal>; rel=\"next\"";
+    let mut fault = Fault::answer("matching-refs", 200, "").header("link", &elsewhere);
+    fault.body = json!([]);
+    hub.break_next(fault);
+    let listed = github.list_refs(&repository(), "refs/tags/lock/").await;
+    assert!(
+        matches!(listed, Err(Error::Unreadable { .. })),
+        "{listed:?}"
+    );
+}
+
+#[tokio::test]
+async fn dp_13_the_client_knows_what_is_left_of_its_budget() {
+    let (hub, github) = Hub::start().await;
+    assert_eq!(github.limit(), None);
+    let fault = Fault::answer(DISPATCH, 500, "x")
+        .header("x-ratelimit-remaining", &12)
+        .header("x-ratelimit-reset", &(NOW + 60));
+    hub.break_next(fault);
+    fire(Arc::clone(&github)).await;
+    let limit = github.limit().unwrap();
+    assert_eq!(
+        (limit.remaining, limit.reset_at.as_second()),
+        (12, NOW + 60)
+    );
+}

@@ -1,0 +1,5 @@
+//! Locks against real Git servers and against GitHub's protocol.
+
+mod git;
+mod github;
+mod world;

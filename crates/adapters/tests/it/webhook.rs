@@ -1,0 +1,124 @@
+//! The webhook launcher as its receiver meets it.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_adapters::{
+    signature::SigningKey,
+    webhook::{WebhookLauncher, WebhookSettings},
+};
+use almanack_core::{callback::AlreadyDone, finish::Outcome, target::Launcher, time::Clock};
+use axum::{
+    Router,
+    body::Bytes,
+    http::{HeaderMap, StatusCode, header},
+    response::Redirect,
+    routing::post,
+};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::fixture::{Fixed, SECRET, firing, serve, task};
+
+async fn receiver() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
+    let (seen, received) = mpsc::unbounded_channel();
+    let take = move |headers: HeaderMap, body: Bytes| async move {
+        let _ = seen.send((headers, body));
+        StatusCode::ACCEPTED
+    };
+    let busy = || async { (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "7")]) };
+    let app = Router::new()
+        .route("/take", post(take))
+        .route("/moved", post(|| async { Redirect::permanent("/take") }))
+        .route("/busy", post(busy))
+        .route("/known", post(|| async { StatusCode::CONFLICT }))
+        .route("/never", post(std::future::pending::<StatusCode>));
+    (serve(app).await, received)
+}
+
+fn launcher() -> WebhookLauncher {
+    let settings = WebhookSettings {
+        timeout: Duration::from_millis(300),
+        key: Some(SigningKey::parse(SECRET).unwrap()),
+        already_done: vec![AlreadyDone::parse("409").unwrap()],
+    };
+    WebhookLauncher::new(Arc::new(Fixed), settings).unwrap()
+}
+
+async fn fire(path: &str) -> Outcome {
+    let (url, _received) = receiver().await;
+    let firing = firing(json!({"type": "webhook", "url": format!("{url}{path}")}));
+    launcher().fire(&firing, &task(None)).await
+}
+
+#[tokio::test]
+async fn dp_11_a_webhook_is_signed_and_says_what_fires() {
+    let (url, mut received) = receiver().await;
+    let target = json!({"type": "webhook", "url": format!("{url}/take"), "body": {"to": ["all"]}});
+    let done = launcher().fire(&firing(target), &task(None)).await;
+    let accepted = Some("HTTP 202".to_owned());
+    assert_eq!(done, Outcome::Done { detail: accepted });
+    let (headers, body) = received.recv().await.unwrap();
+    assert_eq!(
+        headers["idempotency-key"], "almanack-task-42",
+        "the same for every attempt"
+    );
+    assert_eq!(headers["webhook-id"], "almanack-task-42-3");
+    assert_eq!(headers["webhook-timestamp"], "1767600000");
+    let key = SigningKey::parse(SECRET).unwrap();
+    let signed = key.sign("almanack-task-42-3", Fixed.now(), &body);
+    assert_eq!(headers["webhook-signature"], signed);
+    assert_eq!(
+        serde_json::from_slice::<Value>(&body).unwrap(),
+        json!({
+            "schedule": "nightly",
+            "nominal_at": "2026-01-05T07:58:29.5Z",
+            "trigger": "schedule",
+            "caught_up": true,
+            "attempt": 2,
+            "lateness_ms": 90_500,
+            "task_id": 42,
+            "body": {"to": ["all"]},
+        })
+    );
+}
+
+#[tokio::test]
+async fn dp_12_answers_are_judged_as_callbacks_are() {
+    assert_eq!(
+        fire("/known").await.name(),
+        "done",
+        "configured as already done"
+    );
+    assert_eq!(fire("/missing").await.name(), "give_up");
+    let Outcome::Retry { retry_after, .. } = fire("/busy").await else {
+        panic!("429 is a retry");
+    };
+    assert_eq!(retry_after, Some(SignedDuration::from_secs(7)));
+    assert_eq!(fire("/never").await.name(), "retry");
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let (url, mut received) = receiver().await;
+    let target = json!({"type": "webhook", "url": format!("{url}/moved")});
+    let moved = launcher().fire(&firing(target), &task(None)).await;
+    assert_eq!(moved.name(), "give_up", "{moved:?}");
+    assert!(received.try_recv().is_err(), "nothing arrived behind it");
+}
+
+#[tokio::test]
+async fn dp_15_an_address_stays_out_of_the_error() {
+    let target = json!({"type": "webhook", "url": "http://127.0.0.1:1/hush"});
+    let Outcome::Retry { error, .. } = launcher().fire(&firing(target), &task(None)).await else {
+        panic!("nobody there is a retry");
+    };
+    assert!(!error.contains("hush"), "{error}");
+}
+
+#[tokio::test]
+async fn another_type_of_target_is_given_up() {
+    let target = json!({"type": "command", "argv": ["x"]});
+    let wrong = launcher().fire(&firing(target), &task(None)).await;
+    assert_eq!(wrong.name(), "give_up");
+}

@@ -1,0 +1,170 @@
+//! A schedule as `[[schedule]]`, the way people write it: what is as by default is left out.
+
+use std::fmt::Write as _;
+
+use almanack_core::{import::Imported, target::Target};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+/// In the order in which they are explained.
+const KEYS: [&str; 12] = [
+    "expression",
+    "tz",
+    "target",
+    "catch_up",
+    "grace",
+    "max_catch_up",
+    "catch_up_pace",
+    "overlap",
+    "splay",
+    "on_resume",
+    "retry_for",
+    "priority",
+];
+/// Written even where it is the default: nobody should have to guess it.
+const ALWAYS: &str = "tz";
+
+/// The schedule with a line for each key.
+pub(super) fn schedule(imported: &Imported) -> String {
+    let mut lines = vec![
+        "[[schedule]]".to_owned(),
+        format!("name = {}", text(imported.name.as_str())),
+    ];
+    let given = given(&imported.definition, &[ALWAYS]);
+    for key in KEYS {
+        match given.get(key) {
+            Some(_) if key == "target" => {
+                let target = target(&imported.definition.target);
+                lines.push(format!("target = {target}"));
+            }
+            Some(value) => lines.push(format!("{key} = {}", plain(value))),
+            None => {}
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The keys without which it would be something else.
+fn given<T: Serialize + DeserializeOwned + PartialEq>(
+    thing: &T,
+    always: &[&str],
+) -> Map<String, Value> {
+    let Ok(Value::Object(mut map)) = serde_json::to_value(thing) else {
+        return Map::new();
+    };
+    for key in map.keys().cloned().collect::<Vec<_>>() {
+        let mut without = map.clone();
+        without.remove(&key);
+        let same = serde_json::from_value::<T>(Value::Object(without.clone()));
+        if !always.contains(&key.as_str()) && same.is_ok_and(|same| same == *thing) {
+            map = without;
+        }
+    }
+    map
+}
+
+/// A target on one line, its type first.
+fn target(target: &Target) -> String {
+    let mut given = given(target, &[]);
+    let kind = given.remove("type");
+    let mut pairs = vec![format!("type = {}", plain(&kind.unwrap_or_default()))];
+    pairs.extend(
+        given
+            .iter()
+            .map(|(key, value)| format!("{key} = {}", plain(value))),
+    );
+    format!("{{ {} }}", pairs.join(", "))
+}
+
+/// A value on one line.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(string) => text(string),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(plain).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(map) => {
+            let pairs = map
+                .iter()
+                .map(|(key, value)| format!("{} = {}", text(key), plain(value)));
+            let pairs: Vec<String> = pairs.collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A basic string; every quote, backslash and control character is protected.
+fn text(string: &str) -> String {
+    let mut written = String::from("\"");
+    for c in string.chars() {
+        match c {
+            '"' => written.push_str("\\\""),
+            '\\' => written.push_str("\\\\"),
+            '\n' => written.push_str("\\n"),
+            '\t' => written.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(written, "\\u{:04X}", u32::from(c));
+            }
+            c => written.push(c),
+        }
+    }
+    written + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use almanack_core::{
+        import::{Options, crontab, dispatch},
+        plan::Definition,
+    };
+
+    use super::*;
+
+    /// What is written reads back to the same definition.
+    fn check(imported: &Imported) {
+        let written = schedule(imported);
+        let document: toml::Table = toml::from_str(&written).unwrap();
+        let mut table = document["schedule"][0].as_table().unwrap().clone();
+        assert_eq!(
+            table.remove("name").unwrap().as_str(),
+            Some(imported.name.as_str())
+        );
+        let json = serde_json::to_value(table).unwrap();
+        let definition: Definition = serde_json::from_value(json).unwrap();
+        assert_eq!(definition, imported.definition, "{written}");
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let options = Options::default();
+        let text = "0 8 * * * x --a \"b\\\\c\t\u{1}\" | d 'é 文'\n@10s y\n0 1 * * * z\n";
+        let mut import = crontab::read(text, &options);
+        assert_eq!(import.schedules.len(), 3, "{import:?}");
+        let dispatch =
+            "@10s o/r w.yml ref=x input.a=\"b \\\" c\" input.d=\"\" catch_up=all tz=Asia/Tokyo\n";
+        import
+            .schedules
+            .extend(dispatch::read(dispatch, &options).schedules);
+        for imported in &mut import.schedules {
+            check(imported);
+            imported.definition.splay = jiff::SignedDuration::from_mins(90);
+            imported.definition.priority = 9;
+            imported.definition.grace = Some(jiff::SignedDuration::from_hours(3));
+            check(imported);
+        }
+    }
+
+    #[test]
+    fn defaults_are_left_out() {
+        let import = dispatch::read("0 8 * * * o/r w.yml", &Options::default());
+        insta::assert_snapshot!(schedule(&import.schedules[0]), @r#"
+        [[schedule]]
+        name = "dispatch-37480a1eb3c7"
+        expression = "0 8 * * *"
+        tz = "UTC"
+        target = { type = "workflow", repository = "o/r", workflow = "w.yml" }
+        "#);
+    }
+}

@@ -1,0 +1,169 @@
+//! DISPATCH: schedules for GitHub workflows as a text of one line each.
+//!
+//! ```text
+//! # minute hour day month weekday  repository  workflow   # comment
+//! */5 * * * *  owner/repo  check.yml
+//! @10s         owner/repo  poll.yml     tz=UTC ref=main input.mode="a b"
+//! ```
+//!
+//! A good line becomes a [`Definition`]; a bad one becomes a [`Problem`] that points, and costs the others
+//! nothing (DP-01). A comment begins with a `#` that begins a word, so `MON#2` is a weekday.
+//!
+//! What must stay true:
+//!
+//! - A line's name depends on what it says (when, whose clock, at what), never on where it stands: moving
+//!   lines about moves no history and no lock (DP-06).
+//! - Blanks, comments and line ends change nothing.
+//! - A refusal's sentence may quote a field of the expression. It never quotes what follows the
+//!   expression: that names other people's repositories (DP-15).
+
+mod extra;
+mod print;
+mod problem;
+mod read;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use jiff::tz::TimeZoneDatabase;
+
+use crate::{
+    place::{Place, Row, rows},
+    plan::{Definition, ScheduleName, derived_name},
+    schedule::Span,
+    target::Target,
+};
+
+pub use problem::{Problem, Reason};
+
+/// A DISPATCH text, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dispatch {
+    /// The good lines, in their order. No two of them have the same name.
+    pub lines: Vec<Line>,
+    /// What is wrong with the others, in their order.
+    pub problems: Vec<Problem>,
+}
+
+/// A good line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Where it stands, without its comment.
+    pub place: Place,
+    /// What to call its schedule: as written, or from what it says.
+    pub name: ScheduleName,
+    /// When and at what.
+    pub definition: Definition,
+    /// Whether a comment follows on the same line.
+    pub commented: bool,
+}
+
+/// Reads a DISPATCH text.
+pub fn parse(text: &str) -> Dispatch {
+    let mut reader = Reader::default();
+    for row in rows(text) {
+        if let Err(fault) = reader.read(row) {
+            reader.problems.push(fault.at(row));
+        }
+    }
+    Dispatch {
+        lines: reader.lines,
+        problems: reader.problems,
+    }
+}
+
+/// The name of a schedule that nobody named: the same for the same content, for ever.
+pub fn name_of(definition: &Definition) -> ScheduleName {
+    derived_name("dispatch", &content(definition))
+}
+
+/// What a line says: when, whose clock, at what. Written out by hand, because a field added to a
+/// definition must not change the names of those that do not use it.
+fn content(definition: &Definition) -> String {
+    let Definition { expression, tz, .. } = definition;
+    let Target::Workflow {
+        repository,
+        workflow,
+        git_ref,
+        inputs,
+    } = &definition.target
+    else {
+        return format!("{expression}\n{tz}");
+    };
+    let mut content = format!("{expression}\n{tz}\n{repository}\n{workflow}\n{git_ref}");
+    for (name, value) in inputs {
+        let _ = write!(content, "\n{name}={value:?}");
+    }
+    content
+}
+
+/// What is wrong with a line, and where in it.
+#[derive(Debug)]
+struct Fault {
+    span: Span,
+    reason: Reason,
+}
+
+impl Fault {
+    fn new(span: Span, reason: Reason) -> Self {
+        Self { span, reason }
+    }
+
+    fn at(self, row: Row<'_>) -> Problem {
+        Problem {
+            place: row.place(self.span),
+            reason: self.reason,
+        }
+    }
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Reader {
+    lines: Vec<Line>,
+    problems: Vec<Problem>,
+    /// Where each content and each name was first seen.
+    contents: BTreeMap<String, usize>,
+    names: BTreeMap<ScheduleName, usize>,
+    zones: Zones,
+}
+
+/// The zones that come with the program; which ones the host knows must not matter to what is read.
+struct Zones(TimeZoneDatabase);
+
+impl Default for Zones {
+    fn default() -> Self {
+        Self(TimeZoneDatabase::bundled())
+    }
+}
+
+impl Reader {
+    fn read(&mut self, row: Row<'_>) -> Result<(), Fault> {
+        let words = token::split(row.text)?;
+        let (Some(first), Some(last)) = (words.tokens.first(), words.tokens.last()) else {
+            return Ok(());
+        };
+        let whole = Span::new(first.start, last.span().end);
+        let wish = read::line(&words.tokens, &self.zones)?;
+        let content = content(&wish.definition);
+        if let Some(line) = self.contents.get(&content) {
+            return Err(Fault::new(whole, Reason::Same { line: *line }));
+        }
+        let name = wish.name.map(|(name, span)| match self.names.get(&name) {
+            Some(line) => Err(Fault::new(span, Reason::NameTaken { line: *line })),
+            None => Ok(name),
+        });
+        let name = name.unwrap_or_else(|| Ok(name_of(&wish.definition)))?;
+        self.contents.insert(content, row.number);
+        self.names.insert(name.clone(), row.number);
+        self.lines.push(Line {
+            place: row.place(whole),
+            name,
+            definition: wish.definition,
+            commented: words.commented,
+        });
+        Ok(())
+    }
+}

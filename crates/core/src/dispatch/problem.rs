@@ -1,0 +1,187 @@
+//! Why a line is refused: what, where, and what to write instead.
+
+use std::fmt;
+
+use crate::{place::Place, plan::Unfit, schedule, target::Unusable};
+
+/// A refused line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub place: Place,
+    /// What is wrong.
+    pub reason: Reason,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// The expression does not read.
+    #[error(transparent)]
+    Expression(Box<schedule::Error>),
+    /// It reads, but names no instant.
+    #[error("no date fits: this never fires")]
+    NeverFires,
+    /// Too few or too many fields before the repository.
+    #[error("five fields stand before the repository; here are {found}")]
+    FieldCount {
+        /// How many there are.
+        found: usize,
+    },
+    /// The line ends after the expression.
+    #[error("the repository and the workflow are missing")]
+    NoRepository,
+    /// The line ends after the repository.
+    #[error("the workflow is missing")]
+    NoWorkflow,
+    /// A part of the target cannot work.
+    #[error(transparent)]
+    Target(#[from] Unusable),
+    /// A blank that only people take for one.
+    #[error("only spaces and tabs separate words; this is {}", .found.escape_unicode())]
+    Blank {
+        /// The character.
+        found: char,
+    },
+    /// A character that nobody sees.
+    #[error("an invisible character, {}, stands here", .found.escape_unicode())]
+    Invisible {
+        /// The character.
+        found: char,
+    },
+    /// `＃` in front of a comment.
+    #[error("a comment begins with `#`; this is its full-width twin")]
+    WideHash,
+    /// Something else than `key=value` after the workflow.
+    #[error("only settings like ref=main follow the workflow")]
+    Unexpected,
+    /// A setting that there is not.
+    #[error("there is no such setting")]
+    UnknownKey,
+    /// The same setting twice.
+    #[error("`{key}` is set twice")]
+    Repeated {
+        /// Which, as the format calls it.
+        key: &'static str,
+    },
+    /// `key=` and nothing.
+    #[error("`{key}` has no value")]
+    NoValue {
+        /// Which.
+        key: &'static str,
+    },
+    /// A quote that opens and does not close.
+    #[error("the quote does not close on this line")]
+    Unclosed,
+    /// Something right behind a closing quote.
+    #[error("a blank must follow the closing quote")]
+    AfterQuote,
+    /// A name that no workflow input can have.
+    #[error("an input's name has letters, digits, `_` and `-`")]
+    InputName,
+    /// No such time zone.
+    #[error("there is no such time zone")]
+    Zone,
+    /// Not one of the values of a setting.
+    #[error("`{key}` is {}", Choices(.choices))]
+    Choice {
+        /// Which setting.
+        key: &'static str,
+        /// Its values.
+        choices: Vec<&'static str>,
+    },
+    /// The parts are good and contradict each other.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// Says what an earlier line says.
+    #[error("this is the same as line {line}")]
+    Same {
+        /// The earlier line.
+        line: usize,
+    },
+    /// Bears the name of an earlier line.
+    #[error("line {line} has this name already")]
+    NameTaken {
+        /// The earlier line.
+        line: usize,
+    },
+}
+
+struct Choices<'a>(&'a [&'static str]);
+
+impl fmt::Display for Choices<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, choice) in self.0.iter().enumerate() {
+            let between = match place {
+                0 => "",
+                _ if place + 1 == self.0.len() => " or ",
+                _ => ", ",
+            };
+            write!(f, "{between}{choice}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Reason {
+    /// A name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Expression(_) => "expression",
+            Self::NeverFires => "never_fires",
+            Self::FieldCount { .. } => "field_count",
+            Self::NoRepository => "no_repository",
+            Self::NoWorkflow => "no_workflow",
+            Self::Target(_) => "target",
+            Self::Blank { .. } => "blank",
+            Self::Invisible { .. } => "invisible",
+            Self::WideHash => "wide_hash",
+            Self::Unexpected => "unexpected",
+            Self::UnknownKey => "unknown_key",
+            Self::Repeated { .. } => "repeated",
+            Self::NoValue { .. } => "no_value",
+            Self::Unclosed => "unclosed",
+            Self::AfterQuote => "after_quote",
+            Self::InputName => "input_name",
+            Self::Zone => "zone",
+            Self::Choice { .. } => "choice",
+            Self::Unfit(_) => "unfit",
+            Self::Same { .. } => "same",
+            Self::NameTaken { .. } => "name_taken",
+        }
+    }
+
+    /// What to do about it, in a phrase.
+    pub fn hint(&self) -> Option<String> {
+        let advice = match self {
+            Self::Expression(error) => return error.hint(),
+            Self::FieldCount { .. } => {
+                "write minute, hour, day, month, weekday, or @10s for every ten seconds"
+            }
+            Self::NoRepository | Self::NoWorkflow => {
+                "a line ends in repository and workflow: owner/repo daily.yml"
+            }
+            Self::Target(Unusable::Repository) => "write owner/repo",
+            Self::Target(Unusable::Workflow) => "write the file's name, without its folder",
+            Self::Blank { .. } => "write a space",
+            Self::Invisible { .. } => "remove it",
+            Self::WideHash => "write `#`",
+            Self::Unexpected => "begin a comment with `#`",
+            Self::UnknownKey => {
+                "there are name, tz, ref, catch_up, overlap and input.NAME for the workflow's inputs"
+            }
+            Self::Unclosed => "close it, and write `\\\"` for a quote inside",
+            Self::Zone => "zones look like Europe/Berlin",
+            Self::Same { .. } => "remove one of the two",
+            _ => return None,
+        };
+        Some(advice.to_owned())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { line, column, .. } = self.place;
+        write!(f, "line {line}, column {column}: {}", self.reason)
+    }
+}

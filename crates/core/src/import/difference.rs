@@ -1,0 +1,202 @@
+//! What a schedule meant there and does not mean here, or not in the same words.
+
+use std::fmt;
+
+use crate::schedule::Field;
+
+/// What to know about an imported schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Difference {
+    /// There a day must fit both day fields.
+    BothDays,
+    /// There a day field that begins with `*` does not count as restricted.
+    StepDay {
+        /// Which field.
+        field: Field,
+    },
+    /// There 7 is no weekday.
+    NeverSunday,
+    /// There a line with a trailing comment is dropped.
+    Dropped,
+    /// There nothing happens more often than every ten seconds.
+    Round {
+        /// What is asked for.
+        period_s: u32,
+    },
+    /// There what was missed is lost.
+    CaughtUp,
+    /// There the clock of the machine is read, and nobody said which zone that is.
+    LocalTime,
+    /// There fixed times are lost in a gap of the clocks, and repeated hours happen once.
+    Clocks,
+    /// There a random value is drawn again and again.
+    Random,
+    /// There the shell runs every command; here it has to be asked for.
+    Shell {
+        /// Which shell.
+        shell: String,
+    },
+    /// There the output is mailed.
+    Mail,
+    /// There a variable is set for the commands.
+    Environment {
+        /// Its name; values may be secret.
+        name: String,
+    },
+    /// There the command runs as a user of its own.
+    User {
+        /// Who.
+        user: String,
+    },
+    /// There a timer may be late on purpose.
+    Accuracy,
+    /// There every delay is drawn anew.
+    Delay,
+    /// There the period counts from the last start.
+    Monotonic,
+    /// There a first start follows the machine's own.
+    Boot {
+        /// The setting.
+        setting: String,
+    },
+    /// There a unit is started from inside.
+    Unit {
+        /// Which.
+        unit: String,
+    },
+    /// A setting that has no counterpart.
+    Ignored {
+        /// The setting.
+        setting: String,
+    },
+    /// There it happens late, or not at all, when much is going on.
+    Late,
+    /// There it happens every five minutes at most.
+    Often,
+    /// There the default branch runs.
+    Branch,
+    /// The workflow cannot be started from outside.
+    NotDispatchable,
+}
+
+impl Difference {
+    /// A name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::BothDays => "both_days",
+            Self::StepDay { .. } => "step_day",
+            Self::NeverSunday => "never_sunday",
+            Self::Dropped => "dropped",
+            Self::Round { .. } => "round",
+            Self::CaughtUp => "caught_up",
+            Self::LocalTime => "local_time",
+            Self::Clocks => "clocks",
+            Self::Random => "random",
+            Self::Shell { .. } => "shell",
+            Self::Mail => "mail",
+            Self::Environment { .. } => "environment",
+            Self::User { .. } => "user",
+            Self::Accuracy => "accuracy",
+            Self::Delay => "delay",
+            Self::Monotonic => "monotonic",
+            Self::Boot { .. } => "boot",
+            Self::Unit { .. } => "unit",
+            Self::Ignored { .. } => "ignored",
+            Self::Late => "late",
+            Self::Often => "often",
+            Self::Branch => "branch",
+            Self::NotDispatchable => "not_dispatchable",
+        }
+    }
+
+    /// Whether the schedule was written so that it means here what it meant there.
+    pub fn is_kept(&self) -> bool {
+        matches!(
+            self,
+            Self::BothDays | Self::StepDay { .. } | Self::Shell { .. }
+        )
+    }
+}
+
+impl fmt::Display for Difference {
+    #[expect(clippy::too_many_lines, reason = "a flat list of sentences")]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BothDays => f.write_str(
+                "a day had to fit both day fields there and either one here; written with `+`, which asks \
+                 for both",
+            ),
+            Self::StepDay { field } => write!(
+                f,
+                "{field}: what begins with `*` is no restriction there and one here; written with `+`, so \
+                 that the same days fire",
+            ),
+            Self::NeverSunday => {
+                f.write_str("day of week: 7 matched no day there and is Sunday here")
+            }
+            Self::Dropped => f.write_str(
+                "a line with a comment behind it was dropped there; here it fires",
+            ),
+            Self::Round { period_s } => write!(
+                f,
+                "nothing fired more often than every 10 s there; here it is every {period_s} s",
+            ),
+            Self::CaughtUp => f.write_str(
+                "missed times were lost there; here the latest one is caught up (catch_up=none loses it)",
+            ),
+            Self::LocalTime => f.write_str(
+                "times are in the machine's own zone there; taken as UTC here (--tz names another)",
+            ),
+            Self::Clocks => f.write_str(
+                "where the clocks skip a fixed time it was lost there and moves to the end of the gap here; \
+                 intervals in a repeated hour happened once there and twice here",
+            ),
+            Self::Random => {
+                f.write_str("`~` was drawn at random there; here it always picks the same value")
+            }
+            Self::Shell { shell } => write!(
+                f,
+                "the command needs a shell; {shell} is named as its program, for there is none here by itself",
+            ),
+            Self::Mail => f.write_str("output was mailed there; here it is kept with the firing"),
+            Self::Environment { name } => {
+                write!(f, "the variable {name} was set for commands there; here it is not")
+            }
+            Self::User { user } => {
+                write!(f, "ran as user {user} there; here as the node's own user")
+            }
+            Self::Accuracy => f.write_str(
+                "a timer may be late by its AccuracySec there (1min by default); here it fires on the second",
+            ),
+            Self::Delay => f.write_str(
+                "every start was delayed at random there; here the delay is picked once, from the name",
+            ),
+            Self::Monotonic => f.write_str(
+                "the period counted from the last start there; here it is counted from 1970-01-01T00:00:00Z",
+            ),
+            Self::Boot { setting } => {
+                write!(f, "{setting}: there is no start after the machine's own here")
+            }
+            Self::Unit { unit } => write!(
+                f,
+                "starts {unit} by systemctl: commands must be allowed on the node, and its user must be \
+                 allowed to start units",
+            ),
+            Self::Ignored { setting } => write!(f, "{setting} has no counterpart here"),
+            Self::Late => f.write_str(
+                "scheduled workflows start late or not at all there when much is going on; here they are \
+                 dispatched on time",
+            ),
+            Self::Often => f.write_str(
+                "nothing runs more often than every 5 minutes there; here it does",
+            ),
+            Self::Branch => {
+                f.write_str("the default branch runs there; here it is the branch `main` (ref)")
+            }
+            Self::NotDispatchable => f.write_str(
+                "the workflow has no `workflow_dispatch` trigger and cannot be started from outside; add it \
+                 beside `schedule`",
+            ),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What could not be imported: where it stands and why.
+
+use std::fmt;
+
+use crate::{dispatch, place::Place, plan::Unfit, schedule};
+
+/// A part of the text that became no schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub place: Place,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why something became no schedule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// A bad DISPATCH line.
+    #[error(transparent)]
+    Dispatch(#[from] dispatch::Reason),
+    /// The expression does not read.
+    #[error(transparent)]
+    Expression(Box<schedule::Error>),
+    /// It reads, but names no instant.
+    #[error("no date fits: this never fires")]
+    NeverFires,
+    /// The parts are good and cannot be kept.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// The line ends before its command.
+    #[error("the command is missing")]
+    NoCommand,
+    /// A `%` that would begin the command's input.
+    #[error("an unprotected `%` begins the command's input, which commands do not get here")]
+    Input,
+    /// No such time zone.
+    #[error("there is no time zone `{tz}`")]
+    Zone {
+        /// What stands there.
+        tz: String,
+    },
+    /// Says what an earlier line says.
+    #[error("this is the same as line {line}")]
+    Same {
+        /// The earlier line.
+        line: usize,
+    },
+    /// Neither a comment, a section nor a setting.
+    #[error("this is neither a comment, a [section] nor a Setting=value")]
+    Syntax,
+    /// A value that goes on in the next line.
+    #[error("values that go on in the next line are not read")]
+    Continued,
+    /// A part of a calendar expression that no schedule expression can say.
+    #[error("`{piece}` has no counterpart in a schedule expression")]
+    Calendar {
+        /// The part.
+        piece: String,
+    },
+    /// Not a span of time in whole seconds.
+    #[error("`{given}` is not a span of whole seconds")]
+    Period {
+        /// What stands there.
+        given: String,
+    },
+    /// A start that follows the machine's own.
+    #[error("{setting} names no time: a restart is no occasion")]
+    Boot {
+        /// The setting.
+        setting: String,
+    },
+    /// A unit that names no instance.
+    #[error("{unit} is a template, and nothing says of what")]
+    Template {
+        /// The unit.
+        unit: String,
+    },
+    /// Nothing says when.
+    #[error("nothing here says when: {wanted} is missing")]
+    NoTime {
+        /// What would say it.
+        wanted: &'static str,
+    },
+    /// The YAML does not read.
+    #[error("this is not YAML: {why}")]
+    Yaml {
+        /// The parser's words.
+        why: String,
+    },
+    /// YAML of another shape.
+    #[error("{what}")]
+    Shape {
+        /// What should stand there.
+        what: &'static str,
+    },
+}
+
+impl From<schedule::Error> for Reason {
+    fn from(error: schedule::Error) -> Self {
+        Self::Expression(Box::new(error))
+    }
+}
+
+impl Reason {
+    /// A name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Dispatch(reason) => reason.code(),
+            Self::Expression(_) => "expression",
+            Self::NeverFires => "never_fires",
+            Self::Unfit(_) => "unfit",
+            Self::NoCommand => "no_command",
+            Self::Input => "input",
+            Self::Zone { .. } => "zone",
+            Self::Same { .. } => "same",
+            Self::Syntax => "syntax",
+            Self::Continued => "continued",
+            Self::Calendar { .. } => "calendar",
+            Self::Period { .. } => "period",
+            Self::Boot { .. } => "boot",
+            Self::Template { .. } => "template",
+            Self::NoTime { .. } => "no_time",
+            Self::Yaml { .. } => "yaml",
+            Self::Shape { .. } => "shape",
+        }
+    }
+
+    /// What to do about it, in a phrase.
+    pub fn hint(&self) -> Option<String> {
+        let advice = match self {
+            Self::Dispatch(reason) => return reason.hint(),
+            Self::Expression(error) => return error.hint(),
+            Self::NoCommand => {
+                "with --system a user stands before the command, without it none does"
+            }
+            Self::Input => "let a script of its own provide the input, or write `\\%` for a `%`",
+            Self::Zone { .. } => "zones look like Europe/Berlin",
+            Self::Continued => "write the value on one line",
+            Self::Template { .. } => "name the instance: --as backup@home.timer",
+            Self::Boot { .. } => "put it into the unit that starts Almanack",
+            Self::Same { .. } => "remove one of the two",
+            _ => return None,
+        };
+        Some(advice.to_owned())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { line, column, .. } = self.place;
+        write!(f, "line {line}, column {column}: {}", self.reason)
+    }
+}

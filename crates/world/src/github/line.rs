@@ -1,0 +1,106 @@
+//! Connections that can be cut: the caller sent everything, the server did everything, and the
+//! answer never arrives.
+//!
+//! A status cannot say that. The one honest way to lose a reply is to close the connection before
+//! its first byte, which is what writing to a cut line does.
+
+use std::{
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use axum::{
+    extract::connect_info::Connected,
+    serve::{IncomingStream, Listener},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::{TcpListener, TcpStream},
+};
+
+/// Cuts the connection that a request came on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cut(Arc<AtomicBool>);
+
+impl Cut {
+    /// From now on nothing more is written.
+    pub(super) fn now(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.0.load(Ordering::Acquire) {
+            Err(io::Error::from(io::ErrorKind::ConnectionAborted))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Connected<IncomingStream<'_, Lines>> for Cut {
+    fn connect_info(stream: IncomingStream<'_, Lines>) -> Self {
+        stream.io().cut.clone()
+    }
+}
+
+/// Accepts connections that can be cut.
+#[derive(Debug)]
+pub(super) struct Lines(pub(super) TcpListener);
+
+impl Listener for Lines {
+    type Io = Line;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Line, SocketAddr) {
+        let (stream, address) = Listener::accept(&mut self.0).await;
+        let cut = Cut::default();
+        (Line { stream, cut }, address)
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+}
+
+/// A connection that can be cut.
+#[derive(Debug)]
+pub(super) struct Line {
+    stream: TcpStream,
+    cut: Cut,
+}
+
+impl AsyncRead for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.cut.check()?;
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.cut.check()?;
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
