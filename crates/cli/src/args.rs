@@ -13,6 +13,7 @@ use crate::{config::environment::SET, failure::EXIT_CODES};
 mod import;
 mod next;
 mod schedule;
+mod simulate;
 
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
@@ -20,6 +21,7 @@ pub(crate) use schedule::{
     BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
     SchedulePutArguments, TickArguments, WhyArguments,
 };
+pub(crate) use simulate::SimulateArguments;
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
@@ -96,6 +98,9 @@ pub(crate) enum Command {
     /// Show when a schedule expression fires, in words and in times
     #[command(after_help = next::NEXT_HELP)]
     Next(NextArguments),
+    /// Show what the configured schedules would do, without doing it
+    #[command(after_help = simulate::SIMULATE_HELP)]
+    Simulate(SimulateArguments),
     /// Show schedules of other programs as Almanack's, and what differs
     #[command(after_help = import::IMPORT_HELP)]
     Import(ImportArguments),

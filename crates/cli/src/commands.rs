@@ -25,6 +25,7 @@ mod import;
 mod next;
 mod schedule;
 mod serve;
+mod simulate;
 mod task;
 mod tick;
 mod token;
@@ -49,6 +50,7 @@ pub(crate) fn dispatch(
         }
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
+        Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
         Command::Import(arguments) => import::run(arguments, output),
         Command::World(WorldCommand::ArticleService(arguments)) => {
             world::article_service(arguments, &inputs.environment, output)

@@ -88,7 +88,9 @@ pub async fn rehearse(
     let mut rehearsed = Rehearsed::default();
     let mut names = Vec::new();
     for Wanted { name, definition } in wanted {
-        let put = stage.schedules.put(&name, definition, Origin::File, "rehearsal");
+        let put = stage
+            .schedules
+            .put(&name, definition, Origin::File, "rehearsal");
         match put.await {
             Ok(_) => names.push(name),
             Err(Error::Store(error)) => return Err(error.into()),
@@ -133,7 +135,9 @@ struct Stage {
 impl Stage {
     fn new(store: Arc<dyn Store>, rehearsal: &Rehearsal) -> Self {
         // A moment earlier, so that a slot at the first instant belongs to it.
-        let eve = rehearsal.from.saturating_sub(SignedDuration::from_micros(1));
+        let eve = rehearsal
+            .from
+            .saturating_sub(SignedDuration::from_micros(1));
         let eve = to_micros(eve.unwrap_or(rehearsal.from));
         let clock = Arc::new(StageClock(AtomicI64::new(eve.as_microsecond())));
         let zones = Arc::new(Zones::default());
@@ -166,7 +170,10 @@ impl Stage {
             let Some(next) = [look_at, due_at, ends_at].into_iter().flatten().min() else {
                 break;
             };
-            now = next.max(now.saturating_add(SignedDuration::from_micros(1)).unwrap_or(LATEST));
+            now = next.max(
+                now.saturating_add(SignedDuration::from_micros(1))
+                    .unwrap_or(LATEST),
+            );
         }
         Ok(())
     }
@@ -186,17 +193,26 @@ impl Stage {
         let claimed = self.store.claim(request).await?;
         if !claimed.tasks.is_empty() {
             let ends_at = now.saturating_add(self.takes).unwrap_or(LATEST);
-            self.running.entry(ends_at).or_default().extend(claimed.tasks);
+            self.running
+                .entry(ends_at)
+                .or_default()
+                .extend(claimed.tasks);
         }
         Ok(claimed.next_due_at)
     }
 
     async fn end_attempts(&mut self, now: Timestamp) -> store::Result<()> {
-        while let Some(first) = self.running.first_entry().filter(|first| *first.key() <= now) {
+        while let Some(first) = self
+            .running
+            .first_entry()
+            .filter(|first| *first.key() <= now)
+        {
             let done = Outcome::Done { detail: None };
             let tasks = first.remove();
             let ending = |task: &ClaimedTask| finish(task, &done, &BACKOFF, now, 0);
-            self.store.finish(tasks.iter().map(ending).collect()).await?;
+            self.store
+                .finish(tasks.iter().map(ending).collect())
+                .await?;
         }
         Ok(())
     }
@@ -207,7 +223,10 @@ impl Stage {
         let mut before = Timestamp::MAX;
         loop {
             let limit = PAGE;
-            let page = self.store.load_slots(id, LedgerPage { before, limit }).await?;
+            let page = self
+                .store
+                .load_slots(id, LedgerPage { before, limit })
+                .await?;
             let full = page.len() == PAGE;
             before = page.last().map_or(before, |row| row.slot_at);
             rows.extend(page);
