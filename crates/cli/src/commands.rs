@@ -28,6 +28,7 @@ mod import;
 mod next;
 mod schedule;
 mod serve;
+mod simulate;
 mod task;
 mod tick;
 mod token;
@@ -52,6 +53,7 @@ pub(crate) fn dispatch(
         }
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
+        Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
         Command::Import(arguments) => import::run(arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),

@@ -134,7 +134,8 @@ impl Schedules {
     ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
         let since = match &found.state {
             State::Paused(pause) if (pause.until, &pause.note) == (until, note) => return Ok(None),
-            State::Paused(pause) => pause.since,
+            // One that has ended by itself has ended, whether anybody has looked or not.
+            State::Paused(pause) if pause.until.is_none_or(|until| until > now) => pause.since,
             _ => now,
         };
         let mut write = self.settled(&found, now).await?;
@@ -228,7 +229,8 @@ impl Schedules {
         after.origin = origin;
         after.next_at = ready.next_after(now);
         after.waits_since = None;
-        if !matches!(found.state, State::Paused(_)) {
+        // As it is after settling, which may have ended a pause.
+        if !matches!(after.state, State::Paused(_)) {
             after.state = State::Active;
             after.look_at = after.next_at.map(|slot| ready.due_at(slot));
         }
@@ -247,10 +249,16 @@ impl Schedules {
             return Ok(write_of(found, now));
         };
         let running = self.running(found, &ready).await?;
+        let apart = ready.definition.overlap != Overlap::Allow;
         let mut seen = found.clone();
         let mut whole = write_of(found, now);
         for _ in 0..SETTLE_MAX {
-            let plan = settle(look(&seen, &ready, running.as_ref(), now));
+            let mut look = look(&seen, &ready, running.as_ref(), now);
+            // What the end of a pause has just fired is running for the slots after it.
+            if let Some(fired) = whole.fires.last().filter(|_| apart) {
+                look.running = Some(fired.identity.subject.as_str());
+            }
+            let plan = settle(look);
             let more = plan.is_partial(now) || plan.resumes;
             let part = write_plan(&seen, &ready, &plan, running.as_ref(), now)?;
             seen = Schedule {
