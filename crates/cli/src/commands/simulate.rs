@@ -67,7 +67,7 @@ fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>, Failure> 
     output.note(&loaded.whole_report().render(Severity::Warning));
     let mut wanted = loaded.schedules.wanted.clone();
     let settings = super::checked(loaded)?;
-    let text = dispatch::read(&settings.schedules, &inputs.environment)
+    let text = dispatch::read(&settings, &inputs.environment)
         .map_err(|unreadable| Failure::new(Exit::Usage, unreadable.to_string()))?;
     if let Some(text) = text {
         output.note(&text.report.render(Severity::Warning));
