@@ -15,6 +15,7 @@
 
 mod actions;
 mod answer;
+mod chain;
 mod error;
 mod launcher;
 mod memory;
@@ -36,8 +37,9 @@ use answer::Facts;
 use memory::{Memory, Page};
 use refs::NodeIds;
 
-pub use actions::Run;
+pub use actions::{Run, RunFilter};
 pub use answer::Limit;
+pub use chain::{OwnWorkflow, TargetWorkflows};
 pub use error::{Error, Sent};
 pub use launcher::WorkflowLauncher;
 pub use refs::Ref;

@@ -18,13 +18,17 @@ use crate::{
 };
 
 mod bench;
+mod chain;
 mod check;
 mod completions;
 mod demo;
+mod guard;
+mod hub;
 mod import;
 mod next;
 mod schedule;
 mod serve;
+mod simulate;
 mod task;
 mod tick;
 mod token;
@@ -49,7 +53,10 @@ pub(crate) fn dispatch(
         }
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
+        Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
         Command::Import(arguments) => import::run(arguments, output),
+        Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
+        Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
         Command::World(WorldCommand::ArticleService(arguments)) => {
             world::article_service(arguments, &inputs.environment, output)
         }

@@ -9,6 +9,7 @@
 
 pub mod backoff;
 pub mod callback;
+pub mod chain;
 pub mod dispatch;
 pub mod event;
 pub mod finish;

@@ -7,6 +7,7 @@
 
 mod backfill;
 mod careful;
+mod error;
 mod firing;
 mod sync;
 mod why;
@@ -18,8 +19,8 @@ use almanack_core::{
         Definition, Edited, Look, Origin, Overlap, Pause, Ready, Schedule, ScheduleId,
         ScheduleName, ScheduleWrite, State, Unfit, resume, settle,
     },
-    store::{self, Applied, Store},
-    task::{Identity, Invalid, Task},
+    store::{Applied, Store},
+    task::Task,
     time::Clock,
 };
 use jiff::Timestamp;
@@ -31,6 +32,7 @@ use crate::{
 
 pub use backfill::{Backfill, Backfilled, SlotOfBackfill};
 pub use careful::{Expected, Writer};
+pub use error::Error;
 pub use firing::{Fired, Overlapping};
 pub use sync::{Synced, Wanted};
 pub use why::Answer;
@@ -41,90 +43,6 @@ const ROUNDS_MAX: usize = 50;
 const SETTLE_MAX: usize = 10_000;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
-
-/// Why a wish about a schedule was not carried out. Nothing changed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is none of this name.
-    #[error("no schedule `{name}`")]
-    Unknown {
-        /// The name asked for.
-        name: ScheduleName,
-    },
-    /// It cannot be kept as written.
-    #[error(transparent)]
-    Unfit(#[from] Unfit),
-    /// It belongs to a file, and the file would win again.
-    #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
-    Managed {
-        /// Which.
-        name: ScheduleName,
-        /// Whose it is.
-        origin: Origin,
-    },
-    /// It is not as whoever wants to change it has seen it.
-    #[error("schedule `{name}` is {found}, not {expected}")]
-    Moved {
-        /// Which.
-        name: ScheduleName,
-        /// What was expected.
-        expected: Expected,
-        /// What there is.
-        found: Expected,
-    },
-    /// Its newest firing has not ended, and its policy is not to overlap.
-    #[error("schedule `{name}` is still running {running}")]
-    Overlaps {
-        /// Which.
-        name: ScheduleName,
-        /// The firing that has not ended.
-        running: Identity,
-    },
-    /// It is not in a state for this.
-    #[error("schedule `{name}` is {state}, so it cannot be {wish}")]
-    NotNow {
-        /// Which.
-        name: ScheduleName,
-        /// What it is.
-        state: &'static str,
-        /// What was wished.
-        wish: &'static str,
-    },
-    /// The asked range is empty, too long, or not in the past.
-    #[error("{why}")]
-    Range {
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Too long, or more than a line.
-    #[error("a note has at most {NOTE_BYTES_MAX} bytes, in one line; this one has {bytes} bytes")]
-    Note {
-        /// Its length.
-        bytes: usize,
-    },
-    /// A firing could not be written down.
-    #[error(transparent)]
-    Invalid(#[from] Invalid),
-    /// It changes faster than we can decide.
-    #[error(
-        "schedule `{name}` was changed by others {ROUNDS_MAX} times while this was being decided"
-    )]
-    Contended {
-        /// Which.
-        name: ScheduleName,
-    },
-    /// The store did not answer.
-    #[error(transparent)]
-    Store(#[from] store::Error),
-}
-
-fn owner(origin: Origin) -> &'static str {
-    match origin {
-        Origin::File => "the configuration file",
-        Origin::Dispatch => "DISPATCH",
-        Origin::Api => "the API",
-    }
-}
 
 /// What became of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,7 +134,8 @@ impl Schedules {
     ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
         let since = match &found.state {
             State::Paused(pause) if (pause.until, &pause.note) == (until, note) => return Ok(None),
-            State::Paused(pause) => pause.since,
+            // One that has ended by itself has ended, whether anybody has looked or not.
+            State::Paused(pause) if pause.until.is_none_or(|until| until > now) => pause.since,
             _ => now,
         };
         let mut write = self.settled(&found, now).await?;
@@ -310,7 +229,8 @@ impl Schedules {
         after.origin = origin;
         after.next_at = ready.next_after(now);
         after.waits_since = None;
-        if !matches!(found.state, State::Paused(_)) {
+        // As it is after settling, which may have ended a pause.
+        if !matches!(after.state, State::Paused(_)) {
             after.state = State::Active;
             after.look_at = after.next_at.map(|slot| ready.due_at(slot));
         }
@@ -329,10 +249,16 @@ impl Schedules {
             return Ok(write_of(found, now));
         };
         let running = self.running(found, &ready).await?;
+        let apart = ready.definition.overlap != Overlap::Allow;
         let mut seen = found.clone();
         let mut whole = write_of(found, now);
         for _ in 0..SETTLE_MAX {
-            let plan = settle(look(&seen, &ready, running.as_ref(), now));
+            let mut look = look(&seen, &ready, running.as_ref(), now);
+            // What the end of a pause has just fired is running for the slots after it.
+            if let Some(fired) = whole.fires.last().filter(|_| apart) {
+                look.running = Some(fired.identity.subject.as_str());
+            }
+            let plan = settle(look);
             let more = plan.is_partial(now) || plan.resumes;
             let part = write_plan(&seen, &ready, &plan, running.as_ref(), now)?;
             seen = Schedule {

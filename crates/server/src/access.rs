@@ -117,7 +117,7 @@ impl Gate {
             "token `{}` has scope `{}`; this needs `{needed}`",
             token.name, token.scope
         );
-        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed.as_str()))
+        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
     }
 
     async fn token(&self, headers: &HeaderMap) -> Result<Token, Problem> {

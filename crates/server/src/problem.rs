@@ -3,7 +3,7 @@
 //! Callers act on `code`: it is stable, `detail` is a sentence for people and may change. The cause
 //! of a server-side failure goes to the log and never into the answer.
 
-use almanack_core::{event::EventError, store, task::Invalid};
+use almanack_core::{event::EventError, store, task::Invalid, token::Scope};
 use almanack_engine::reschedule;
 use axum::{
     Json,
@@ -48,7 +48,7 @@ pub struct Problem {
     known_kinds: Option<Box<[String]>>,
     /// The scope a token needs for this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<&'static str>,
+    scope: Option<ScopeName>,
     /// What is wrong with which item of an all-or-nothing call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<ItemProblem>>, no_recursion)]
@@ -57,6 +57,28 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Misread>)]
     expression: Option<Box<Misread>>,
+}
+
+/// What a token may be allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ScopeName {
+    /// Look at anything.
+    Read,
+    /// Change the times of tasks and schedules too.
+    Operate,
+    /// Everything.
+    Admin,
+}
+
+impl From<Scope> for ScopeName {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::Read => Self::Read,
+            Scope::Operate => Self::Operate,
+            Scope::Admin => Self::Admin,
+        }
+    }
 }
 
 /// What is wrong with a schedule's expression.
@@ -111,8 +133,8 @@ impl Problem {
     }
 
     /// Says which scope would have been enough.
-    pub(crate) fn needs(mut self, scope: &'static str) -> Self {
-        self.scope = Some(scope);
+    pub(crate) fn needs(mut self, scope: Scope) -> Self {
+        self.scope = Some(scope.into());
         self
     }
 

@@ -1,4 +1,4 @@
-//! `POST /tick`: something outside says when (DP-13).
+//! `POST /tick`: something outside says when.
 //!
 //! A cron trigger somewhere holds no token that could do more than tick: it signs, as Standard Webhooks
 //! says, with a secret that is good for nothing else. A signed call names itself, and is carried out
@@ -120,10 +120,10 @@ pub(crate) async fn post_tick(
     })?;
     let budget = budget(&call)?;
     let id = signed.map(|Extension(SignedId(id))| id);
-    let ticket = ticks.begin(id, state.clock.now())?;
-    let ticked = ticker.tick(budget).await?;
-    ticket.keep();
-    Ok(Json(ticked.into()))
+    let leave = ticks.begin(id, state.clock.now())?;
+    let done = ticker.tick(budget).await?;
+    leave.keep();
+    Ok(Json(done.into()))
 }
 
 fn budget(call: &Call) -> Result<SignedDuration, Problem> {

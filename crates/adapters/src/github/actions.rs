@@ -19,6 +19,20 @@ pub struct Run {
     pub conclusion: Option<String>,
     /// When it was asked for.
     pub created_at: Timestamp,
+    /// When its newest attempt began; a repetition keeps `created_at`.
+    #[serde(default)]
+    pub run_started_at: Option<Timestamp>,
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunFilter<'a> {
+    /// Only those with this status or conclusion.
+    pub status: Option<&'a str>,
+    /// Only those that this started, such as `workflow_dispatch`.
+    pub event: Option<&'a str>,
+    /// At most so many; GitHub gives up to 100.
+    pub count: u8,
 }
 
 impl Github {
@@ -47,14 +61,12 @@ impl Github {
         Ok(())
     }
 
-    /// The newest runs of a workflow, newest first: at most `count` (GitHub gives up to 100), only
-    /// those with `status` if one is named.
+    /// The newest runs of a workflow, newest first.
     pub async fn list_runs(
         &self,
         repository: &Repository,
         workflow: &str,
-        status: Option<&str>,
-        count: u8,
+        filter: RunFilter<'_>,
     ) -> Result<Vec<Run>, Error> {
         #[derive(Deserialize)]
         struct Runs {
@@ -64,14 +76,25 @@ impl Github {
         let path = ["actions", "workflows", workflow, "runs"];
         let mut url = self.repository_url(repository, &path);
         url.query_pairs_mut()
-            .append_pair("per_page", &count.to_string());
-        if let Some(status) = status {
-            url.query_pairs_mut().append_pair("status", status);
+            .append_pair("per_page", &filter.count.to_string());
+        for (name, value) in [("status", filter.status), ("event", filter.event)] {
+            if let Some(value) = value {
+                url.query_pairs_mut().append_pair(name, value);
+            }
         }
         let page = self.page(&url, &hidden(repository, workflow), what).await?;
         let runs = serde_json::from_slice::<Runs>(&page.body);
         let runs = runs.map_err(|_| Error::Unreadable { what })?;
         Ok(runs.workflow_runs)
+    }
+
+    /// Cancels a run. Its last steps may still take minutes.
+    pub async fn cancel_run(&self, repository: &Repository, id: u64) -> Result<(), Error> {
+        let id = id.to_string();
+        let url = self.repository_url(repository, &["actions", "runs", &id, "cancel"]);
+        let request = self.request(Method::POST, url);
+        self.send(request, &repository.names()).await?;
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use almanack_adapters::github::{Error, Github, Repository, Token, WorkflowLauncher};
+use almanack_adapters::github::{Error, Github, Repository, RunFilter, Token, WorkflowLauncher};
 use almanack_core::{finish::Outcome, target::Launcher};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -191,7 +191,12 @@ async fn dp_13_an_unchanged_list_is_not_sent_again() {
     };
     hub.runs.lock().unwrap().push(run(7));
     let repository = repository();
-    let list = || github.list_runs(&repository, "tick-a.yml", Some("in_progress"), 10);
+    let filter = RunFilter {
+        status: Some("in_progress"),
+        count: 10,
+        ..RunFilter::default()
+    };
+    let list = || github.list_runs(&repository, "tick-a.yml", filter);
     let first = list().await.unwrap();
     assert_eq!((first[0].id, first[0].status.as_str()), (7, "in_progress"));
     assert_eq!(list().await.unwrap(), first, "from memory");

@@ -9,6 +9,7 @@
 
 mod api;
 mod business;
+mod chain;
 mod check;
 mod drain;
 mod failures;

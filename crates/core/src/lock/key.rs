@@ -34,6 +34,15 @@ impl Content {
         let half = |purpose| u128::from(hash_of(purpose, &text));
         Self((half("lock, first half") << 64) | half("lock, second half"))
     }
+
+    /// The content of the marks that say about a slot of this one: nobody need look after it any more.
+    /// A mark is a lock like any other, so every adapter keeps it, and one list shows both.
+    #[must_use]
+    pub fn done(self) -> Self {
+        let text = self.to_string();
+        let half = |purpose| u128::from(hash_of(purpose, &text));
+        Self((half("done, first half") << 64) | half("done, second half"))
+    }
 }
 
 impl fmt::Display for Content {
@@ -100,6 +109,12 @@ impl LockKey {
     /// When.
     pub fn slot(&self) -> Timestamp {
         Timestamp::from_second(self.slot_s).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// The mark that says: nobody need look after this slot any more.
+    #[must_use]
+    pub fn done(&self) -> Self {
+        Self::new(self.content.done(), self.slot())
     }
 
     /// The ref that is this lock: `refs/tags/lock/<content>-<epoch seconds>`.

@@ -33,8 +33,8 @@ impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Anything => f.write_str("anything"),
-            Self::Nothing => f.write_str("not there"),
-            Self::Something => f.write_str("there"),
+            Self::Nothing => f.write_str("absent"),
+            Self::Something => f.write_str("present"),
             Self::Revision(revision) => write!(f, "at revision {revision}"),
         }
     }

@@ -70,11 +70,6 @@ pub(crate) async fn pause(
         let detail = "until must be in the future";
         return Err(Problem::new(Code::InvalidValue, detail).at("until"));
     }
-    // Kept in a column of its own, and PostgreSQL refuses a NUL there.
-    if body.note.iter().any(|note| note.contains(char::is_control)) {
-        let detail = "note must not hold control characters";
-        return Err(Problem::new(Code::InvalidValue, detail).at("note"));
-    }
     let by = call.asker.name();
     let changed = state.schedules.pause(&name, until, body.note, by).await?;
     Ok(changed_answer(changed))

@@ -100,32 +100,29 @@ mod tests {
         begun.err().map(|problem| problem.code)
     }
 
-    fn named(n: usize) -> Option<String> {
-        Some(format!("tick-{n}"))
+    fn begin(ticks: &Arc<Ticks>, id: usize, second: i64) -> Result<Ticket, Problem> {
+        ticks.begin(Some(format!("tick-{id}")), at(second))
     }
 
     #[test]
     fn an_id_is_taken_while_it_runs_and_after_it_succeeded() {
         let ticks = Arc::new(Ticks::default());
-        let ticket = ticks.begin(named(1), at(0)).unwrap();
-        assert_eq!(
-            code(ticks.begin(named(1), at(0))),
-            Some(Code::AlreadyReceived)
-        );
-        assert_eq!(code(ticks.begin(named(2), at(0))), None);
+        let ticket = begin(&ticks, 1, 0).unwrap();
+        assert_eq!(code(begin(&ticks, 1, 0)), Some(Code::AlreadyReceived));
+        assert_eq!(code(begin(&ticks, 2, 0)), None);
         ticket.keep();
         for later in [1, 600] {
-            let again = ticks.begin(named(1), at(later));
+            let again = begin(&ticks, 1, later);
             assert_eq!(code(again), Some(Code::AlreadyReceived), "{later}");
         }
-        assert_eq!(code(ticks.begin(named(1), at(601))), None, "forgotten");
+        assert_eq!(code(begin(&ticks, 1, 601)), None, "forgotten");
     }
 
     #[test]
     fn a_tick_that_failed_frees_its_id() {
         let ticks = Arc::new(Ticks::default());
-        drop(ticks.begin(named(1), at(0)).unwrap());
-        assert_eq!(code(ticks.begin(named(1), at(1))), None);
+        drop(begin(&ticks, 1, 0).unwrap());
+        assert_eq!(code(begin(&ticks, 1, 1)), None);
     }
 
     #[test]
@@ -134,21 +131,21 @@ mod tests {
         let running: Vec<Ticket> = (0..TICKS_MAX)
             .map(|_| ticks.begin(None, at(0)).unwrap())
             .collect();
-        assert_eq!(code(ticks.begin(named(1), at(0))), Some(Code::TooManyTicks));
+        assert_eq!(code(begin(&ticks, 1, 0)), Some(Code::TooManyTicks));
         drop(running);
-        assert_eq!(code(ticks.begin(named(1), at(0))), None);
+        assert_eq!(code(begin(&ticks, 1, 0)), None);
     }
 
     #[test]
     fn a_full_memory_refuses_and_forgets_nothing_early() {
         let ticks = Arc::new(Ticks::default());
         for n in 0..IDS_MAX {
-            ticks.begin(named(n), at(0)).unwrap().keep();
+            begin(&ticks, n, 0).unwrap().keep();
         }
-        let more = ticks.begin(named(IDS_MAX), at(600));
+        let more = begin(&ticks, IDS_MAX, 600);
         assert_eq!(code(more), Some(Code::TooManyTicks));
-        let again = ticks.begin(named(0), at(600));
+        let again = begin(&ticks, 0, 600);
         assert_eq!(code(again), Some(Code::AlreadyReceived));
-        assert_eq!(code(ticks.begin(named(IDS_MAX), at(601))), None);
+        assert_eq!(code(begin(&ticks, IDS_MAX, 601)), None);
     }
 }

@@ -47,12 +47,28 @@ async fn dp_17_a_pause_says_who_why_and_until_when() {
         (&json!("active"), &json!("2026-01-05T11:00:00Z"))
     );
     let ledger = world.get(&format!("{NIGHTLY}/slots")).await.json();
-    assert_json_snapshot!(ledger, @"");
+    assert_json_snapshot!(ledger, @r#"
+    {
+      "next_cursor": null,
+      "slots": [
+        {
+          "decided_at": "2026-01-05T10:01:00Z",
+          "detail": "by anonymous: holiday",
+          "last_at": "2026-01-05T10:00:00Z",
+          "reason": "paused",
+          "revision": 2,
+          "slot_at": "2026-01-05T09:00:00Z",
+          "slots": 2,
+          "verdict": "skipped"
+        }
+      ]
+    }
+    "#);
     let why = world
         .get(&format!("{NIGHTLY}/why?at=2026-01-05T10:00:00Z"))
         .await
         .json();
-    assert_snapshot!(why["sentence"].as_str().unwrap(), @"");
+    assert_snapshot!(why["sentence"].as_str().unwrap(), @"2026-01-05T10:00:00Z was skipped: the schedule was paused by anonymous: holiday (with 1 others, 2026-01-05T09:00:00Z to 2026-01-05T10:00:00Z).");
 }
 
 #[tokio::test]
@@ -138,8 +154,20 @@ async fn a_backfill_tells_first_and_fires_once() {
         (&done["slots"], &done["dry_run"]),
         (&dry["slots"], &json!(false))
     );
-    assert_json_snapshot!(done["slots"][1], @"");
-    assert_json_snapshot!(done["slots"][3], @"");
+    assert_json_snapshot!(done["slots"][1], @r#"
+    {
+      "execute_at": "2026-01-05T12:01:10Z",
+      "firing": "schedule:nightly@2026-01-05T10:00:00Z",
+      "slot_at": "2026-01-05T10:00:00Z"
+    }
+    "#);
+    assert_json_snapshot!(done["slots"][3], @r#"
+    {
+      "firing": "schedule:nightly@2026-01-05T12:00:00Z",
+      "found": "INIT",
+      "slot_at": "2026-01-05T12:00:00Z"
+    }
+    "#);
     let again = act(&world, "backfill", &format!("{{{range}}}"))
         .await
         .json();
@@ -198,14 +226,22 @@ async fn dp_16_the_ledger_covers_every_slot_and_is_paged() {
                 "{} x{} {} {reason}",
                 slot["slot_at"], slot["slots"], slot["verdict"]
             );
-            told.push(text);
+            told.push(text.trim_end().to_owned());
         }
         let Some(cursor) = page["next_cursor"].as_str() else {
             break;
         };
         path = format!("{NIGHTLY}/slots?limit=3&cursor={cursor}");
     }
-    assert_snapshot!(told.join("\n"), @"");
+    assert_snapshot!(told.join("\n"), @r#"
+    "2026-01-05T17:00:00Z" x1 "caught_up"
+    "2026-01-05T14:00:00Z" x3 "skipped" too_late
+    "2026-01-05T13:00:00Z" x1 "fired"
+    "2026-01-05T12:00:00Z" x1 "fired"
+    "2026-01-05T11:00:00Z" x1 "fired"
+    "2026-01-05T10:00:00Z" x1 "fired"
+    "2026-01-05T09:00:00Z" x1 "fired"
+    "#);
     let last = world.get(NIGHTLY).await.json();
     assert_eq!(last["slots"].as_array().unwrap().len(), 7);
     let firing = last["slots"][0]["firing"].as_str().unwrap();

@@ -79,11 +79,36 @@ async fn a_schedule_is_shown_with_its_meaning_and_its_last_slots() {
     let shown = shown.json();
     assert_eq!(shown["definition"]["target"]["ref"], "main");
     assert_eq!(shown["slots"], json!([]));
-    assert_json_snapshot!(shown["timetable"], @"");
+    assert_json_snapshot!(shown["timetable"], @r#"
+    {
+      "exhausted": false,
+      "next": [
+        {
+          "at": "2026-01-31T01:30:00Z",
+          "local": "2026-01-31T02:30:00+01:00"
+        },
+        {
+          "at": "2026-03-31T00:30:00Z",
+          "local": "2026-03-31T02:30:00+02:00"
+        }
+      ],
+      "warnings": [
+        {
+          "code": "skips_months",
+          "message": "months without a day 31 are skipped (`L` is a month's last day)",
+          "span": [
+            5,
+            7
+          ]
+        }
+      ],
+      "words": "at 02:30 on day 31 of the month"
+    }
+    "#);
     let languages = [("accept-language", "zh-CN,zh;q=0.9,en;q=0.8")];
     let chinese = world.send(with(Method::GET, NIGHTLY, "", &languages)).await;
     assert_eq!(chinese.header("content-language"), Some("zh-CN"));
-    assert_snapshot!(chinese.json()["timetable"]["words"].as_str().unwrap(), @"");
+    assert_snapshot!(chinese.json()["timetable"]["words"].as_str().unwrap(), @"每月 31 日 02:30");
     let too_many = world.get(&format!("{NIGHTLY}?next=101")).await;
     assert_eq!(
         (too_many.status, too_many.code().as_str()),
@@ -96,7 +121,25 @@ async fn an_unfit_expression_is_refused_with_its_place_and_a_repair() {
     let world = World::open();
     let refused = world.put(NIGHTLY, &daily("0 8 * * MONDAY")).await;
     assert_eq!(refused.status, 422);
-    assert_json_snapshot!(refused.json(), @"");
+    assert_json_snapshot!(refused.json(), @r#"
+    {
+      "code": "invalid_expression",
+      "detail": "expression `0 8 * * MONDAY`: day of week: names have three letters, `MONDAY` has more",
+      "expression": {
+        "hint": "write `MON`",
+        "message": "day of week: names have three letters, `MONDAY` has more",
+        "repaired": "0 8 * * MON",
+        "span": [
+          8,
+          14
+        ]
+      },
+      "path": "expression",
+      "status": 422,
+      "title": "Invalid expression",
+      "type": "/problems/invalid_expression"
+    }
+    "#);
     let never = world.put(NIGHTLY, &daily("0 8 30 2 *")).await;
     assert_eq!(never.code(), "invalid_expression");
     assert_eq!(never.json()["path"], "expression");
@@ -187,7 +230,7 @@ async fn a_change_may_depend_on_what_was_seen() {
     );
     assert_eq!(
         late.json()["detail"],
-        "schedule `nightly` is at revision 1, not not there"
+        "schedule `nightly` is at revision 1; it was expected to be absent"
     );
     assert_eq!(
         put(("if-match", "\"2\""), &other).await.code(),
@@ -379,7 +422,19 @@ async fn an_expression_is_explained_or_refused_where_it_is_wrong() {
     let world = World::open();
     let explain = async |body: &str| world.post("/api/v1/schedules:explain", body).await;
     let told = explain(r#"{"expression":"0 8 * * 1-5","tz":"Asia/Shanghai","count":1}"#).await;
-    assert_json_snapshot!(told.json(), @"");
+    assert_json_snapshot!(told.json(), @r#"
+    {
+      "exhausted": false,
+      "next": [
+        {
+          "at": "2026-01-06T00:00:00Z",
+          "local": "2026-01-06T08:00:00+08:00"
+        }
+      ],
+      "warnings": [],
+      "words": "at 08:00 on weekdays"
+    }
+    "#);
     let once = explain(r#"{"expression":"0 0 8 1 1 * 2030","count":3}"#)
         .await
         .json();

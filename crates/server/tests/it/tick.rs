@@ -83,11 +83,29 @@ async fn a_tick_fires_what_is_due_and_tells() {
     let world = World::open();
     world.put(NIGHTLY, HOURLY).await;
     let quiet = world.post("/tick", "").await;
-    assert_json_snapshot!(quiet.json(), @"");
+    assert_json_snapshot!(quiet.json(), @r#"
+    {
+      "attempts": {},
+      "complete": true,
+      "fired": 0,
+      "next_due_at": "2026-01-05T09:00:00Z",
+      "skipped": 0,
+      "ticked_at": "2026-01-05T08:00:00Z"
+    }
+    "#);
     world.clock.set(at(5 * HOUR + 60));
     let busy = world.post("/tick", r#"{"budget_ms":100}"#).await;
     assert_eq!(busy.status, 200);
-    assert_json_snapshot!(busy.json(), @"");
+    assert_json_snapshot!(busy.json(), @r#"
+    {
+      "attempts": {},
+      "complete": false,
+      "fired": 1,
+      "next_due_at": "2026-01-05T13:01:00Z",
+      "skipped": 4,
+      "ticked_at": "2026-01-05T13:01:00Z"
+    }
+    "#);
     assert_eq!(
         world.get(NIGHTLY).await.json()["slots"]
             .as_array()

@@ -1,0 +1,264 @@
+//! `almanack guard`: finds dead chains and starts them again (DP-09).
+//!
+//! Every failed step is followed by a new look: a start whose answer got lost shows as a run, and is not
+//! repeated.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use almanack_adapters::{
+    clock::{SystemClock, pause},
+    github::{Error, Github, Repository, Run, RunFilter},
+};
+use almanack_core::{
+    chain::{ChainName, Found, Seen, judge},
+    time::Clock,
+};
+use serde_json::{Value, json};
+
+use super::{hub::Hub, wait_for};
+use crate::{
+    args::GuardArguments,
+    failure::{Exit, Failure},
+    output::{Cell, Ink, Output},
+};
+
+/// Looks at one chain before giving up.
+const TRIES_MAX: u32 = 5;
+/// Wait after a failed step, times the try.
+const WAIT: Duration = Duration::from_secs(2);
+/// Longest wait that GitHub may ask for; the next guard comes anyway.
+const WAIT_MAX: Duration = Duration::from_mins(2);
+/// Runs that are looked at.
+const RUNS: u8 = 10;
+
+/// What became of a chain.
+struct Report {
+    chain: ChainName,
+    found: Option<Found>,
+    did: Result<Did, Error>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Did {
+    /// It was alive.
+    Nothing,
+    /// A new run.
+    Started,
+    /// Left alone: it would only fail again.
+    LeftAlone,
+}
+
+/// Looks after the chains.
+pub(super) fn run(
+    arguments: &GuardArguments,
+    environment: &BTreeMap<String, String>,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let hub = Hub::new(environment, arguments.api_url.as_deref());
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let given = arguments.git_ref.as_deref();
+    let guard = Guard {
+        github: hub.client(&clock, hub.own_token()?)?,
+        repository: hub.repository()?,
+        clock,
+        git_ref: given
+            .or(hub.given("GITHUB_REF_NAME"))
+            .unwrap_or("main")
+            .to_owned(),
+        ended: arguments.ended,
+    };
+    let chains: Result<Vec<ChainName>, _> = arguments
+        .chain
+        .iter()
+        .map(|name| ChainName::parse(name))
+        .collect();
+    let chains = chains.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let reports = wait_for(async {
+        let mut reports = Vec::new();
+        for chain in chains {
+            reports.push(guard.look_after(chain).await);
+        }
+        Ok(reports)
+    })?;
+    show(&reports, output)
+}
+
+struct Guard {
+    github: Arc<Github>,
+    repository: Repository,
+    clock: Arc<dyn Clock>,
+    git_ref: String,
+    ended: Option<u64>,
+}
+
+impl Guard {
+    async fn look_after(&self, chain: ChainName) -> Report {
+        let (mut first, mut attempt) = (None, 1);
+        loop {
+            let did = self.step(&chain, &mut first).await;
+            match did {
+                Err(error) if error.is_transient() && attempt < TRIES_MAX => {
+                    let asked = error.retry_after().map(|wait| wait.unsigned_abs());
+                    let wait = asked.unwrap_or(WAIT * attempt);
+                    pause(wait.min(WAIT_MAX)).await;
+                    attempt += 1;
+                }
+                did => {
+                    return Report {
+                        chain,
+                        found: first,
+                        did,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Looks, and does what is needed; `first` keeps what was found at first.
+    async fn step(&self, chain: &ChainName, first: &mut Option<Found>) -> Result<Did, Error> {
+        let found = self.find(chain).await?;
+        let first = *first.get_or_insert(found);
+        match found {
+            // Alive now but not at first: a start whose answer got lost.
+            Found::Alive { .. } if first != found && !matches!(first, Found::Alive { .. }) => {
+                Ok(Did::Started)
+            }
+            Found::Alive { .. } => Ok(Did::Nothing),
+            Found::Failing { .. } => Ok(Did::LeftAlone),
+            Found::Hung { run_id } => {
+                self.github.cancel_run(&self.repository, run_id).await?;
+                self.start(chain).await
+            }
+            Found::Dead => self.start(chain).await,
+        }
+    }
+
+    async fn find(&self, chain: &ChainName) -> Result<Found, Error> {
+        let filter = RunFilter {
+            count: RUNS,
+            ..RunFilter::default()
+        };
+        let workflow = chain.workflow();
+        let runs = self.github.list_runs(&self.repository, &workflow, filter);
+        let runs: Vec<Seen> = runs.await?.into_iter().map(seen).collect();
+        Ok(judge(chain, &runs, self.ended, self.clock.now()))
+    }
+
+    async fn start(&self, chain: &ChainName) -> Result<Did, Error> {
+        let (workflow, inputs) = (chain.workflow(), BTreeMap::new());
+        let github = &self.github;
+        let started = github.dispatch(&self.repository, &workflow, &self.git_ref, &inputs);
+        started.await.map(|()| Did::Started)
+    }
+}
+
+fn seen(run: Run) -> Seen {
+    Seen {
+        id: run.id,
+        status: run.status,
+        conclusion: run.conclusion,
+        started_at: run.run_started_at.unwrap_or(run.created_at),
+    }
+}
+
+fn show(reports: &[Report], output: &mut Output) -> Result<Exit, Failure> {
+    if output.json {
+        for report in reports {
+            output.value(&report.json())?;
+        }
+    } else {
+        let rows: Vec<Vec<Cell>> = reports.iter().map(Report::row).collect();
+        output.table(&["CHAIN", "FOUND", "DONE"], &rows)?;
+    }
+    let failed = reports
+        .iter()
+        .filter_map(|report| report.did.as_ref().err());
+    for hint in failed.filter_map(hint) {
+        output.note(&format!("hint: {hint}\n"));
+    }
+    let well = |report: &Report| matches!(report.did, Ok(Did::Nothing | Did::Started));
+    let all_well = reports.iter().all(well);
+    Ok(if all_well { Exit::Ok } else { Exit::Failed })
+}
+
+/// What a person can do about a refusal.
+fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Refused { status: 401, .. } => {
+            Some("GH_TOKEN is not valid; in the workflow: ${{ github.token }}")
+        }
+        Error::Refused { status: 403, .. } => {
+            Some("the token may not start workflows; in the workflow: permissions: actions: write")
+        }
+        Error::Refused { status: 404, .. } => Some(
+            "there is no such workflow on the default branch, or the token cannot see the repository",
+        ),
+        Error::Refused { status: 422, .. } => {
+            Some("the workflow needs `on: workflow_dispatch`, and the branch must exist: see --ref")
+        }
+        _ => None,
+    }
+}
+
+impl Report {
+    fn found(&self) -> &'static str {
+        match self.found {
+            Some(Found::Alive { .. }) => "alive",
+            Some(Found::Hung { .. }) => "hung",
+            Some(Found::Dead) => "dead",
+            Some(Found::Failing { .. }) => "failing",
+            None => "unknown",
+        }
+    }
+
+    fn done(&self) -> String {
+        match (&self.did, self.found) {
+            (Ok(Did::Nothing), _) => "nothing to do".to_owned(),
+            (Ok(Did::Started), Some(Found::Hung { .. })) => {
+                "cancelled, and started anew".to_owned()
+            }
+            (Ok(Did::Started), _) => "started".to_owned(),
+            (Ok(Did::LeftAlone), _) => {
+                "its last runs failed at once; left alone for 15 minutes: see their logs".to_owned()
+            }
+            (Err(error), _) => format!("failed: {error}"),
+        }
+    }
+
+    fn row(&self) -> Vec<Cell> {
+        let ink = match self.did {
+            Ok(Did::Nothing) => Ink::Good,
+            Ok(Did::Started) => Ink::Notable,
+            _ => Ink::Bad,
+        };
+        vec![
+            Cell::new(self.chain.as_str()),
+            Cell::new(self.found()).ink(ink),
+            Cell::new(self.done()),
+        ]
+    }
+
+    fn json(&self) -> Value {
+        let did = match self.did {
+            Ok(Did::Nothing) => "nothing",
+            Ok(Did::Started) => "started",
+            Ok(Did::LeftAlone) => "left_alone",
+            Err(_) => "failed",
+        };
+        let run_id = match self.found {
+            Some(Found::Alive { run_id } | Found::Hung { run_id } | Found::Failing { run_id }) => {
+                Some(run_id)
+            }
+            _ => None,
+        };
+        let error = self.did.as_ref().err();
+        json!({
+            "chain": self.chain.as_str(),
+            "found": self.found(),
+            "run_id": run_id,
+            "did": did,
+            "error": error.map(ToString::to_string),
+            "hint": error.and_then(hint),
+        })
+    }
+}

@@ -1,0 +1,396 @@
+//! What a chain tells: one line each, for people and for programs.
+//!
+//! INVARIANT: the fields here are all there is to tell, and none of them can hold the name of a repository
+//! or a workflow: lines are numbers and expressions, and errors come without names from where they arise
+//! (DP-15). Runs of public repositories show their logs to everybody.
+
+use std::fmt::Write as _;
+
+use jiff::{SignedDuration, Timestamp, tz::Offset};
+use serde_json::{Value, json};
+
+use super::{LOCK_CALLS_MAX, Leave};
+use crate::plan::{Slot, Verdict};
+
+/// Something that happened, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub said: Said,
+}
+
+/// How a slot that was locked and lost was settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// The target had been started after all.
+    Found,
+    /// It had not; it is fired now.
+    Fires,
+    /// It had not, and it is too late by its schedule's grace.
+    TooLate,
+    /// The target cannot be looked at, so nobody knows.
+    Unknown,
+}
+
+impl Settled {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::Fires => "fires",
+            Self::TooLate => "too_late",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// The chain begins.
+    Began {
+        /// How many schedules it keeps.
+        lines: usize,
+        /// Its round.
+        round: SignedDuration,
+        /// When it ends.
+        ends_at: Timestamp,
+        /// What two chains cost with it.
+        calls_an_hour: u64,
+    },
+    /// It keeps this one.
+    Keeps {
+        /// The line's number.
+        line: usize,
+        /// Its expression.
+        expression: String,
+        /// The first slot to come.
+        next_at: Option<Timestamp>,
+    },
+    /// A line was refused.
+    Refused {
+        /// The line's number.
+        line: usize,
+        /// Where in it.
+        column: usize,
+        /// Why.
+        why: String,
+    },
+    /// A slot was fired.
+    Fired {
+        /// The line's number.
+        line: usize,
+        /// Its expression.
+        expression: String,
+        /// Which slot.
+        slot: Timestamp,
+        /// Whether it had been missed.
+        caught_up: bool,
+        /// Tries it took.
+        attempts: u32,
+    },
+    /// Somebody else fires the slot.
+    Lost {
+        /// The line's number.
+        line: usize,
+        /// Its expression.
+        expression: String,
+        /// Which slot.
+        slot: Timestamp,
+    },
+    /// A slot was locked, and its target did not take it.
+    Failed {
+        /// The line's number.
+        line: usize,
+        /// Its expression.
+        expression: String,
+        /// Which slot.
+        slot: Timestamp,
+        /// Why.
+        why: String,
+    },
+    /// The lock could not be had in time; somebody else may have it.
+    Missed {
+        /// The line's number.
+        line: usize,
+        /// Its expression.
+        expression: String,
+        /// Which slot.
+        slot: Timestamp,
+        /// Why.
+        why: String,
+    },
+    /// Slots were passed over.
+    Skipped {
+        /// The line's number.
+        line: usize,
+        /// Its expression.
+        expression: String,
+        /// Which, and why.
+        slots: Slot,
+    },
+    /// A slot had been locked by somebody who never finished.
+    Settled {
+        /// The line's number.
+        line: usize,
+        /// Its expression.
+        expression: String,
+        /// Which slot.
+        slot: Timestamp,
+        /// How it was settled.
+        how: Settled,
+    },
+    /// Old locks were removed.
+    Cleaned {
+        /// How many.
+        locks: usize,
+    },
+    /// Something failed that will be tried again.
+    Trouble {
+        /// What was being done.
+        doing: &'static str,
+        /// What went wrong.
+        why: String,
+    },
+    /// The chain leaves.
+    Left {
+        /// Why.
+        leave: Leave,
+        /// Firings that had not ended.
+        open: usize,
+    },
+}
+
+impl Note {
+    /// The line for people, with times shifted by `offset`.
+    pub fn text(&self, offset: Offset) -> String {
+        let clock = |at: Timestamp| offset.to_datetime(at).strftime("%F %H:%M:%S").to_string();
+        let mut text = format!("{}  {}", clock(self.at), self.said.mark());
+        let _ = match &self.said {
+            Said::Began {
+                lines,
+                round,
+                ends_at,
+                calls_an_hour,
+            } => {
+                let round_s = round.as_secs_f64();
+                let _ = write!(
+                    text,
+                    " keeps {lines} lines in rounds of {round_s} s until {}",
+                    clock(*ends_at)
+                );
+                let _ = write!(
+                    text,
+                    "; two chains make about {calls_an_hour} requests an hour"
+                );
+                if *calls_an_hour > LOCK_CALLS_MAX {
+                    let _ = write!(
+                        text,
+                        ", more than the {LOCK_CALLS_MAX} that GitHub grants: slots will be late or missed"
+                    );
+                }
+                Ok(())
+            }
+            Said::Keeps {
+                next_at: Some(next),
+                ..
+            } => write!(text, "{}  next {}", self.said.line(), clock(*next)),
+            Said::Keeps { .. } => write!(text, "{}  never again", self.said.line()),
+            Said::Refused { line, column, why } => {
+                write!(text, " line {line}, column {column}: {why}")
+            }
+            Said::Fired {
+                slot,
+                caught_up,
+                attempts,
+                ..
+            } => {
+                let _ = write!(text, "{}  {}", self.said.line(), clock(*slot));
+                let missed = if *caught_up { ", caught up" } else { "" };
+                let tries = if *attempts > 1 {
+                    format!(", {attempts} tries")
+                } else {
+                    String::new()
+                };
+                write!(text, "{missed}{tries}")
+            }
+            Said::Lost { slot, .. } => write!(text, "{}  {}", self.said.line(), clock(*slot)),
+            Said::Failed { slot, why, .. } | Said::Missed { slot, why, .. } => {
+                write!(text, "{}  {}: {why}", self.said.line(), clock(*slot))
+            }
+            Said::Skipped { slots, .. } => {
+                let _ = write!(
+                    text,
+                    "{}  {} × {}",
+                    self.said.line(),
+                    slots.slots,
+                    slots.verdict.as_str()
+                );
+                write!(
+                    text,
+                    ", {} to {}",
+                    clock(slots.slot_at),
+                    clock(slots.last_at)
+                )
+            }
+            Said::Settled { slot, how, .. } => {
+                write!(
+                    text,
+                    "{}  {}: {}",
+                    self.said.line(),
+                    clock(*slot),
+                    how.as_str()
+                )
+            }
+            Said::Cleaned { locks } => write!(text, " {locks} old locks"),
+            Said::Trouble { doing, why } => write!(text, " {doing}: {why}"),
+            Said::Left { leave, open } => {
+                write!(text, " {}, {open} firings open", leave_text(*leave))
+            }
+        };
+        text
+    }
+
+    /// The line for programs. Times are UTC.
+    pub fn json(&self) -> Value {
+        let mut value = json!({"at": self.at, "said": self.said.name()});
+        let more = self.said.fields();
+        if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+            value.extend(more);
+        }
+        value
+    }
+}
+
+fn leave_text(leave: Leave) -> String {
+    match leave {
+        Leave::Newer { run_id } => format!("run {run_id} is newer"),
+        Leave::Over => "its time is over".to_owned(),
+        Leave::Told => "told to stop".to_owned(),
+        Leave::Once => "one round was asked for".to_owned(),
+    }
+}
+
+fn leave_name(leave: Leave) -> &'static str {
+    match leave {
+        Leave::Newer { .. } => "newer",
+        Leave::Over => "over",
+        Leave::Told => "told",
+        Leave::Once => "once",
+    }
+}
+
+impl Said {
+    /// Its name for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Began { .. } => "began",
+            Self::Keeps { .. } => "keeps",
+            Self::Refused { .. } => "refused",
+            Self::Fired { .. } => "fired",
+            Self::Lost { .. } => "lost",
+            Self::Failed { .. } => "failed",
+            Self::Missed { .. } => "missed",
+            Self::Skipped { .. } => "skipped",
+            Self::Settled { .. } => "settled",
+            Self::Cleaned { .. } => "cleaned",
+            Self::Trouble { .. } => "trouble",
+            Self::Left { .. } => "left",
+        }
+    }
+
+    fn mark(&self) -> &'static str {
+        match self {
+            Self::Began { .. } => "begins ",
+            Self::Keeps { .. } => "keeps  ",
+            Self::Refused { .. } => "refused",
+            Self::Fired { .. } => "fired  ",
+            Self::Lost { .. } => "left   ",
+            Self::Failed { .. } => "FAILED ",
+            Self::Missed { .. } => "MISSED ",
+            Self::Skipped { .. } => "skipped",
+            Self::Settled { .. } => "settled",
+            Self::Cleaned { .. } => "cleaned",
+            Self::Trouble { .. } => "trouble",
+            Self::Left { .. } => "leaves ",
+        }
+    }
+
+    /// The line it is about, by number and expression.
+    fn about(&self) -> Option<(usize, &str)> {
+        match self {
+            Self::Keeps {
+                line, expression, ..
+            }
+            | Self::Fired {
+                line, expression, ..
+            }
+            | Self::Lost {
+                line, expression, ..
+            }
+            | Self::Failed {
+                line, expression, ..
+            }
+            | Self::Missed {
+                line, expression, ..
+            }
+            | Self::Skipped {
+                line, expression, ..
+            }
+            | Self::Settled {
+                line, expression, ..
+            } => Some((*line, expression)),
+            _ => None,
+        }
+    }
+
+    fn line(&self) -> String {
+        let about = self.about();
+        about.map_or_else(String::new, |(line, expression)| {
+            format!(" {line:>3}  {expression}")
+        })
+    }
+
+    fn fields(&self) -> Value {
+        let mut value = match self {
+            Self::Began {
+                lines,
+                round,
+                ends_at,
+                calls_an_hour,
+            } => json!({
+                "lines": lines, "round_ms": i64::try_from(round.as_millis()).unwrap_or(i64::MAX), "ends_at": ends_at, "calls_an_hour": calls_an_hour,
+            }),
+            Self::Keeps { next_at, .. } => json!({"next_at": next_at}),
+            Self::Refused { line, column, why } => {
+                json!({"line": line, "column": column, "why": why})
+            }
+            Self::Fired {
+                slot,
+                caught_up,
+                attempts,
+                ..
+            } => {
+                json!({"slot": slot, "caught_up": caught_up, "attempts": attempts})
+            }
+            Self::Lost { slot, .. } => json!({"slot": slot}),
+            Self::Failed { slot, why, .. } | Self::Missed { slot, why, .. } => {
+                json!({"slot": slot, "why": why})
+            }
+            Self::Skipped { slots, .. } => json!({
+                "first": slots.slot_at, "last": slots.last_at, "slots": slots.slots,
+                "reason": Verdict::as_str(slots.verdict),
+            }),
+            Self::Settled { slot, how, .. } => json!({"slot": slot, "how": how.as_str()}),
+            Self::Cleaned { locks } => json!({"locks": locks}),
+            Self::Trouble { doing, why } => json!({"doing": doing, "why": why}),
+            Self::Left { leave, open } => json!({"why": leave_name(*leave), "open": open}),
+        };
+        if let (Some((line, expression)), Value::Object(value)) = (self.about(), &mut value) {
+            value.insert("line".to_owned(), line.into());
+            value.insert("expression".to_owned(), expression.into());
+        }
+        value
+    }
+}

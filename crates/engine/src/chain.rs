@@ -1,0 +1,372 @@
+//! The chain: keeps the schedules of a DISPATCH text with nothing but locks to remember by.
+//!
+//! `core::chain` decides; this carries it out, round by round. Everything that waits for somebody else
+//! (a lock, a target, a list) runs beside the rounds, so that nothing slow delays a slot of another line.
+//!
+//! The order of things at a slot is what makes it safe: lock, fire, mark. Whoever dies after the lock leaves a
+//! lock without a mark, which the next look finds and settles; see `shot`.
+
+mod shot;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    chain::{
+        ChainName, Leave, Line, Look, Looks, NotSeen, Note, OwnRuns, Recall, Said, TargetRuns,
+        calls_an_hour, leaves, next_round,
+    },
+    dispatch::Dispatch,
+    lock::{self, LockKey, SlotLock},
+    target::Launcher,
+    time::{Clock, Entropy, Sleeper},
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio::{sync::mpsc::UnboundedSender, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use self::shot::Shot;
+use crate::zones::Zones;
+
+/// How long firings may take to end when the run's time is over.
+const LAST_FIRINGS: SignedDuration = SignedDuration::from_secs(60);
+/// The same when somebody wants it gone: GitHub waits seven and a half seconds before it kills.
+const LAST_FIRINGS_TOLD: SignedDuration = SignedDuration::from_secs(7);
+/// How many chains share the request budget.
+const CHAINS: u64 = 2;
+
+/// What a chain works with.
+pub struct Ports {
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Waiting.
+    pub sleeper: Arc<dyn Sleeper>,
+    /// Jitter.
+    pub entropy: Arc<dyn Entropy>,
+    /// Who fires a slot, and what has been fired.
+    pub lock: Arc<dyn SlotLock>,
+    /// Fires, by the target's type.
+    pub launchers: BTreeMap<&'static str, Arc<dyn Launcher>>,
+    /// Whether a newer run exists.
+    pub own_runs: Arc<dyn OwnRuns>,
+    /// What was started at targets.
+    pub target_runs: Arc<dyn TargetRuns>,
+    /// Where everything is told.
+    pub notes: UnboundedSender<Note>,
+}
+
+impl Ports {
+    fn tell(&self, said: Said) {
+        let at = self.clock.now();
+        // That nobody listens any more is no reason to stop firing.
+        let _ = self.notes.send(Note { at, said });
+    }
+
+    fn after(&self, wait: SignedDuration) -> Timestamp {
+        let now = self.clock.now();
+        now.saturating_add(wait).unwrap_or(now)
+    }
+}
+
+/// How a chain works.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Which chain this is.
+    pub name: ChainName,
+    /// Which run of it; a larger one replaces it.
+    pub run_id: u64,
+    /// How often it looks.
+    pub round: SignedDuration,
+    /// How long it works.
+    pub length: SignedDuration,
+}
+
+/// What a look saw.
+enum Saw {
+    Runs(Result<Option<u64>, NotSeen>),
+    Locks(Result<Vec<LockKey>, lock::Error>),
+}
+
+/// A chain at work.
+pub struct Chain {
+    ports: Arc<Ports>,
+    settings: Settings,
+    lines: Vec<Line>,
+    looks: Looks,
+    recall: Recall,
+    /// Firings under way. Bounded by how many slots lie within one window for trying again.
+    firings: JoinSet<()>,
+    /// The look under way, if any.
+    looking: JoinSet<Saw>,
+    /// Whether the locks have told how far each line had come. Nothing is fired before.
+    begun: bool,
+    quiet_until: Timestamp,
+    newest_run_id: Option<u64>,
+    ends_at: Timestamp,
+    /// Tells firings that have no lock yet to leave it to others.
+    closing: CancellationToken,
+}
+
+impl Chain {
+    /// Reads the lines; asks nobody anything yet.
+    pub fn new(ports: Ports, settings: Settings, dispatch: Dispatch) -> Self {
+        let now = ports.clock.now();
+        let lines = hold(&ports, dispatch, now);
+        let ends_at = ports.after(settings.length);
+        ports.tell(Said::Began {
+            lines: lines.len(),
+            round: settings.round,
+            ends_at,
+            calls_an_hour: calls_an_hour(&lines, CHAINS, now),
+        });
+        Self {
+            looks: Looks::start(now, settings.round, &settings.name),
+            ports: Arc::new(ports),
+            settings,
+            lines,
+            recall: Recall::default(),
+            firings: JoinSet::new(),
+            looking: JoinSet::new(),
+            begun: false,
+            quiet_until: now,
+            newest_run_id: None,
+            ends_at,
+            closing: CancellationToken::new(),
+        }
+    }
+
+    /// Works until its time is over, a newer run exists, or `stop`.
+    pub async fn run(mut self, stop: &CancellationToken) -> Leave {
+        let leave = loop {
+            self.round();
+            if let Some(leave) = self.pause(stop).await {
+                break leave;
+            }
+        };
+        self.leave(leave).await;
+        leave
+    }
+
+    /// Works for one round, and for what it started.
+    pub async fn run_once(mut self) -> Leave {
+        self.round();
+        self.settle_down().await;
+        self.round();
+        self.settle_down().await;
+        self.leave(Leave::Once).await;
+        Leave::Once
+    }
+
+    /// One round: begins what is due. What it begins runs beside it.
+    pub fn round(&mut self) {
+        let now = self.ports.clock.now();
+        if self.begun {
+            for index in 0..self.lines.len() {
+                self.look_at(index, now);
+            }
+        }
+        if now < self.quiet_until || !self.looking.is_empty() {
+            return;
+        }
+        let look = if self.begun {
+            self.looks.take(now)
+        } else {
+            Some(Look::Locks)
+        };
+        if let Some(look) = look {
+            self.look_up(look);
+        }
+    }
+
+    /// Waits until everything that was begun has ended.
+    pub async fn settle_down(&mut self) {
+        while let Some(saw) = self.looking.join_next().await {
+            if let Ok(saw) = saw {
+                self.take(saw);
+            }
+        }
+        while self.firings.join_next().await.is_some() {}
+    }
+
+    /// Whether it is time to leave.
+    pub fn leaves(&self) -> Option<Leave> {
+        let now = self.ports.clock.now();
+        leaves(self.settings.run_id, self.newest_run_id, self.ends_at, now)
+    }
+
+    /// Waits for the next round, or a reason to leave.
+    async fn pause(&mut self, stop: &CancellationToken) -> Option<Leave> {
+        let ports = Arc::clone(&self.ports);
+        let next = next_round(ports.clock.now(), self.settings.round);
+        let waiting = ports.sleeper.until(next.min(self.ends_at));
+        tokio::pin!(waiting);
+        loop {
+            if let Some(leave) = self.leaves() {
+                return Some(leave);
+            }
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Some(Leave::Told),
+                Some(saw) = self.looking.join_next(), if !self.looking.is_empty() => {
+                    let begun = self.begun;
+                    if let Ok(saw) = saw {
+                        self.take(saw);
+                    }
+                    if self.begun != begun {
+                        return None;
+                    }
+                }
+                Some(_) = self.firings.join_next(), if !self.firings.is_empty() => {}
+                () = &mut waiting => return self.leaves(),
+            }
+        }
+    }
+
+    fn look_at(&mut self, index: usize, now: Timestamp) {
+        let Some(line) = self.lines.get_mut(index) else {
+            return;
+        };
+        let looked = line.look(now);
+        let line = line.clone();
+        for slots in looked.skipped {
+            self.ports.tell(Said::Skipped {
+                line: line.number,
+                expression: line.expression().to_owned(),
+                slots,
+            });
+        }
+        for due in looked.due {
+            let shot = self.shot(line.clone());
+            self.firings.spawn(async move { shot.fire(due).await });
+        }
+        if let Some(key) = looked.remember {
+            let shot = self.shot(line);
+            self.firings.spawn(async move { shot.remember(key).await });
+        }
+    }
+
+    fn shot(&self, line: Line) -> Shot {
+        Shot {
+            ports: Arc::clone(&self.ports),
+            closing: self.closing.clone(),
+            line,
+        }
+    }
+
+    fn look_up(&mut self, look: Look) {
+        let ports = Arc::clone(&self.ports);
+        self.looking.spawn(async move {
+            match look {
+                Look::Runs => Saw::Runs(ports.own_runs.load_newest().await),
+                Look::Locks => Saw::Locks(ports.lock.list().await),
+            }
+        });
+    }
+
+    fn take(&mut self, saw: Saw) {
+        match saw {
+            Saw::Runs(Ok(newest)) => self.newest_run_id = newest,
+            Saw::Runs(Err(error)) => {
+                self.trouble("look for newer runs", &error.why, error.retry_after);
+            }
+            Saw::Locks(Ok(locks)) => self.take_locks(&locks),
+            Saw::Locks(Err(error)) => {
+                self.trouble("list locks", &error.to_string(), error.retry_after());
+            }
+        }
+    }
+
+    fn trouble(&mut self, doing: &'static str, why: &str, retry_after: Option<SignedDuration>) {
+        let why = why.to_owned();
+        self.ports.tell(Said::Trouble { doing, why });
+        self.quiet_until = self.ports.after(retry_after.unwrap_or_default());
+    }
+
+    fn take_locks(&mut self, locks: &[LockKey]) {
+        let now = self.ports.clock.now();
+        if !self.begun {
+            self.begin(locks);
+        }
+        for key in self.recall.unsettled(&self.lines, locks, now) {
+            let line = self.lines.iter().find(|it| it.content() == key.content());
+            if let Some(line) = line.cloned() {
+                let shot = self.shot(line);
+                self.firings.spawn(async move { shot.settle(key).await });
+            }
+        }
+        let expired = self.recall.expired(&self.lines, locks, now);
+        if !expired.is_empty() {
+            let ports = Arc::clone(&self.ports);
+            self.firings
+                .spawn(async move { clean(&ports, &expired).await });
+        }
+    }
+
+    fn begin(&mut self, locks: &[LockKey]) {
+        self.begun = true;
+        for line in &mut self.lines {
+            line.resume(locks);
+            self.ports.tell(Said::Keeps {
+                line: line.number,
+                expression: line.expression().to_owned(),
+                next_at: line.next_at(),
+            });
+        }
+    }
+
+    /// Lets what holds a lock end, within bounds.
+    async fn leave(mut self, leave: Leave) {
+        self.closing.cancel();
+        let bound = match leave {
+            Leave::Told => LAST_FIRINGS_TOLD,
+            _ => LAST_FIRINGS,
+        };
+        let ports = Arc::clone(&self.ports);
+        let until = ports.after(bound);
+        if leave == Leave::Over {
+            self.look_up(Look::Locks);
+        }
+        tokio::select! {
+            () = self.settle_down() => {}
+            () = ports.sleeper.until(until) => {}
+        }
+        let open = self.firings.len();
+        ports.tell(Said::Left { leave, open });
+    }
+}
+
+/// The lines that can be kept; the others are told with their reasons.
+fn hold(ports: &Ports, dispatch: Dispatch, now: Timestamp) -> Vec<Line> {
+    for problem in dispatch.problems {
+        ports.tell(Said::Refused {
+            line: problem.place.line,
+            column: problem.place.column,
+            why: problem.reason.to_string(),
+        });
+    }
+    let zones = Zones::default();
+    let mut lines = Vec::new();
+    for line in dispatch.lines {
+        match zones.ready(&line.name, line.definition) {
+            Ok(ready) => lines.push(Line::new(line.place.line, line.name, ready, now)),
+            Err(unfit) => ports.tell(Said::Refused {
+                line: line.place.line,
+                column: line.place.column,
+                why: unfit.to_string(),
+            }),
+        }
+    }
+    lines
+}
+
+async fn clean(ports: &Ports, expired: &[LockKey]) {
+    let said = match ports.lock.clean(expired).await {
+        Ok(()) => Said::Cleaned {
+            locks: expired.len(),
+        },
+        Err(error) => Said::Trouble {
+            doing: "clean locks",
+            why: error.to_string(),
+        },
+    };
+    ports.tell(said);
+}

@@ -1,0 +1,326 @@
+//! One slot at one target: lock, fire, mark.
+//!
+//! A dispatch has no idempotency key, so a repetition after an answer that never came could start the
+//! target twice. Therefore a failed try is repeated only after looking at the target: if something was
+//! started there since, that was it. What cannot be looked at is not repeated.
+//!
+//! ```text
+//!   lock ──won──► fire ──taken──► mark
+//!    │ lost        ▲ │ failed
+//!    ▼             │ ▼
+//!   leave       not there ── look ── there ──► mark
+//! ```
+
+use std::sync::Arc;
+
+use almanack_core::{
+    backoff::{Backoff, next_wait},
+    chain::{Due, Line, Said, Settled},
+    finish::Outcome,
+    lock::{Acquired, LockKey},
+    plan::{Firing, Trigger, slot_identity},
+    task::{ClaimedTask, Payload, Revision, TaskId, Term},
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use super::Ports;
+
+/// Longest wait between two tries, where the window is long enough for it.
+const WAIT_MAX: SignedDuration = SignedDuration::from_secs(60);
+/// Tries that a window is to have room for, after the quick first ones.
+const TRIES_IN_WINDOW: i32 = 5;
+/// How long after a try its effect may still be dated.
+const TAKES: SignedDuration = SignedDuration::from_secs(2);
+/// How long a target is given to show what was started there.
+const SHOWS_AFTER: SignedDuration = SignedDuration::from_secs(3);
+/// How far the target's clock may be from ours before a start is taken for somebody else's.
+const CLOCKS_APART: SignedDuration = SignedDuration::from_secs(5);
+/// The same where a lock's owner is unknown, and so is his clock.
+const OTHER_CLOCKS_APART: SignedDuration = SignedDuration::from_secs(30);
+/// Tries to look at a target in order to settle, and to write a mark.
+const TRIES_MAX: u32 = 5;
+
+/// What fires one slot.
+pub(super) struct Shot {
+    pub(super) ports: Arc<Ports>,
+    pub(super) closing: CancellationToken,
+    pub(super) line: Line,
+}
+
+impl Shot {
+    /// Fires a slot, if this is the one to do it.
+    pub(super) async fn fire(&self, due: Due) {
+        self.ports.sleeper.until(due.execute_at).await;
+        match self.acquire(&due).await {
+            Some(Acquired::Won) => self.launch(&due).await,
+            Some(Acquired::Lost) => self.ports.tell(Said::Lost {
+                line: self.line.number,
+                expression: self.expression(),
+                slot: due.slot(),
+            }),
+            None => {}
+        }
+    }
+
+    /// Locks a slot that was skipped, so that the next start goes on behind it. Without, it is told twice.
+    pub(super) async fn remember(&self, key: LockKey) {
+        let remembered = self.ports.lock.acquire(&key).await;
+        if remembered == Ok(Acquired::Won) && self.line.is_marked(key.slot()) {
+            self.mark(key).await;
+        }
+    }
+
+    /// Settles a slot that somebody locked and never finished. The mark comes first here: of several who
+    /// settle, one gets it.
+    pub(super) async fn settle(&self, key: LockKey) {
+        if self.ports.lock.acquire(&key.done()).await != Ok(Acquired::Won) {
+            return;
+        }
+        let how = match self.was_started_by_another(key.slot()).await {
+            None => Settled::Unknown,
+            Some(true) => Settled::Found,
+            Some(false) => Settled::Fires,
+        };
+        let due = self.line.due_after_all(key, self.ports.clock.now());
+        let due = due.filter(|_| how == Settled::Fires);
+        let how = match (how, &due) {
+            (Settled::Fires, None) => Settled::TooLate,
+            _ => how,
+        };
+        self.ports.tell(Said::Settled {
+            line: self.line.number,
+            expression: self.expression(),
+            slot: key.slot(),
+            how,
+        });
+        if let Some(due) = due {
+            self.launch(&due).await;
+        }
+    }
+
+    /// Asks for the lock until there is an answer or no time: an error is not "lost" (DP-06).
+    async fn acquire(&self, due: &Due) -> Option<Acquired> {
+        let mut attempt = 1;
+        loop {
+            let error = match self.ports.lock.acquire(&due.key).await {
+                Ok(acquired) => return Some(acquired),
+                Err(error) => error,
+            };
+            let again_at = self.again_at(due, attempt, error.retry_after());
+            let why = if self.closing.is_cancelled() {
+                format!("{error}; this chain leaves")
+            } else if error.is_transient() && again_at < due.retry_until {
+                attempt += 1;
+                tokio::select! {
+                    () = self.ports.sleeper.until(again_at) => {}
+                    () = self.closing.cancelled() => {}
+                }
+                continue;
+            } else {
+                error.to_string()
+            };
+            self.ports.tell(Said::Missed {
+                line: self.line.number,
+                expression: self.expression(),
+                slot: due.slot(),
+                why,
+            });
+            return None;
+        }
+    }
+
+    /// Fires until the target has taken it, refused it, or the window is over.
+    async fn launch(&self, due: &Due) {
+        let first_at = self.ports.clock.now();
+        let mut attempt = 1;
+        let ended = loop {
+            let tried_at = self.ports.clock.now();
+            let (error, retry_after) = match self.attempt(due, attempt).await {
+                Outcome::Done { .. } => break Ok(()),
+                Outcome::Retry { error, retry_after } => (error, retry_after),
+                Outcome::GiveUp { error } => break Err(error),
+                other => break Err(other.name().to_owned()),
+            };
+            let again_at = self.again_at(due, attempt, retry_after);
+            let again_at = again_at.max(self.ports.after(SHOWS_AFTER));
+            let last = again_at >= due.retry_until;
+            let look_at = if last {
+                self.ports.after(SHOWS_AFTER)
+            } else {
+                again_at
+            };
+            self.ports.sleeper.until(look_at).await;
+            match self.was_started_by_us(due, first_at, tried_at).await {
+                Some(true) => break Ok(()),
+                Some(false) if !last => attempt += 1,
+                Some(false) => break Err(format!("{error}; no further try fits")),
+                None => break Err(format!("{error}; whether it was started cannot be seen")),
+            }
+        };
+        self.conclude(due, attempt, ended).await;
+    }
+
+    async fn conclude(&self, due: &Due, attempts: u32, ended: Result<(), String>) {
+        let (line, expression, slot) = (self.line.number, self.expression(), due.slot());
+        self.ports.tell(match ended {
+            Ok(()) => Said::Fired {
+                line,
+                expression,
+                slot,
+                caught_up: due.caught_up,
+                attempts,
+            },
+            Err(why) => Said::Failed {
+                line,
+                expression,
+                slot,
+                why,
+            },
+        });
+        if due.marked {
+            self.mark(due.key).await;
+        }
+    }
+
+    async fn attempt(&self, due: &Due, attempt: u32) -> Outcome {
+        let target = &self.line.ready().definition.target;
+        let type_name = target.type_name();
+        let Some(launcher) = self.ports.launchers.get(type_name) else {
+            let error = format!("chains fire at no {type_name} targets");
+            return Outcome::GiveUp { error };
+        };
+        let firing = Firing {
+            schedule: self.line.name().to_string(),
+            nominal_at: due.slot(),
+            trigger: Trigger::Schedule,
+            caught_up: due.caught_up,
+            retry_until: due.retry_until,
+            gives_way: false,
+            target: target.clone(),
+        };
+        match self.claimed(&firing, due, attempt) {
+            Some(task) => launcher.fire(&firing, &task).await,
+            None => Outcome::GiveUp {
+                error: "the firing is too large".to_owned(),
+            },
+        }
+    }
+
+    /// The firing as launchers know it; there is no row behind it.
+    fn claimed(&self, firing: &Firing, due: &Due, attempt: u32) -> Option<ClaimedTask> {
+        let payload: Payload = firing.payload().ok()?;
+        Some(ClaimedTask {
+            id: TaskId(due.slot().as_second()),
+            identity: slot_identity(self.line.name(), due.slot()).ok()?,
+            term: Term(i64::from(attempt)),
+            attempt,
+            max_retry: u32::MAX,
+            execute_at: due.execute_at,
+            started_at: self.ports.clock.now(),
+            payload,
+            callback_url: None,
+            revision: Revision::NONE,
+        })
+    }
+
+    /// Whether a try of ours took effect, the first one or the last. Where a try came so late that it cannot
+    /// be told from the next slot's, that one counts as ours: in doubt missed, never fired twice.
+    async fn was_started_by_us(
+        &self,
+        due: &Due,
+        first_at: Timestamp,
+        tried_at: Timestamp,
+    ) -> Option<bool> {
+        let apart = self.apart(due.slot(), CLOCKS_APART);
+        let from = first_at.saturating_sub(apart).unwrap_or(first_at);
+        let next = self.line.ready().next_after(first_at);
+        let until = next.map_or(Timestamp::MAX, |next| {
+            next.saturating_sub(SignedDuration::from_secs(1))
+                .unwrap_or(next)
+        });
+        let until = until.max(tried_at.saturating_add(TAKES).unwrap_or(tried_at));
+        self.was_started(from, until, due.retry_until).await
+    }
+
+    /// Whether whoever had the lock fired.
+    async fn was_started_by_another(&self, slot: Timestamp) -> Option<bool> {
+        let apart = self.apart(slot, OTHER_CLOCKS_APART);
+        let from = slot.saturating_sub(apart).unwrap_or(slot);
+        let next = self.line.ready().next_after(slot);
+        let until = next.map_or(Timestamp::MAX, |next| {
+            next.saturating_sub(apart).unwrap_or(next)
+        });
+        let tries = self.ports.after(SignedDuration::from_mins(5));
+        self.was_started(from, until, tries).await
+    }
+
+    /// A tolerance that never reaches the neighbouring slot.
+    fn apart(&self, slot: Timestamp, apart: SignedDuration) -> SignedDuration {
+        let next = self.line.ready().next_after(slot);
+        next.map_or(apart, |next| apart.min(next.duration_since(slot) / 2))
+    }
+
+    async fn was_started(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        give_up_at: Timestamp,
+    ) -> Option<bool> {
+        let target = &self.line.ready().definition.target;
+        for attempt in 1..=TRIES_MAX {
+            let seen = self.ports.target_runs.was_started(target, from, until);
+            let error = match seen.await {
+                Ok(started) => return Some(started),
+                Err(error) => error,
+            };
+            let again_at = self.after_wait(WAIT_MAX, attempt, error.retry_after);
+            if again_at >= give_up_at {
+                break;
+            }
+            self.ports.sleeper.until(again_at).await;
+        }
+        None
+    }
+
+    /// Marks a slot. Where that fails, the slot is found without its mark later, and looked at.
+    async fn mark(&self, key: LockKey) {
+        for attempt in 1..=TRIES_MAX {
+            let Err(error) = self.ports.lock.acquire(&key.done()).await else {
+                return;
+            };
+            if !error.is_transient() || self.closing.is_cancelled() {
+                return;
+            }
+            let again_at = self.after_wait(WAIT_MAX, attempt, error.retry_after());
+            self.ports.sleeper.until(again_at).await;
+        }
+    }
+
+    /// When to try again; often enough for the window.
+    fn again_at(&self, due: &Due, attempt: u32, retry_after: Option<SignedDuration>) -> Timestamp {
+        let window = due.retry_until.duration_since(due.execute_at);
+        let cap = (window / TRIES_IN_WINDOW).clamp(SignedDuration::from_secs(1), WAIT_MAX);
+        self.after_wait(cap, attempt, retry_after)
+    }
+
+    fn after_wait(
+        &self,
+        cap: SignedDuration,
+        attempt: u32,
+        retry_after: Option<SignedDuration>,
+    ) -> Timestamp {
+        let backoff = Backoff {
+            base: SignedDuration::from_secs(1),
+            cap,
+            retry_after_cap: SignedDuration::from_hours(6),
+        };
+        let jitter = self.ports.entropy.next_u64();
+        self.ports
+            .after(next_wait(&backoff, attempt, retry_after, jitter))
+    }
+
+    fn expression(&self) -> String {
+        self.line.expression().to_owned()
+    }
+}
