@@ -22,6 +22,9 @@ fn help_shows_the_commands_and_the_exit_codes() {
       task         Put, look at and withdraw tasks
       next         Show when a schedule expression fires, in words and in times
       import       Show schedules of other programs as Almanack's, and what differs
+      chain        Keep the schedules of DISPATCH without a database, as one of two chains on GitHub
+                   Actions
+      guard        Find dead chains and start them again
       token        Create, list and revoke access tokens
       world        Run a piece of the simulated outside world
       bench        Measure the task engine on a scratch store of its own

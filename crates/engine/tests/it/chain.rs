@@ -69,7 +69,7 @@ async fn dp_06_a_lock_that_errs_is_asked_for_again_inside_the_slot() {
     let _chain = outside.chain("tick-a", 1, "@60s o/r poll.yml");
     pause(Duration::from_secs(30)).await;
     outside.break_locks(4);
-    pause(Duration::from_secs(60)).await;
+    pause(Duration::from_mins(1)).await;
     assert_eq!(outside.slots(), [at("08:01:00")]);
     assert_eq!(outside.count(|said| matches!(said, Said::Missed { .. })), 0);
     outside.break_locks(1_000);

@@ -219,10 +219,8 @@ impl SlotLock for World {
                 inside.lock_errors -= 1;
                 return Err(Error::unavailable("out of order"));
             }
-            Ok(match inside.locks.insert(*key) {
-                true => Acquired::Won,
-                false => Acquired::Lost,
-            })
+            let new = inside.locks.insert(*key);
+            Ok(if new { Acquired::Won } else { Acquired::Lost })
         })
     }
 
