@@ -167,7 +167,8 @@ impl Looks {
         locks_at = locks_at.saturating_add(turn).unwrap_or(locks_at);
         Self {
             round,
-            runs_at: now,
+            // The list of the locks was this round's look.
+            runs_at: next_round(now, round),
             locks_at,
         }
     }

@@ -8,3 +8,4 @@ mod faults;
 mod guard;
 mod life;
 mod stage;
+mod workflows;

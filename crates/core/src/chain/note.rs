@@ -4,12 +4,12 @@
 //! or a workflow: lines are numbers and expressions, and errors come without names from where they arise
 //! (DP-15). Runs of public repositories show their logs to everybody.
 
-use std::fmt::Write as _;
+mod text;
 
-use jiff::{SignedDuration, Timestamp, tz::Offset};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{LOCK_CALLS_MAX, Leave};
+use super::Leave;
 use crate::plan::{Slot, Verdict};
 
 /// Something that happened, and when.
@@ -163,95 +163,6 @@ pub enum Said {
 }
 
 impl Note {
-    /// The line for people, with times shifted by `offset`.
-    pub fn text(&self, offset: Offset) -> String {
-        let clock = |at: Timestamp| offset.to_datetime(at).strftime("%F %H:%M:%S").to_string();
-        let mut text = format!("{}  {}", clock(self.at), self.said.mark());
-        let _ = match &self.said {
-            Said::Began {
-                lines,
-                round,
-                ends_at,
-                calls_an_hour,
-            } => {
-                let round_s = round.as_secs_f64();
-                let _ = write!(
-                    text,
-                    " keeps {lines} lines in rounds of {round_s} s until {}",
-                    clock(*ends_at)
-                );
-                let _ = write!(
-                    text,
-                    "; two chains make about {calls_an_hour} requests an hour"
-                );
-                if *calls_an_hour > LOCK_CALLS_MAX {
-                    let _ = write!(
-                        text,
-                        ", more than the {LOCK_CALLS_MAX} that GitHub grants: slots will be late or missed"
-                    );
-                }
-                Ok(())
-            }
-            Said::Keeps {
-                next_at: Some(next),
-                ..
-            } => write!(text, "{}  next {}", self.said.line(), clock(*next)),
-            Said::Keeps { .. } => write!(text, "{}  never again", self.said.line()),
-            Said::Refused { line, column, why } => {
-                write!(text, " line {line}, column {column}: {why}")
-            }
-            Said::Fired {
-                slot,
-                caught_up,
-                attempts,
-                ..
-            } => {
-                let _ = write!(text, "{}  {}", self.said.line(), clock(*slot));
-                let missed = if *caught_up { ", caught up" } else { "" };
-                let tries = if *attempts > 1 {
-                    format!(", {attempts} tries")
-                } else {
-                    String::new()
-                };
-                write!(text, "{missed}{tries}")
-            }
-            Said::Lost { slot, .. } => write!(text, "{}  {}", self.said.line(), clock(*slot)),
-            Said::Failed { slot, why, .. } | Said::Missed { slot, why, .. } => {
-                write!(text, "{}  {}: {why}", self.said.line(), clock(*slot))
-            }
-            Said::Skipped { slots, .. } => {
-                let _ = write!(
-                    text,
-                    "{}  {} × {}",
-                    self.said.line(),
-                    slots.slots,
-                    slots.verdict.as_str()
-                );
-                write!(
-                    text,
-                    ", {} to {}",
-                    clock(slots.slot_at),
-                    clock(slots.last_at)
-                )
-            }
-            Said::Settled { slot, how, .. } => {
-                write!(
-                    text,
-                    "{}  {}: {}",
-                    self.said.line(),
-                    clock(*slot),
-                    how.as_str()
-                )
-            }
-            Said::Cleaned { locks } => write!(text, " {locks} old locks"),
-            Said::Trouble { doing, why } => write!(text, " {doing}: {why}"),
-            Said::Left { leave, open } => {
-                write!(text, " {}, {open} firings open", leave_text(*leave))
-            }
-        };
-        text
-    }
-
     /// The line for programs. Times are UTC.
     pub fn json(&self) -> Value {
         let mut value = json!({"at": self.at, "said": self.said.name()});
@@ -260,15 +171,6 @@ impl Note {
             value.extend(more);
         }
         value
-    }
-}
-
-fn leave_text(leave: Leave) -> String {
-    match leave {
-        Leave::Newer { run_id } => format!("run {run_id} is newer"),
-        Leave::Over => "its time is over".to_owned(),
-        Leave::Told => "told to stop".to_owned(),
-        Leave::Once => "one round was asked for".to_owned(),
     }
 }
 
@@ -300,23 +202,6 @@ impl Said {
         }
     }
 
-    fn mark(&self) -> &'static str {
-        match self {
-            Self::Began { .. } => "begins ",
-            Self::Keeps { .. } => "keeps  ",
-            Self::Refused { .. } => "refused",
-            Self::Fired { .. } => "fired  ",
-            Self::Lost { .. } => "left   ",
-            Self::Failed { .. } => "FAILED ",
-            Self::Missed { .. } => "MISSED ",
-            Self::Skipped { .. } => "skipped",
-            Self::Settled { .. } => "settled",
-            Self::Cleaned { .. } => "cleaned",
-            Self::Trouble { .. } => "trouble",
-            Self::Left { .. } => "leaves ",
-        }
-    }
-
     /// The line it is about, by number and expression.
     fn about(&self) -> Option<(usize, &str)> {
         match self {
@@ -343,13 +228,6 @@ impl Said {
             } => Some((*line, expression)),
             _ => None,
         }
-    }
-
-    fn line(&self) -> String {
-        let about = self.about();
-        about.map_or_else(String::new, |(line, expression)| {
-            format!(" {line:>3}  {expression}")
-        })
     }
 
     fn fields(&self) -> Value {

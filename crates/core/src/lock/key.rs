@@ -176,6 +176,12 @@ mod tests {
             key.ref_name(),
             "refs/tags/lock/4f6f63459a31efec52c476dddbd36314-1767600000"
         );
+        assert_eq!(key.done().slot(), key.slot());
+        assert_eq!(key.done().content(), key.content().done());
+        assert_eq!(
+            key.done().ref_name(),
+            "refs/tags/lock/c8b402a7b21fc6e36cd5d689e1a0ae90-1767600000"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod chain;
 mod dispatch;
 mod lock;
 mod node;

@@ -1,0 +1,121 @@
+//! Notes as people read them: time, what happened, which line, and the rest.
+
+use std::fmt::Write as _;
+
+use jiff::{Timestamp, tz::Offset};
+
+use super::{Note, Said};
+use crate::chain::{LOCK_CALLS_MAX, Leave};
+
+impl Note {
+    /// The line for people, with times shifted by `offset`.
+    pub fn text(&self, offset: Offset) -> String {
+        let clock = Clock(offset);
+        let (at, mark, line) = (clock.show(self.at), self.said.mark(), self.said.line());
+        format!("{at}  {mark}{line} {}", self.said.rest(&clock))
+    }
+}
+
+/// Shows times.
+struct Clock(Offset);
+
+impl Clock {
+    fn show(&self, at: Timestamp) -> String {
+        self.0.to_datetime(at).strftime("%F %H:%M:%S").to_string()
+    }
+}
+
+fn leave_text(leave: Leave) -> String {
+    match leave {
+        Leave::Newer { run_id } => format!("run {run_id} is newer"),
+        Leave::Over => "its time is over".to_owned(),
+        Leave::Told => "told to stop".to_owned(),
+        Leave::Once => "one round was asked for".to_owned(),
+    }
+}
+
+impl Said {
+    fn mark(&self) -> &'static str {
+        match self {
+            Self::Began { .. } => "begins ",
+            Self::Keeps { .. } => "keeps  ",
+            Self::Refused { .. } => "refused",
+            Self::Fired { .. } => "fired  ",
+            Self::Lost { .. } => "left   ",
+            Self::Failed { .. } => "FAILED ",
+            Self::Missed { .. } => "MISSED ",
+            Self::Skipped { .. } => "skipped",
+            Self::Settled { .. } => "settled",
+            Self::Cleaned { .. } => "cleaned",
+            Self::Trouble { .. } => "trouble",
+            Self::Left { .. } => "leaves ",
+        }
+    }
+
+    fn line(&self) -> String {
+        let about = self.about();
+        about.map_or_else(String::new, |(line, expression)| {
+            format!(" {line:>3}  {expression}")
+        })
+    }
+
+    /// What people read behind mark and line.
+    fn rest(&self, clock: &Clock) -> String {
+        match self {
+            Self::Began { .. } => self.began(clock),
+            Self::Keeps { next_at, .. } => match next_at {
+                Some(next) => format!(" next {}", clock.show(*next)),
+                None => " never again".to_owned(),
+            },
+            Self::Refused { line, column, why } => format!("line {line}, column {column}: {why}"),
+            Self::Fired {
+                slot,
+                caught_up,
+                attempts,
+                ..
+            } => {
+                let missed = if *caught_up { ", caught up" } else { "" };
+                let tries = (*attempts > 1).then(|| format!(", {attempts} tries"));
+                let tries = tries.unwrap_or_default();
+                format!(" {}{missed}{tries}", clock.show(*slot))
+            }
+            Self::Lost { slot, .. } => format!(" {}", clock.show(*slot)),
+            Self::Failed { slot, why, .. } | Self::Missed { slot, why, .. } => {
+                format!(" {}: {why}", clock.show(*slot))
+            }
+            Self::Skipped { slots, .. } => {
+                let (first, last) = (clock.show(slots.slot_at), clock.show(slots.last_at));
+                let (count, verdict) = (slots.slots, slots.verdict.as_str());
+                format!(" {count} × {verdict}, {first} to {last}")
+            }
+            Self::Settled { slot, how, .. } => format!(" {}: {}", clock.show(*slot), how.as_str()),
+            Self::Cleaned { locks } => format!("{locks} old locks"),
+            Self::Trouble { doing, why } => format!("{doing}: {why}"),
+            Self::Left { leave, open } => format!("{}, {open} firings open", leave_text(*leave)),
+        }
+    }
+
+    fn began(&self, clock: &Clock) -> String {
+        let Self::Began {
+            lines,
+            round,
+            ends_at,
+            calls_an_hour,
+        } = self
+        else {
+            return String::new();
+        };
+        let (round_s, end) = (round.as_secs_f64(), clock.show(*ends_at));
+        let mut text = format!(
+            "keeps {lines} lines in rounds of {round_s} s until {end}; two chains make about \
+             {calls_an_hour} requests an hour"
+        );
+        if *calls_an_hour > LOCK_CALLS_MAX {
+            let _ = write!(
+                text,
+                ", more than the {LOCK_CALLS_MAX} that GitHub grants: slots will be late or missed"
+            );
+        }
+        text
+    }
+}

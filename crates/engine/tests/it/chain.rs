@@ -1,0 +1,236 @@
+//! Chains in virtual time, which starts at 08:00 UTC: what they fire, what they ask, when they leave.
+
+mod outside;
+
+use std::time::Duration;
+
+use almanack_core::chain::{Leave, Said, Settled};
+use jiff::SignedDuration;
+use tokio::time::timeout;
+
+use self::outside::{Answer, Outside, at};
+use crate::virtual_time::pause;
+
+const HOUR: Duration = Duration::from_hours(1);
+const DAILY: &str = "0 8 * * * o/r daily.yml";
+
+#[tokio::test(start_paused = true)]
+async fn dp_03_rounds_and_slots_are_aligned_to_the_clock() {
+    let outside = Outside::new();
+    pause(Duration::from_secs(3)).await;
+    let _chain = outside.chain("tick-a", 1, "@10s o/r poll.yml");
+    pause(Duration::from_secs(40)).await;
+    let fired: Vec<_> = outside
+        .fired()
+        .iter()
+        .map(|shot| (shot.slot, shot.at))
+        .collect();
+    let slots = ["08:00:10", "08:00:20", "08:00:30", "08:00:40"].map(|time| (at(time), at(time)));
+    assert_eq!(fired, slots);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_08_a_start_goes_on_behind_the_newest_lock() {
+    for (catch_up, expected) in [
+        ("all", vec!["05:00:00", "06:00:00", "07:00:00"]),
+        ("latest", vec![]),
+        ("none", vec![]),
+    ] {
+        let outside = Outside::new();
+        let text = format!("0 * * * * o/r check.yml catch_up={catch_up}");
+        outside.lay(&text, at("03:00:00"));
+        outside.lay(&text, at("04:00:00"));
+        pause(Duration::from_mins(45)).await;
+        let _chain = outside.chain("tick-a", 1, &text);
+        pause(Duration::from_mins(10)).await;
+        let mut expected: Vec<_> = expected.into_iter().map(at).collect();
+        if catch_up == "all" {
+            expected.push(at("08:00:00"));
+        }
+        assert_eq!(outside.slots(), expected, "{catch_up}");
+        let skipped =
+            outside.count(|said| matches!(said, Said::Skipped { slots, .. } if slots.slots > 0));
+        assert_eq!(
+            skipped,
+            usize::from(catch_up != "all"),
+            "{catch_up}: one line tells them all"
+        );
+        // Told once: the next start finds a lock behind them.
+        let _next = outside.chain("tick-b", 2, &text);
+        pause(Duration::from_mins(1)).await;
+        let again = outside.count(|said| matches!(said, Said::Skipped { .. }));
+        assert_eq!(again, skipped, "{catch_up}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_06_a_lock_that_errs_is_asked_for_again_inside_the_slot() {
+    let outside = Outside::new();
+    let _chain = outside.chain("tick-a", 1, "@60s o/r poll.yml");
+    pause(Duration::from_secs(30)).await;
+    outside.break_locks(4);
+    pause(Duration::from_mins(1)).await;
+    assert_eq!(outside.slots(), [at("08:01:00")]);
+    assert_eq!(outside.count(|said| matches!(said, Said::Missed { .. })), 0);
+    outside.break_locks(1_000);
+    pause(Duration::from_mins(3)).await;
+    assert!(
+        outside.count(|said| matches!(said, Said::Missed { .. })) >= 1,
+        "and told when its time is over"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_only_after_looking() {
+    let outside = Outside::new();
+    let _chain = outside.chain("tick-a", 1, "@60s o/r poll.yml");
+    outside.answer([Answer::Fails, Answer::Fails, Answer::TakesSilently]);
+    pause(Duration::from_secs(115)).await;
+    assert_eq!(
+        outside.slots(),
+        [at("08:01:00")],
+        "the third had been taken, and was not repeated"
+    );
+    let attempts = outside.notes().into_iter().find_map(|said| match said {
+        Said::Fired { attempts, .. } => Some(attempts),
+        _ => None,
+    });
+    assert_eq!(attempts, Some(3));
+    outside.answer(vec![Answer::Fails; 1_000]);
+    pause(Duration::from_mins(3)).await;
+    assert!(outside.count(|said| matches!(said, Said::Failed { .. })) >= 1);
+    assert_eq!(outside.slots().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_12_a_target_that_hangs_delays_nobody_else() {
+    let outside = Outside::new();
+    let _chain = outside.chain("tick-a", 1, "@10s o/r hangs.yml\n@10s o/r poll.yml");
+    pause(Duration::from_secs(65)).await;
+    assert_eq!(outside.slots().len(), 6, "the other line's");
+    assert!(outside.fired().iter().all(|shot| shot.at == shot.slot));
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_08_a_crash_between_lock_and_firing_is_settled_by_looking() {
+    for (run_seen, how) in [(true, Settled::Found), (false, Settled::Fires)] {
+        let outside = Outside::new();
+        // Somebody took today's slot and died.
+        outside.lay(DAILY, at("08:00:00"));
+        if run_seen {
+            outside.pretend_run(at("08:00:02"));
+        }
+        let _chains = [
+            outside.chain("tick-a", 1, DAILY),
+            outside.chain("tick-b", 2, DAILY),
+        ];
+        pause(HOUR).await;
+        assert_eq!(
+            outside.notes_named("settled"),
+            0,
+            "its owner may still be trying"
+        );
+        pause(Duration::from_mins(15)).await;
+        let settled = outside.notes().into_iter().filter_map(|said| match said {
+            Said::Settled { how, .. } => Some(how),
+            _ => None,
+        });
+        assert_eq!(
+            settled.collect::<Vec<_>>(),
+            [how],
+            "by one of the two, once"
+        );
+        assert_eq!(outside.slots().len(), usize::from(!run_seen));
+        pause(HOUR * 2).await;
+        assert_eq!(outside.notes_named("settled"), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_08_what_was_lost_too_long_ago_is_told_and_not_fired() {
+    let outside = Outside::new();
+    let every_five = "*/5 * * * * o/r check.yml";
+    outside.lay(every_five, at("08:00:00"));
+    let _chain = outside.chain("tick-a", 1, every_five);
+    pause(Duration::from_secs(25 * 60 + 5)).await;
+    let told = outside.count(|said| matches!(said, Said::Settled { how: Settled::TooLate, slot, .. } if *slot == at("08:00:00")));
+    assert_eq!(told, 1);
+    assert_eq!(
+        outside.slots(),
+        ["08:05:00", "08:10:00", "08:15:00", "08:20:00", "08:25:00"].map(at)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_08_a_chain_killed_while_it_fires_is_finished_by_the_other() {
+    let outside = Outside::new();
+    let text = "30 8 * * * o/r hangs.yml";
+    let first = outside.chain("tick-a", 1, text);
+    pause(Duration::from_mins(31)).await;
+    first.abort();
+    let _other = outside.chain("tick-b", 2, text);
+    pause(HOUR).await;
+    outside.heal();
+    pause(HOUR).await;
+    assert_eq!(outside.slots(), [at("08:30:00")]);
+    assert_eq!(outside.notes_named("settled"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_10_a_chain_leaves_when_a_newer_run_exists_or_its_time_is_over() {
+    let outside = Outside::new();
+    let old = outside.chain("tick-a", 7, DAILY);
+    pause(Duration::from_secs(90)).await;
+    outside.newest_run(8);
+    let left = timeout(Duration::from_secs(70), old)
+        .await
+        .expect("within a minute");
+    assert_eq!(left.unwrap(), Leave::Newer { run_id: 8 });
+    for (name, length) in [("tick-a", 5 * 60), ("tick-b", 5 * 60 + 30)] {
+        let chain = outside.chain(name, 8, DAILY);
+        let started = outside.now();
+        assert_eq!(chain.await.unwrap(), Leave::Over);
+        let worked = outside.now().duration_since(started);
+        assert_eq!(worked, SignedDuration::from_mins(length), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_09_a_chain_that_is_told_to_stop_finishes_within_bounds() {
+    let outside = Outside::new();
+    let chain = outside.chain("tick-a", 1, "@10s o/r hangs.yml");
+    pause(Duration::from_secs(15)).await;
+    let told_at = outside.now();
+    outside.stop();
+    assert_eq!(chain.await.unwrap(), Leave::Told);
+    assert_eq!(
+        outside.now().duration_since(told_at),
+        SignedDuration::from_secs(7)
+    );
+    let open = outside.notes().into_iter().find_map(|said| match said {
+        Said::Left { open, .. } => Some(open),
+        _ => None,
+    });
+    assert_eq!(open, Some(1), "and says what it left behind");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_13_a_round_with_nothing_due_asks_nobody_and_never_two_lists() {
+    let outside = Outside::new();
+    let _chain = outside.chain("tick-a", 1, "0 20 * * * o/r daily.yml");
+    pause(HOUR).await;
+    let asked = outside.asked();
+    assert!(asked.len() <= 61 + 7, "{}", asked.len());
+    for pair in asked.windows(2) {
+        assert_ne!(pair[0].1, pair[1].1, "two looks in one round: {pair:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_18_one_bad_line_stops_no_other() {
+    let outside = Outside::new();
+    let _chain = outside.chain("tick-a", 1, "0 0 30 2 * o/r never.yml\n@10s o/r poll.yml");
+    pause(Duration::from_secs(15)).await;
+    assert_eq!(outside.notes_named("refused"), 1);
+    assert_eq!(outside.slots(), [at("08:00:10")]);
+}

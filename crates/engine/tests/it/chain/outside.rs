@@ -1,0 +1,290 @@
+//! Everything a chain touches, in memory and shared by all chains of a test.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::{Arc, Mutex},
+};
+
+use almanack_core::{
+    chain::{ChainName, Leave, NotSeen, Note, OwnRuns, ROUND_DEFAULT, Said, TargetRuns},
+    dispatch,
+    finish::Outcome,
+    lock::{Acquired, Content, Error, LockKey, SlotLock},
+    plan::Firing,
+    target::{Launcher, Target},
+    task::ClaimedTask,
+    time::{Clock, Entropy as _},
+};
+use almanack_engine::chain::{Chain, Ports, Settings};
+use almanack_testkit::entropy::SeededEntropy;
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio::{
+    sync::{
+        Notify,
+        mpsc::{self, UnboundedReceiver, UnboundedSender},
+    },
+    task::JoinHandle,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::virtual_time::VirtualTime;
+
+/// A time of the first day.
+pub(super) fn at(time: &str) -> Timestamp {
+    format!("2026-01-05T{time}Z").parse().unwrap()
+}
+
+/// How a target answers.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Answer {
+    /// Not at all, and nothing happened.
+    Fails,
+    /// Not at all, but it was taken.
+    TakesSilently,
+}
+
+/// A firing that was taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shot {
+    pub(super) slot: Timestamp,
+    pub(super) at: Timestamp,
+}
+
+#[derive(Default)]
+struct Inside {
+    locks: BTreeSet<LockKey>,
+    lock_errors: u32,
+    answers: VecDeque<Answer>,
+    fired: Vec<Shot>,
+    runs: Vec<Timestamp>,
+    newest_run_id: u64,
+    asked: Vec<(&'static str, Timestamp)>,
+    notes: Vec<Said>,
+    healed: bool,
+}
+
+struct World {
+    time: VirtualTime,
+    inside: Mutex<Inside>,
+    healed: Notify,
+}
+
+/// What the chains of one test share.
+pub(super) struct Outside {
+    world: Arc<World>,
+    stop: CancellationToken,
+    notes: UnboundedSender<Note>,
+    told: Mutex<UnboundedReceiver<Note>>,
+}
+
+impl Outside {
+    pub(super) fn new() -> Self {
+        let world = World {
+            time: VirtualTime::start(),
+            inside: Mutex::default(),
+            healed: Notify::new(),
+        };
+        let (notes, told) = mpsc::unbounded_channel();
+        Self {
+            world: Arc::new(world),
+            stop: CancellationToken::new(),
+            notes,
+            told: Mutex::new(told),
+        }
+    }
+
+    pub(super) fn chain(&self, name: &str, run_id: u64, text: &str) -> JoinHandle<Leave> {
+        let world = &self.world;
+        let launcher: Arc<dyn Launcher> = Arc::clone(world) as _;
+        let name = ChainName::parse(name).unwrap();
+        let entropy = SeededEntropy::new(run_id);
+        entropy.next_u64();
+        let ports = Ports {
+            clock: Arc::new(world.time),
+            sleeper: Arc::new(world.time),
+            entropy: Arc::new(entropy),
+            lock: Arc::clone(world) as _,
+            launchers: BTreeMap::from([("workflow", launcher)]),
+            own_runs: Arc::clone(world) as _,
+            target_runs: Arc::clone(world) as _,
+            notes: self.notes.clone(),
+        };
+        let settings = Settings {
+            length: name.length(),
+            name,
+            run_id,
+            round: ROUND_DEFAULT,
+        };
+        let chain = Chain::new(ports, settings, dispatch::parse(text));
+        let stop = self.stop.clone();
+        tokio::spawn(async move { chain.run(&stop).await })
+    }
+
+    /// Lays down a lock of the first line.
+    pub(super) fn lay(&self, text: &str, slot: Timestamp) {
+        let definition = dispatch::parse(text).lines.remove(0).definition;
+        let content = Content::of(&definition.expression, &definition.tz, &definition.target);
+        self.inside(|inside| inside.locks.insert(LockKey::new(content, slot)));
+    }
+
+    fn inside<T>(&self, with: impl FnOnce(&mut Inside) -> T) -> T {
+        with(&mut self.world.inside.lock().unwrap())
+    }
+
+    pub(super) fn pretend_run(&self, at: Timestamp) {
+        self.inside(|inside| inside.runs.push(at));
+    }
+
+    pub(super) fn break_locks(&self, times: u32) {
+        self.inside(|inside| inside.lock_errors = times);
+    }
+
+    pub(super) fn answer(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.inside(|inside| inside.answers = answers.into_iter().collect());
+    }
+
+    pub(super) fn newest_run(&self, id: u64) {
+        self.inside(|inside| inside.newest_run_id = id);
+    }
+
+    /// What hung hangs no longer.
+    pub(super) fn heal(&self) {
+        self.inside(|inside| inside.healed = true);
+        self.world.healed.notify_waiters();
+    }
+
+    pub(super) fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.world.time.now()
+    }
+
+    pub(super) fn fired(&self) -> Vec<Shot> {
+        self.inside(|inside| inside.fired.clone())
+    }
+
+    /// The slots fired, in order.
+    pub(super) fn slots(&self) -> Vec<Timestamp> {
+        let mut slots: Vec<Timestamp> = self.fired().iter().map(|shot| shot.slot).collect();
+        slots.sort_unstable();
+        slots
+    }
+
+    pub(super) fn asked(&self) -> Vec<(&'static str, Timestamp)> {
+        self.inside(|inside| inside.asked.clone())
+    }
+
+    /// Everything told so far.
+    pub(super) fn notes(&self) -> Vec<Said> {
+        let mut told = self.told.lock().unwrap();
+        self.inside(|inside| {
+            while let Ok(note) = told.try_recv() {
+                inside.notes.push(note.said);
+            }
+            inside.notes.clone()
+        })
+    }
+
+    pub(super) fn count(&self, is: impl Fn(&Said) -> bool) -> usize {
+        self.notes().iter().filter(|said| is(said)).count()
+    }
+
+    pub(super) fn notes_named(&self, name: &str) -> usize {
+        self.count(|said| said.name() == name)
+    }
+}
+
+impl World {
+    fn with<T>(&self, with: impl FnOnce(&mut Inside) -> T) -> T {
+        with(&mut self.inside.lock().unwrap())
+    }
+
+    fn take(&self, slot: Timestamp) {
+        let at = self.time.now();
+        self.with(|inside| {
+            inside.fired.push(Shot { slot, at });
+            inside.runs.push(at);
+        });
+    }
+}
+
+#[async_trait]
+impl SlotLock for World {
+    async fn acquire(&self, key: &LockKey) -> Result<Acquired, Error> {
+        self.with(|inside| {
+            if inside.lock_errors > 0 {
+                inside.lock_errors -= 1;
+                return Err(Error::unavailable("out of order"));
+            }
+            let new = inside.locks.insert(*key);
+            Ok(if new { Acquired::Won } else { Acquired::Lost })
+        })
+    }
+
+    async fn list(&self) -> Result<Vec<LockKey>, Error> {
+        let now = self.time.now();
+        Ok(self.with(|inside| {
+            inside.asked.push(("locks", now));
+            inside.locks.iter().copied().collect()
+        }))
+    }
+
+    async fn clean(&self, expired: &[LockKey]) -> Result<(), Error> {
+        self.with(|inside| inside.locks.retain(|key| !expired.contains(key)));
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Launcher for World {
+    async fn fire(&self, firing: &Firing, _: &ClaimedTask) -> Outcome {
+        let hangs = serde_json::to_string(&firing.target)
+            .unwrap()
+            .contains("hangs");
+        while hangs && !self.with(|inside| inside.healed) {
+            self.healed.notified().await;
+        }
+        let answer = self.with(|inside| inside.answers.pop_front());
+        let failed = Outcome::Retry {
+            error: "no answer".to_owned(),
+            retry_after: None,
+        };
+        match answer {
+            Some(Answer::Fails) => failed,
+            Some(Answer::TakesSilently) => {
+                self.take(firing.nominal_at);
+                failed
+            }
+            None => {
+                self.take(firing.nominal_at);
+                Outcome::Done { detail: None }
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl OwnRuns for World {
+    async fn load_newest(&self) -> Result<Option<u64>, NotSeen> {
+        let now = self.time.now();
+        Ok(self.with(|inside| {
+            inside.asked.push(("runs", now));
+            Some(inside.newest_run_id)
+        }))
+    }
+}
+
+#[async_trait]
+impl TargetRuns for World {
+    async fn was_started(
+        &self,
+        _: &Target,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, NotSeen> {
+        Ok(self.with(|inside| inside.runs.iter().any(|at| (from..until).contains(at))))
+    }
+}
