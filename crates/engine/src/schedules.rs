@@ -306,10 +306,14 @@ impl Schedules {
         } else {
             self.settled(&found, now).await?
         };
+        let seam = self
+            .decided_to(&write.schedule)
+            .max(Some(now))
+            .unwrap_or(now);
         let after = &mut write.schedule;
         after.definition = definition;
         after.origin = origin;
-        after.next_at = ready.next_after(now);
+        after.next_at = ready.next_after(seam);
         after.waits_since = None;
         // As it is after settling, which may have ended a pause.
         if !matches!(after.state, State::Paused(_)) {
@@ -360,6 +364,13 @@ impl Schedules {
             ..seen
         };
         Ok(whole)
+    }
+
+    /// The last slot before the cursor. It may lie ahead of us if a node whose clock is faster decided it;
+    /// deciding it again would have its firing give way to itself.
+    fn decided_to(&self, schedule: &Schedule) -> Option<Timestamp> {
+        let ready = self.ready(schedule).ok()?;
+        ready.previous_before(schedule.next_at?)
     }
 
     fn ready(&self, schedule: &Schedule) -> Result<Ready, Unfit> {
