@@ -24,10 +24,11 @@ fn help_shows_the_commands_and_the_exit_codes() {
       why          Tell why a schedule fired or did not fire at a time
       tick         Make one pass of everything that is due, and leave
       next         Show when a schedule expression fires, in words and in times
+      simulate     Show what the configured schedules would do, without doing it
       import       Show schedules of other programs as Almanack's, and what differs
       token        Create, list and revoke access tokens
       world        Run a piece of the simulated outside world
-      bench        Measure the task engine on a scratch store of its own
+      bench        Measure the engine on a scratch store of its own
       completions  Write a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
 
