@@ -61,7 +61,8 @@ pub fn compare(old: Option<&Ready>, new: Option<&Ready>, stretch: Stretch) -> Co
             Some(Ordering::Less) => found.go.add(old.next(), stretch.listed_max),
             Some(Ordering::Greater) => found.come.add(new.next(), stretch.listed_max),
             Some(Ordering::Equal) => {
-                (old.next(), new.next());
+                old.next();
+                new.next();
                 found.stay += 1;
             }
         }
