@@ -9,6 +9,7 @@ mod backfill;
 mod careful;
 mod error;
 mod firing;
+mod settling;
 mod sync;
 mod why;
 
@@ -17,7 +18,7 @@ use std::{pin::Pin, sync::Arc};
 use almanack_core::{
     plan::{
         Definition, Edited, Look, Origin, Overlap, Pause, Ready, Schedule, ScheduleId,
-        ScheduleName, ScheduleWrite, State, Unfit, resume, settle,
+        ScheduleName, ScheduleWrite, State, Unfit, resume,
     },
     store::{Applied, Store},
     task::Task,
@@ -39,8 +40,6 @@ pub use why::Answer;
 
 /// How often a lost race is decided again.
 const ROUNDS_MAX: usize = 50;
-/// Looks that settling a long gap may take.
-const SETTLE_MAX: usize = 10_000;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
 
@@ -224,10 +223,14 @@ impl Schedules {
         } else {
             self.settled(&found, now).await?
         };
+        let seam = self
+            .decided_to(&write.schedule)
+            .max(Some(now))
+            .unwrap_or(now);
         let after = &mut write.schedule;
         after.definition = definition;
         after.origin = origin;
-        after.next_at = ready.next_after(now);
+        after.next_at = ready.next_after(seam);
         after.waits_since = None;
         // As it is after settling, which may have ended a pause.
         if !matches!(after.state, State::Paused(_)) {
@@ -240,44 +243,6 @@ impl Schedules {
             Edited::Changed
         };
         Ok(Some((edited(write, what, by, now), what)))
-    }
-
-    /// A write that decides everything due by `now` and changes nothing else yet.
-    async fn settled(&self, found: &Schedule, now: Timestamp) -> Result<ScheduleWrite, Error> {
-        let Ok(ready) = self.ready(found) else {
-            // What cannot be computed has no slots to settle.
-            return Ok(write_of(found, now));
-        };
-        let running = self.running(found, &ready).await?;
-        let apart = ready.definition.overlap != Overlap::Allow;
-        let mut seen = found.clone();
-        let mut whole = write_of(found, now);
-        for _ in 0..SETTLE_MAX {
-            let mut look = look(&seen, &ready, running.as_ref(), now);
-            // What the end of a pause has just fired is running for the slots after it.
-            if let Some(fired) = whole.fires.last().filter(|_| apart) {
-                look.running = Some(fired.identity.subject.as_str());
-            }
-            let plan = settle(look);
-            let more = plan.is_partial(now) || plan.resumes;
-            let part = write_plan(&seen, &ready, &plan, running.as_ref(), now)?;
-            seen = Schedule {
-                revision: found.revision,
-                version: found.version,
-                ..part.schedule
-            };
-            whole.slots.extend(part.slots);
-            whole.fires.extend(part.fires);
-            whole.cancel = whole.cancel.or(part.cancel);
-            if !more {
-                break;
-            }
-        }
-        whole.schedule = Schedule {
-            version: found.version + 1,
-            ..seen
-        };
-        Ok(whole)
     }
 
     fn ready(&self, schedule: &Schedule) -> Result<Ready, Unfit> {

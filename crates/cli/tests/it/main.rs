@@ -21,6 +21,7 @@ mod next;
 mod process;
 mod put;
 mod schedule;
+mod simulate;
 mod surface;
 mod task;
 mod token;

@@ -10,4 +10,5 @@ mod dispatch;
 mod lock;
 mod node;
 mod planner;
+mod rehearsal;
 mod virtual_time;

@@ -402,3 +402,26 @@ async fn dp_08_verdicts_tell_fired_from_caught_up() {
             .caught_up
     );
 }
+
+#[tokio::test]
+async fn dp_05_a_slower_clock_does_not_decide_a_slot_again() {
+    let desk = Desk::new();
+    desk.put(hourly()).await.unwrap();
+    desk.pass_at(at(HOUR)).await;
+    // Somebody whose clock is two seconds behind changes the schedule.
+    desk.clock.set(at(HOUR - 2));
+    let giving_way = Definition {
+        overlap: Overlap::CancelRunning,
+        ..hourly()
+    };
+    desk.put(giving_way).await.unwrap();
+    desk.pass_at(at(HOUR)).await;
+    assert_eq!(desk.ledger().await, ["09:00 fired"]);
+    let firings = desk.firings().await;
+    assert_eq!(
+        firings[0].status,
+        Status::Init,
+        "it does not give way to itself"
+    );
+    assert_eq!(desk.pass_at(at(2 * HOUR)).await.fired, 1);
+}

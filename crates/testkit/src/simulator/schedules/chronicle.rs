@@ -288,9 +288,9 @@ impl Layer for Chronicle {
     async fn finish(&self, below: &dyn Store, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         let waits = finishes.iter().filter(|finish| finish.waits);
         let next = waits.map(|finish| finish.execute_at).min();
-        let finished = below.finish(finishes).await?;
+        let answers = below.finish(finishes).await?;
         next.inspect(|at| self.hint(*at));
-        Ok(finished)
+        Ok(answers)
     }
 
     async fn write_schedules(

@@ -16,6 +16,7 @@ fn dp_16_no_seed_loses_or_doubles_a_slot() {
     });
 }
 
+#[expect(clippy::panic, reason = "a broken promise fails its test")]
 fn story(seed: u64) -> ScheduleSummary {
     let told = simulate_schedules(seed, &ScheduleOptions::default(), open);
     told.unwrap_or_else(|broken| panic!("{broken}"))
@@ -59,7 +60,6 @@ fn the_seeds_meet_every_kind_of_trouble() {
         "resumed by planner",
         "resumed by ada",
         "removed by ada",
-        "is still running",
     ] {
         let met = log.iter().any(|line| line.contains(trouble));
         assert!(met, "20 seeds without a line like `{trouble}`");

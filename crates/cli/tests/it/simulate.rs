@@ -1,0 +1,151 @@
+//! `almanack simulate`: the planner itself tells what the configuration would do (DP-14).
+
+use serde_json::Value;
+
+use crate::harness::Home;
+
+const CONFIGURATION: &str = r#"
+[[schedule]]
+name = "digest"
+expression = "0 */2 * * *"
+target = { type = "webhook", url = "https://example.org/digest" }
+
+[[schedule]]
+name = "probe"
+expression = "@900s"
+catch_up = "none"
+target = { type = "webhook", url = "https://example.org/probe" }
+"#;
+
+const NIGHT: [&str; 7] = [
+    "simulate",
+    "--from",
+    "2026-01-05T00:00Z",
+    "--for",
+    "6h",
+    "--outage",
+    "01:50-04:10",
+];
+
+fn home() -> Home {
+    Home::with(CONFIGURATION)
+}
+
+#[test]
+fn dp_14_every_firing_and_every_skipped_range_is_listed() {
+    let ran = home().run(&NIGHT);
+    insta::assert_snapshot!(ran.expect_data(), @"
+    SLOT                                                    SCHEDULE  VERDICT        DECIDED
+    2026-01-05 00:00:00Z                                    digest    fired          on time
+    2026-01-05 00:00:00Z                                    probe     fired          on time
+    2026-01-05 00:15:00Z                                    probe     fired          on time
+    2026-01-05 00:30:00Z                                    probe     fired          on time
+    2026-01-05 00:45:00Z                                    probe     fired          on time
+    2026-01-05 01:00:00Z                                    probe     fired          on time
+    2026-01-05 01:15:00Z                                    probe     fired          on time
+    2026-01-05 01:30:00Z                                    probe     fired          on time
+    2026-01-05 01:45:00Z                                    probe     fired          on time
+    2026-01-05 02:00:00Z                                    digest    too_late       2h 10m later
+    2026-01-05 02:00:00Z to 2026-01-05 04:00:00Z (9 slots)  probe     not_caught_up  10m later
+    2026-01-05 04:00:00Z                                    digest    caught_up      10m later
+    2026-01-05 04:15:00Z                                    probe     fired          on time
+    2026-01-05 04:30:00Z                                    probe     fired          on time
+    2026-01-05 04:45:00Z                                    probe     fired          on time
+    2026-01-05 05:00:00Z                                    probe     fired          on time
+    2026-01-05 05:15:00Z                                    probe     fired          on time
+    2026-01-05 05:30:00Z                                    probe     fired          on time
+    2026-01-05 05:45:00Z                                    probe     fired          on time
+    ");
+}
+
+#[test]
+fn dp_14_programs_get_every_line_and_a_summary() {
+    let line: Vec<&str> = NIGHT.iter().copied().chain(["--json"]).collect();
+    let data = home().run(&line).expect_data();
+    let lines: Vec<Value> = data
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (summary, rows) = lines.split_last().unwrap();
+    let sum = |fired: bool| -> u64 {
+        let verdicts = ["fired", "caught_up"];
+        let of = |row: &&Value| verdicts.contains(&row["verdict"].as_str().unwrap()) == fired;
+        rows.iter()
+            .filter(of)
+            .map(|row| row["slots"].as_u64().unwrap())
+            .sum()
+    };
+    assert_eq!(summary["fired"], sum(true));
+    assert_eq!(summary["skipped"], sum(false));
+    assert_eq!(
+        sum(true) + sum(false),
+        3 + 24,
+        "every slot of the six hours"
+    );
+}
+
+#[test]
+fn a_timeline_is_drawn() {
+    let home = home();
+    let line: Vec<&str> = NIGHT
+        .iter()
+        .copied()
+        .chain(["--svg", "night.svg"])
+        .collect();
+    home.run(&line).expect_data();
+    let drawn = std::fs::read_to_string(home.path().join("night.svg")).unwrap();
+    let marks: Vec<&str> = drawn
+        .lines()
+        .filter(|line| !line.contains('{') && !line.starts_with("<line"))
+        .collect();
+    insta::assert_snapshot!(marks.join("\n"), @r#"
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 168" role="img" aria-labelledby="title">
+    <title id="title">2 schedules, 2026-01-05 00:00 to 2026-01-05 06:00 UTC</title>
+    <style>
+    </style>
+    <rect class="paper" width="960" height="168" rx="8"/>
+    <text class="title" x="24" y="30">2 schedules, 2026-01-05 00:00 to 2026-01-05 06:00 UTC</text>
+    <rect class="away" x="427.7" y="64" width="284.7" height="52"><title>no node from 2026-01-05T01:50:00Z to 2026-01-05T04:10:00Z</title></rect>
+    <g><title>digest: 2 of 3 slots fired</title><text x="24" y="81">digest</text>
+    <circle class="fired" cx="204.0" cy="77" r="3.5"/>
+    <rect class="skipped" x="446.5" y="74" width="3.0" height="6"><title>1 slots from 2026-01-05T02:00:00Z: too_late</title></rect>
+    <path class="caught_up" d="M692.0 71.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z"><title>2026-01-05T04:00:00Z caught up</title></path>
+    </g>
+    <g><title>probe: 15 of 24 slots fired</title><text x="24" y="107">probe</text>
+    <circle class="fired" cx="204.0" cy="103" r="3.5"/>
+    <circle class="fired" cx="234.5" cy="103" r="3.5"/>
+    <circle class="fired" cx="265.0" cy="103" r="3.5"/>
+    <circle class="fired" cx="295.5" cy="103" r="3.5"/>
+    <circle class="fired" cx="326.0" cy="103" r="3.5"/>
+    <circle class="fired" cx="356.5" cy="103" r="3.5"/>
+    <circle class="fired" cx="387.0" cy="103" r="3.5"/>
+    <circle class="fired" cx="417.5" cy="103" r="3.5"/>
+    <rect class="skipped" x="446.5" y="100" width="247.0" height="6"><title>9 slots from 2026-01-05T02:00:00Z: not_caught_up</title></rect>
+    <circle class="fired" cx="722.5" cy="103" r="3.5"/>
+    <circle class="fired" cx="753.0" cy="103" r="3.5"/>
+    <circle class="fired" cx="783.5" cy="103" r="3.5"/>
+    <circle class="fired" cx="814.0" cy="103" r="3.5"/>
+    <circle class="fired" cx="844.5" cy="103" r="3.5"/>
+    <circle class="fired" cx="875.0" cy="103" r="3.5"/>
+    <circle class="fired" cx="905.5" cy="103" r="3.5"/>
+    </g>
+    <g aria-hidden="true"><circle class="fired" cx="30" cy="146" r="3.5"/><text class="faint" x="40" y="150">fired</text><path class="caught_up" d="M94 140.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z"/><text class="faint" x="106" y="150">caught up</text><rect class="skipped" x="182" y="143" width="14" height="6"/><text class="faint" x="204" y="150">skipped</text><rect class="away" x="272" y="140" width="14" height="12"/><text class="faint" x="294" y="150">no node</text></g>
+    </svg>
+    "#);
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused() {
+    let unclear = home().run(&["simulate", "--outage", "two to five"]);
+    insta::assert_snapshot!(unclear, @"
+    error: --outage: `two to five` is no span of a day
+    hint: write it like 02:00-05:00; 23:00-01:00 goes over midnight
+    exit 2
+    ");
+    let nothing = Home::new().run(&["simulate"]);
+    insta::assert_snapshot!(nothing, @"
+    error: there are no schedules to simulate
+    hint: write `[[schedule]]` tables into the configuration, or a DISPATCH file
+    exit 3
+    ");
+}
