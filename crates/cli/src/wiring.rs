@@ -16,7 +16,6 @@ use almanack_core::{
 };
 use almanack_engine::{
     node::{NodeSettings, Ports},
-    planner::Planner,
     reschedule::{Kinds, Rescheduler},
     retention,
     runner::RunnerSettings,
@@ -130,13 +129,7 @@ pub(crate) fn ticker(
     clock: &Arc<CorrectedClock>,
     tally: Arc<Tally>,
 ) -> Ticker {
-    Ticker {
-        planner: Planner::new(store.clone(), clock.clone(), Arc::new(Zones::default())),
-        store,
-        tally,
-        sleeper: sleeper(clock),
-        clock: clock.clone(),
-    }
+    Ticker::new(store, tally, clock.clone(), sleeper(clock))
 }
 
 /// What a node works with.

@@ -283,6 +283,7 @@ impl<'a> Turn<'a> {
     fn take(&mut self, index: usize, slot: Timestamp, standing: Standing, is_last: bool) -> Taken {
         let waited = index == 0 && self.look.schedule.waits_since.is_some();
         if let (Standing::Skipped(reason), false) = (standing, waited) {
+            let reason = self.reason_behind_a_wait(slot).unwrap_or(reason);
             self.ledger.add(slot, Verdict::Skipped(reason), None);
             return Taken::Decided;
         }
@@ -323,6 +324,12 @@ impl<'a> Turn<'a> {
             execute_at,
             caught_up,
         });
+    }
+
+    /// What became due while an earlier slot waited was not planned late: it stood behind that one.
+    fn reason_behind_a_wait(&self, slot: Timestamp) -> Option<Reason> {
+        let since = self.look.schedule.waits_since?;
+        (self.look.ready.due_at(slot) >= since).then_some(Reason::Overlap)
     }
 
     fn overlap(&mut self, slot: Timestamp) {

@@ -136,8 +136,9 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     keeper.beat().await?;
     let retention = settings.retention;
     let zones = Arc::new(Zones::default());
-    let planner = Planner::new(ports.store.clone(), ports.clock.clone(), zones);
     let tally = holdings.tally.clone();
+    let planner =
+        Planner::new(ports.store.clone(), ports.clock.clone(), zones).counting(tally.clone());
     let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
     let duties = Duties {
         ports,

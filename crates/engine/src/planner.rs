@@ -21,7 +21,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::zones::Zones;
+use crate::{tally::Tally, zones::Zones};
 
 pub(crate) use write::{edit, write_of, write_plan};
 
@@ -56,6 +56,7 @@ pub struct Planner {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     zones: Arc<Zones>,
+    tally: Arc<Tally>,
 }
 
 /// Schedules that the store refused, and until when they are left alone.
@@ -68,7 +69,14 @@ impl Planner {
             store,
             clock,
             zones,
+            tally: Arc::default(),
         }
+    }
+
+    /// Counts what it does in `tally` too.
+    #[must_use]
+    pub fn counting(self, tally: Arc<Tally>) -> Self {
+        Self { tally, ..self }
     }
 
     /// Plans until `stop`.
@@ -191,6 +199,7 @@ impl Planner {
             Err(_) => self.write_one_by_one(&writes, set_aside).await?,
         };
         let mut next = None;
+        let before = *planned;
         for (write, applied) in writes.iter().zip(applied) {
             match applied {
                 Applied::Done { .. } => {
@@ -201,6 +210,11 @@ impl Planner {
                 Applied::Lost => planned.lost += 1,
             }
         }
+        let (fired, skipped) = (
+            planned.fired - before.fired,
+            planned.skipped - before.skipped,
+        );
+        self.tally.planned(fired, skipped);
         Ok(next)
     }
 

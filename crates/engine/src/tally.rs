@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Attempts under way and attempts ended, by outcome, since the node started.
+/// What a node has planned and tried since it started.
 #[derive(Debug, Default)]
 pub struct Tally {
     counts: Mutex<Counts>,
@@ -16,6 +16,10 @@ pub struct Tally {
 pub struct Counts {
     /// Attempts whose ending is not written yet.
     pub under_way: u64,
+    /// Slots that fired.
+    pub fired: u64,
+    /// Slots that were skipped.
+    pub skipped: u64,
     /// Endings written, by the outcome's name.
     pub ended: BTreeMap<&'static str, u64>,
 }
@@ -24,6 +28,12 @@ impl Tally {
     /// The numbers now.
     pub fn counts(&self) -> Counts {
         self.lock().clone()
+    }
+
+    pub(crate) fn planned(&self, fired: u64, skipped: u64) {
+        let mut counts = self.lock();
+        counts.fired += fired;
+        counts.skipped += skipped;
     }
 
     pub(crate) fn started(&self, attempts: usize) {

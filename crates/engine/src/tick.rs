@@ -12,10 +12,7 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{
-    planner::{Planned, Planner},
-    tally::Tally,
-};
+use crate::{planner::Planner, tally::Tally, zones::Zones};
 
 /// How often it looks whether the work is done.
 const LOOK_EVERY: SignedDuration = SignedDuration::from_millis(50);
@@ -39,30 +36,39 @@ pub struct Ticked {
 
 /// Ticks a node that is running.
 pub struct Ticker {
-    /// Where tasks and schedules live.
-    pub store: Arc<dyn Store>,
-    /// What plans.
-    pub planner: Planner,
-    /// What the node is doing.
-    pub tally: Arc<Tally>,
-    /// The shared time.
-    pub clock: Arc<dyn Clock>,
-    /// How to wait.
-    pub sleeper: Arc<dyn Sleeper>,
+    store: Arc<dyn Store>,
+    planner: Planner,
+    tally: Arc<Tally>,
+    clock: Arc<dyn Clock>,
+    sleeper: Arc<dyn Sleeper>,
 }
 
 impl Ticker {
+    /// Ticks the node whose tally this is. The node's own planner may be faster with a slot; both count
+    /// in the tally, so that a tick tells of it all the same.
+    pub fn new(
+        store: Arc<dyn Store>,
+        tally: Arc<Tally>,
+        clock: Arc<dyn Clock>,
+        sleeper: Arc<dyn Sleeper>,
+    ) -> Self {
+        let zones = Arc::new(Zones::default());
+        let planner = Planner::new(store.clone(), clock.clone(), zones);
+        Self {
+            planner: planner.counting(tally.clone()),
+            store,
+            tally,
+            clock,
+            sleeper,
+        }
+    }
+
     /// Plans what is due and waits until it has been run, at most for `budget`.
     pub async fn tick(&self, budget: SignedDuration) -> store::Result<Ticked> {
         let ticked_at = self.clock.now();
         let until = ticked_at.saturating_add(budget).unwrap_or(Timestamp::MAX);
-        let before = self.tally.counts().ended;
-        let Planned {
-            mut fired,
-            mut skipped,
-            mut next_look_at,
-            ..
-        } = self.planner.pass().await?;
+        let before = self.tally.counts();
+        let mut planned = self.planner.pass().await?;
         let complete = loop {
             if self.is_idle().await? {
                 break true;
@@ -74,18 +80,16 @@ impl Ticker {
             let next = now.saturating_add(LOOK_EVERY).unwrap_or(now);
             self.sleeper.until(next).await;
             // What waited for its predecessor may go now.
-            let again = self.planner.pass().await?;
-            fired += again.fired;
-            skipped += again.skipped;
-            next_look_at = again.next_look_at;
+            planned = self.planner.pass().await?;
         };
+        let after = self.tally.counts();
         Ok(Ticked {
             ticked_at,
-            fired,
-            skipped,
-            attempts: since(&before, self.tally.counts().ended),
+            fired: after.fired - before.fired,
+            skipped: after.skipped - before.skipped,
+            attempts: since(&before.ended, after.ended),
             complete,
-            next_due_at: self.next_due_at(next_look_at).await?,
+            next_due_at: self.next_due_at(planned.next_look_at).await?,
         })
     }
 

@@ -80,12 +80,12 @@ pub(crate) async fn schedules(
     let quiet_ms = quiet(&planner, load.passes).await?;
     clock.0.store(busy_at.as_microsecond(), Ordering::Relaxed);
     let watch = Stopwatch::start();
-    let planned = planner.pass().await?;
+    let passed = planner.pass().await?;
     Ok(ScheduleFigures {
         schedules: load.count,
         filled_s: rounded(filled_s),
         quiet_ms,
-        fired: planned.fired,
+        fired: passed.fired,
         busy_ms: rounded(watch.seconds() * 1_000.0),
         rss_kb: rss_kb(),
     })
@@ -95,9 +95,9 @@ async fn quiet(planner: &Planner, passes: usize) -> Result<[f64; 3], Error> {
     let mut took = Vec::with_capacity(passes);
     for _ in 0..passes {
         let watch = Stopwatch::start();
-        let planned = planner.pass().await?;
+        let passed = planner.pass().await?;
         took.push(watch.seconds() * 1_000.0);
-        if planned.fired + planned.skipped > 0 {
+        if passed.fired + passed.skipped > 0 {
             return Err(Error::Wrong("a pass that was to be quiet fired".to_owned()));
         }
     }

@@ -209,17 +209,18 @@ impl Definition {
     /// Checks everything that needs no zone and no expression.
     pub(crate) fn check(&self) -> Result<(), Unfit> {
         self.target.check()?;
-        let bounded = |what, value: SignedDuration, max: SignedDuration| {
-            if (SignedDuration::ZERO..=max).contains(&value) {
+        let bounded = |what, value: SignedDuration, min_s: i64, max: SignedDuration| {
+            if (SignedDuration::from_secs(min_s)..=max).contains(&value) {
                 Ok(())
             } else {
-                Err(Unfit::OutOfBounds { what, max })
+                Err(Unfit::OutOfBounds { what, min_s, max })
             }
         };
-        bounded("splay", self.splay, DAY)?;
-        bounded("catch_up_pace", self.catch_up_pace, DAY)?;
-        bounded("grace", self.grace.unwrap_or_default(), GRACE_MAX)?;
-        bounded("retry_for", self.retry_for.unwrap_or_default(), DAY * 7)?;
+        bounded("splay", self.splay, 0, DAY)?;
+        bounded("catch_up_pace", self.catch_up_pace, 0, DAY)?;
+        // With none at all, every slot would be too late: nothing is decided in no time.
+        bounded("grace", self.grace.unwrap_or(PROMPT), 1, GRACE_MAX)?;
+        bounded("retry_for", self.retry_for.unwrap_or_default(), 0, DAY * 7)?;
         if !(1..=MAX_CATCH_UP_MAX).contains(&self.max_catch_up) {
             return Err(Unfit::MaxCatchUp(self.max_catch_up));
         }
@@ -268,10 +269,12 @@ pub enum Unfit {
     #[error(transparent)]
     Target(#[from] Unusable),
     /// Too long or negative.
-    #[error("{what} must be between 0s and {}h", .max.as_hours())]
+    #[error("{what} must be between {min_s}s and {}h", .max.as_hours())]
     OutOfBounds {
         /// Which duration.
         what: &'static str,
+        /// Its lower bound, in seconds.
+        min_s: i64,
         /// Its upper bound.
         max: SignedDuration,
     },

@@ -1,4 +1,4 @@
-//! The planner and the way in for people, on a real store, by a clock that a test moves.
+//! The planner and the way in for people, on both databases, by a clock that a test moves.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -6,7 +6,7 @@ use almanack_core::{
     plan::{
         Definition, Edited, Firing, Origin, Overlap, ScheduleName, Slot, State, Trigger, Verdict,
     },
-    store::{LedgerPage, ScheduleStore, TaskFilter, TaskStore},
+    store::{LedgerPage, Store, TaskFilter},
     target::Target,
     task::{Status, Task},
 };
@@ -15,15 +15,55 @@ use almanack_engine::{
     schedules::{Backfill, Error, Overlapping, Schedules, Wanted},
     zones::Zones,
 };
-use almanack_store::sqlite::SqliteStore;
+use almanack_store::{postgres::PostgresStore, sqlite::SqliteStore};
 use almanack_testkit::{
     clock::ManualClock,
     fixture::{START, at, claim_request},
+    postgres::Schema,
 };
 use jiff::{SignedDuration, Timestamp};
 
+/// Every rule becomes a test on each database.
+macro_rules! on_both {
+    ($($rule:ident),* $(,)?) => {
+        mod sqlite {
+            $(
+                #[tokio::test]
+                async fn $rule() {
+                    let store = super::SqliteStore::in_memory().unwrap();
+                    super::$rule(super::Desk::on(std::sync::Arc::new(store))).await;
+                }
+            )*
+        }
+        mod postgres {
+            $(
+                #[tokio::test]
+                async fn $rule() {
+                    let schema = super::Schema::create().await;
+                    let store = super::PostgresStore::connect(schema.url()).await.unwrap();
+                    super::$rule(super::Desk::on(std::sync::Arc::new(store))).await;
+                }
+            )*
+        }
+    };
+}
+
+on_both!(
+    dp_05_a_slot_fires_once_however_many_planners_look,
+    dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger,
+    a_change_settles_what_was_due_and_keeps_the_history,
+    dp_17_a_pause_is_recorded_with_its_note_when_it_ends,
+    dp_17_a_firing_that_has_not_ended_is_not_overlapped,
+    dp_17_cancel_running_takes_the_predecessor_back,
+    a_backfill_fires_what_did_not_fire_once_and_at_a_pace,
+    dp_18_a_schedule_that_cannot_be_computed_is_parked_alone,
+    dp_18_a_file_with_one_bad_schedule_brings_in_the_others,
+    dp_08_verdicts_tell_fired_from_caught_up,
+    dp_05_a_slower_clock_does_not_decide_a_slot_again,
+);
+
 struct Desk {
-    store: Arc<SqliteStore>,
+    store: Arc<dyn Store>,
     clock: Arc<ManualClock>,
     planner: Planner,
     schedules: Schedules,
@@ -39,8 +79,7 @@ fn hourly() -> Definition {
 }
 
 impl Desk {
-    fn new() -> Self {
-        let store = Arc::new(SqliteStore::in_memory().unwrap());
+    fn on(store: Arc<dyn Store>) -> Self {
         let clock = Arc::new(ManualClock::at(START));
         let zones = Arc::new(Zones::default());
         Self {
@@ -94,9 +133,7 @@ fn tell(row: &Slot) -> String {
 
 const HOUR: i64 = 3_600;
 
-#[tokio::test]
-async fn dp_05_a_slot_fires_once_however_many_planners_look() {
-    let desk = Desk::new();
+async fn dp_05_a_slot_fires_once_however_many_planners_look(desk: Desk) {
     desk.put(hourly()).await.unwrap();
     let zones = Arc::new(Zones::default());
     let other = Planner::new(desk.store.clone(), desk.clock.clone(), zones);
@@ -114,9 +151,7 @@ async fn dp_05_a_slot_fires_once_however_many_planners_look() {
     assert!(!firing.caught_up);
 }
 
-#[tokio::test]
-async fn dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger() {
-    let desk = Desk::new();
+async fn dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger(desk: Desk) {
     desk.put(hourly()).await.unwrap();
     let planned = desk.pass_at(at(5 * HOUR + 60)).await;
     assert_eq!((planned.fired, planned.skipped), (1, 4));
@@ -145,9 +180,7 @@ fn why_of(answer: Result<almanack_engine::schedules::Answer, Error>) -> String {
     answer.unwrap().sentence
 }
 
-#[tokio::test]
-async fn a_change_settles_what_was_due_and_keeps_the_history() {
-    let desk = Desk::new();
+async fn a_change_settles_what_was_due_and_keeps_the_history(desk: Desk) {
     assert_eq!(desk.put(hourly()).await.unwrap(), Some(Edited::Created));
     assert_eq!(desk.put(hourly()).await.unwrap(), None, "already so");
     desk.clock.set(at(HOUR));
@@ -177,9 +210,7 @@ async fn a_change_settles_what_was_due_and_keeps_the_history() {
     );
 }
 
-#[tokio::test]
-async fn dp_17_a_pause_is_recorded_with_its_note_when_it_ends() {
-    let desk = Desk::new();
+async fn dp_17_a_pause_is_recorded_with_its_note_when_it_ends(desk: Desk) {
     desk.put(hourly()).await.unwrap();
     let night = name("nightly");
     let note = Some("moving house".to_owned());
@@ -203,9 +234,7 @@ async fn dp_17_a_pause_is_recorded_with_its_note_when_it_ends() {
     assert!(after.contains("paused by ada: moving house"), "{after}");
 }
 
-#[tokio::test]
-async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped() {
-    let desk = Desk::new();
+async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped(desk: Desk) {
     desk.put(hourly()).await.unwrap();
     desk.pass_at(at(HOUR)).await;
     desk.pass_at(at(2 * HOUR)).await;
@@ -231,9 +260,7 @@ async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped() {
     assert_eq!(firing.trigger, Trigger::Manual);
 }
 
-#[tokio::test]
-async fn dp_17_cancel_running_takes_the_predecessor_back() {
-    let desk = Desk::new();
+async fn dp_17_cancel_running_takes_the_predecessor_back(desk: Desk) {
     let definition = Definition {
         overlap: Overlap::CancelRunning,
         ..hourly()
@@ -256,9 +283,7 @@ async fn dp_17_cancel_running_takes_the_predecessor_back() {
     assert_eq!(statuses, [Status::Cancelled, Status::Init]);
 }
 
-#[tokio::test]
-async fn a_backfill_fires_what_did_not_fire_once_and_at_a_pace() {
-    let desk = Desk::new();
+async fn a_backfill_fires_what_did_not_fire_once_and_at_a_pace(desk: Desk) {
     desk.put(hourly()).await.unwrap();
     desk.pass_at(at(3 * HOUR)).await;
     assert_eq!(desk.ledger().await, ["09:00 too_late x2", "11:00 fired"]);
@@ -293,9 +318,7 @@ async fn a_backfill_fires_what_did_not_fire_once_and_at_a_pace() {
     }
 }
 
-#[tokio::test]
-async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone() {
-    let desk = Desk::new();
+async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(desk: Desk) {
     desk.put(hourly()).await.unwrap();
     let other = name("other");
     desk.schedules
@@ -329,9 +352,7 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone() {
     assert_eq!(planned.fired, 1, "mended by a change; the other still runs");
 }
 
-#[tokio::test]
-async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others() {
-    let desk = Desk::new();
+async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(desk: Desk) {
     let want = |name_: &str, expression: &str| Wanted {
         name: name(name_),
         definition: Definition {
@@ -385,9 +406,7 @@ async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others() {
     );
 }
 
-#[tokio::test]
-async fn dp_08_verdicts_tell_fired_from_caught_up() {
-    let desk = Desk::new();
+async fn dp_08_verdicts_tell_fired_from_caught_up(desk: Desk) {
     desk.put(hourly()).await.unwrap();
     desk.pass_at(at(HOUR + 20 * 60)).await;
     let answer = desk
@@ -403,9 +422,7 @@ async fn dp_08_verdicts_tell_fired_from_caught_up() {
     );
 }
 
-#[tokio::test]
-async fn dp_05_a_slower_clock_does_not_decide_a_slot_again() {
-    let desk = Desk::new();
+async fn dp_05_a_slower_clock_does_not_decide_a_slot_again(desk: Desk) {
     desk.put(hourly()).await.unwrap();
     desk.pass_at(at(HOUR)).await;
     // Somebody whose clock is two seconds behind changes the schedule.

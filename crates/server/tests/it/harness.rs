@@ -67,14 +67,8 @@ pub(crate) fn ticker(
     clock: &Arc<ManualClock>,
     sleeper: Arc<dyn Sleeper>,
 ) -> Arc<Ticker> {
-    let zones = Arc::new(Zones::default());
-    Arc::new(Ticker {
-        store: store.clone(),
-        planner: Planner::new(store.clone(), clock.clone(), zones),
-        tally: Arc::default(),
-        clock: clock.clone(),
-        sleeper,
-    })
+    let tally = Arc::default();
+    Arc::new(Ticker::new(store.clone(), tally, clock.clone(), sleeper))
 }
 
 pub(crate) struct Answer {

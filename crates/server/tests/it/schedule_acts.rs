@@ -68,7 +68,7 @@ async fn dp_17_a_pause_says_who_why_and_until_when() {
         .get(&format!("{NIGHTLY}/why?at=2026-01-05T10:00:00Z"))
         .await
         .json();
-    assert_snapshot!(why["sentence"].as_str().unwrap(), @"2026-01-05T10:00:00Z was skipped: the schedule was paused by anonymous: holiday (with 1 others, 2026-01-05T09:00:00Z to 2026-01-05T10:00:00Z).");
+    assert_snapshot!(why["sentence"].as_str().unwrap(), @"2026-01-05T10:00:00Z was skipped: the schedule was paused by anonymous: holiday (one of 2 in a row, 2026-01-05T09:00:00Z to 2026-01-05T10:00:00Z).");
 }
 
 #[tokio::test]

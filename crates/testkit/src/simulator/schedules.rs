@@ -14,8 +14,8 @@
 //!   runner ─────────────────────────────────────┘
 //! ```
 //!
-//! The oracle is independent: [`rule`] lists the slots that each definition names while it is in force,
-//! from the civil calendar, one by one; [`chronicle`] knows when things really happened; and [`checks`]
+//! The oracle is independent: `rule` lists the slots that each definition names while it is in force,
+//! from the civil calendar, one by one; `chronicle` knows when things really happened; and `checks`
 //! match each slot to exactly one row of the ledger, whose verdict must have a cause that was injected.
 
 mod checks;

@@ -178,7 +178,7 @@ fn dp_17_a_slot_meets_a_firing_that_has_not_ended() {
             now: "10:10:00",
             waits: true,
             running: false,
-            told: "08:00:00=caught_up, 09:00:00=too_late, 10:00:00=overlap, next 11:00:00",
+            told: "08:00:00=caught_up, 09:00:00..10:00:00x2=overlap, next 11:00:00",
             ..running
         },
         Case {
@@ -406,6 +406,11 @@ fn dp_18_what_cannot_work_is_refused_with_its_reason() {
             "0 8 * * *",
             r#"{"splay":"25h"}"#,
             "splay must be between 0s and 24h",
+        ),
+        (
+            "0 8 * * *",
+            r#"{"grace":"0s"}"#,
+            "grace must be between 1s and 8784h",
         ),
         (
             "0 8 * * *",
