@@ -1,7 +1,9 @@
-//! Standard Webhooks signatures: the receiver can tell that a call is ours, recent and unaltered.
+//! Standard Webhooks signatures: the receiver can tell that a call is ours, recent and unaltered; and so
+//! can we, of calls that others sign with a secret of ours.
 
 use std::fmt;
 
+use almanack_core::signature::Verifier;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hmac::{Hmac, Mac};
 use jiff::Timestamp;
@@ -17,7 +19,7 @@ const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 #[error("a webhook secret is `whsec_` followed by the base64 of 24 to 64 random bytes")]
 pub struct BadSecret;
 
-/// A key to sign callbacks with.
+/// A key to sign calls with, and to check them by.
 #[derive(Clone)]
 pub struct SigningKey(Hmac<Sha256>);
 
@@ -40,13 +42,28 @@ impl SigningKey {
 
     /// The value of `webhook-signature` for a call with this id, time and body.
     pub fn sign(&self, id: &str, at: Timestamp, body: &[u8]) -> String {
+        let mac = self.mac(id, at, body);
+        format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+    }
+
+    fn mac(&self, id: &str, at: Timestamp, body: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.0.clone();
         mac.update(id.as_bytes());
         mac.update(b".");
         mac.update(at.as_second().to_string().as_bytes());
         mac.update(b".");
         mac.update(body);
-        format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+        mac
+    }
+}
+
+impl Verifier for SigningKey {
+    fn verifies(&self, id: &str, at: Timestamp, body: &[u8], signature: &str) -> bool {
+        let Ok(given) = STANDARD.decode(signature) else {
+            return false;
+        };
+        // Compares in constant time.
+        self.mac(id, at, body).verify_slice(&given).is_ok()
     }
 }
 
@@ -65,6 +82,26 @@ mod tests {
             br#"{"test": 2432232314}"#,
         );
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn verifies_what_it_signed_and_nothing_else() {
+        let key = SigningKey::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let at = Timestamp::from_second(1_614_265_330).unwrap();
+        let later = Timestamp::from_second(1_614_265_331).unwrap();
+        let signed = key.sign("a", at, b"{}");
+        let signature = signed.strip_prefix("v1,").unwrap();
+        assert!(key.verifies("a", at, b"{}", signature));
+        for (id, at, body, signature) in [
+            ("b", at, &b"{}"[..], signature),
+            ("a", later, b"{}", signature),
+            ("a", at, b"{} ", signature),
+            ("a", at, b"{}", &signature[..20]),
+            ("a", at, b"{}", ""),
+            ("a", at, b"{}", "not base64!"),
+        ] {
+            assert!(!key.verifies(id, at, body, signature), "{id} {signature}");
+        }
     }
 
     #[test]

@@ -13,10 +13,17 @@ use crate::{config::environment::SET, failure::EXIT_CODES};
 mod chain;
 mod import;
 mod next;
+mod schedule;
+mod simulate;
 
 pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
+pub(crate) use schedule::{
+    BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
+    SchedulePutArguments, TickArguments, WhyArguments,
+};
+pub(crate) use simulate::SimulateArguments;
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
@@ -83,9 +90,19 @@ pub(crate) enum Command {
     /// Put, look at and withdraw tasks
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Put, look at, pause and fire schedules
+    #[command(subcommand)]
+    Schedule(ScheduleCommand),
+    /// Tell why a schedule fired or did not fire at a time
+    Why(WhyArguments),
+    /// Make one pass of everything that is due, and leave
+    Tick(TickArguments),
     /// Show when a schedule expression fires, in words and in times
     #[command(after_help = next::NEXT_HELP)]
     Next(NextArguments),
+    /// Show what the configured schedules would do, without doing it
+    #[command(after_help = simulate::SIMULATE_HELP)]
+    Simulate(SimulateArguments),
     /// Show schedules of other programs as Almanack's, and what differs
     #[command(after_help = import::IMPORT_HELP)]
     Import(ImportArguments),
@@ -100,7 +117,7 @@ pub(crate) enum Command {
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),
-    /// Measure the task engine on a scratch store of its own
+    /// Measure the engine on a scratch store of its own
     #[command(subcommand)]
     Bench(BenchCommand),
     /// Write a completion script for a shell
@@ -198,6 +215,8 @@ pub(crate) struct ArticleServiceArguments {
 pub(crate) enum BenchCommand {
     /// Everything, beside the given database; cleans up after itself
     Tasks(LoadArguments),
+    /// What many schedules cost: a quiet second, a busy minute, memory; beside the given database
+    Schedules(ScheduleLoadArguments),
     /// One phase on the given database itself, as a column of a comparison
     Phase {
         /// Which phase
@@ -230,6 +249,20 @@ fn some(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err("write a whole number, 1 or more".to_owned()),
         Ok(number) => Ok(number),
     }
+}
+
+/// How many schedules.
+#[derive(Debug, Args)]
+pub(crate) struct ScheduleLoadArguments {
+    /// Schedules in the store, spread over the year
+    #[arg(long, default_value_t = 1_000_000, value_parser = some)]
+    pub(crate) count: usize,
+    /// Of these, due in the same minute
+    #[arg(long, default_value_t = 1_000, value_parser = some)]
+    pub(crate) due: usize,
+    /// Passes with nothing due
+    #[arg(long, default_value_t = 200, value_parser = some)]
+    pub(crate) passes: usize,
 }
 
 /// How much of everything.

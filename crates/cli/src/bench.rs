@@ -6,6 +6,7 @@
 
 mod lateness;
 mod moves;
+mod schedules;
 mod throughput;
 
 use std::{
@@ -41,6 +42,7 @@ use crate::wiring;
 
 pub(crate) use lateness::lateness;
 pub(crate) use moves::moves;
+pub(crate) use schedules::{ScheduleFigures, ScheduleLoad, schedules};
 pub(crate) use throughput::{drain, enqueue};
 
 /// The kind of every measured task.

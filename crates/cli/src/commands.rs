@@ -26,8 +26,11 @@ mod guard;
 mod hub;
 mod import;
 mod next;
+mod schedule;
 mod serve;
+mod simulate;
 mod task;
+mod tick;
 mod token;
 mod world;
 
@@ -50,6 +53,7 @@ pub(crate) fn dispatch(
         }
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
+        Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
         Command::Import(arguments) => import::run(arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
@@ -62,13 +66,28 @@ pub(crate) fn dispatch(
             inputs.flags.extend(serve.settings());
             let loaded = config::load(&inputs, Need::Everything);
             output.note(&loaded.report.render(Severity::Warning));
-            serve::run(&checked(loaded)?, &inputs.environment, output)
+            serve::run(&checked(loaded)?, &inputs, output)
         }
         Command::Task(command) => {
             let errand = task::errand(command);
             wait_for(async {
                 task::run(&Desk::open(&inputs, errand).await?, command, output).await
             })
+        }
+        Command::Schedule(command) => {
+            let errand = schedule::errand(command);
+            wait_for(async {
+                let desk = Desk::open(&inputs, errand).await?;
+                schedule::run(&desk, &inputs, command, output).await
+            })
+        }
+        Command::Why(arguments) => wait_for(async {
+            let desk = Desk::open(&inputs, Errand::Existing).await?;
+            schedule::why(&desk, arguments, output).await
+        }),
+        Command::Tick(arguments) => {
+            let loaded = config::load(&inputs, Need::Everything);
+            tick::run(&checked(loaded)?, &inputs, arguments, output)
         }
         Command::Token(command) => {
             let errand = token::errand(command);

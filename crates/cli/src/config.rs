@@ -15,20 +15,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub(crate) mod dispatch;
 pub(crate) mod environment;
 pub(crate) mod file;
 pub(crate) mod key;
 pub(crate) mod layer;
 pub(crate) mod reader;
 pub(crate) mod report;
+pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod settings;
 pub(crate) mod source;
 pub(crate) mod value;
 
-use layer::Layer;
+use file::Document;
 use reader::{Effective, Reader};
 use report::{Problem, Report};
+use schedule::{FileSchedules, idle};
 pub(crate) use settings::Settings;
 use source::Source;
 
@@ -57,19 +60,46 @@ pub(crate) struct Inputs {
     pub(crate) flags: Vec<(String, String, String)>,
 }
 
+impl Inputs {
+    /// The file to read, and whether somebody asked for it.
+    pub(crate) fn file(&self) -> (PathBuf, bool) {
+        let variable = self.environment.get(FILE_VARIABLE).map(PathBuf::from);
+        let asked = self.file.clone().or(variable);
+        let is_asked = asked.is_some();
+        (asked.unwrap_or_else(|| FILE_DEFAULT.into()), is_asked)
+    }
+}
+
 /// What loading came to.
 pub(crate) struct Loaded {
     /// The settings, unless there were errors.
     pub(crate) settings: Option<Settings>,
     /// What is in force, with origins; with errors, what would be.
     pub(crate) effective: Vec<Effective>,
-    /// What is wrong.
+    /// What is wrong with the settings.
     pub(crate) report: Report,
+    /// The file's schedules. A bad one stops nobody, so it is no part of the report.
+    pub(crate) schedules: FileSchedules,
+}
+
+impl Loaded {
+    /// What is wrong with anything in the file, from the top down.
+    pub(crate) fn whole_report(&self) -> Report {
+        let mut report = self.report.clone();
+        report.problems.extend_from_slice(&self.schedules.problems);
+        report.problems.sort_by_key(Problem::reading_order);
+        report
+    }
 }
 
 /// Reads and checks the configuration.
 pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
-    let (source, layer, problems) = lay_over(inputs);
+    let (source, document) = lay_over(inputs);
+    let Document {
+        layer,
+        problems,
+        schedules,
+    } = document;
     let folder = source
         .as_ref()
         .and_then(|source| Path::new(&source.name).parent());
@@ -90,6 +120,9 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         effective,
         ..
     } = reader;
+    if need == Need::Everything {
+        problems.extend(idle::warnings(&schedules.wanted, &settings));
+    }
     problems.sort_by_key(Problem::reading_order);
     let report = Report { source, problems };
     let settings = (!report.has_errors()).then_some(settings);
@@ -97,35 +130,34 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         settings,
         effective,
         report,
+        schedules,
     }
 }
 
 /// All layers in one, the file they came from, and what is wrong with their shape.
-fn lay_over(inputs: &Inputs) -> (Option<Source>, Layer, Vec<Problem>) {
-    let (mut source, mut problems) = match read_source(inputs) {
-        Ok(source) => (source, Vec::new()),
-        Err(problem) => (None, vec![problem]),
+fn lay_over(inputs: &Inputs) -> (Option<Source>, Document) {
+    let (mut source, missing) = match read_source(inputs) {
+        Ok(source) => (source, None),
+        Err(problem) => (None, Some(problem)),
     };
-    let (mut layer, found) = source.as_mut().map(file::read).unwrap_or_default();
-    problems.extend(found);
-    let (above, found) = environment::read(&inputs.environment, &layer);
-    layer.extend(above);
-    problems.extend(found);
+    let mut document = source.as_mut().map(file::read).unwrap_or_default();
+    document.problems.splice(0..0, missing);
+    let (above, found) = environment::read(&inputs.environment, &document.layer);
+    document.layer.extend(above);
+    document.problems.extend(found);
     let (above, found) = environment::read_flags(&inputs.flags);
-    layer.extend(above);
-    problems.extend(found);
-    (source, layer, problems)
+    document.layer.extend(above);
+    document.problems.extend(found);
+    (source, document)
 }
 
 /// A file that was asked for must exist; the default one may be missing.
 fn read_source(inputs: &Inputs) -> Result<Option<Source>, Problem> {
-    let variable = inputs.environment.get(FILE_VARIABLE).map(PathBuf::from);
-    let asked = inputs.file.clone().or(variable);
-    let path = asked.clone().unwrap_or_else(|| FILE_DEFAULT.into());
+    let (path, asked) = inputs.file();
     let name = path.display().to_string();
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Some(Source::new(name, text))),
-        Err(error) if error.kind() == ErrorKind::NotFound && asked.is_none() => Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound && !asked => Ok(None),
         Err(error) => {
             let hint = "name the file with --config FILE or ALMANACK_CONFIG";
             Err(Problem::error(format!("cannot read `{name}`: {error}"), None).hint(hint))

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io};
 
 use almanack_core::{reschedule::NothingThere, store, task::Identity};
-use almanack_engine::reschedule;
+use almanack_engine::{reschedule, schedules};
 use serde_json::json;
 
 use crate::{
@@ -230,6 +230,31 @@ impl From<reschedule::Error> for Failure {
                 };
                 Self::new(Exit::Usage, what).hint(hint)
             }
+        }
+    }
+}
+
+impl From<schedules::Error> for Failure {
+    fn from(error: schedules::Error) -> Self {
+        let what = error.to_string();
+        match error {
+            schedules::Error::Unknown { .. } => {
+                Self::new(Exit::NotFound, what).hint("`almanack schedule list` shows all")
+            }
+            schedules::Error::Store(error) => error.into(),
+            schedules::Error::Contended { .. } | schedules::Error::Moved { .. } => {
+                Self::new(Exit::Failed, what).hint("try again")
+            }
+            schedules::Error::Overlaps { .. } => {
+                Self::new(Exit::Failed, what).hint("--force fires all the same")
+            }
+            schedules::Error::Managed { .. } | schedules::Error::NotNow { .. } => {
+                Self::new(Exit::Failed, what)
+            }
+            schedules::Error::Unfit(_)
+            | schedules::Error::Range { .. }
+            | schedules::Error::Note { .. }
+            | schedules::Error::Invalid(_) => Self::new(Exit::Usage, what),
         }
     }
 }

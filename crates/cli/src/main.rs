@@ -15,6 +15,7 @@ mod config;
 mod failure;
 mod output;
 mod process;
+mod reload;
 mod suggest;
 mod view;
 mod when;

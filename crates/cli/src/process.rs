@@ -3,23 +3,25 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::pause;
-use almanack_core::{store::Store, time::Clock};
-use almanack_engine::{
-    handlers::Handlers,
-    node::{self, AdmittedNode, Ports},
+use almanack_core::{
+    signature::Verifier,
+    store::Store,
+    time::{Clock, Sleeper},
 };
-use almanack_server::{AppState, Limits, access::Access};
-use jiff::Timestamp;
+use almanack_engine::node::{self, AdmittedNode, Ports};
+use almanack_server::{AppState, Limits, Tick, access::Access};
+use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{
     net::TcpListener,
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Settings, settings::Node},
+    config::{Inputs, Settings, settings::Node},
     failure::{Exit, Failure},
+    reload::Files,
     wiring,
 };
 
@@ -43,6 +45,10 @@ pub(crate) struct Process {
     /// Where its tasks live.
     pub(crate) store: Arc<dyn Store>,
     node: AdmittedNode,
+    files: Files,
+    reload_every: Option<SignedDuration>,
+    clock: Arc<dyn Clock>,
+    sleeper: Arc<dyn Sleeper>,
     listener: TcpListener,
     app: axum::Router,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
@@ -50,11 +56,8 @@ pub(crate) struct Process {
     leave_within: Duration,
 }
 
-/// Opens the database, admits the node and takes the address.
-pub(crate) async fn start(
-    settings: &Settings,
-    environment: &BTreeMap<String, String>,
-) -> Result<Process, Failure> {
+/// Opens the database, admits the node, takes the address and reads the schedules.
+pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Process, Failure> {
     let listen_at = settings.server.listen;
     // Where there is no database there are no tokens, and a refusal must not leave one behind.
     if !listen_at.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
@@ -68,11 +71,28 @@ pub(crate) async fn start(
     let address = listener
         .local_addr()
         .map_err(|error| Failure::new(Exit::Failed, format!("listen: {error}")))?;
-    let entropy = wiring::entropy();
-    let node_name = node_name(&settings.node, environment, entropy.next_u64());
-    let handler = wiring::callback_handler(settings, clock.clone())?;
+    let environment = &inputs.environment;
+    let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
+    // Before the node is admitted, which counts already.
+    let metrics = install_metrics()?;
+    let ports = wiring::ports(settings, environment, store.clone(), clock.clone())?;
+    let sleeper = ports.sleeper.clone();
+    let node = admit(ports, settings, node_name.clone()).await?;
+    // Only now the clock is right.
+    let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
+    let mut files = Files::new(inputs.clone(), schedules.clone());
+    files.sync().await?;
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
+        schedules,
+        tick: Tick {
+            ticker: Some(Arc::new(wiring::ticker(
+                store.clone(),
+                &clock,
+                node.tally(),
+            ))),
+            verifier: verifier(settings),
+        },
         store: store.clone(),
         clock: clock.clone(),
         access,
@@ -81,28 +101,39 @@ pub(crate) async fn start(
             batch_items_max: settings.limits.batch_items,
             ..Limits::default()
         },
-        metrics: install_metrics()?,
+        metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
-    let ports = Ports {
-        store: store.clone(),
-        sleeper: wiring::sleeper(&clock),
-        clock,
-        entropy,
-        handlers: Handlers::new(Arc::new(handler)),
-    };
-    let admitted = node::admit(ports, wiring::node_settings(settings, node_name.clone())).await;
-    let node = admitted.map_err(refused)?;
     Ok(Process {
         node_name,
         address,
         answers,
         store,
         node,
+        files,
+        reload_every: settings.schedules.reload,
+        clock,
+        sleeper,
         listener,
         app,
         leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+/// Knows the secret by which ticks are signed.
+fn verifier(settings: &Settings) -> Option<Arc<dyn Verifier>> {
+    let key = settings.tick.key.clone()?;
+    Some(Arc::new(key))
+}
+
+/// Registers a node and proves that it may work.
+pub(crate) async fn admit(
+    ports: Ports,
+    settings: &Settings,
+    name: String,
+) -> Result<AdmittedNode, Failure> {
+    let admitted = node::admit(ports, wiring::node_settings(settings, name)).await;
+    admitted.map_err(refused)
 }
 
 impl Process {
@@ -131,11 +162,17 @@ impl Process {
                 }
             }
         };
+        let reading = self.files.run(
+            self.reload_every,
+            (self.clock, self.sleeper),
+            hear(SignalKind::hangup())?,
+            stop.clone(),
+        );
         let working = async {
-            self.node.run(stop).await;
+            Box::pin(self.node.run(stop)).await;
             drained.cancel();
         };
-        let (served, ()) = tokio::join!(answering, working);
+        let (served, (), ()) = tokio::join!(answering, working, reading);
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
 }
@@ -154,9 +191,7 @@ async fn too_late(drained: &CancellationToken) {
 pub(crate) fn stop_signal() -> Result<CancellationToken, Failure> {
     let stop = CancellationToken::new();
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
-        let listened = signal(kind);
-        let mut signal = listened
-            .map_err(|error| Failure::new(Exit::Failed, format!("listen for signals: {error}")))?;
+        let mut signal = hear(kind)?;
         let stop = stop.clone();
         tokio::spawn(async move {
             signal.recv().await;
@@ -164,6 +199,10 @@ pub(crate) fn stop_signal() -> Result<CancellationToken, Failure> {
         });
     }
     Ok(stop)
+}
+
+fn hear(kind: SignalKind) -> Result<Signal, Failure> {
+    signal(kind).map_err(|error| Failure::new(Exit::Failed, format!("listen for signals: {error}")))
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
@@ -231,7 +270,11 @@ fn whom(access: &Access) -> &'static str {
 
 /// What this node is called: as configured, or after the machine, with an ending that tells two
 /// nodes on one machine apart.
-fn node_name(node: &Node, environment: &BTreeMap<String, String>, chance: u64) -> String {
+pub(crate) fn node_name(
+    node: &Node,
+    environment: &BTreeMap<String, String>,
+    chance: u64,
+) -> String {
     if let Some(name) = &node.name {
         return name.clone();
     }

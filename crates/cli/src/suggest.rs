@@ -18,6 +18,18 @@ pub(crate) fn nearest<'a>(
         .map(|(_, name)| name)
 }
 
+/// What to write instead of a time zone that there is not.
+pub(crate) fn zone(given: &str) -> String {
+    let known: Vec<String> = jiff::tz::db()
+        .available()
+        .map(|known| known.as_str().to_owned())
+        .collect();
+    match nearest(given, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "zones look like Europe/Berlin".to_owned(),
+    }
+}
+
 /// How many single-letter slips lead from one word to the other.
 fn slips(from: &str, to: &str) -> usize {
     let from: Vec<char> = from.chars().collect();

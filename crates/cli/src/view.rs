@@ -1,5 +1,7 @@
 //! Tasks, receipts and histories as `--json` shows them: the names are the API's.
 
+mod schedule;
+
 use almanack_core::{
     history::{Attempt, Decision, Happening},
     reschedule::Receipt,
@@ -9,6 +11,8 @@ use almanack_core::{
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
+
+pub(crate) use schedule::{edit, schedule, slot};
 
 /// One row of a task's life.
 #[derive(Debug, Serialize)]

@@ -97,6 +97,15 @@ pub(crate) fn parse_at(text: &str, now: Timestamp) -> Result<Timestamp, Unclear>
     }
 }
 
+/// The same, where a wall-clock time without a zone is one in `zone`.
+pub(crate) fn parse_at_in(text: &str, now: Timestamp, zone: &str) -> Result<Timestamp, Unclear> {
+    let text = text.trim();
+    parse_at(text, now).or_else(|unclear| match text.parse::<DateTime>() {
+        Ok(_) if text.len() > DATE_CHARS && !has_long_year(text) => in_zone(text, zone),
+        _ => Err(unclear),
+    })
+}
+
 fn at_or_advice(text: &str) -> Result<Timestamp, Unclear> {
     if let Ok(zoned) = text.parse::<Zoned>() {
         return Ok(to_micros(zoned.timestamp()));

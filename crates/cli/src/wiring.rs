@@ -1,5 +1,7 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+mod targets;
+
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use almanack_adapters::{
@@ -13,10 +15,15 @@ use almanack_core::{
     time::{Clock, CorrectedClock, Entropy, Sleeper},
 };
 use almanack_engine::{
-    node::NodeSettings,
+    node::{NodeSettings, Ports},
+    planner::Planner,
     reschedule::{Kinds, Rescheduler},
     retention,
     runner::RunnerSettings,
+    schedules::Schedules,
+    tally::Tally,
+    tick::Ticker,
+    zones::Zones,
 };
 use almanack_store::{Location, sqlite};
 use jiff::SignedDuration;
@@ -91,8 +98,9 @@ pub(crate) fn durability(database: &Database) -> sqlite::Durability {
 /// Which kinds somebody would know how to try: those with an address.
 pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = settings.kinds.iter().filter(|(_, kind)| kind.url.is_some());
+    let with_address = with_address.map(|(kind, _)| kind.clone());
     Kinds {
-        configured: with_address.map(|(kind, _)| kind.clone()).collect(),
+        configured: with_address.chain(targets::dispatch_kind().ok()).collect(),
         max_retry: settings
             .kinds
             .iter()
@@ -109,6 +117,42 @@ pub(crate) fn rescheduler(
     clock: Arc<dyn Clock>,
 ) -> Rescheduler {
     Rescheduler::new(store, clock, kinds(settings))
+}
+
+/// The way in for what people want of schedules.
+pub(crate) fn schedules(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Schedules {
+    Schedules::new(store, clock, Arc::new(Zones::default()))
+}
+
+/// Makes passes of everything due on the node whose tally this is.
+pub(crate) fn ticker(
+    store: Arc<dyn Store>,
+    clock: &Arc<CorrectedClock>,
+    tally: Arc<Tally>,
+) -> Ticker {
+    Ticker {
+        planner: Planner::new(store.clone(), clock.clone(), Arc::new(Zones::default())),
+        store,
+        tally,
+        sleeper: sleeper(clock),
+        clock: clock.clone(),
+    }
+}
+
+/// What a node works with.
+pub(crate) fn ports(
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+    store: Arc<dyn Store>,
+    clock: Arc<CorrectedClock>,
+) -> Result<Ports, Failure> {
+    Ok(Ports {
+        handlers: targets::handlers(settings, environment, &store, &clock)?,
+        store,
+        sleeper: sleeper(&clock),
+        clock,
+        entropy: entropy(),
+    })
 }
 
 /// What a node is told about itself.

@@ -72,7 +72,28 @@ pub struct Options<'a> {
     pub with_users: bool,
 }
 
+impl Options<'_> {
+    /// The zone's own spelling of `tz`.
+    fn zone(&self) -> Option<String> {
+        self.tz
+            .map(|tz| zone_named(tz).unwrap_or_else(|| tz.to_owned()))
+    }
+}
+
 impl Import {
+    /// Takes a schedule, unless it says what an earlier one says: that would fire twice.
+    fn take(&mut self, imported: Imported) {
+        let same = |earlier: &&Imported| earlier.definition == imported.definition;
+        let Some(earlier) = self.schedules.iter().find(same) else {
+            return self.schedules.push(imported);
+        };
+        let reason = Reason::Same {
+            line: earlier.place.line,
+        };
+        let place = imported.place;
+        self.problems.push(Problem { place, reason });
+    }
+
     /// Says something about all schedules, once.
     fn differ(&mut self, difference: Difference) {
         if !self.differences.contains(&difference) {

@@ -24,6 +24,7 @@ pub mod place;
 pub mod plan;
 pub mod reschedule;
 pub mod schedule;
+pub mod signature;
 pub mod store;
 pub mod target;
 pub mod task;

@@ -20,6 +20,7 @@
 //! - A look is bounded. What does not fit is left for the next one, which is due at once.
 //! - The outcome of a firing never moves the cursor: a schedule does not die because a run died.
 
+mod compare;
 mod definition;
 mod firing;
 mod ledger;
@@ -32,6 +33,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use ledger::Ledger;
 
+pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
 pub(crate) use definition::derived_name;
 pub use definition::{
     CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, NAME_BYTES_MAX, OnResume, Overlap,
@@ -45,8 +47,10 @@ pub use why::{Facts, why};
 /// Slots decided in one look. A schedule of every second that slept for a year takes 6,300 looks of
 /// about a millisecond, and everybody else gets their turn in between.
 pub const SLOTS_MAX: usize = 5_000;
-/// How soon a slot that waits for its predecessor is looked at again.
+/// How soon a slot that waits for its predecessor is looked at again, at first.
 pub const WAIT_EVERY: SignedDuration = SignedDuration::from_secs(1);
+/// And at last: every look is a write, and who has waited for an hour can wait for a moment more.
+pub const WAIT_EVERY_MAX: SignedDuration = SignedDuration::from_secs(10);
 
 /// A schedule, seen at an instant.
 #[derive(Debug, Clone, Copy)]
@@ -110,9 +114,10 @@ pub fn plan(look: Look<'_>) -> Plan {
     }
 }
 
-/// Ends a pause at `look.now`: what fell into it is recorded.
+/// Ends a pause at `look.now`, or when it had ended by itself: what fell into it is recorded.
 pub fn resume(look: Look<'_>, pause: &Pause) -> Plan {
-    lift(look, pause, just_after(look.now))
+    let end = just_after(look.now);
+    lift(look, pause, pause.until.map_or(end, |until| until.min(end)))
 }
 
 /// Decides everything up to `look.now` and leaves nothing to wait: the schedule is about to change, and
@@ -128,20 +133,26 @@ pub fn settle(look: Look<'_>) -> Plan {
     }
 }
 
+/// What waits when a schedule changes is skipped: for its predecessor, or, its slot having come, for its
+/// part of the splay. Afterwards every slot up to now is in the ledger, because the next definition's
+/// slots begin after now.
 fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
-    let (Some(slot), Some(_)) = (plan.next_at, plan.waits_since) else {
+    let Look { ready, now, .. } = look;
+    if plan.resumes || plan.is_partial(now) {
         return plan;
-    };
-    let mut ledger = Ledger::new(look.schedule.revision, look.now);
-    let mut next = Some(slot);
-    while let Some(slot) = next.filter(|slot| look.ready.due_at(*slot) <= look.now) {
-        ledger.add(slot, Verdict::Skipped(Reason::Changed), look.running);
-        next = look.ready.next_after(slot);
+    }
+    let mut ledger = Ledger::new(look.schedule.revision, now);
+    let mut next = plan.next_at;
+    while let Some(slot) = next.filter(|slot| *slot <= now) {
+        let due = ready.due_at(slot) <= now;
+        let waited_for = if due { look.running } else { Some("its splay") };
+        ledger.add(slot, Verdict::Skipped(Reason::Changed), waited_for);
+        next = ready.next_after(slot);
     }
     plan.slots.append(&mut ledger.into_rows());
     plan.next_at = next;
     plan.waits_since = None;
-    plan.look_at = next.map(|next| look.ready.due_at(next));
+    plan.look_at = next.map(|next| ready.due_at(next));
     plan
 }
 
@@ -323,11 +334,13 @@ impl<'a> Turn<'a> {
         let Look { ready, now, .. } = self.look;
         let waited = self.look.schedule.waits_since;
         let first = self.look.schedule.next_at;
-        let later = now.saturating_add(WAIT_EVERY).unwrap_or(now);
         let (next_at, waits_since, look_at) = match waits_at {
             // Still the same slot, still waiting.
-            Some(slot) if Some(slot) == first => (Some(slot), waited.or(Some(now)), Some(later)),
-            Some(slot) => (Some(slot), Some(now), Some(later)),
+            Some(slot) if Some(slot) == first => {
+                let since = waited.unwrap_or(now);
+                (Some(slot), Some(since), Some(wait_until(since, now)))
+            }
+            Some(slot) => (Some(slot), Some(now), Some(wait_until(now, now))),
             None if partial => (rest, None, Some(now)),
             None => (rest, None, rest.map(|slot| ready.due_at(slot))),
         };
@@ -341,6 +354,12 @@ impl<'a> Turn<'a> {
             look_at,
         }
     }
+}
+
+/// When to look again at a slot that has waited since `since`: after a tenth of that time.
+fn wait_until(since: Timestamp, now: Timestamp) -> Timestamp {
+    let wait = (now.duration_since(since) / 10).clamp(WAIT_EVERY, WAIT_EVERY_MAX);
+    now.saturating_add(wait).unwrap_or(now)
 }
 
 /// Ends a pause at `end`: records what fell into it, and catches up its last slot where that is wished.

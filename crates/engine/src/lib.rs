@@ -15,6 +15,7 @@ pub mod keeper;
 pub mod lock;
 pub mod node;
 pub mod planner;
+pub mod rehearsal;
 pub mod reschedule;
 pub mod retention;
 pub mod runner;

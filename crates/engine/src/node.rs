@@ -103,12 +103,17 @@ impl Holdings {
 
 /// A node that has been admitted and may be run.
 pub struct AdmittedNode {
+    planner: Planner,
+    duties: Duties,
+    tally: Arc<Tally>,
+}
+
+/// Everything but planning.
+struct Duties {
     ports: Ports,
     retention: Retention,
     keeper: Keeper,
-    planner: Planner,
     runner: Runner,
-    tally: Arc<Tally>,
 }
 
 /// Admits a node: after this call it is registered, its clock is corrected and its trust proven.
@@ -134,12 +139,15 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     let planner = Planner::new(ports.store.clone(), ports.clock.clone(), zones);
     let tally = holdings.tally.clone();
     let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
-    Ok(AdmittedNode {
+    let duties = Duties {
         ports,
         retention,
         keeper,
-        planner,
         runner,
+    };
+    Ok(AdmittedNode {
+        planner,
+        duties,
         tally,
     })
 }
@@ -152,19 +160,26 @@ impl AdmittedNode {
 
     /// Works until `stop`, then drains.
     pub async fn run(self, stop: CancellationToken) {
+        let sleeper = Arc::clone(&self.duties.ports.sleeper);
+        let planning = self.planner.run(sleeper.as_ref(), &stop);
+        tokio::join!(planning, self.duties.run(&stop));
+    }
+
+    /// The same without planning, for who plans by itself to know what came of it: a tick.
+    pub async fn run_planned(self, stop: CancellationToken) {
+        self.duties.run(&stop).await;
+    }
+}
+
+impl Duties {
+    async fn run(self, stop: &CancellationToken) {
         let drained = CancellationToken::new();
         let running = async {
             self.runner.run(stop.clone()).await;
             drained.cancel();
         };
-        let forgetting = retention::run(&self.ports, self.retention, &stop);
-        let planning = self.planner.run(self.ports.sleeper.as_ref(), &stop);
-        tokio::join!(
-            running,
-            planning,
-            forgetting,
-            self.keeper.run(drained.clone())
-        );
+        let forgetting = retention::run(&self.ports, self.retention, stop);
+        tokio::join!(running, forgetting, self.keeper.run(drained.clone()));
     }
 }
 

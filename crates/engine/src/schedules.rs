@@ -6,19 +6,21 @@
 //! somebody else was faster.
 
 mod backfill;
+mod careful;
+mod error;
 mod firing;
 mod sync;
 mod why;
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
     plan::{
         Definition, Edited, Look, Origin, Overlap, Pause, Ready, Schedule, ScheduleId,
         ScheduleName, ScheduleWrite, State, Unfit, resume, settle,
     },
-    store::{self, Applied, Store},
-    task::{Identity, Invalid, Task},
+    store::{Applied, Store},
+    task::Task,
     time::Clock,
 };
 use jiff::Timestamp;
@@ -29,6 +31,8 @@ use crate::{
 };
 
 pub use backfill::{Backfill, Backfilled, SlotOfBackfill};
+pub use careful::{Expected, Writer};
+pub use error::Error;
 pub use firing::{Fired, Overlapping};
 pub use sync::{Synced, Wanted};
 pub use why::Answer;
@@ -40,80 +44,6 @@ const SETTLE_MAX: usize = 10_000;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
 
-/// Why a wish about a schedule was not carried out. Nothing changed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is none of this name.
-    #[error("no schedule `{name}`")]
-    Unknown {
-        /// The name asked for.
-        name: ScheduleName,
-    },
-    /// It cannot be kept as written.
-    #[error(transparent)]
-    Unfit(#[from] Unfit),
-    /// It belongs to a file, and the file would win again.
-    #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
-    Managed {
-        /// Which.
-        name: ScheduleName,
-        /// Whose it is.
-        origin: Origin,
-    },
-    /// Its newest firing has not ended, and its policy is not to overlap.
-    #[error("schedule `{name}` is still running {running}")]
-    Overlaps {
-        /// Which.
-        name: ScheduleName,
-        /// The firing that has not ended.
-        running: Identity,
-    },
-    /// It is not in a state for this.
-    #[error("schedule `{name}` is {state}, so it cannot be {wish}")]
-    NotNow {
-        /// Which.
-        name: ScheduleName,
-        /// What it is.
-        state: &'static str,
-        /// What was wished.
-        wish: &'static str,
-    },
-    /// The asked range is empty, too long, or not in the past.
-    #[error("{why}")]
-    Range {
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Too long, or more than a line.
-    #[error("a note has at most {NOTE_BYTES_MAX} bytes, in one line; this one has {bytes} bytes")]
-    Note {
-        /// Its length.
-        bytes: usize,
-    },
-    /// A firing could not be written down.
-    #[error(transparent)]
-    Invalid(#[from] Invalid),
-    /// It changes faster than we can decide.
-    #[error(
-        "schedule `{name}` was changed by others {ROUNDS_MAX} times while this was being decided"
-    )]
-    Contended {
-        /// Which.
-        name: ScheduleName,
-    },
-    /// The store did not answer.
-    #[error(transparent)]
-    Store(#[from] store::Error),
-}
-
-fn owner(origin: Origin) -> &'static str {
-    match origin {
-        Origin::File => "the configuration file",
-        Origin::Dispatch => "DISPATCH",
-        Origin::Api => "the API",
-    }
-}
-
 /// What became of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
@@ -122,6 +52,11 @@ pub struct Changed {
     /// The schedule afterwards.
     pub schedule: Schedule,
 }
+
+/// A decision being made: what to write, or `None` if it already is so. Boxed, because the compiler
+/// cannot see that what an `AsyncFn` returns may move to another thread, and every caller needs that.
+type Deciding<'a> =
+    Pin<Box<dyn Future<Output = Result<Option<(ScheduleWrite, Edited)>, Error>> + Send + 'a>>;
 
 /// Carries out what people want of schedules.
 pub struct Schedules {
@@ -169,12 +104,9 @@ impl Schedules {
         origin: Origin,
         by: &str,
     ) -> Result<Changed, Error> {
-        let ready = self.check(name, definition)?;
-        self.decide(name, async |found, now| match found {
-            None => Ok(Some((new(name, &ready, origin, by, now), Edited::Created))),
-            Some(found) => self.rewritten(found, &ready, origin, by, now).await,
-        })
-        .await
+        let writer = Writer { origin, by };
+        self.put_expecting(name, definition, writer, Expected::Anything)
+            .await
     }
 
     /// Stops a schedule from firing, until it is resumed or until a time.
@@ -186,61 +118,87 @@ impl Schedules {
         by: &str,
     ) -> Result<Changed, Error> {
         check_note(note.as_deref())?;
-        self.change(name, "paused", async |found, now| {
-            let since = match &found.state {
-                State::Paused(pause) if (pause.until, &pause.note) == (until, &note) => {
-                    return Ok(None);
-                }
-                State::Paused(pause) => pause.since,
-                _ => now,
-            };
-            let mut write = self.settled(&found, now).await?;
-            write.schedule.state = State::Paused(Pause {
-                since,
-                until,
-                note: note.clone(),
-                by: by.to_owned(),
-            });
-            write.schedule.look_at = until;
-            let mut write = edited(write, Edited::Paused, by, now);
-            if let Some(edit) = &mut write.edit {
-                edit.note.clone_from(&note);
-            }
-            Ok(Some((write, Edited::Paused)))
+        let pause = (until, &note);
+        self.change(name, "paused", |found, now| {
+            Box::pin(self.paused(found, pause, by, now))
         })
         .await
+    }
+
+    async fn paused(
+        &self,
+        found: Schedule,
+        (until, note): (Option<Timestamp>, &Option<String>),
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
+        let since = match &found.state {
+            State::Paused(pause) if (pause.until, &pause.note) == (until, note) => return Ok(None),
+            // One that has ended by itself has ended, whether anybody has looked or not.
+            State::Paused(pause) if pause.until.is_none_or(|until| until > now) => pause.since,
+            _ => now,
+        };
+        let mut write = self.settled(&found, now).await?;
+        write.schedule.state = State::Paused(Pause {
+            since,
+            until,
+            note: note.clone(),
+            by: by.to_owned(),
+        });
+        write.schedule.look_at = until;
+        let mut write = edited(write, Edited::Paused, by, now);
+        if let Some(edit) = &mut write.edit {
+            edit.note.clone_from(note);
+        }
+        Ok(Some((write, Edited::Paused)))
     }
 
     /// Lets a paused schedule fire again; what fell into the pause is recorded.
     pub async fn resume(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
-        self.change(name, "resumed", async |found, now| {
-            let State::Paused(pause) = &found.state else {
-                return Ok(None);
-            };
-            let ready = self.ready(&found)?;
-            let running = self.running(&found, &ready).await?;
-            let plan = resume(look(&found, &ready, running.as_ref(), now), pause);
-            let mut write = write_plan(&found, &ready, &plan, running.as_ref(), now)?;
-            if let Some(edit) = &mut write.edit {
-                by.clone_into(&mut edit.by);
-            }
-            Ok(Some((write, Edited::Resumed)))
+        self.change(name, "resumed", |found, now| {
+            Box::pin(self.resumed(found, by, now))
         })
         .await
     }
 
+    async fn resumed(
+        &self,
+        found: Schedule,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
+        let State::Paused(pause) = &found.state else {
+            return Ok(None);
+        };
+        let ready = self.ready(&found)?;
+        let running = self.running(&found, &ready).await?;
+        let plan = resume(look(&found, &ready, running.as_ref(), now), pause);
+        let mut write = write_plan(&found, &ready, &plan, running.as_ref(), now)?;
+        if let Some(edit) = &mut write.edit {
+            by.clone_into(&mut edit.by);
+        }
+        Ok(Some((write, Edited::Resumed)))
+    }
+
     /// Takes a schedule away; its history stays.
     pub async fn remove(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
-        self.change(name, "removed", async |found, now| {
-            let mut write = self.settled(&found, now).await?;
-            write.schedule.state = State::Removed { since: now };
-            write.schedule.look_at = None;
-            Ok(Some((
-                edited(write, Edited::Removed, by, now),
-                Edited::Removed,
-            )))
+        self.change(name, "removed", |found, now| {
+            Box::pin(self.removed(found, by, now))
         })
         .await
+    }
+
+    async fn removed(
+        &self,
+        found: Schedule,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
+        let mut write = self.settled(&found, now).await?;
+        write.schedule.state = State::Removed { since: now };
+        write.schedule.look_at = None;
+        let what = Edited::Removed;
+        Ok(Some((edited(write, what, by, now), what)))
     }
 
     async fn rewritten(
@@ -271,7 +229,8 @@ impl Schedules {
         after.origin = origin;
         after.next_at = ready.next_after(now);
         after.waits_since = None;
-        if !matches!(found.state, State::Paused(_)) {
+        // As it is after settling, which may have ended a pause.
+        if !matches!(after.state, State::Paused(_)) {
             after.state = State::Active;
             after.look_at = after.next_at.map(|slot| ready.due_at(slot));
         }
@@ -290,10 +249,16 @@ impl Schedules {
             return Ok(write_of(found, now));
         };
         let running = self.running(found, &ready).await?;
+        let apart = ready.definition.overlap != Overlap::Allow;
         let mut seen = found.clone();
         let mut whole = write_of(found, now);
         for _ in 0..SETTLE_MAX {
-            let plan = settle(look(&seen, &ready, running.as_ref(), now));
+            let mut look = look(&seen, &ready, running.as_ref(), now);
+            // What the end of a pause has just fired is running for the slots after it.
+            if let Some(fired) = whole.fires.last().filter(|_| apart) {
+                look.running = Some(fired.identity.subject.as_str());
+            }
+            let plan = settle(look);
             let more = plan.is_partial(now) || plan.resumes;
             let part = write_plan(&seen, &ready, &plan, running.as_ref(), now)?;
             seen = Schedule {
@@ -333,13 +298,10 @@ impl Schedules {
     }
 
     /// Decides and writes until nobody else was faster. `Ok(None)` means that it already is so.
-    async fn decide(
+    async fn decide<'a>(
         &self,
         name: &ScheduleName,
-        wish: impl AsyncFn(
-            Option<Schedule>,
-            Timestamp,
-        ) -> Result<Option<(ScheduleWrite, Edited)>, Error>,
+        wish: impl Fn(Option<Schedule>, Timestamp) -> Deciding<'a> + Send + Sync,
     ) -> Result<Changed, Error> {
         for _ in 0..ROUNDS_MAX {
             let found = self.load_any(name).await?;
@@ -360,24 +322,15 @@ impl Schedules {
     }
 
     /// [`Self::decide`] for a schedule that must exist.
-    async fn change(
+    async fn change<'a>(
         &self,
-        name: &ScheduleName,
+        name: &'a ScheduleName,
         wished: &'static str,
-        wish: impl AsyncFn(Schedule, Timestamp) -> Result<Option<(ScheduleWrite, Edited)>, Error>,
+        wish: impl Fn(Schedule, Timestamp) -> Deciding<'a> + Send + Sync,
     ) -> Result<Changed, Error> {
-        self.decide(name, async |found, now| {
-            let found = found
-                .filter(|found| !matches!(found.state, State::Removed { .. }))
-                .ok_or_else(|| Error::Unknown { name: name.clone() })?;
-            if matches!(found.state, State::Parked { .. }) && wished != "removed" {
-                return Err(Error::NotNow {
-                    name: name.clone(),
-                    state: "parked",
-                    wish: wished,
-                });
-            }
-            wish(found, now).await
+        self.decide(name, |found, now| match changeable(name, wished, found) {
+            Ok(found) => wish(found, now),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
         })
         .await
     }
@@ -451,6 +404,25 @@ fn edited(mut write: ScheduleWrite, what: Edited, by: &str, now: Timestamp) -> S
     write.schedule.changed_at = now;
     write.edit = Some(edit(&write.schedule, what, by, now));
     write
+}
+
+/// What was found, if it is there and in a state for this.
+fn changeable(
+    name: &ScheduleName,
+    wished: &'static str,
+    found: Option<Schedule>,
+) -> Result<Schedule, Error> {
+    let found = found
+        .filter(|found| !matches!(found.state, State::Removed { .. }))
+        .ok_or_else(|| Error::Unknown { name: name.clone() })?;
+    if matches!(found.state, State::Parked { .. }) && wished != "removed" {
+        return Err(Error::NotNow {
+            name: name.clone(),
+            state: "parked",
+            wish: wished,
+        });
+    }
+    Ok(found)
 }
 
 fn check_note(note: Option<&str>) -> Result<(), Error> {

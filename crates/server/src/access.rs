@@ -1,7 +1,9 @@
 //! Who may ask for what.
 //!
 //! Looking needs scope `read`, changing needs `operate`; which of the two a request is, its method
-//! says. Only the liveness checks and the description of the API are open to everybody.
+//! says, except where a question is too long for a query and comes as a POST. Only the liveness checks
+//! and the description of the API are open to everybody; a tick may show a signature instead of a
+//! token (`tick`).
 //!
 //! Tokens are looked up by their SHA-256 and remembered for [`REMEMBERED_FOR`], so a revoked token
 //! works at most that much longer on a node that has just seen it. Unknown tokens are not
@@ -55,6 +57,11 @@ pub enum Access {
 pub(crate) struct Asker(String);
 
 impl Asker {
+    /// Somebody who showed no token, but is known otherwise.
+    pub(crate) fn known_as(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+
     /// The token's name, or `anonymous`.
     pub(crate) fn name(&self) -> &str {
         &self.0
@@ -90,7 +97,11 @@ impl Gate {
         })
     }
 
-    async fn admit(&self, request: &Parts) -> Result<Asker, Problem> {
+    pub(crate) fn state(&self) -> &AppState {
+        &self.state
+    }
+
+    pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker, Problem> {
         if let Access::Open { hosts } = &self.state.access {
             check_host(request, hosts)?;
             check_origin(request)?;
@@ -99,7 +110,6 @@ impl Gate {
             }
         }
         let token = self.token(&request.headers).await?;
-        let needed = needed_scope(&request.method);
         if token.scope.allows(needed) {
             return Ok(Asker(token.name));
         }
@@ -107,7 +117,7 @@ impl Gate {
             "token `{}` has scope `{}`; this needs `{needed}`",
             token.name, token.scope
         );
-        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed.as_str()))
+        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
     }
 
     async fn token(&self, headers: &HeaderMap) -> Result<Token, Problem> {
@@ -168,8 +178,27 @@ pub(crate) async fn guard(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
+    let needed = needed_scope(request.method());
+    let_through(&gate, needed, request, next).await
+}
+
+/// [`guard`], where even a POST only looks.
+pub(crate) async fn guard_looking(
+    State(gate): State<Arc<Gate>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let_through(&gate, Scope::Read, request, next).await
+}
+
+pub(crate) async fn let_through(
+    gate: &Gate,
+    needed: Scope,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
-    let asker = gate.admit(&parts).await?;
+    let asker = gate.admit(&parts, needed).await?;
     parts.extensions.insert(asker);
     Ok(next.run(Request::from_parts(parts, body)).await)
 }

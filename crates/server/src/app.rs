@@ -1,8 +1,8 @@
 //! The router and everything a request passes on its way in and out.
 //!
 //! From outside in: a request id, a span without bodies or tokens, counting, headers that keep
-//! browsers careful, compression, one form for every error, panics caught, a time limit, a body
-//! limit, the route, and before every guarded route the [`Gate`].
+//! browsers careful, compression, one form for every error, panics caught, a body limit, a time limit
+//! (a tick has its own, longer one), the route, and before every guarded route the [`Gate`].
 
 use std::{
     sync::{
@@ -25,7 +25,7 @@ use tower_http::{
     limit::RequestBodyLimitLayer,
     request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer},
     set_header::SetResponseHeaderLayer,
-    timeout::TimeoutLayer,
+    timeout::{RequestBodyTimeoutLayer, TimeoutLayer},
     trace::TraceLayer,
 };
 use utoipa::OpenApi as _;
@@ -33,11 +33,11 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 
 use crate::{
     AppState,
-    access::{Gate, guard},
+    access::{Gate, guard, guard_looking},
     batch, events, health, metrics, nodes,
     openapi::{self, Rendered},
     problem::{self, Code, Problem},
-    receipts, tasks,
+    receipts, schedules, tasks, tick,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -48,11 +48,20 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub fn app(state: Arc<AppState>) -> Router {
     let (body_bytes, numbered) = (state.limits.body_bytes, Numbered::new(state.clock.as_ref()));
     let gate = Gate::new(Arc::clone(&state));
-    let guarded = guarded().route_layer(from_fn_with_state(gate, guard));
-    let (router, document) = described().merge(guarded).split_for_parts();
+    let guarded = guarded().route_layer(from_fn_with_state(Arc::clone(&gate), guard));
+    let asked = asked().route_layer(from_fn_with_state(Arc::clone(&gate), guard_looking));
+    let timed = described().merge(guarded).merge(asked);
+    let timed = timed.layer(within(ANSWER_WITHIN));
+    let ticked = ticked().route_layer(from_fn_with_state(gate, tick::guard));
+    // Whoever sends a body bit by bit would otherwise keep a connection for as long as a tick may take.
+    let ticked = ticked
+        .layer(within(tick::ANSWER_WITHIN))
+        .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
+    let (router, document) = timed.merge(ticked).split_for_parts();
     let router = router
         .layer(Extension(Arc::new(Rendered::of(&document))))
         .layer(Extension(Arc::new(metrics::SeenKinds::default())))
+        .layer(Extension(Arc::new(tick::Ticks::default())))
         .fallback(no_such_path)
         .with_state(state);
     surround(router, body_bytes, numbered)
@@ -60,7 +69,7 @@ pub fn app(state: Arc<AppState>) -> Router {
 
 /// Routes and document in one.
 pub(crate) fn routes() -> OpenApiRouter<Arc<AppState>> {
-    described().merge(guarded())
+    described().merge(guarded()).merge(asked()).merge(ticked())
 }
 
 /// Open to everybody: whether we live, and how to talk to us.
@@ -86,8 +95,35 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(tasks::retry_task))
         .routes(register!(events::post_events))
         .routes(register!(receipts::get_receipt))
+        .routes(register!(schedules::list_schedules))
+        .routes(register!(
+            schedules::put_schedule,
+            schedules::get_schedule,
+            schedules::delete_schedule
+        ))
+        .routes(register!(schedules::acts::pause))
+        .routes(register!(schedules::acts::resume))
+        .routes(register!(schedules::acts::fire))
+        .routes(register!(schedules::acts::backfill))
+        .routes(register!(schedules::ledger::list_slots))
+        .routes(register!(schedules::ledger::list_edits))
+        .routes(register!(schedules::ledger::why))
         .routes(register!(nodes::list_nodes))
         .routes(register!(metrics::get_metrics))
+}
+
+/// Questions that come as a POST.
+fn asked() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::new().routes(register!(schedules::explain::explain))
+}
+
+/// For who says when.
+fn ticked() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::new().routes(register!(tick::post_tick))
+}
+
+fn within(limit: Duration) -> TimeoutLayer {
+    TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, limit)
 }
 
 /// Layers are listed from the inside out, as axum adds them.
@@ -99,10 +135,6 @@ fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
         .layer(RequestBodyLimitLayer::new(body_bytes))
         // The limit above holds; axum's own, lower default would refuse a full batch.
         .layer(DefaultBodyLimit::disable())
-        .layer(TimeoutLayer::with_status_code(
-            StatusCode::GATEWAY_TIMEOUT,
-            ANSWER_WITHIN,
-        ))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(map_response(move |response| async move {
             problem::unify(response, body_bytes)
@@ -168,7 +200,9 @@ impl MakeRequestId for Numbered {
 }
 
 async fn no_such_path(uri: Uri, _: Request) -> Problem {
-    let detail = if uri.path().starts_with("/api/v1/tasks/") {
+    let detail = if uri.path().starts_with("/api/v1/schedules/") {
+        "a schedule is at /api/v1/schedules/{name}; names have no `/`"
+    } else if uri.path().starts_with("/api/v1/tasks/") {
         "a task is at /api/v1/tasks/{kind}/{subject}; neither may be empty, and a `/` in the subject \
          is written %2F"
     } else {

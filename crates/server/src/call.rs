@@ -81,6 +81,25 @@ impl Call {
         }
         read_object(self.text()?)
     }
+
+    /// As [`Self::json`], where nothing at all is as good as `{}`.
+    pub(crate) fn json_or_default<'a, T: Deserialize<'a> + Default>(
+        &'a self,
+    ) -> Result<T, Problem> {
+        if self.body.is_empty() {
+            return Ok(T::default());
+        }
+        self.json()
+    }
+
+    /// Refuses a key where nothing would be remembered by it.
+    pub(crate) fn refuse_key(&self) -> Result<(), Problem> {
+        if self.once.is_none() {
+            return Ok(());
+        }
+        let detail = "changes of schedules take no Idempotency-Key; If-Match makes them careful";
+        Err(Problem::new(Code::IdempotencyKeyUnsupported, detail))
+    }
 }
 
 /// Asks for another content type.

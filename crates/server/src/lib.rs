@@ -1,7 +1,8 @@
 //! Almanack's HTTP API.
 //!
 //! A thin face: a request becomes a wish ([`almanack_core::reschedule::Request`]), the engine's
-//! [`Rescheduler`] carries it out, and the receipt becomes the answer. This crate owns what the
+//! [`Rescheduler`] carries it out, and the receipt becomes the answer; [`Schedules`] does the same for
+//! schedules. This crate owns what the
 //! outside relies on: paths, the JSON of bodies and answers, stable error codes ([`problem`]) and
 //! who may ask for what ([`access`]). What must stay true:
 //!
@@ -25,13 +26,15 @@ pub mod openapi;
 mod percent;
 pub mod problem;
 mod receipts;
+mod schedules;
 mod tasks;
+mod tick;
 pub mod words;
 
 use std::sync::Arc;
 
-use almanack_core::{store::Store, time::Clock};
-use almanack_engine::reschedule::Rescheduler;
+use almanack_core::{signature::Verifier, store::Store, time::Clock};
+use almanack_engine::{reschedule::Rescheduler, schedules::Schedules, tick::Ticker};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::access::Access;
@@ -41,7 +44,11 @@ pub use crate::app::app;
 pub struct AppState {
     /// Carries wishes out.
     pub rescheduler: Arc<Rescheduler>,
-    /// Read by the looking half of the API; every change goes through `rescheduler`.
+    /// Carries out what people want of schedules.
+    pub schedules: Arc<Schedules>,
+    /// Makes a pass of everything due, on request.
+    pub tick: Tick,
+    /// Read by the looking half of the API; every change goes through `rescheduler` or `schedules`.
     pub store: Arc<dyn Store>,
     /// The only way to learn the time.
     pub clock: Arc<dyn Clock>,
@@ -53,6 +60,15 @@ pub struct AppState {
     pub metrics: PrometheusHandle,
     /// The version to report.
     pub version: &'static str,
+}
+
+/// What `POST /tick` works with.
+#[derive(Clone, Default)]
+pub struct Tick {
+    /// Makes the pass; without one, this process ticks for nobody.
+    pub ticker: Option<Arc<Ticker>>,
+    /// Knows the secret by which ticks are signed; without one, they need a token.
+    pub verifier: Option<Arc<dyn Verifier>>,
 }
 
 /// How much one request may bring.

@@ -17,7 +17,7 @@ use utoipa::{
     openapi::{
         PathItem,
         path::Operation,
-        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
     },
 };
 
@@ -50,6 +50,11 @@ impl Modify for Token {
             .build();
         let components = openapi.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(scheme));
+        let description = "Standard Webhooks: `v1,` and the base64 of HMAC-SHA256 over \
+                           `{webhook-id}.{webhook-timestamp}.{body}`, by the secret under `[tick]`.";
+        let signature = ApiKeyValue::with_description("webhook-signature", description);
+        let scheme = SecurityScheme::ApiKey(ApiKey::Header(signature));
+        components.add_security_scheme("signature", scheme);
     }
 }
 

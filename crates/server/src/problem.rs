@@ -3,7 +3,7 @@
 //! Callers act on `code`: it is stable, `detail` is a sentence for people and may change. The cause
 //! of a server-side failure goes to the log and never into the answer.
 
-use almanack_core::{event::EventError, store, task::Invalid};
+use almanack_core::{event::EventError, store, task::Invalid, token::Scope};
 use almanack_engine::reschedule;
 use axum::{
     Json,
@@ -17,6 +17,7 @@ pub use self::code::Code;
 use crate::words;
 
 mod code;
+mod schedule;
 
 /// Media type of every error.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -47,11 +48,55 @@ pub struct Problem {
     known_kinds: Option<Box<[String]>>,
     /// The scope a token needs for this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<&'static str>,
+    scope: Option<ScopeName>,
     /// What is wrong with which item of an all-or-nothing call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<ItemProblem>>, no_recursion)]
     errors: Option<Box<[ItemProblem]>>,
+    /// Where in the expression it went wrong, and what to write instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Misread>)]
+    expression: Option<Box<Misread>>,
+}
+
+/// What a token may be allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ScopeName {
+    /// Look at anything.
+    Read,
+    /// Change the times of tasks and schedules too.
+    Operate,
+    /// Everything.
+    Admin,
+}
+
+impl From<Scope> for ScopeName {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::Read => Self::Read,
+            Scope::Operate => Self::Operate,
+            Scope::Admin => Self::Admin,
+        }
+    }
+}
+
+/// What is wrong with a schedule's expression.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Misread {
+    /// What is wrong, in a sentence.
+    message: String,
+    /// The part that is refused: its first byte, and one past its last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<usize>>, example = json!([2, 4]))]
+    span: Option<[usize; 2]>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// The whole expression as it was probably meant, where that is clear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "0 8 * * MON")]
+    repaired: Option<String>,
 }
 
 /// What is wrong with one item of an all-or-nothing call.
@@ -77,6 +122,7 @@ impl Problem {
             known_kinds: None,
             scope: None,
             errors: None,
+            expression: None,
         }
     }
 
@@ -87,8 +133,8 @@ impl Problem {
     }
 
     /// Says which scope would have been enough.
-    pub(crate) fn needs(mut self, scope: &'static str) -> Self {
-        self.scope = Some(scope);
+    pub(crate) fn needs(mut self, scope: Scope) -> Self {
+        self.scope = Some(scope.into());
         self
     }
 
@@ -112,11 +158,11 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         match code {
-            Code::Unauthenticated => {
+            Code::Unauthenticated | Code::BadSignature => {
                 let challenge = HeaderValue::from_static("Bearer realm=\"almanack\"");
                 headers.insert(header::WWW_AUTHENTICATE, challenge);
             }
-            Code::DatabaseUnavailable | Code::Contended | Code::TimedOut => {
+            Code::DatabaseUnavailable | Code::Contended | Code::TimedOut | Code::TooManyTicks => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}

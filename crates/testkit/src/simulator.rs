@@ -31,6 +31,7 @@ pub mod layer;
 mod model;
 mod node;
 mod record;
+pub mod schedules;
 mod service;
 mod stage;
 mod time;

@@ -18,17 +18,15 @@ pub enum Allowed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     /// Commands are off.
-    #[error("commands are off on this node; set targets.command.enabled = true to allow them")]
+    #[error("commands are off on this node; set command.enabled = true to allow them")]
     Off,
     /// Not on the list.
     #[error(
-        "this program is not in targets.command.allowed, which lists programs and directories by their full paths"
+        "this program is not in command.programs, which lists programs and directories by their full paths"
     )]
     NotListed,
     /// A name says nothing about which file is run.
-    #[error(
-        "targets.command.allowed is set, so the program must be written as a full path without `..`"
-    )]
+    #[error("command.programs is set, so the program must be written as a full path without `..`")]
     NotAFullPath,
 }
 

@@ -19,7 +19,7 @@ use crate::fixture::{firing, task};
 fn launcher(directory: &Path) -> CommandLauncher {
     let found = |name: &str| match name {
         "PATH" => Some("/usr/bin:/bin".to_owned()),
-        "HOME" => Some("/nowhere".to_owned()),
+        "HOME" => Some("/var/empty".to_owned()),
         "WANTED" => Some("yes".to_owned()),
         "GITHUB_TOKEN" => Some("hush".to_owned()),
         _ => None,
@@ -73,7 +73,7 @@ async fn dp_11_a_command_sees_its_firing_and_a_clean_environment() {
         .collect();
     let expected = BTreeMap::from([
         ("PATH", "/usr/bin:/bin"),
-        ("HOME", "/nowhere"),
+        ("HOME", "/var/empty"),
         ("WANTED", "yes"),
         ("ALMANACK_SCHEDULE", "nightly"),
         ("ALMANACK_NOMINAL_AT", "2026-01-05T07:58:29.5Z"),
@@ -137,11 +137,8 @@ async fn dp_11_commands_are_off_unless_configured_and_say_what_to_change() {
     };
     let echo = firing(json!({"type": "command", "argv": ["/bin/echo", "hi"]}));
     for (allowed, expected) in [
-        (Allowed::default(), "targets.command.enabled"),
-        (
-            Allowed::Only(vec!["/opt".into()]),
-            "targets.command.allowed",
-        ),
+        (Allowed::default(), "command.enabled"),
+        (Allowed::Only(vec!["/opt".into()]), "command.programs"),
     ] {
         let refused = CommandLauncher::new(settings(allowed));
         let error = given_up(refused.fire(&echo, &task(None)).await);

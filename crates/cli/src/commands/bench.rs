@@ -12,8 +12,8 @@ use almanack_store::{
 use serde_json::{Value, json};
 
 use crate::{
-    args::{BenchCommand, LoadArguments, Phase},
-    bench::{self, Bench, Load, Measured},
+    args::{BenchCommand, LoadArguments, Phase, ScheduleLoadArguments},
+    bench::{self, Bench, Load, Measured, ScheduleFigures, ScheduleLoad},
     commands::runtime,
     config::settings::Database,
     failure::{Exit, Failure},
@@ -35,6 +35,9 @@ pub(super) fn run(
     runtime()?.block_on(async {
         match command {
             BenchCommand::Tasks(load) => tasks(&location, durability, load, output).await?,
+            BenchCommand::Schedules(load) => {
+                schedules(&location, durability, load, output).await?;
+            }
             BenchCommand::Phase { phase, load } => {
                 let answer = one_phase(&location, durability, *phase, load).await?;
                 output.line(&answer.to_string())?;
@@ -85,6 +88,53 @@ async fn tasks(
     }
     answers.insert("peak_rss_kb".to_owned(), json!(peak_rss_kb()));
     show(&Value::Object(answers), output)
+}
+
+/// Many schedules on a scratch store that is removed afterwards.
+async fn schedules(
+    location: &Location,
+    durability: Durability,
+    arguments: &ScheduleLoadArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let load = ScheduleLoad {
+        count: arguments.count,
+        due: arguments.due,
+        passes: arguments.passes,
+    };
+    let unique = wiring::entropy().next_u64();
+    let scratch = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
+    output.note(&format!("writing {} schedules\n", load.count));
+    let measured = match almanack_store::open(&scratch.location(), durability).await {
+        Ok(store) => bench::schedules(store, load).await.map_err(failed),
+        Err(error) => Err(error.into()),
+    };
+    scratch.remove().await?;
+    show_schedules(&measured?, output)
+}
+
+fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Result<(), Failure> {
+    if output.json {
+        return output.value(figures);
+    }
+    let [half, most, all] = figures.quiet_ms;
+    let rss = figures.rss_kb.map(|kb| format!("{} MB", kb / 1024));
+    for (name, figure) in [
+        ("schedules", figures.schedules.to_string()),
+        ("written in", format!("{} s", figures.filled_s)),
+        (
+            "a quiet second",
+            format!("{half} ms; {most} ms for 99 %, {all} ms for all"),
+        ),
+        (
+            "a busy minute",
+            format!("{} fired in {} ms", figures.fired, figures.busy_ms),
+        ),
+        ("memory", rss.unwrap_or_else(|| "unknown".to_owned())),
+    ] {
+        output.line(&format!("{name:22} {figure}"))?;
+    }
+    Ok(())
 }
 
 async fn one_phase(

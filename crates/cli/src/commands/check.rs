@@ -4,9 +4,9 @@ use serde_json::json;
 
 use crate::{
     config::{
-        self, Inputs, Need,
+        self, Inputs, Loaded, Need, dispatch,
         reader::Effective,
-        report::{Report, Severity},
+        report::{Problem, Report, Severity},
     },
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
@@ -15,7 +15,8 @@ use crate::{
 /// Checks the configuration and shows it.
 pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = config::load(inputs, Need::Everything);
-    let exit = if loaded.report.has_errors() {
+    let reports = reports(&loaded, inputs);
+    let exit = if reports.iter().any(Report::has_errors) {
         Exit::Usage
     } else {
         Exit::Ok
@@ -24,22 +25,41 @@ pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Result<Exit, Failure>
         let settings = (exit == Exit::Ok).then_some(&loaded.effective);
         output.value(&json!({
             "ok": exit == Exit::Ok,
-            "problems": loaded.report.views(),
+            "problems": reports.iter().flat_map(Report::views).collect::<Vec<_>>(),
             "settings": settings,
         }))?;
         return Ok(exit);
     }
     for severity in [Severity::Error, Severity::Warning] {
-        let text = loaded.report.render(severity);
-        if !text.is_empty() {
-            output.note(&format!("{text}\n"));
+        for report in &reports {
+            let text = report.render(severity);
+            if !text.is_empty() {
+                output.note(&format!("{text}\n"));
+            }
         }
     }
     if exit == Exit::Ok {
         show(&loaded.effective, output)?;
     }
-    output.note(&format!("{}\n", summary(&loaded.report)));
+    output.note(&format!("{}\n", summary(&reports)));
     Ok(exit)
+}
+
+/// What is wrong with the file, and with DISPATCH where it can be told what that is.
+fn reports(loaded: &Loaded, inputs: &Inputs) -> Vec<Report> {
+    let settings = loaded.settings.as_ref();
+    let dispatch = settings.map(|it| dispatch::read(it, &inputs.environment));
+    let dispatch = match dispatch {
+        Some(Ok(read)) => read.map(|text| text.report),
+        Some(Err(unreadable)) => Some(Report {
+            source: None,
+            problems: vec![Problem::error(unreadable.to_string(), None)],
+        }),
+        None => None,
+    };
+    let mut reports = vec![loaded.whole_report()];
+    reports.extend(dispatch);
+    reports
 }
 
 fn show(effective: &[Effective], output: &mut Output) -> Result<(), Failure> {
@@ -58,8 +78,9 @@ fn show(effective: &[Effective], output: &mut Output) -> Result<(), Failure> {
     output.table(&["KEY", "VALUE", "FROM"], &rows)
 }
 
-fn summary(report: &Report) -> String {
-    let count = |severity, word: &str| match report.count(severity) {
+fn summary(reports: &[Report]) -> String {
+    let total = |severity| -> usize { reports.iter().map(|it| it.count(severity)).sum() };
+    let count = |severity, word: &str| match total(severity) {
         0 => None,
         1 => Some(format!("1 {word}")),
         many => Some(format!("{many} {word}s")),

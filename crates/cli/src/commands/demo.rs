@@ -105,11 +105,8 @@ async fn start_node(arguments: &DemoArguments, folder: &Folder) -> Result<Proces
             flag("server.listen", &arguments.listen),
         ],
     };
-    process::start(
-        &checked(config::load(&inputs, Need::Everything))?,
-        &inputs.environment,
-    )
-    .await
+    let settings = checked(config::load(&inputs, Need::Everything))?;
+    process::start(&settings, &inputs).await
 }
 
 async fn start_service(

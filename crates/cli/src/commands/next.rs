@@ -22,7 +22,7 @@ mod batch;
 mod question;
 
 /// How often a host looks for due occurrences unless it is told otherwise.
-const ROUND_S: u32 = 10;
+pub(super) const ROUND_S: u32 = 10;
 
 /// Answers one question, or a stream of them.
 pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -149,7 +149,7 @@ fn failure(refusal: &Refusal, text: &str, json: bool) -> Failure {
 }
 
 /// The expression with the place underlined.
-fn pointed(text: &str, span: Span) -> String {
+pub(super) fn pointed(text: &str, span: Span) -> String {
     let plain = |text: &str| -> String {
         let plain = text.chars().map(|c| if c.is_control() { '·' } else { c });
         plain.collect()

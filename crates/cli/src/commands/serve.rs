@@ -1,11 +1,9 @@
 //! `almanack serve`: one node, its API, until it is told to stop.
 
-use std::collections::BTreeMap;
-
 use crate::{
     commands::runtime,
     config::{
-        Settings,
+        Inputs, Settings,
         settings::{Log, LogFormat},
     },
     failure::{Exit, Failure},
@@ -14,15 +12,11 @@ use crate::{
 };
 
 /// Runs a node until SIGTERM or Ctrl-C.
-pub(super) fn run(
-    settings: &Settings,
-    environment: &BTreeMap<String, String>,
-    output: &Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Result<Exit, Failure> {
     start_log(&settings.log, output.notes_coloured())?;
     runtime()?.block_on(async {
         let stop = process::stop_signal()?;
-        let process = process::start(settings, environment).await?;
+        let process = process::start(settings, inputs).await?;
         let (name, address) = (process.node_name.clone(), process.address);
         tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
         process.run(stop).await?;

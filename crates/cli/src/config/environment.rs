@@ -28,9 +28,12 @@ pub(crate) fn read(environment: &BTreeMap<String, String>, below: &Layer) -> (La
     let mut problems = Vec::new();
     for key in key::KEYS.iter().filter(|key| key.section != KINDS) {
         let own = key.variable(None);
-        let names = std::iter::once(own.as_str()).chain(key.aliases.iter().copied());
-        let set = names.filter_map(|name| Some((name, environment.get(name)?)));
-        if let Some((variable, value)) = set.into_iter().next() {
+        // A name that others use too is often set to nothing; then it says nothing.
+        let shared = key.aliases.iter().copied();
+        let shared = shared.filter(|name| environment.get(*name).is_some_and(|it| !it.is_empty()));
+        let mut names = std::iter::once(own.as_str()).chain(shared);
+        let set = names.find_map(|name| Some((name, environment.get(name)?)));
+        if let Some((variable, value)) = set {
             let path = KeyPath::of(key, None);
             layer.insert(path.clone(), given(&path, variable, value));
         }

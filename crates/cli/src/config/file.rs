@@ -16,6 +16,7 @@ use super::{
     key::{self, KINDS, KeyPath},
     layer::{Given, Layer, Raw},
     report::{Place, Problem},
+    schedule::{self, FileSchedules, SCHEDULES},
     secret,
     source::Source,
 };
@@ -23,14 +24,30 @@ use crate::suggest;
 
 type Entry<'a> = (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>);
 
-/// Reads the layer and all that is wrong with its shape, and covers in `source` what must not be
-/// shown.
-pub(crate) fn read(source: &mut Source) -> (Layer, Vec<Problem>) {
+/// What a file says.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    /// Its settings.
+    pub(crate) layer: Layer,
+    /// What is wrong with their shape.
+    pub(crate) problems: Vec<Problem>,
+    /// Its schedules, and what is wrong with them.
+    pub(crate) schedules: FileSchedules,
+}
+
+/// Reads everything, and covers in `source` what must not be shown.
+pub(crate) fn read(source: &mut Source) -> Document {
     let text = source.text().to_owned();
     let (document, errors) = DeTable::parse_recoverable(&text);
     let mut walk = Walk::default();
-    for entry in document.get_ref() {
-        walk.section(entry);
+    for (name, value) in document.get_ref() {
+        if name.get_ref() == SCHEDULES {
+            let (schedules, covered) = schedule::read(value, &text);
+            walk.schedules = schedules;
+            walk.covered.extend(covered);
+        } else {
+            walk.section((name, value));
+        }
     }
     let mut syntax = Vec::new();
     for error in &errors {
@@ -49,8 +66,17 @@ pub(crate) fn read(source: &mut Source) -> (Layer, Vec<Problem>) {
     for span in walk.covered {
         source.cover(span);
     }
+    let schedules = if syntax.is_empty() {
+        walk.schedules
+    } else {
+        FileSchedules::default()
+    };
     syntax.extend(walk.problems);
-    (walk.layer, syntax)
+    Document {
+        layer: walk.layer,
+        problems: syntax,
+        schedules,
+    }
 }
 
 fn syntax_problem(message: &str, text: &str, span: Range<usize>) -> Problem {
@@ -97,6 +123,7 @@ fn cover_broken_line(source: &mut Source, text: &str, byte: usize) {
 #[derive(Default)]
 struct Walk {
     layer: Layer,
+    schedules: FileSchedules,
     problems: Vec<Problem>,
     covered: Vec<Range<usize>>,
 }
@@ -225,12 +252,13 @@ fn list(names: &[&str]) -> String {
     quoted.join(", ")
 }
 
-fn raw(value: &DeValue<'_>) -> Raw {
+/// A value as the readers of settings want it.
+pub(super) fn raw(value: &DeValue<'_>) -> Raw {
     match value {
         DeValue::String(text) => Raw::Text(text.to_string()),
         DeValue::Integer(number) => whole(number).map_or(Raw::Other("a huge number"), Raw::Number),
         DeValue::Float(_) => Raw::Other("a fraction"),
-        DeValue::Boolean(_) => Raw::Other("true or false"),
+        DeValue::Boolean(truth) => Raw::Truth(*truth),
         DeValue::Datetime(_) => Raw::Other("a date"),
         DeValue::Table(_) => Raw::Other("a table"),
         DeValue::Array(items) => Raw::List(

@@ -50,6 +50,19 @@ pub(crate) const KEYS: &[Key] = &[
     secret(KINDS, "secret"),
     plain(KINDS, "max_retry"),
     plain(KINDS, "already_done"),
+    plain("schedules", "dispatch"),
+    plain("schedules", "reload"),
+    plain("github", "api_url"),
+    Key {
+        // The names that the founding setup and GitHub's own tools use.
+        aliases: &["PAT", "GH_TOKEN"],
+        ..secret("github", "token")
+    },
+    plain("command", "enabled"),
+    plain("command", "programs"),
+    plain("command", "directory"),
+    plain("command", "environment"),
+    secret("tick", "secret"),
     plain("log", "format"),
     plain("log", "level"),
 ];

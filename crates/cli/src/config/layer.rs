@@ -14,6 +14,8 @@ pub(crate) enum Raw {
     Text(String),
     /// A whole number of the file.
     Number(i64),
+    /// `true` or `false`, in the file.
+    Truth(bool),
     /// A list of the file; each item with its bytes.
     List(Vec<(Raw, Range<usize>)>),
     /// Text without quotes, from the environment or the command line: what it is depends on who
@@ -29,6 +31,7 @@ impl Raw {
         match self {
             Self::Text(_) | Self::Bare(_) => "text",
             Self::Number(_) => "a number",
+            Self::Truth(_) => "true or false",
             Self::List(_) => "a list",
             Self::Other(name) => name,
         }
@@ -38,7 +41,7 @@ impl Raw {
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Bare(text) => Some(text),
-            Self::Number(_) | Self::List(_) | Self::Other(_) => None,
+            Self::Number(_) | Self::Truth(_) | Self::List(_) | Self::Other(_) => None,
         }
     }
 }

@@ -145,6 +145,21 @@ impl Report {
         texts.join("\n")
     }
 
+    /// A problem in one line, for the log: place, reason, advice.
+    pub(crate) fn line(&self, problem: &Problem) -> String {
+        let place = match (&problem.place, &self.source) {
+            (Some(Place::File { span }), Some(source)) => {
+                let Position { line, column } = source.position(span.start);
+                format!("{}:{line}:{column}: ", source.name)
+            }
+            (Some(Place::Environment { variable, .. }), _) => format!("{variable}: "),
+            (Some(Place::Flag { flag, .. }), _) => format!("{flag}: "),
+            (Some(Place::File { .. }) | None, _) => String::new(),
+        };
+        let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})"));
+        format!("{place}{}{}", problem.what, hint.unwrap_or_default())
+    }
+
     /// All problems for a program to read.
     pub(crate) fn views(&self) -> Vec<ProblemView<'_>> {
         self.problems

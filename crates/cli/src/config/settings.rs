@@ -21,10 +21,12 @@ use super::{
 mod database;
 mod kind;
 mod log;
+mod target;
 
 pub(crate) use database::{Database, Durability};
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
+pub(crate) use target::{Command, Github, Schedules, Tick};
 
 /// Everything that can be set, checked.
 #[derive(Debug, Clone)]
@@ -45,6 +47,14 @@ pub(crate) struct Settings {
     pub(crate) callback: Callback,
     /// What differs per kind.
     pub(crate) kinds: BTreeMap<Kind, KindSettings>,
+    /// Schedules, besides those in the file itself.
+    pub(crate) schedules: Schedules,
+    /// How workflows are reached.
+    pub(crate) github: Github,
+    /// Which commands may run here.
+    pub(crate) command: Command,
+    /// Who may say that it is time.
+    pub(crate) tick: Tick,
     /// What the process writes about itself.
     pub(crate) log: Log,
 }
@@ -61,6 +71,10 @@ impl Settings {
             limits: Limits::read(reader),
             callback: Callback::read(reader),
             kinds: kind::read_all(reader),
+            schedules: Schedules::read(reader),
+            github: Github::read(reader),
+            command: Command::read(reader),
+            tick: Tick::read(reader),
             log: Log::read(reader),
         }
     }

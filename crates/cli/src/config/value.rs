@@ -120,6 +120,19 @@ where
     }
 }
 
+/// `true` or `false`.
+pub(crate) fn truth(raw: &Raw) -> Read<bool> {
+    match raw {
+        Raw::Truth(truth) => Ok(*truth),
+        Raw::Bare(text) if text == "true" => Ok(true),
+        Raw::Bare(text) if text == "false" => Ok(false),
+        other => Err(Complaint::new(
+            format!("expected true or false, found {}", other.name()),
+            "write true or false, without quotes",
+        )),
+    }
+}
+
 /// One of a few words.
 pub(crate) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Raw) -> Read<T> {
     move |raw| {

@@ -561,6 +561,15 @@ fn what_is_in_force_and_why() {
     kinds.ARTICLE_PUBLISH.secret        (as in [callback])                          default
     kinds.ARTICLE_PUBLISH.max_retry     3                                           default
     kinds.ARTICLE_PUBLISH.already_done  ["409:already_published"]                   almanack.toml:12
+    schedules.dispatch                  (none; or set DISPATCH)                     default
+    schedules.reload                    "5s"                                        default
+    github.api_url                      "https://api.github.com"                    default
+    github.token                        (none; workflows cannot be started)         default
+    command.enabled                     false                                       default
+    command.programs                    []                                          default
+    command.directory                   "."                                         default
+    command.environment                 []                                          default
+    tick.secret                         (a tick needs a token)                      default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
     the configuration is good

@@ -1,5 +1,7 @@
 //! One line, from words to a definition.
 
+use std::collections::BTreeMap;
+
 use super::{Fault, Reason, Zones, extra, token::Token};
 use crate::{
     plan::{Definition, ScheduleName},
@@ -23,22 +25,28 @@ pub(super) fn line(tokens: &[Token<'_>], zones: &Zones) -> Result<Wish, Fault> {
     let [repository, workflow, extras @ ..] = at_what else {
         return Err(incomplete(at_what, tokens));
     };
-    let expression = expression(when)?;
-    let extras = extra::read(extras, zones)?;
-    let target = Target::Workflow {
-        repository: repository.text.to_owned(),
-        workflow: workflow.text.to_owned(),
-        git_ref: extras.git_ref.unwrap_or_else(|| "main".to_owned()),
-        inputs: extras.inputs,
-    };
-    target.check().map_err(|unusable| {
-        let span = match unusable {
+    let refused = |error: Unusable, elsewhere: Span| {
+        let span = match error {
             Unusable::Repository => repository.span(),
             Unusable::Workflow => workflow.span(),
-            _ => extras.span,
+            _ => elsewhere,
         };
-        Fault::new(span, unusable.into())
-    })?;
+        Fault::new(span, error.into())
+    };
+    let target = |git_ref: String, inputs: BTreeMap<String, String>| Target::Workflow {
+        repository: repository.text.to_owned(),
+        workflow: workflow.text.to_owned(),
+        git_ref,
+        inputs,
+    };
+    // Before the expression: where no repository follows it, one may stand in it.
+    let plain = target("main".to_owned(), BTreeMap::new());
+    plain.check().map_err(|it| refused(it, workflow.span()))?;
+    let expression = expression(when)?;
+    let extras = extra::read(extras, zones)?;
+    let git_ref = extras.git_ref.unwrap_or_else(|| "main".to_owned());
+    let target = target(git_ref, extras.inputs);
+    target.check().map_err(|it| refused(it, extras.span))?;
     let mut definition = Definition::new(expression, target);
     definition.tz = extras.tz.unwrap_or(definition.tz);
     definition.catch_up = extras.catch_up.unwrap_or_default();

@@ -77,6 +77,18 @@ fn dp_01_the_examples_of_the_founding_document_all_work() {
 }
 
 #[test]
+fn dp_01_the_guide_shows_what_works() {
+    let guide = include_str!("../../../../docs/guide/dispatch.md");
+    let block = guide.split("```text\n").nth(1).unwrap();
+    let example = block.split("```").next().unwrap();
+    assert_eq!(
+        shown(example),
+        shown(ENGLISH),
+        "the guide has the founding examples"
+    );
+}
+
+#[test]
 fn dp_01_bad_lines_are_reported_and_the_good_ones_run() {
     insta::assert_snapshot!(shown("\
 */0 * * * * o/r a.yml
@@ -297,6 +309,7 @@ fn dp_15_no_refusal_quotes_what_follows_the_expression() {
         "secret/repo w.yml",
         "0 8 * * * secret/repo/x w.yml",
         "0 8 * * * secret w.yml",
+        "0 8 * * secret w.yml ref=x",
         "@10s secret/repo secret.yml secret",
         "@10s secret/repo w.yml secret=secret",
         "@10s secret/repo w.yml tz=secret",

@@ -81,17 +81,7 @@ fn take_zone(words: &mut Vec<Word<'_>>) -> Result<Option<String>, Fault> {
 }
 
 fn parts(words: &[Word<'_>]) -> Result<Parts, Fault> {
-    let any = || "*".to_owned();
-    let zero = || "0".to_owned();
-    let mut parts = Parts {
-        second: zero(),
-        minute: zero(),
-        hour: zero(),
-        day: any(),
-        month: any(),
-        weekday: any(),
-        year: any(),
-    };
+    let mut parts = Parts::every_midnight();
     let mut from_end = None;
     for word in words {
         if word.text.contains(':') {
@@ -123,6 +113,21 @@ fn parts(words: &[Word<'_>]) -> Result<Parts, Fault> {
 }
 
 impl Parts {
+    /// What is meant where nothing is said.
+    fn every_midnight() -> Self {
+        let any = || "*".to_owned();
+        let zero = || "0".to_owned();
+        Self {
+            second: zero(),
+            minute: zero(),
+            hour: zero(),
+            day: any(),
+            month: any(),
+            weekday: any(),
+            year: any(),
+        }
+    }
+
     fn set_time(&mut self, word: Word<'_>) -> Result<(), Fault> {
         let pieces: Vec<&str> = word.text.split(':').collect();
         let (hour, minute, second) = match pieces.as_slice() {
@@ -259,7 +264,10 @@ fn weekdays(word: Word<'_>) -> Result<String, Fault> {
     let items = word.text.split(',').map(|item| {
         let range = item.split_once("..").or_else(|| item.split_once('-'));
         Some(match range {
+            // Weeks end on Sunday there, so nothing but Sunday follows it.
             Some((first, last)) => match (day(first)?, day(last)?) {
+                (0, 0) => "0".to_owned(),
+                (0, _) => return None,
                 (first, 0) => format!("{first}-7"),
                 (first, last) if first > last => return None,
                 (first, last) => format!("{first}-{last}"),

@@ -25,7 +25,7 @@ pub fn read(text: &str, options: &Options<'_>) -> Import {
     let mut reader = Reader {
         options: *options,
         shell: None,
-        tz: options.tz.map(str::to_owned),
+        tz: options.zone(),
         seen: BTreeMap::new(),
         import: Import::default(),
     };
@@ -94,35 +94,21 @@ impl Reader<'_> {
             rewrite(job.expression).map_err(|fault| fault.behind(job.expression_at))?;
         let command =
             command::unescape(job.command).map_err(|fault| fault.behind(job.command_at))?;
-        let mut differences = Vec::new();
-        let written = keep_days(written, &expression, &mut differences);
-        if job.expression.contains('~') {
-            differences.push(Difference::Random);
-        }
-        if let Some(user) = job.user {
-            let user = user.to_owned();
-            differences.push(Difference::User { user });
-        }
+        let mut differences = differences(&job, &expression);
+        let written = keep_days(written, &differences);
         let target = self.target(&command, &mut differences);
-        let content = format!(
-            "{written}\n{}\n{command}",
-            self.tz.as_deref().unwrap_or("UTC")
-        );
+        let definition = self.definition(written, target);
+        let content = format!("{}\n{}\n{command}", definition.expression, definition.tz);
         let whole = Span::new(job.expression_at, row.text.trim_end().len());
         if let Some(line) = self.seen.get(&content) {
             return Err(Fault::new(whole, Reason::Same { line: *line }));
         }
-        if self.tz.is_none() && expression.period_s().is_none() {
-            self.import.differ(Difference::LocalTime);
-        }
-        let mut definition = Definition::new(written, target);
-        definition.tz = self.tz.clone().unwrap_or(definition.tz);
-        // Cron starts what is due and looks neither back nor aside.
-        definition.catch_up = CatchUp::None;
-        definition.overlap = Overlap::Allow;
         definition
             .check()
             .map_err(|unfit| Fault::new(whole, unfit))?;
+        if self.tz.is_none() && expression.period_s().is_none() {
+            self.import.differ(Difference::LocalTime);
+        }
         let name = derived_name("crontab", &content);
         self.seen.insert(content, row.number);
         self.import.schedules.push(Imported {
@@ -132,6 +118,15 @@ impl Reader<'_> {
             differences,
         });
         Ok(())
+    }
+
+    fn definition(&self, expression: String, target: Target) -> Definition {
+        let mut definition = Definition::new(expression, target);
+        definition.tz = self.tz.clone().unwrap_or(definition.tz);
+        // Cron starts what is due and looks neither back nor aside.
+        definition.catch_up = CatchUp::None;
+        definition.overlap = Overlap::Allow;
+        definition
     }
 
     fn target(&self, command: &str, differences: &mut Vec<Difference>) -> Target {
@@ -148,18 +143,29 @@ impl Reader<'_> {
     }
 }
 
+/// What is different about the times and the user of a job.
+fn differences(job: &Job<'_>, expression: &Expression) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    if let Some(Lint::StepIsRestriction { field }) = expression.day_lint() {
+        differences.push(Difference::StepDay { field });
+    }
+    if job.expression.contains('~') {
+        differences.push(Difference::Random);
+    }
+    if let Some(user) = job.user {
+        let user = user.to_owned();
+        differences.push(Difference::User { user });
+    }
+    differences
+}
+
 /// Where a day field begins with `*`, Vixie asks for both of them.
-fn keep_days(
-    written: String,
-    expression: &Expression,
-    differences: &mut Vec<Difference>,
-) -> String {
-    match expression.day_lint() {
-        Some(Lint::StepIsRestriction { field }) => {
-            differences.push(Difference::StepDay { field });
-            with_both_days(&written)
-        }
-        _ => written,
+fn keep_days(written: String, differences: &[Difference]) -> String {
+    let differs = |difference: &Difference| matches!(difference, Difference::StepDay { .. });
+    if differences.iter().any(differs) {
+        with_both_days(&written)
+    } else {
+        written
     }
 }
 

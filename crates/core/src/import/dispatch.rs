@@ -46,8 +46,8 @@ fn imported(line: Line, options: &Options<'_>) -> Imported {
         differences: Vec::new(),
     };
     let Definition { expression, tz, .. } = &mut imported.definition;
-    if let Some(zone) = options.tz.filter(|_| tz == "UTC") {
-        zone.clone_into(tz);
+    if let Some(zone) = options.zone().filter(|_| tz == "UTC") {
+        *tz = zone;
     }
     if commented {
         imported.differences.push(Difference::Dropped);

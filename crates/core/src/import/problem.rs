@@ -70,6 +70,12 @@ pub enum Reason {
         /// The setting.
         setting: String,
     },
+    /// A unit that names no instance.
+    #[error("{unit} is a template, and nothing says of what")]
+    Template {
+        /// The unit.
+        unit: String,
+    },
     /// Nothing says when.
     #[error("nothing here says when: {wanted} is missing")]
     NoTime {
@@ -113,6 +119,7 @@ impl Reason {
             Self::Calendar { .. } => "calendar",
             Self::Period { .. } => "period",
             Self::Boot { .. } => "boot",
+            Self::Template { .. } => "template",
             Self::NoTime { .. } => "no_time",
             Self::Yaml { .. } => "yaml",
             Self::Shape { .. } => "shape",
@@ -130,6 +137,7 @@ impl Reason {
             Self::Input => "let a script of its own provide the input, or write `\\%` for a `%`",
             Self::Zone { .. } => "zones look like Europe/Berlin",
             Self::Continued => "write the value on one line",
+            Self::Template { .. } => "name the instance: --as backup@home.timer",
             Self::Boot { .. } => "put it into the unit that starts Almanack",
             Self::Same { .. } => "remove one of the two",
             _ => return None,

@@ -6,7 +6,7 @@
 
 use jiff::SignedDuration;
 
-use super::{Difference, Import, Imported, Options, Problem, Reason, calendar, period, zone_named};
+use super::{Difference, Import, Imported, Options, Problem, Reason, calendar, period};
 use crate::{
     place::{Place, Row, rows},
     plan::{CatchUp, Definition},
@@ -77,9 +77,9 @@ pub fn read(text: &str, options: &Options<'_>) -> Import {
             .extend(place.map(|place| Problem { place, reason }));
     }
     timer.report_general(&whens, &mut import);
-    for (index, when) in whens.into_iter().enumerate() {
-        match timer.imported(index, when) {
-            Ok(imported) => import.schedules.push(imported),
+    for when in whens {
+        match timer.imported(import.schedules.len(), when) {
+            Ok(imported) => import.take(imported),
             Err(problem) => import.problems.push(problem),
         }
     }
@@ -102,6 +102,9 @@ fn settings<'a>(text: &'a str, problems: &mut Vec<Problem>) -> Vec<Setting<'a>> 
             in_timer = line == "[Timer]";
             continue;
         }
+        if !in_timer {
+            continue;
+        }
         let Some((name, value)) = row.text.split_once('=') else {
             let (place, reason) = (row.whole(), Reason::Syntax);
             problems.push(Problem { place, reason });
@@ -116,7 +119,6 @@ fn settings<'a>(text: &'a str, problems: &mut Vec<Problem>) -> Vec<Setting<'a>> 
             row,
         };
         match value {
-            _ if !in_timer => {}
             "" => settings.retain(|earlier| earlier.name != name),
             value if value.ends_with('\\') => problems.push(setting.problem(Reason::Continued)),
             _ => settings.push(setting),
@@ -238,17 +240,23 @@ impl Timer<'_> {
     }
 
     fn tz_of(&self, when: &When) -> String {
-        let tz = when.tz.as_deref().or(self.options.tz).unwrap_or("UTC");
-        zone_named(tz).unwrap_or_else(|| tz.to_owned())
+        let tz = when.tz.clone().or_else(|| self.options.zone());
+        tz.unwrap_or_else(|| "UTC".to_owned())
     }
 
     fn imported(&self, index: usize, when: When) -> Result<Imported, Problem> {
         let place = when.place;
-        let unfit = |unfit| Problem {
+        let refused = |unfit| Problem {
             place,
             reason: Reason::Unfit(unfit),
         };
-        let argv = ["systemctl".to_owned(), "start".to_owned(), self.unit()];
+        let unit = self.unit();
+        // systemd fills in `%i` and the like when it loads the instance, which we never see.
+        if unit.contains("@.") || unit.contains('%') {
+            let reason = Reason::Template { unit };
+            return Err(Problem { place, reason });
+        }
+        let argv = ["systemctl".to_owned(), "start".to_owned(), unit];
         let target = Target::Command {
             argv: argv.to_vec(),
             timeout: COMMAND_TIMEOUT_DEFAULT,
@@ -268,8 +276,8 @@ impl Timer<'_> {
             let seconds = seconds.ok_or_else(|| delay.problem(Reason::Period { given }))?;
             definition.splay = SignedDuration::from_secs(seconds);
         }
-        definition.check().map_err(unfit)?;
-        let name = super::numbered(self.stem(), index).map_err(unfit)?;
+        definition.check().map_err(refused)?;
+        let name = super::numbered(self.stem(), index).map_err(refused)?;
         Ok(Imported {
             name,
             definition,

@@ -54,8 +54,9 @@ fn crontab(text: &str) -> String {
 }
 
 fn timer(lines: &str) -> String {
-    let text =
-        format!("[Unit]\nDescription=x\n[Timer]\n{lines}\n[Install]\nWantedBy=timers.target\n");
+    let text = format!(
+        "[Unit]\nDescription=x \\\n  y\n[Timer]\n{lines}\n[Install]\nWantedBy=timers.target\n"
+    );
     shown(&text, &systemd::read(&text, &PLAIN))
 }
 
@@ -196,6 +197,8 @@ fn calendar_times_become_expressions() {
         ("10-31", "0 0 31 10 *"),
         ("Sunday", "0 0 * * 0"),
         ("Sat..Sun 10:00", "0 10 * * 6-7"),
+        ("Sun..Sun 10:00", "0 10 * * 0"),
+        ("Mon..Sun 10:00", "0 10 * * 1-7"),
         ("27-1-1", "0 0 0 1 1 * 2027"),
         ("*-*-* 10:00:05.000", "5 0 10 * * *"),
         ("*-01,07-01", "0 0 1 1,7 *"),
@@ -220,6 +223,7 @@ fn what_a_calendar_says_and_we_cannot_is_named() {
         ("25:00", "25:00"),
         ("*:*/15", "*:*/15"),
         ("Fri..Mon 10:00", "Fri..Mon"),
+        ("Sun..Tue 10:00", "Sun..Tue"),
         ("*-02-30", "*-02-30"),
     ] {
         let fault = calendar::translate(text).unwrap_err();
@@ -237,9 +241,9 @@ OnUnitActiveSec=1h 30min
 RandomizedDelaySec=10min
 Persistent=true
 WakeSystem=yes"), @r#"
-    4: 0 8 * * 1-5 (UTC) ["systemctl", "start", "backup.service"]
-    5: 0 18 1-7 * +6 (Europe/Berlin) ["systemctl", "start", "backup.service"]
-    7: @5400s (UTC) ["systemctl", "start", "backup.service"]
+    5: 0 8 * * 1-5 (UTC) ["systemctl", "start", "backup.service"]
+    6: 0 18 1-7 * +6 (Europe/Berlin) ["systemctl", "start", "backup.service"]
+    8: @5400s (UTC) ["systemctl", "start", "backup.service"]
        monotonic
     all: boot
     all: unit
@@ -256,12 +260,20 @@ OnCalendar=*-*~3
 AccuracySec=1us
 Unit=other.service
 nonsense"), @"
-    6:12 `*-*~3` `*-*~3` has no counterpart in a schedule expression
-    9:1 `nonsense` this is neither a comment, a [section] nor a Setting=value
+    7:12 `*-*~3` `*-*~3` has no counterpart in a schedule expression
+    10:1 `nonsense` this is neither a comment, a [section] nor a Setting=value
     ");
-    insta::assert_snapshot!(timer("OnBootSec=10min"), @"4:11 `10min` OnBootSec names no time: a restart is no occasion");
+    insta::assert_snapshot!(timer("OnCalendar=daily\nOnCalendar=*-*-* 0:00\nOnCalendar=weekly"), @r#"
+    5: 0 0 * * * (UTC) ["systemctl", "start", "backup.service"]
+    7: 0 0 * * 1 (UTC) ["systemctl", "start", "backup.service"]
+    all: unit
+    all: local_time
+    all: accuracy
+    6:12 `*-*-* 0:00` this is the same as line 5
+    "#);
+    insta::assert_snapshot!(timer("OnBootSec=10min"), @"5:11 `10min` OnBootSec names no time: a restart is no occasion");
     insta::assert_snapshot!(timer("Persistent=true"), @"1:1 `[Unit]` nothing here says when: OnCalendar= in [Timer] is missing");
-    insta::assert_snapshot!(timer("OnUnitActiveSec=100ms"), @"4:17 `100ms` `100ms` is not a span of whole seconds");
+    insta::assert_snapshot!(timer("OnUnitActiveSec=100ms"), @"5:17 `100ms` `100ms` is not a span of whole seconds");
 }
 
 #[test]
@@ -287,6 +299,19 @@ fn a_timers_policies_come_along() {
         kept[0].definition.splay,
         jiff::SignedDuration::from_hours(2)
     );
+}
+
+#[test]
+fn a_template_needs_its_instance() {
+    let text = "[Timer]\nOnCalendar=daily\n";
+    let read = |file| systemd::read(text, &Options { file, ..PLAIN });
+    let template = shown(text, &read("dump@.timer"));
+    assert!(
+        template.contains("2:12 `daily` dump@.service is a template"),
+        "{template}"
+    );
+    let instance = shown(text, &read("dump@main.timer"));
+    assert!(instance.contains("dump@main.service"), "{instance}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub fn read(source: &Source, options: &Options<'_>) -> Import {
     let mut import = Import::default();
     for entry in &source.entries {
         match imported(import.schedules.len(), entry, options) {
-            Ok(imported) => import.schedules.push(imported),
+            Ok(imported) => import.take(imported),
             Err(problem) => import.problems.push(problem),
         }
     }
@@ -76,7 +76,7 @@ fn imported(index: usize, entry: &Entry, options: &Options<'_>) -> Result<Import
             let tz = tz.clone();
             at(*place)(Reason::Zone { tz })
         })?,
-        None => options.tz.unwrap_or("UTC").to_owned(),
+        None => options.zone().unwrap_or(definition.tz),
     };
     definition
         .check()

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schedule::{self, Expression, Mode, Timetable, Zone, hash_of},
+    schedule::{self, Expression, Language, Mode, Timetable, Warning, Zone, hash_of},
     target::{Target, Unusable},
     task::Priority,
 };
@@ -321,6 +321,24 @@ impl Ready {
             zone,
             offset,
         })
+    }
+
+    /// Whose clock it reads.
+    pub fn zone(&self) -> &Zone {
+        &self.zone
+    }
+
+    /// Says when it fires.
+    pub fn describe(&self, language: Language) -> String {
+        self.timetable.describe(language)
+    }
+
+    /// What is worth knowing about its expression; see [`Expression::lints`].
+    pub fn lints(&self, from: Timestamp, round_s: u32) -> Vec<Warning> {
+        // It was read before, so it reads now.
+        Expression::parse(&self.definition.expression, Mode::Strict)
+            .map(|read| read.lints(&self.timetable, &self.zone, from, round_s))
+            .unwrap_or_default()
     }
 
     /// The first slot after `at`.

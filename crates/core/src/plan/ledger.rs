@@ -22,7 +22,7 @@ pub enum Reason {
     OverCap,
     /// The firing before it had not ended.
     Overlap,
-    /// It waited for its predecessor when the schedule was changed, paused or removed.
+    /// It waited, for its predecessor or its splay, when the schedule was changed, paused or removed.
     Changed,
 }
 

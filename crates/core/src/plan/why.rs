@@ -78,10 +78,8 @@ fn because(reason: Reason, row: &Slot, late: &str) -> String {
     let together = match row.slots {
         1 => String::new(),
         slots => format!(
-            " (with {} others, {} to {})",
-            slots - 1,
-            row.slot_at,
-            row.last_at
+            " (one of {slots} in a row, {} to {})",
+            row.slot_at, row.last_at
         ),
     };
     match reason {

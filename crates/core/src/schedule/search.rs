@@ -20,6 +20,9 @@ pub(super) const NEVER: i64 = i64::MAX;
 /// No time at all, earlier than every time.
 pub(super) const NEVER_BEFORE: i64 = i64::MIN;
 
+/// The months of who asks for no other.
+const FEBRUARY: u16 = 1 << 1;
+
 /// Multiplied by it, seven bits become five weeks of the same.
 const EACH_WEEK: u64 = 0x1020_4081;
 /// All days of five weeks.
@@ -105,7 +108,7 @@ impl Table {
             let first = match known.filter(|_| follows) {
                 Some(first) => first + month.length(),
                 None if self.lacks(next) => {
-                    (month, known) = (next, None);
+                    (month, known) = (self.last_lacking(next), None);
                     continue;
                 }
                 None => next.first_day(),
@@ -123,6 +126,17 @@ impl Table {
     fn lacks(&self, month: Month) -> bool {
         let possible = self.days & (u32::MAX >> (32 - month.length()));
         self.rule == DayRule::Both && possible == 0 && !self.has_day_modifiers()
+    }
+
+    /// The last month in a row that lacks what this one lacks. If only February counts, no year before
+    /// the next fourth one has more days than this.
+    fn last_lacking(&self, month: Month) -> Month {
+        let year = if self.months == FEBRUARY {
+            month.year | 3
+        } else {
+            month.year
+        };
+        Month { year, ..month }
     }
 
     fn last_day_before(&self, month: Month) -> Option<u32> {

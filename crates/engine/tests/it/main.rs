@@ -6,6 +6,7 @@
 )]
 
 mod chain;
+mod dispatch;
 mod lock;
 mod node;
 mod planner;

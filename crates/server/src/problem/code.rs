@@ -29,6 +29,10 @@ pub enum Code {
     InvalidIdempotencyKey,
     /// The same `Idempotency-Key` came with a different request.
     IdempotencyKeyReused,
+    /// This call takes no `Idempotency-Key`.
+    IdempotencyKeyUnsupported,
+    /// The expression of a schedule does not read, or names no instant.
+    InvalidExpression,
     /// Nobody would know where to call for this kind.
     UnknownKind,
     /// Too many items in one call.
@@ -45,6 +49,22 @@ pub enum Code {
     NoSuchTask,
     /// No decision has this receipt.
     NoSuchReceipt,
+    /// No schedule has this name.
+    NoSuchSchedule,
+    /// The schedule belongs to a file.
+    ManagedSchedule,
+    /// The schedule is not at the revision that was seen.
+    RevisionMismatch,
+    /// The newest firing of the schedule has not ended.
+    StillRunning,
+    /// The schedule is in no state for this.
+    WrongState,
+    /// A signature was shown, and it does not fit.
+    BadSignature,
+    /// A call of this id was received before.
+    AlreadyReceived,
+    /// More ticks at once, or in a short time, than a node takes.
+    TooManyTicks,
     /// Nothing is at this path.
     NoSuchPath,
     /// The path does not take this method.
@@ -94,6 +114,16 @@ impl Code {
                 "/problems/idempotency_key_reused",
                 "Idempotency-Key reused",
             ),
+            Self::IdempotencyKeyUnsupported => (
+                invalid,
+                "/problems/idempotency_key_unsupported",
+                "Idempotency-Key not supported here",
+            ),
+            Self::InvalidExpression => (
+                invalid,
+                "/problems/invalid_expression",
+                "Invalid expression",
+            ),
             Self::UnknownKind => (invalid, "/problems/unknown_kind", "Unknown kind"),
             Self::TooManyItems => (
                 S::PAYLOAD_TOO_LARGE,
@@ -114,6 +144,34 @@ impl Code {
             ),
             Self::NoSuchTask => (S::NOT_FOUND, "/problems/no_such_task", "No such task"),
             Self::NoSuchReceipt => (S::NOT_FOUND, "/problems/no_such_receipt", "No such receipt"),
+            Self::NoSuchSchedule => (
+                S::NOT_FOUND,
+                "/problems/no_such_schedule",
+                "No such schedule",
+            ),
+            Self::ManagedSchedule => (
+                S::CONFLICT,
+                "/problems/managed_schedule",
+                "Schedule belongs to a file",
+            ),
+            Self::RevisionMismatch => (
+                S::PRECONDITION_FAILED,
+                "/problems/revision_mismatch",
+                "Another revision",
+            ),
+            Self::StillRunning => (S::CONFLICT, "/problems/still_running", "Still running"),
+            Self::WrongState => (S::CONFLICT, "/problems/wrong_state", "Wrong state"),
+            Self::BadSignature => (S::UNAUTHORIZED, "/problems/bad_signature", "Bad signature"),
+            Self::AlreadyReceived => (
+                S::CONFLICT,
+                "/problems/already_received",
+                "Already received",
+            ),
+            Self::TooManyTicks => (
+                S::TOO_MANY_REQUESTS,
+                "/problems/too_many_ticks",
+                "Too many ticks",
+            ),
             Self::NoSuchPath => (S::NOT_FOUND, "/problems/no_such_path", "No such path"),
             Self::MethodNotAllowed => (
                 S::METHOD_NOT_ALLOWED,

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::harness::{ARTICLE, Answer, World, at, with};
 
-fn made(name: &str, scope: Scope) -> (Token, String) {
+pub(crate) fn made(name: &str, scope: Scope) -> (Token, String) {
     let text = format!("alm_{name}");
     let hash = format!("{:x}", Sha256::digest(&text));
     (
@@ -88,6 +88,13 @@ async fn every_change_is_refused_to_a_reader_and_changes_nothing() {
         (Method::POST, format!("{ARTICLE}/retry")),
         (Method::POST, "/api/v1/tasks:batch".to_owned()),
         (Method::POST, "/api/v1/events".to_owned()),
+        (Method::PUT, "/api/v1/schedules/a".to_owned()),
+        (Method::DELETE, "/api/v1/schedules/a".to_owned()),
+        (Method::POST, "/api/v1/schedules/a/pause".to_owned()),
+        (Method::POST, "/api/v1/schedules/a/resume".to_owned()),
+        (Method::POST, "/api/v1/schedules/a/fire".to_owned()),
+        (Method::POST, "/api/v1/schedules/a/backfill".to_owned()),
+        (Method::POST, "/tick".to_owned()),
     ] {
         let answer = ask(&world, method, &path, "Bearer alm_read").await;
         assert_eq!(
@@ -109,6 +116,56 @@ async fn every_change_is_refused_to_a_reader_and_changes_nothing() {
       "type": "/problems/scope_too_small"
     }
     "#);
+}
+
+#[tokio::test]
+async fn a_reader_may_look_at_schedules_and_ask_what_an_expression_means() {
+    let world = guarded().await;
+    let headers = [
+        ("content-type", "application/json"),
+        ("authorization", "Bearer alm_read"),
+    ];
+    for (method, path, body, status) in [
+        (Method::GET, "/api/v1/schedules", "", 200),
+        (Method::GET, "/api/v1/schedules/a", "", 404),
+        (Method::GET, "/api/v1/schedules/a/slots", "", 404),
+        (
+            Method::POST,
+            "/api/v1/schedules:explain",
+            r#"{"expression":"@daily"}"#,
+            200,
+        ),
+    ] {
+        let answer = world.send(with(method.clone(), path, body, &headers)).await;
+        assert_eq!(answer.status, status, "{method} {path}");
+        let unknown = world.send(with(method, path, body, &headers[..1])).await;
+        assert_eq!(unknown.code(), "unauthenticated", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_history_of_a_schedule_names_the_token() {
+    let world = guarded().await;
+    let path = "/api/v1/schedules/nightly";
+    let headers = [
+        ("content-type", "application/json"),
+        ("authorization", "Bearer alm_operate"),
+    ];
+    let send = async |method, path: &str, body: &str| {
+        world.send(with(method, path, body, &headers)).await.json()
+    };
+    send(Method::PUT, path, crate::schedules::HOURLY).await;
+    send(Method::POST, &format!("{path}/pause"), "{}").await;
+    let edits = send(Method::GET, &format!("{path}/edits"), "").await;
+    for edit in edits["edits"].as_array().unwrap() {
+        assert_eq!(edit["by"], "operate");
+    }
+    let fired = send(Method::POST, &format!("{path}/fire"), "").await;
+    let task = format!(
+        "/api/v1/tasks/DISPATCH/{}",
+        fired["subject"].as_str().unwrap()
+    );
+    assert_eq!(send(Method::GET, &task, "").await["origin"], "api:operate");
 }
 
 #[tokio::test]

@@ -46,6 +46,18 @@ async fn the_document_lists_exactly_what_is_routed() {
     GET /api/v1/nodes
     GET /api/v1/openapi.json
     GET /api/v1/receipts/{id}
+    GET /api/v1/schedules
+    DELETE /api/v1/schedules/{name}
+    GET /api/v1/schedules/{name}
+    PUT /api/v1/schedules/{name}
+    POST /api/v1/schedules/{name}/backfill
+    GET /api/v1/schedules/{name}/edits
+    POST /api/v1/schedules/{name}/fire
+    POST /api/v1/schedules/{name}/pause
+    POST /api/v1/schedules/{name}/resume
+    GET /api/v1/schedules/{name}/slots
+    GET /api/v1/schedules/{name}/why
+    POST /api/v1/schedules:explain
     GET /api/v1/tasks
     DELETE /api/v1/tasks/{kind}/{subject}
     GET /api/v1/tasks/{kind}/{subject}
@@ -56,12 +68,14 @@ async fn the_document_lists_exactly_what_is_routed() {
     GET /healthz
     GET /metrics
     GET /readyz
+    POST /tick
     ");
     let paths: BTreeSet<&String> = described.iter().map(|(path, _)| path).collect();
     for path in paths {
         let real = path
             .replace("{kind}", "ARTICLE_PUBLISH")
             .replace("{subject}", "a")
+            .replace("{name}", "nightly")
             .replace("{id}", "1.0");
         for method in METHODS {
             let answer = world.send(request(method.clone(), &real, "")).await;

@@ -7,21 +7,29 @@ use almanack_core::{
     finish::{Outcome, finish},
     store::{Store, TaskFilter, TaskStore},
     task::ClaimedTask,
-    time::Clock,
+    time::{Clock, Sleeper},
 };
-use almanack_engine::reschedule::{Kinds, Rescheduler};
-use almanack_server::{AppState, Limits, access::Access, app};
+use almanack_engine::{
+    planner::{Planned, Planner},
+    reschedule::{Kinds, Rescheduler},
+    schedules::Schedules,
+    tick::Ticker,
+    zones::Zones,
+};
+use almanack_server::{AppState, Limits, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
     fixture::{PUBLISH, START, claim_request, kind},
 };
+use async_trait::async_trait;
 use axum::{
     Router,
     body::Body,
     http::{HeaderMap, Method, Request},
 };
 use http_body_util::BodyExt;
+use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value;
 use tower::ServiceExt;
@@ -38,7 +46,35 @@ pub(crate) const LIMITS: Limits = Limits {
 pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) store: Arc<SqliteStore>,
+    pub(crate) schedules: Arc<Schedules>,
+    pub(crate) planner: Planner,
     pub(crate) app: Router,
+}
+
+/// Waiting moves the clock.
+struct Forward(Arc<ManualClock>);
+
+#[async_trait]
+impl Sleeper for Forward {
+    async fn until(&self, at: Timestamp) {
+        self.0.set(at.max(self.0.now()));
+    }
+}
+
+/// A ticker of a node that runs nothing: what fires stays due.
+pub(crate) fn ticker(
+    store: &Arc<SqliteStore>,
+    clock: &Arc<ManualClock>,
+    sleeper: Arc<dyn Sleeper>,
+) -> Arc<Ticker> {
+    let zones = Arc::new(Zones::default());
+    Arc::new(Ticker {
+        store: store.clone(),
+        planner: Planner::new(store.clone(), clock.clone(), zones),
+        tally: Arc::default(),
+        clock: clock.clone(),
+        sleeper,
+    })
 }
 
 pub(crate) struct Answer {
@@ -83,8 +119,24 @@ impl World {
     }
 
     pub(crate) fn with(store: SqliteStore, access: Access) -> Self {
+        Self::ticking(store, access, |store, clock| Tick {
+            ticker: Some(ticker(store, clock, Arc::new(Forward(clock.clone())))),
+            verifier: None,
+        })
+    }
+
+    /// A world with a tick of the test's own.
+    pub(crate) fn ticking(
+        store: SqliteStore,
+        access: Access,
+        tick: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> Tick,
+    ) -> Self {
         let clock = Arc::new(ManualClock::at(START));
         let store = Arc::new(store);
+        let zones = Arc::new(Zones::default());
+        let schedules = Schedules::new(store.clone(), clock.clone(), zones.clone());
+        let schedules = Arc::new(schedules);
+        let tick = tick(&store, &clock);
         let port: Arc<dyn Store> = store.clone();
         let time: Arc<dyn Clock> = clock.clone();
         let kinds = Kinds {
@@ -94,8 +146,10 @@ impl World {
         };
         let state = AppState {
             rescheduler: Arc::new(Rescheduler::new(port.clone(), time.clone(), kinds)),
-            store: port,
-            clock: time,
+            schedules: schedules.clone(),
+            tick,
+            store: port.clone(),
+            clock: time.clone(),
             access,
             limits: LIMITS,
             metrics: PrometheusBuilder::new().build_recorder().handle(),
@@ -104,8 +158,16 @@ impl World {
         Self {
             clock,
             store,
+            schedules,
+            planner: Planner::new(port, time, zones),
             app: app(Arc::new(state)),
         }
+    }
+
+    /// Plans at an instant, as a node would.
+    pub(crate) async fn plan_at(&self, now: Timestamp) -> Planned {
+        self.clock.set(now);
+        self.planner.pass().await.unwrap()
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {

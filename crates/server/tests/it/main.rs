@@ -17,4 +17,7 @@ mod idempotency;
 mod lists;
 mod observing;
 mod receipts;
+mod schedule_acts;
+mod schedules;
 mod tasks;
+mod tick;

@@ -3,8 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::store::NodeStore;
-use almanack_engine::reschedule::{Kinds, Rescheduler};
-use almanack_server::{AppState, access::Access, app};
+use almanack_engine::{
+    reschedule::{Kinds, Rescheduler},
+    schedules::Schedules,
+};
+use almanack_server::{AppState, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -91,8 +94,11 @@ fn metrics_count_requests_and_rules_and_show_what_waits() {
         accept_any: false,
         ..Kinds::default()
     };
+    let zones = Arc::default();
     let state = AppState {
         rescheduler: Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds)),
+        schedules: Arc::new(Schedules::new(store.clone(), clock.clone(), zones)),
+        tick: Tick::default(),
         store: store.clone(),
         clock: clock.clone(),
         access: Access::Open { hosts: Vec::new() },

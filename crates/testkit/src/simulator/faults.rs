@@ -63,6 +63,17 @@ impl Weather {
             hint_lost: rate(500),
         }
     }
+
+    /// For months instead of minutes: whatever takes long is told to the log as a freeze, so that it can
+    /// be held against what came of it, and there is no poll that would make up for a lost hint.
+    pub(super) fn draw_steady(dice: &Dice) -> Self {
+        Self {
+            slow: dice.below(20),
+            stuck: 0,
+            hint_lost: 0,
+            ..Self::draw(dice)
+        }
+    }
 }
 
 /// One node's way to the store.

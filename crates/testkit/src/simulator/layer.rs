@@ -59,6 +59,14 @@ pub trait Layer: Send + Sync {
     ) -> Result<Vec<Applied>> {
         below.write_schedules(writes).await
     }
+    /// See [`Store::nudges`].
+    fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {
+        below.nudges()
+    }
+    /// See [`Store::safety_poll`].
+    fn safety_poll(&self, below: &dyn Store) -> SignedDuration {
+        below.safety_poll()
+    }
 }
 
 /// A store with a layer over it.
@@ -185,10 +193,10 @@ impl<L: Layer> TokenStore for Layered<L> {
 #[async_trait]
 impl<L: Layer> Store for Layered<L> {
     fn nudges(&self) -> Box<dyn Nudges> {
-        self.below.nudges()
+        self.layer.nudges(&*self.below)
     }
     fn safety_poll(&self) -> SignedDuration {
-        self.below.safety_poll()
+        self.layer.safety_poll(&*self.below)
     }
     async fn database_time(&self) -> Result<Option<Timestamp>> {
         self.below.database_time().await

@@ -4,6 +4,7 @@
 //! `ALMANACK_SIM_SEED=7` runs one seed, `ALMANACK_SIM_SEEDS=100000` that many fixed ones and a tenth
 //! as many fresh ones.
 
+mod schedules;
 mod teeth;
 
 use std::{
@@ -59,23 +60,23 @@ fn fresh_from() -> u64 {
     u64::from_str_radix(digits, 16).expect("a commit is named in hexadecimal")
 }
 
-fn seeds() -> Vec<u64> {
+fn seeds(fixed: u64) -> Vec<u64> {
     if let Some(seed) = asked_for("ALMANACK_SIM_SEED") {
         return vec![seed];
     }
-    let fixed = asked_for("ALMANACK_SIM_SEEDS").unwrap_or(SEEDS);
+    let fixed = asked_for("ALMANACK_SIM_SEEDS").unwrap_or(fixed);
     let fresh = fresh_from();
     let fresh = fresh..fresh + fixed / FIXED_PER_FRESH;
     once_broken().chain(0..fixed).chain(fresh).collect()
 }
 
 /// Runs seeds on a few threads, in order, until one breaks a promise.
-fn run(seeds: &[u64]) -> Result<(), Broken> {
+fn run(seeds: &[u64], story: impl Fn(u64) -> Result<(), Broken> + Sync) -> Result<(), Broken> {
     let next = AtomicUsize::new(0);
     let broken = Mutex::new(None);
     let work = || {
         while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(found) = simulate(*seed, &Options::default(), open) {
+            if let Err(found) = story(*seed) {
                 next.store(seeds.len(), Ordering::Relaxed);
                 broken
                     .lock()
@@ -86,7 +87,7 @@ fn run(seeds: &[u64]) -> Result<(), Broken> {
     };
     thread::scope(|scope| {
         for _ in 0..THREADS {
-            scope.spawn(work);
+            scope.spawn(&work);
         }
     });
     let broken = broken.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -95,10 +96,16 @@ fn run(seeds: &[u64]) -> Result<(), Broken> {
 
 #[test]
 fn no_seed_breaks_a_promise() {
-    let seeds = seeds();
-    if let Err(broken) = run(&seeds) {
+    no_seed_breaks(&seeds(SEEDS), |seed| {
+        simulate(seed, &Options::default(), open).map(drop)
+    });
+}
+
+#[track_caller]
+fn no_seed_breaks(seeds: &[u64], story: impl Fn(u64) -> Result<(), Broken> + Sync) {
+    if let Err(broken) = run(seeds, story) {
         // Who asks for a single seed wants to know everything about it.
-        if let [_] = seeds[..] {
+        if let [_] = seeds {
             panic!("{broken:#}");
         }
         panic!("{broken}");

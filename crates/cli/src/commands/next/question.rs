@@ -134,16 +134,8 @@ impl Zones {
 }
 
 fn unknown(name: &str) -> Refusal {
-    let known: Vec<String> = jiff::tz::db()
-        .available()
-        .map(|known| known.as_str().to_owned())
-        .collect();
-    let hint = match suggest::nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "zones look like Europe/Berlin".to_owned(),
-    };
     Refusal {
-        hint: Some(hint),
+        hint: Some(suggest::zone(name)),
         ..Refusal::at(Stage::Zone, format!("there is no time zone `{name}`"))
     }
 }

@@ -299,6 +299,26 @@ fn dp_17_resuming_catches_up_only_where_that_is_wished() {
 }
 
 #[test]
+fn dp_16_resuming_late_calls_only_the_pause_a_pause() {
+    let ready = ready("0 * * * *", "{}");
+    let seen = schedule(&ready, at("08:00:00"));
+    let seen = paused(seen, "07:30:00", Some("09:30:00"));
+    let State::Paused(pause) = &seen.state else {
+        unreachable!()
+    };
+    let look = Look {
+        schedule: &seen,
+        ready: &ready,
+        running: None,
+        now: at("12:05:00"),
+    };
+    assert_eq!(
+        tell(&resume(look, pause)),
+        "08:00:00..09:00:00x2=paused, resumes, next 10:00:00"
+    );
+}
+
+#[test]
 fn settling_leaves_nothing_to_wait_and_a_pause_as_it_is() {
     let queue = ready("0 * * * *", r#"{"overlap":"queue_one"}"#);
     let mut seen = schedule(&queue, at("08:00:00"));
@@ -323,6 +343,24 @@ fn settling_leaves_nothing_to_wait_and_a_pause_as_it_is() {
     let settled = settle(look(&seen, &plain));
     assert_eq!(tell(&settled), "08:00:00..09:00:00x2=paused, next 10:00:00");
     assert_eq!(settled.look_at, Some(at("12:00:00")), "it goes on");
+}
+
+#[test]
+fn dp_16_settling_leaves_no_slot_that_its_splay_kept_back() {
+    let day = ready("0 8 * * *", r#"{"splay":"1h"}"#);
+    let seen = schedule(&day, at("08:00:00"));
+    let now = at("08:00:01");
+    assert!(now < day.due_at(at("08:00:00")), "it is kept back");
+    let settled = settle(Look {
+        schedule: &seen,
+        ready: &day,
+        running: None,
+        now,
+    });
+    assert_eq!(settled.slots.len(), 1);
+    assert_eq!(settled.slots[0].verdict.as_str(), "changed");
+    assert_eq!(settled.slots[0].detail.as_deref(), Some("its splay"));
+    assert_eq!(settled.next_at, Some(at("2026-01-06T08:00:00Z")));
 }
 
 #[test]

@@ -58,10 +58,10 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
     assert_snapshot!(told.join("\n"), @"
     2026-01-05T08:00:00Z fired 2 h 5 min after its time; its firing is no longer kept.
     2026-01-05T08:00:00Z was missed and caught up 2 h 5 min after its time; its firing is no longer kept.
-    2026-01-05T08:00:00Z was skipped: the schedule was paused by ada: moving house (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: the schedule was paused by ada: moving house (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
     2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, 2 h 5 min late, which is more than its grace.
-    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, and its policy catches up no such slot (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
-    2026-01-05T08:00:00Z was skipped: more slots were missed until 2026-01-05T10:05:00Z than max_catch_up allows (with 2 others, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, and its policy catches up no such slot (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: more slots were missed until 2026-01-05T10:05:00Z than max_catch_up allows (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
     2026-01-05T08:00:00Z was skipped: schedule:nightly@2026-01-05T07:00:00Z had not ended at 2026-01-05T10:05:00Z.
     2026-01-05T08:00:00Z was skipped: it was waiting for the slot before it when the schedule was changed at 2026-01-05T10:05:00Z.
     ");

@@ -1,0 +1,174 @@
+//! What many schedules cost: a quiet second, a busy minute, memory.
+//!
+//! The planner is driven pass by pass under a clock that stands where the measurement needs it, so that
+//! nothing but the pass itself is timed.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use almanack_adapters::clock::{Stopwatch, SystemClock};
+use almanack_core::{
+    plan::{Definition, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, State},
+    store::Store,
+    target::Target,
+    time::{Clock, LATEST},
+};
+use almanack_engine::{planner::Planner, zones::Zones};
+use jiff::{Timestamp, tz::TimeZone};
+use serde::Serialize;
+
+use super::{Error, rss_kb};
+
+/// Schedules per write.
+const BATCH: usize = 1_000;
+/// Their slots lie within this.
+const YEAR_S: i64 = 365 * 86_400;
+/// The first slots come after so long: until then it is quiet.
+const QUIET_S: i64 = 7_200;
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScheduleLoad {
+    /// Schedules in the store.
+    pub(crate) count: usize,
+    /// Of these, due in the same minute.
+    pub(crate) due: usize,
+    /// Passes with nothing due.
+    pub(crate) passes: usize,
+}
+
+/// What it came to.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ScheduleFigures {
+    /// Schedules in the store.
+    pub(crate) schedules: usize,
+    /// Seconds to write them.
+    pub(crate) filled_s: f64,
+    /// A pass with nothing due: half of them, 99 % of them, all of them.
+    pub(crate) quiet_ms: [f64; 3],
+    /// Slots that were due in one minute.
+    pub(crate) fired: u64,
+    /// The pass that fired them.
+    pub(crate) busy_ms: f64,
+    /// Resident memory afterwards.
+    pub(crate) rss_kb: Option<u64>,
+}
+
+/// Stands where it is told to.
+struct Standing(AtomicI64);
+
+impl Clock for Standing {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_microsecond(self.0.load(Ordering::Relaxed)).unwrap_or(LATEST)
+    }
+}
+
+/// Fills the store and measures.
+pub(crate) async fn schedules(
+    store: Arc<dyn Store>,
+    load: ScheduleLoad,
+) -> Result<ScheduleFigures, Error> {
+    let now = SystemClock.now();
+    let busy_at = whole_minute(now, QUIET_S)?;
+    let watch = Stopwatch::start();
+    fill(&*store, load, now, busy_at).await?;
+    let filled_s = watch.seconds();
+    let clock = Arc::new(Standing(AtomicI64::new(now.as_microsecond())));
+    let planner = Planner::new(store, clock.clone(), Arc::new(Zones::default()));
+    let quiet_ms = quiet(&planner, load.passes).await?;
+    clock.0.store(busy_at.as_microsecond(), Ordering::Relaxed);
+    let watch = Stopwatch::start();
+    let planned = planner.pass().await?;
+    Ok(ScheduleFigures {
+        schedules: load.count,
+        filled_s: rounded(filled_s),
+        quiet_ms,
+        fired: planned.fired,
+        busy_ms: rounded(watch.seconds() * 1_000.0),
+        rss_kb: rss_kb(),
+    })
+}
+
+async fn quiet(planner: &Planner, passes: usize) -> Result<[f64; 3], Error> {
+    let mut took = Vec::with_capacity(passes);
+    for _ in 0..passes {
+        let watch = Stopwatch::start();
+        let planned = planner.pass().await?;
+        took.push(watch.seconds() * 1_000.0);
+        if planned.fired + planned.skipped > 0 {
+            return Err(Error::Wrong("a pass that was to be quiet fired".to_owned()));
+        }
+    }
+    took.sort_by(f64::total_cmp);
+    let at = |share: usize| took.get(took.len() * share / 100).or(took.last());
+    let shown = |share| rounded(at(share).copied().unwrap_or_default());
+    Ok([shown(50), shown(99), shown(100)])
+}
+
+async fn fill(
+    store: &dyn Store,
+    load: ScheduleLoad,
+    now: Timestamp,
+    busy_at: Timestamp,
+) -> Result<(), Error> {
+    let count = i64::try_from(load.count.max(1)).unwrap_or(i64::MAX);
+    let mut writes = Vec::with_capacity(BATCH);
+    for (number, place) in (0..load.count).zip(0_i64..) {
+        let slot = if number < load.due {
+            busy_at
+        } else {
+            whole_minute(busy_at, 120 + YEAR_S / count * place)?
+        };
+        writes.push(write(number, slot, now)?);
+        if writes.len() == BATCH || number + 1 == load.count {
+            store.write_schedules(std::mem::take(&mut writes)).await?;
+        }
+    }
+    Ok(())
+}
+
+fn whole_minute(from: Timestamp, ahead_s: i64) -> Result<Timestamp, Error> {
+    let second = from.as_second() + ahead_s;
+    let minute = Timestamp::from_second(second - second.rem_euclid(60));
+    minute.map_err(|error| Error::Wrong(error.to_string()))
+}
+
+/// A schedule that fires once a year, at `slot`.
+fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite, Error> {
+    let local = TimeZone::UTC.to_datetime(slot);
+    let (minute, hour) = (local.minute(), local.hour());
+    let expression = format!("{minute} {hour} {} {} *", local.day(), local.month());
+    let url = "https://example.org/hook".to_owned();
+    let definition = Definition::new(expression, Target::Webhook { url, body: None });
+    let name = ScheduleName::parse(&format!("bench-{number}"));
+    let schedule = Schedule {
+        id: ScheduleId(0),
+        name: name.map_err(|unfit| Error::Wrong(unfit.to_string()))?,
+        origin: Origin::Api,
+        definition: definition.to_json(),
+        revision: 1,
+        version: 1,
+        state: State::Active,
+        next_at: Some(slot),
+        waits_since: None,
+        look_at: Some(slot),
+        last: None,
+        created_at: now,
+        changed_at: now,
+    };
+    Ok(ScheduleWrite {
+        seen: None,
+        schedule,
+        slots: Vec::new(),
+        fires: Vec::new(),
+        cancel: None,
+        edit: None,
+        decided_at: now,
+    })
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 1_000.0).round() / 1_000.0
+}

@@ -1,0 +1,245 @@
+//! `almanack schedule plan FILE`: what would change if the file were in force.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use almanack_core::{
+    plan::{
+        Comparison, Definition, Firings, Origin, Ready, Schedule, ScheduleName, Stretch,
+        changed_keys, compare,
+    },
+    store::ScheduleFilter,
+};
+use almanack_engine::{schedules::Wanted, zones::Zones};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Desk, all, duration, instant};
+use crate::{
+    config::{self, Inputs, Loaded, Need, report::Severity},
+    failure::{Exit, Failure},
+    output::{Cell, Ink, Output},
+};
+
+/// Firings told one by one, per schedule.
+const LISTED_MAX: usize = 20;
+
+/// What the file does to one schedule.
+struct Effect {
+    name: ScheduleName,
+    what: What,
+    firings: Comparison,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    Created,
+    Changed(Vec<String>),
+    Removed,
+    Unchanged,
+    /// It is in force for somebody else.
+    Refused(Origin),
+}
+
+/// Compares a file with what is in force.
+pub(super) async fn run(
+    desk: &Desk,
+    inputs: &Inputs,
+    (file, period): (&PathBuf, &str),
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let period = duration("--for", period)?;
+    let loaded = config::load(
+        &Inputs {
+            file: Some(file.clone()),
+            ..inputs.clone()
+        },
+        Need::Database,
+    );
+    if loaded.report.has_errors() {
+        return Err(Failure::Configuration(Box::new(loaded.report)));
+    }
+    let from = desk.clock.now();
+    let stretch = Stretch {
+        from,
+        until: from.saturating_add(period).unwrap_or(Timestamp::MAX),
+        listed_max: LISTED_MAX,
+    };
+    let found = all(desk, ScheduleFilter::default()).await?;
+    let effects = effects(&loaded, found, stretch);
+    if output.json {
+        json_of(&effects, &loaded, stretch, output)?;
+    } else {
+        show(&effects, &loaded, output)?;
+    }
+    Ok(if loaded.schedules.problems.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Usage
+    })
+}
+
+fn effects(loaded: &Loaded, found: Vec<Schedule>, stretch: Stretch) -> Vec<Effect> {
+    let zones = Zones::default();
+    let mut found: BTreeMap<ScheduleName, Schedule> = found
+        .into_iter()
+        .map(|schedule| (schedule.name.clone(), schedule))
+        .collect();
+    let mut effects = Vec::new();
+    for wanted in &loaded.schedules.wanted {
+        let old = found.remove(&wanted.name);
+        effects.push(effect(&zones, wanted, old.as_ref(), stretch));
+    }
+    let gone = found.into_values().filter(|schedule| {
+        schedule.origin == Origin::File && !loaded.schedules.keep.contains(&schedule.name)
+    });
+    effects.extend(gone.map(|schedule| Effect {
+        what: What::Removed,
+        firings: compare(old_rule(&zones, &schedule).as_ref(), None, stretch),
+        name: schedule.name,
+    }));
+    effects.sort_by(|a, b| a.name.cmp(&b.name));
+    effects
+}
+
+fn effect(zones: &Zones, wanted: &Wanted, old: Option<&Schedule>, stretch: Stretch) -> Effect {
+    let name = wanted.name.clone();
+    let new = zones.ready(&name, wanted.definition.clone()).ok();
+    let rule = old.and_then(|old| old_rule(zones, old));
+    let definition = old.and_then(|old| Definition::from_json(&old.definition).ok());
+    let (what, firings) = match old {
+        None => (What::Created, compare(None, new.as_ref(), stretch)),
+        Some(old) if old.origin != Origin::File => {
+            let same = compare(rule.as_ref(), rule.as_ref(), stretch);
+            (What::Refused(old.origin), same)
+        }
+        Some(_) => {
+            let changed = definition.map(|old| changed_keys(&old, &wanted.definition));
+            let what = match changed {
+                Some(keys) if keys.is_empty() => What::Unchanged,
+                Some(keys) => What::Changed(keys),
+                None => What::Changed(Vec::new()),
+            };
+            (what, compare(rule.as_ref(), new.as_ref(), stretch))
+        }
+    };
+    Effect {
+        name,
+        what,
+        firings,
+    }
+}
+
+fn old_rule(zones: &Zones, schedule: &Schedule) -> Option<Ready> {
+    let rule = zones.ready_from_json(&schedule.name, &schedule.definition);
+    rule.ok()
+}
+
+impl What {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed(_) => "changed",
+            Self::Removed => "removed",
+            Self::Unchanged => "unchanged",
+            Self::Refused(_) => "refused",
+        }
+    }
+
+    fn ink(&self) -> Ink {
+        match self {
+            Self::Created => Ink::Good,
+            Self::Changed(_) => Ink::Notable,
+            Self::Removed | Self::Refused(_) => Ink::Bad,
+            Self::Unchanged => Ink::Faint,
+        }
+    }
+}
+
+fn json_of(
+    effects: &[Effect],
+    loaded: &Loaded,
+    stretch: Stretch,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let firings = |it: &Firings| json!({ "count": it.count, "first": it.listed });
+    let schedules: Vec<Value> = effects
+        .iter()
+        .map(|effect| {
+            let keys = match &effect.what {
+                What::Changed(keys) => Some(keys),
+                _ => None,
+            };
+            json!({
+                "name": effect.name,
+                "effect": effect.what.name(),
+                "keys": keys,
+                "come": firings(&effect.firings.come),
+                "go": firings(&effect.firings.go),
+                "stay": effect.firings.stay,
+                "complete": effect.firings.complete,
+            })
+        })
+        .collect();
+    output.value(&json!({
+        "from": stretch.from,
+        "until": stretch.until,
+        "schedules": schedules,
+        "problems": loaded.whole_report().views(),
+    }))
+}
+
+fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<(), Failure> {
+    let mut quiet = 0;
+    for effect in effects {
+        if effect.what == What::Unchanged {
+            quiet += 1;
+            continue;
+        }
+        output.line(&title(effect, output))?;
+        for (sign, firings) in [("-", &effect.firings.go), ("+", &effect.firings.come)] {
+            list(sign, firings, output)?;
+        }
+    }
+    output.line(&format!("{quiet} unchanged"))?;
+    let report = loaded.whole_report();
+    let told = report.render(Severity::Error);
+    if !told.is_empty() {
+        output.note(&format!(
+            "{told}\nwhat is wrong would stay as it is in force\n"
+        ));
+    }
+    Ok(())
+}
+
+fn title(effect: &Effect, output: &Output) -> String {
+    let what = output.paint(effect.what.ink(), effect.what.name());
+    let firings = &effect.firings;
+    let more = if firings.complete { "" } else { " at least" };
+    let counts = format!(
+        "firings:{more} {} come, {} go, {} stay",
+        firings.come.count, firings.go.count, firings.stay
+    );
+    let name = &effect.name;
+    match &effect.what {
+        What::Changed(keys) => format!("{what} {name} ({}); {counts}", keys.join(", ")),
+        What::Refused(origin) => {
+            let origin = origin.as_str();
+            format!("{what} {name}: this name belongs to a schedule of origin {origin}")
+        }
+        _ => format!("{what} {name}; {counts}"),
+    }
+}
+
+fn list(sign: &str, firings: &Firings, output: &mut Output) -> Result<(), Failure> {
+    let rows: Vec<Vec<Cell>> = firings
+        .listed
+        .iter()
+        .map(|at| vec![Cell::new(format!("  {sign}")), Cell::new(instant(*at))])
+        .collect();
+    output.rows(&rows)?;
+    let listed = u64::try_from(firings.listed.len()).unwrap_or(u64::MAX);
+    match firings.count.saturating_sub(listed) {
+        0 => Ok(()),
+        more => output.line(&format!("  {sign}  and {more} more")),
+    }
+}

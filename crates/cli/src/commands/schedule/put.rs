@@ -1,0 +1,133 @@
+//! `almanack schedule put NAME EXPR --target-…`
+//!
+//! The flags are gathered as the JSON of a definition, so that what is left out gets the same defaults
+//! as in the file and over the API.
+
+use almanack_core::plan::{Definition, Edited, Origin};
+use almanack_engine::schedules::Error;
+use serde_json::{Map, Value, json};
+
+use super::{Desk, acts::tell, duration, name, next_of, unfit, words};
+use crate::{
+    args::{PolicyArguments, SchedulePutArguments},
+    failure::{Exit, Failure},
+    output::Output,
+    when,
+};
+
+/// Writes a schedule.
+pub(super) async fn run(
+    desk: &Desk,
+    given: &SchedulePutArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let name = name(&given.name)?;
+    let definition = definition(given)?;
+    let words = words(&name, &definition);
+    let tz = definition.tz.clone();
+    let schedules = desk.schedules();
+    let put = schedules.put(&name, definition, Origin::Api, &desk.origin);
+    let done = put.await.map_err(|error| match error {
+        Error::Unfit(reason) => unfit(&reason),
+        other => other.into(),
+    })?;
+    let done_as = match done.edited {
+        Some(Edited::Created) => "created",
+        _ => "changed",
+    };
+    let told = format!(
+        "{done_as} {name}: {words} ({tz}){}",
+        next_of(&done.schedule, desk)
+    );
+    tell(&done, &told, output)
+}
+
+fn definition(given: &SchedulePutArguments) -> Result<Definition, Failure> {
+    let mut map = Map::new();
+    map.insert("expression".to_owned(), json!(given.expression));
+    map.insert("target".to_owned(), target(given)?);
+    policies(&given.policies, &mut map)?;
+    serde_json::from_value(Value::Object(map))
+        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+}
+
+fn policies(given: &PolicyArguments, map: &mut Map<String, Value>) -> Result<(), Failure> {
+    for (key, text) in [
+        ("tz", &given.tz),
+        ("catch_up", &given.catch_up),
+        ("overlap", &given.overlap),
+        ("on_resume", &given.on_resume),
+    ] {
+        map.extend(text.as_ref().map(|text| (key.to_owned(), json!(text))));
+    }
+    for (key, flag, text) in [
+        ("grace", "--grace", &given.grace),
+        ("catch_up_pace", "--catch-up-pace", &given.catch_up_pace),
+        ("splay", "--splay", &given.splay),
+        ("retry_for", "--retry-for", &given.retry_for),
+    ] {
+        if let Some(text) = text {
+            let period = when::show_duration(duration(flag, text)?);
+            map.insert(key.to_owned(), json!(period));
+        }
+    }
+    map.extend(
+        given
+            .max_catch_up
+            .map(|it| ("max_catch_up".to_owned(), json!(it))),
+    );
+    map.extend(given.priority.map(|it| ("priority".to_owned(), json!(it))));
+    Ok(())
+}
+
+/// The command line takes exactly one of the targets.
+fn target(given: &SchedulePutArguments) -> Result<Value, Failure> {
+    let payload = given
+        .target_payload
+        .as_deref()
+        .map(|text| json_of("--target-payload", text));
+    let payload = payload.transpose()?;
+    let mut target = if let Some(text) = &given.target {
+        json_of("--target", text)?
+    } else if let Some(url) = &given.target_webhook {
+        json!({ "type": "webhook", "url": url })
+    } else if let Some(path) = &given.target_workflow {
+        workflow(path, given)?
+    } else if let Some([kind, subject]) = given.target_task.as_deref() {
+        json!({ "type": "task", "kind": kind, "subject": subject })
+    } else {
+        json!({ "type": "command", "argv": given.target_command })
+    };
+    let key = match target["type"].as_str() {
+        Some("webhook") => "body",
+        _ => "payload",
+    };
+    if let (Some(payload), Some(map)) = (payload, target.as_object_mut()) {
+        map.insert(key.to_owned(), payload);
+    }
+    Ok(target)
+}
+
+fn json_of(flag: &str, text: &str) -> Result<Value, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        let what = format!("{flag}: this is not JSON: {error}");
+        Failure::new(Exit::Usage, what).hint("put it in single quotes")
+    })
+}
+
+fn workflow(path: &str, given: &SchedulePutArguments) -> Result<Value, Failure> {
+    let Some((repository, file)) = path.rsplit_once('/') else {
+        let what = "--target-workflow: the repository is missing";
+        return Err(Failure::new(Exit::Usage, what).hint("write owner/name/daily.yml"));
+    };
+    let mut target = json!({ "type": "workflow", "repository": repository, "workflow": file });
+    if let Some(git_ref) = &given.target_ref {
+        target["ref"] = json!(git_ref);
+    }
+    if !given.target_input.is_empty() {
+        let inputs = given.target_input.iter();
+        let inputs = inputs.map(|(key, value)| (key.clone(), json!(value)));
+        target["inputs"] = Value::Object(inputs.collect());
+    }
+    Ok(target)
+}

@@ -1,0 +1,206 @@
+//! `almanack simulate`: what the configuration would do, told by the planner itself (DP-14).
+
+mod picture;
+
+use std::{path::Path, sync::Arc};
+
+use almanack_adapters::clock::{Stopwatch, SystemClock};
+use almanack_core::{plan::Slot, time::Clock};
+use almanack_engine::{
+    rehearsal::{Part, Rehearsal, Rehearsed, rehearse},
+    schedules::Wanted,
+};
+use almanack_store::sqlite::SqliteStore;
+use jiff::{SignedDuration, Timestamp, ToSpan, civil::Time, tz::TimeZone};
+use serde_json::{Value, json};
+
+use super::wait_for;
+use crate::{
+    args::SimulateArguments,
+    config::{self, Inputs, Need, dispatch, report::Severity},
+    failure::{Exit, Failure},
+    output::{Cell, Ink, Output},
+    when,
+};
+
+/// Simulates what the configuration has.
+pub(super) fn run(
+    arguments: &SimulateArguments,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let rehearsal = rehearsal(arguments, SystemClock.now())?;
+    let wanted = wanted(inputs, output)?;
+    let watch = Stopwatch::start();
+    let store = Arc::new(SqliteStore::in_memory()?);
+    let rehearsed = wait_for(async {
+        let done = rehearse(store, wanted, &rehearsal).await;
+        done.map_err(|error| Failure::new(Exit::Failed, format!("simulate: {error}")))
+    })?;
+    let seconds = watch.seconds();
+    for (name, error) in &rehearsed.refused {
+        output.note(&format!("warning: `{name}` is left out: {error}\n"));
+    }
+    if let Some(file) = &arguments.svg {
+        draw(file, &rehearsed, &rehearsal)?;
+    }
+    show(&rehearsed, &rehearsal, arguments.limit, output)?;
+    let (fired, skipped) = rehearsed.counts();
+    let (schedules, period) = (rehearsed.parts.len(), rehearsal_period(&rehearsal));
+    output.note(&format!(
+        "{schedules} schedules, {period}: {fired} fired, {skipped} skipped; simulated in {seconds:.2} s\n"
+    ));
+    Ok(if rehearsed.refused.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Failed
+    })
+}
+
+fn rehearsal_period(rehearsal: &Rehearsal) -> String {
+    when::show_duration(rehearsal.until.duration_since(rehearsal.from))
+}
+
+/// The schedules of the file, and those of DISPATCH.
+fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>, Failure> {
+    let loaded = config::load(inputs, Need::Database);
+    output.note(&loaded.whole_report().render(Severity::Warning));
+    let mut wanted = loaded.schedules.wanted.clone();
+    let settings = super::checked(loaded)?;
+    let text = dispatch::read(&settings, &inputs.environment)
+        .map_err(|unreadable| Failure::new(Exit::Usage, unreadable.to_string()))?;
+    if let Some(text) = text {
+        output.note(&text.report.render(Severity::Warning));
+        wanted.extend(text.wanted);
+    }
+    if wanted.is_empty() {
+        let hint = "write `[[schedule]]` tables into the configuration, or a DISPATCH file";
+        return Err(Failure::new(Exit::NotFound, "there are no schedules to simulate").hint(hint));
+    }
+    Ok(wanted)
+}
+
+fn rehearsal(arguments: &SimulateArguments, now: Timestamp) -> Result<Rehearsal, Failure> {
+    let unclear = |flag: &str, unclear: when::Unclear| {
+        Failure::new(Exit::Usage, format!("{flag}: {}", unclear.what)).hint(unclear.hint)
+    };
+    let from = when::parse_at(&arguments.from, now).map_err(|text| unclear("--from", text))?;
+    let period = when::parse_duration(&arguments.period).map_err(|text| unclear("--for", text))?;
+    let takes = when::parse_duration(&arguments.takes).map_err(|text| unclear("--takes", text))?;
+    let until = from.saturating_add(period).unwrap_or(Timestamp::MAX);
+    let mut outages = Vec::new();
+    for text in &arguments.outage {
+        outages.extend(outage(text, from, until).ok_or_else(|| {
+            Failure::new(
+                Exit::Usage,
+                format!("--outage: `{text}` is no span of a day"),
+            )
+            .hint("write it like 02:00-05:00; 23:00-01:00 goes over midnight")
+        })?);
+    }
+    Ok(Rehearsal {
+        from,
+        until,
+        takes,
+        outages,
+    })
+}
+
+/// The same hours of every day, in UTC.
+fn outage(text: &str, from: Timestamp, until: Timestamp) -> Option<Vec<(Timestamp, Timestamp)>> {
+    let (start, end) = text.split_once('-')?;
+    let time = |text: &str| Time::strptime("%H:%M", text.trim()).ok();
+    let (start, end) = (time(start)?, time(end)?);
+    let mut date = TimeZone::UTC
+        .to_datetime(from)
+        .date()
+        .checked_sub(1.day())
+        .ok()?;
+    let last = TimeZone::UTC.to_datetime(until).date();
+    let mut outages = Vec::new();
+    while date <= last {
+        let over = if end > start {
+            date
+        } else {
+            date.tomorrow().ok()?
+        };
+        let at = |date: jiff::civil::Date, time| TimeZone::UTC.to_timestamp(date.to_datetime(time));
+        outages.push((at(date, start).ok()?, at(over, end).ok()?));
+        date = date.tomorrow().ok()?;
+    }
+    (start != end).then_some(outages)
+}
+
+fn show(
+    rehearsed: &Rehearsed,
+    rehearsal: &Rehearsal,
+    limit: usize,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let mut lines: Vec<(&Part, &Slot)> = Vec::new();
+    for part in &rehearsed.parts {
+        lines.extend(part.rows.iter().map(|row| (part, row)));
+    }
+    lines.sort_by(|a, b| (a.1.slot_at, &a.0.name).cmp(&(b.1.slot_at, &b.0.name)));
+    if output.json {
+        for (part, row) in lines {
+            output.value(&json_of(part, row))?;
+        }
+        let (fired, skipped) = rehearsed.counts();
+        return output.value(&json!({
+            "from": rehearsal.from, "until": rehearsal.until,
+            "schedules": rehearsed.parts.len(), "fired": fired, "skipped": skipped,
+        }));
+    }
+    let shown: Vec<Vec<Cell>> = lines.iter().take(limit).map(cells).collect();
+    output.table(&["SLOT", "SCHEDULE", "VERDICT", "DECIDED"], &shown)?;
+    if lines.len() > limit {
+        let left = lines.len() - limit;
+        output.note(&format!(
+            "and {left} lines more; --limit shows more, --json all\n"
+        ));
+    }
+    Ok(())
+}
+
+fn json_of(part: &Part, row: &Slot) -> Value {
+    json!({
+        "schedule": part.name, "slot": row.slot_at, "last": row.last_at, "slots": row.slots,
+        "verdict": row.verdict.as_str(), "detail": row.detail, "decided_at": row.decided_at,
+    })
+}
+
+fn cells((part, row): &(&Part, &Slot)) -> Vec<Cell> {
+    let clock = |at: Timestamp| at.strftime("%F %H:%M:%SZ").to_string();
+    let slots = match row.slots {
+        1 => clock(row.slot_at),
+        slots => format!(
+            "{} to {} ({slots} slots)",
+            clock(row.slot_at),
+            clock(row.last_at)
+        ),
+    };
+    let ink = if row.verdict.is_fired() {
+        Ink::Plain
+    } else {
+        Ink::Faint
+    };
+    let late = row.decided_at.duration_since(row.last_at);
+    let decided = if late < SignedDuration::from_secs(1) {
+        "on time".to_owned()
+    } else {
+        format!("{} later", when::rounded(late))
+    };
+    vec![
+        Cell::new(slots),
+        Cell::new(part.name.to_string()),
+        Cell::new(row.verdict.as_str()).ink(ink),
+        Cell::new(decided).ink(Ink::Faint),
+    ]
+}
+
+fn draw(file: &Path, rehearsed: &Rehearsed, rehearsal: &Rehearsal) -> Result<(), Failure> {
+    let picture = picture::draw(&rehearsed.parts, rehearsal);
+    std::fs::write(file, picture)
+        .map_err(|error| Failure::new(Exit::Failed, format!("write `{}`: {error}", file.display())))
+}

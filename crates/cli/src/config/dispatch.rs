@@ -1,0 +1,81 @@
+//! DISPATCH: schedules in the founding format, from a file or from the variable of that name.
+//!
+//! The variable holds the text itself and wins over a file: that is how it is set where there are no
+//! files, as a secret. So its lines are never shown; a complaint tells their place alone.
+
+use std::collections::BTreeMap;
+
+use almanack_core::dispatch;
+use almanack_engine::schedules::Wanted;
+
+use super::{
+    report::{Place, Problem, Report},
+    schedule::idle,
+    settings::Settings,
+    source::Source,
+};
+
+/// The variable that holds the text.
+pub(crate) const VARIABLE: &str = "DISPATCH";
+
+/// A DISPATCH text, read.
+#[derive(Debug)]
+pub(crate) struct DispatchText {
+    /// The schedules of its good lines.
+    pub(crate) wanted: Vec<Wanted>,
+    /// What is wrong with the others.
+    pub(crate) report: Report,
+}
+
+/// The file is not there, or is no text.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `{file}`: {source}")]
+pub(crate) struct Unreadable {
+    file: String,
+    source: std::io::Error,
+}
+
+/// Reads the text, if there is one: without any, nobody said that there are to be no schedules.
+pub(crate) fn read(
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+) -> Result<Option<DispatchText>, Unreadable> {
+    if let Some(text) = environment.get(VARIABLE) {
+        let mut source = Source::new(VARIABLE.to_owned(), text.clone());
+        source.cover(0..text.len());
+        return Ok(Some(read_source(source, settings)));
+    }
+    let Some(path) = &settings.schedules.dispatch else {
+        return Ok(None);
+    };
+    let file = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(read_source(Source::new(file, text), settings))),
+        Err(source) => Err(Unreadable { file, source }),
+    }
+}
+
+fn read_source(source: Source, settings: &Settings) -> DispatchText {
+    let read = dispatch::parse(source.text());
+    let wanted = read.lines.into_iter().map(|line| Wanted {
+        name: line.name,
+        definition: line.definition,
+    });
+    let problems = read.problems.iter().map(|problem| {
+        let span = problem.place.span.start..problem.place.span.end;
+        let hint = problem.reason.hint();
+        Problem {
+            hint,
+            ..Problem::error(problem.reason.to_string(), Some(Place::File { span }))
+        }
+    });
+    let wanted: Vec<Wanted> = wanted.collect();
+    let idle = idle::warnings(&wanted, settings);
+    DispatchText {
+        wanted,
+        report: Report {
+            problems: problems.chain(idle).collect(),
+            source: Some(source),
+        },
+    }
+}

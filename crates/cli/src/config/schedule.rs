@@ -1,0 +1,281 @@
+//! `[[schedule]]` in the file: schedules as people write them, each checked for itself.
+//!
+//! Unlike a setting, a schedule that is wrong stops nobody (DP-18): `serve` runs the good ones and says
+//! what is wrong with the others, while `check` counts every mistake. So they are kept apart from the
+//! settings, and what is wrong with them from what is wrong with everything else.
+//!
+//! Every value is first read by its [`Shape`], which knows the place and the words for a refusal, and
+//! only then put together to a definition.
+
+mod fault;
+pub(super) mod idle;
+mod shape;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use almanack_core::plan::{Definition, ScheduleName, Unfit};
+use almanack_engine::{schedules::Wanted, zones::Zones};
+use serde_json::{Map, Value};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::{
+    report::{Place, Problem},
+    secret,
+    value::Complaint,
+};
+use crate::suggest;
+use shape::{Field, SCHEDULE, Shape, TARGET_TYPE, fields_of_target};
+
+/// What the tables are called.
+pub(crate) const SCHEDULES: &str = "schedule";
+const EXPECTED: &str = "write `[[schedule]]` on a line of its own, then `name = …`";
+
+/// The schedules of a file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileSchedules {
+    /// Those that can be kept, in the order of the file. No two have the same name.
+    pub(crate) wanted: Vec<Wanted>,
+    /// What is wrong with the others.
+    pub(crate) problems: Vec<Problem>,
+    /// The names of those others, where they have one: they are neither changed nor removed.
+    pub(crate) keep: BTreeSet<ScheduleName>,
+}
+
+/// Reads the schedules, and which bytes of the file must not be shown.
+pub(super) fn read(value: &Spanned<DeValue<'_>>, text: &str) -> (FileSchedules, Vec<Range<usize>>) {
+    let mut found = FileSchedules::default();
+    let mut covered = Vec::new();
+    let DeValue::Array(items) = value.get_ref() else {
+        let what = "`schedule` is a list of tables";
+        found.problems.push(at(what, value.span()).hint(EXPECTED));
+        return (found, covered);
+    };
+    let zones = Zones::default();
+    for (index, item) in items.iter().enumerate() {
+        let mut reading = Reading::new(index + 1, item, text);
+        match reading.schedule(&zones) {
+            Some(wanted) if found.wanted.iter().any(|it| it.name == wanted.name) => {
+                let what = "this name is taken by a schedule further up";
+                reading.refuse::<()>("name", Complaint::new(what, "give each a name of its own"));
+            }
+            Some(wanted) => found.wanted.push(wanted),
+            None => found.keep.extend(reading.name.take()),
+        }
+        found.problems.append(&mut reading.problems);
+        covered.append(&mut reading.covered);
+    }
+    (found, covered)
+}
+
+fn at(what: impl Into<String>, span: Range<usize>) -> Problem {
+    Problem::error(what, Some(Place::File { span }))
+}
+
+/// One table, being read.
+struct Reading<'a> {
+    item: &'a Spanned<DeValue<'a>>,
+    text: &'a str,
+    /// How complaints name it.
+    title: String,
+    name: Option<ScheduleName>,
+    /// Where each value stands, by its path: `grace`, `target.url`.
+    spans: BTreeMap<String, Range<usize>>,
+    problems: Vec<Problem>,
+    covered: Vec<Range<usize>>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(number: usize, item: &'a Spanned<DeValue<'a>>, text: &'a str) -> Self {
+        Self {
+            item,
+            text,
+            title: format!("schedule #{number}"),
+            name: None,
+            spans: BTreeMap::new(),
+            problems: Vec::new(),
+            covered: Vec::new(),
+        }
+    }
+
+    /// The schedule, unless something is wrong with it.
+    fn schedule(&mut self, zones: &Zones) -> Option<Wanted> {
+        let item = self.item;
+        let DeValue::Table(table) = item.get_ref() else {
+            let what = format!("{}: expected a table", self.title);
+            self.problems.push(at(what, item.span()).hint(EXPECTED));
+            return None;
+        };
+        self.read_name(table);
+        let mut given = self.fields("", table, SCHEDULE);
+        given.remove("name");
+        let name = self.name.clone().filter(|_| self.problems.is_empty())?;
+        let definition = self.definition(Value::Object(given))?;
+        match zones.ready(&name, definition) {
+            Ok(ready) => Some(Wanted {
+                name,
+                definition: ready.definition,
+            }),
+            Err(unfit) => {
+                self.unfit(&unfit);
+                None
+            }
+        }
+    }
+
+    /// The name first: complaints about the rest use it.
+    fn read_name(&mut self, table: &DeTable<'_>) {
+        let entry = table.iter().find(|(key, _)| key.get_ref() == "name");
+        let Some((_, value)) = entry else {
+            return;
+        };
+        if let DeValue::String(text) = value.get_ref() {
+            match ScheduleName::parse(text) {
+                Ok(name) => {
+                    self.title = format!("schedule `{name}`");
+                    self.name = Some(name);
+                }
+                Err(unfit) => {
+                    self.spans.insert("name".to_owned(), value.span());
+                    self.unfit(&unfit);
+                }
+            }
+        }
+    }
+
+    /// The values of a table by the shapes of its fields.
+    fn fields(
+        &mut self,
+        prefix: &str,
+        table: &DeTable<'_>,
+        fields: &[Field],
+    ) -> Map<String, Value> {
+        let mut read = Map::new();
+        for (key, value) in table {
+            let path = format!("{prefix}{}", key.get_ref());
+            let Some(field) = fields.iter().find(|field| field.name == key.get_ref()) else {
+                self.cover(value);
+                self.unknown(&path, key.get_ref(), key.span(), fields);
+                continue;
+            };
+            self.spans.insert(path.clone(), value.span());
+            let found = match field.shape {
+                Shape::Target => self.target(value),
+                shape => self.value(&path, shape, value),
+            };
+            read.extend(found.map(|found| (field.name.to_owned(), found)));
+        }
+        for field in fields.iter().filter(|field| field.required) {
+            let path = format!("{prefix}{}", field.name);
+            if !self.spans.contains_key(&path) {
+                self.refuse::<()>(&path, Complaint::new("it is missing", field.example));
+            }
+        }
+        read
+    }
+
+    fn value(&mut self, path: &str, shape: Shape, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        if let DeValue::String(text) = value.get_ref()
+            && secret::has_password(text)
+        {
+            self.cover(value);
+        }
+        match shape.read(value) {
+            Ok(found) => Some(found),
+            Err(complaint) => self.refuse(path, complaint),
+        }
+    }
+
+    fn target(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let DeValue::Table(table) = value.get_ref() else {
+            let complaint = Complaint::new("expected a table", shape::TARGET_EXAMPLE);
+            return self.refuse("target", complaint);
+        };
+        let Some((_, type_name)) = table.iter().find(|(key, _)| key.get_ref() == "type") else {
+            let complaint = Complaint::new("its type is missing", shape::TARGET_EXAMPLE);
+            return self.refuse("target", complaint);
+        };
+        self.spans
+            .insert("target.type".to_owned(), type_name.span());
+        let type_name = self.value("target.type", TARGET_TYPE, type_name)?;
+        let fields = fields_of_target(type_name.as_str().unwrap_or_default());
+        let mut read = self.fields("target.", table, fields);
+        read.insert("type".to_owned(), type_name);
+        Some(Value::Object(read))
+    }
+
+    /// The shapes have checked every value; what is left to serde is to put them together.
+    fn definition(&mut self, given: Value) -> Option<Definition> {
+        match serde_path_to_error::deserialize::<_, Definition>(given) {
+            Ok(definition) => Some(definition),
+            Err(error) => {
+                let path = error.path().to_string();
+                let what = error.into_inner().to_string();
+                self.refuse(
+                    &path,
+                    Complaint {
+                        what,
+                        hint: None,
+                        span: None,
+                    },
+                )
+            }
+        }
+    }
+
+    /// Refuses the value at `path`.
+    fn refuse<T>(&mut self, path: &str, complaint: Complaint) -> Option<T> {
+        let what = format!("{path}: {}", complaint.what);
+        self.point(path, Complaint { what, ..complaint });
+        None
+    }
+
+    /// Points at the value at `path`, or at the nearest thing there is.
+    fn point(&mut self, path: &str, complaint: Complaint) {
+        let parent = path.split('.').next().unwrap_or(path);
+        let known = self.spans.get(path).or_else(|| self.spans.get(parent));
+        let span = known.cloned().unwrap_or_else(|| self.item.span());
+        let what = format!("{}: {}", self.title, complaint.what);
+        let problem = at(what, complaint.span.unwrap_or(span));
+        self.problems.push(Problem {
+            hint: complaint.hint,
+            ..problem
+        });
+    }
+
+    fn unfit(&mut self, unfit: &Unfit) {
+        let (path, mut complaint) = fault::complaint(unfit);
+        if let (Unfit::Expression { expression, error }, Some(span)) =
+            (unfit, self.spans.get("expression"))
+        {
+            complaint.span = fault::inside(self.text, span, expression, error.span);
+        }
+        self.point(path, complaint);
+    }
+
+    fn unknown(&mut self, path: &str, key: &str, span: Range<usize>, fields: &[Field]) {
+        let names = || fields.iter().map(|field| field.name);
+        let hint = suggest::nearest(key, names()).map_or_else(
+            || {
+                let quoted: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+                format!("there are {}", quoted.join(", "))
+            },
+            |near| format!("did you mean `{near}`?"),
+        );
+        let what = format!("{}: unknown key `{path}`", self.title);
+        self.problems.push(at(what, span).hint(hint));
+    }
+
+    /// Under a key that we do not know may stand anything, a secret too.
+    fn cover(&mut self, value: &Spanned<DeValue<'_>>) {
+        match value.get_ref() {
+            DeValue::Table(table) => table.iter().for_each(|(_, inner)| self.cover(inner)),
+            _ => self.covered.push(value.span()),
+        }
+    }
+}

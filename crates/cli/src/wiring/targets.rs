@@ -1,0 +1,113 @@
+//! Who fires at which targets, as this node's configuration allows.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use almanack_adapters::{
+    command::{self, Allowed, CommandLauncher, CommandSettings},
+    github::{Github, GithubSettings, Token, WorkflowLauncher},
+    webhook::{WebhookLauncher, WebhookSettings},
+};
+use almanack_core::{
+    plan::DISPATCH,
+    store::Store,
+    task::Kind,
+    time::{Clock, CorrectedClock},
+};
+use almanack_engine::{
+    dispatch::{BACKOFF, DispatchHandler, TaskLauncher},
+    handlers::Handlers,
+};
+
+use super::{callback_handler, rescheduler, sleeper, timeout};
+use crate::{
+    config::{Settings, settings},
+    failure::{Exit, Failure},
+};
+
+/// How long GitHub may take to answer.
+const GITHUB_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a command that ran out of time may take to end by itself.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// The kind of firings; always one that somebody knows how to try.
+pub(crate) fn dispatch_kind() -> Result<Kind, Failure> {
+    Kind::parse(DISPATCH).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+}
+
+/// Who tries what: firings go to their targets, everything else to the services it belongs to.
+pub(crate) fn handlers(
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+    store: &Arc<dyn Store>,
+    clock: &Arc<CorrectedClock>,
+) -> Result<Handlers, Failure> {
+    let shared: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
+    let otherwise = callback_handler(settings, Arc::clone(&shared))?;
+    let own_work = rescheduler(settings, Arc::clone(store), Arc::clone(&shared));
+    let own_work = TaskLauncher::new(Arc::new(own_work), Arc::clone(&shared));
+    let mut dispatch = DispatchHandler::new(Arc::clone(store), Arc::clone(&shared), sleeper(clock))
+        .with("task", Arc::new(own_work))
+        .with(
+            "webhook",
+            Arc::new(webhooks(settings, Arc::clone(&shared))?),
+        )
+        .with(
+            "command",
+            Arc::new(commands(&settings.command, environment)),
+        );
+    if let Some(workflows) = workflows(&settings.github, shared)? {
+        dispatch = dispatch.with("workflow", Arc::new(workflows));
+    }
+    let kind = dispatch_kind()?;
+    Ok(Handlers::new(Arc::new(otherwise))
+        .with(kind.clone(), Arc::new(dispatch))
+        .waiting(kind, BACKOFF))
+}
+
+fn webhooks(settings: &Settings, clock: Arc<dyn Clock>) -> Result<WebhookLauncher, Failure> {
+    let call = WebhookSettings {
+        timeout: timeout(settings.callback.timeout),
+        key: settings.callback.key.clone(),
+        already_done: Vec::new(),
+    };
+    WebhookLauncher::new(clock, call).map_err(|error| failed(&error))
+}
+
+/// Without a token there is nobody to ask as.
+fn workflows(
+    github: &settings::Github,
+    clock: Arc<dyn Clock>,
+) -> Result<Option<WorkflowLauncher>, Failure> {
+    let Some(token) = &github.token else {
+        return Ok(None);
+    };
+    let settings = GithubSettings {
+        base_url: github.api_url.clone(),
+        token: Token::new(token.expose()),
+        timeout: GITHUB_TIMEOUT,
+    };
+    let client = Github::new(clock, settings).map_err(|error| failed(&error))?;
+    Ok(Some(WorkflowLauncher::new(Arc::new(client))))
+}
+
+fn commands(
+    command: &settings::Command,
+    environment: &BTreeMap<String, String>,
+) -> CommandLauncher {
+    let allowed = match (command.enabled, command.programs.as_slice()) {
+        (false, _) => Allowed::Nothing,
+        (true, []) => Allowed::Anything,
+        (true, programs) => Allowed::Only(programs.to_vec()),
+    };
+    let lookup = |name: &str| environment.get(name).cloned();
+    CommandLauncher::new(CommandSettings {
+        allowed,
+        directory: command.directory.clone(),
+        environment: command::environment(&command.environment, lookup),
+        stop_grace: STOP_GRACE,
+    })
+}
+
+fn failed(error: &dyn std::error::Error) -> Failure {
+    Failure::new(Exit::Failed, error.to_string())
+}

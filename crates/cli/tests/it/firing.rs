@@ -1,0 +1,321 @@
+//! Schedules fired by real processes: killed, told of changes, driven from outside.
+
+use std::{collections::BTreeSet, process::Stdio};
+
+use almanack_testkit::postgres::Schema;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::{
+    business::Business,
+    harness::{Home, Ran},
+    process::{Process, eventually, free_address},
+};
+
+/// A schedule of every second whose slots are all caught up, and somebody who does the work.
+fn configuration(database: &str, business: &Business) -> String {
+    format!(
+        "[database]
+url = \"{database}\"
+[kinds.BEAT]
+url = \"{}\"
+max_retry = 100
+[[schedule]]
+name = \"beat\"
+expression = \"@1s\"
+catch_up = \"all\"
+catch_up_pace = \"0s\"
+overlap = \"allow\"
+retry_for = \"10m\"
+target = {{ type = \"task\", kind = \"BEAT\", subject = \"beat {{slot}}\" }}
+",
+        business.done_url()
+    )
+}
+
+fn lines(ran: Ran) -> Vec<Value> {
+    let data = ran.expect_data();
+    let lines = data.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+/// The ledger of `beat`, oldest first.
+fn ledger(home: &Home) -> Vec<Value> {
+    let ran = home.run(&["schedule", "slots", "beat", "--limit", "10000", "--json"]);
+    let mut rows = lines(ran);
+    rows.reverse();
+    rows
+}
+
+fn at(row: &Value) -> Timestamp {
+    row["slot_at"].as_str().unwrap().parse().unwrap()
+}
+
+/// Waits until so many slots have been decided.
+async fn until_decided(home: &Home, slots: usize) -> Vec<Value> {
+    eventually(&format!("{slots} slots are decided"), async || {
+        // Before the first node has read the file there is no such schedule.
+        let shown = home.run(&["schedule", "show", "beat", "--json"]);
+        let rows = (shown.code == 0).then(|| ledger(home))?;
+        (rows.len() >= slots).then_some(rows)
+    })
+    .await
+}
+
+/// Every slot of the ledger fired, follows its predecessor, and became one piece of work.
+async fn check_whole(home: &Home, business: &Business, rows: &[Value]) {
+    for (row, next) in rows.iter().zip(&rows[1..]) {
+        assert_eq!(at(row) + SignedDuration::from_secs(1), at(next), "a hole");
+    }
+    for row in rows {
+        let verdict = row["verdict"].as_str().unwrap();
+        assert!(["fired", "caught_up"].contains(&verdict), "{row}");
+        assert_eq!(row["slots"], 1, "{row}");
+    }
+    for row in rows {
+        let subject = format!("beat {}", row["slot_at"].as_str().unwrap());
+        business.until_called(&subject, 1).await;
+    }
+    let tasks = lines(home.run(&["task", "list", "--kind", "BEAT", "--all", "--json"]));
+    let subjects: BTreeSet<&str> = tasks
+        .iter()
+        .filter_map(|it| it["subject"].as_str())
+        .collect();
+    assert_eq!(subjects.len(), tasks.len(), "work done twice");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_08_a_killed_node_leaves_no_hole_and_no_double_on_sqlite() {
+    killed("sqlite:almanack.db", 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_05_dp_08_killed_nodes_leave_no_hole_and_no_double_on_postgres() {
+    let schema = Schema::create().await;
+    killed(schema.url(), 2).await;
+}
+
+async fn killed(database: &str, nodes: usize) {
+    let business = Business::start().await;
+    let home = Home::with(&configuration(database, &business));
+    let start = |_| Process::node(&home, free_address(), &[]);
+    let mut nodes: Vec<Process> = (0..nodes).map(start).collect();
+    for kills in 1..=2 {
+        until_decided(&home, kills * 3).await;
+        for node in &mut nodes {
+            node.kill().await;
+        }
+        let decided = ledger(&home).len();
+        nodes = (0..nodes.len()).map(start).collect();
+        // The slots of the time in between, and some more.
+        until_decided(&home, decided + 3).await;
+    }
+    let rows = ledger(&home);
+    check_whole(&home, &business, &rows).await;
+}
+
+fn names(home: &Home) -> Vec<String> {
+    // Without the file: it may be broken just now.
+    let store = ["--config", "/dev/null", "--database", "sqlite:almanack.db"];
+    let listed = lines(home.run(&[&["schedule", "list", "--json"][..], &store].concat()));
+    let names = listed.iter().map(|it| it["name"].as_str().unwrap());
+    names.map(str::to_owned).collect()
+}
+
+/// A schedule that fires when nobody here is alive any more.
+fn quiet(name: &str) -> String {
+    format!(
+        "[[schedule]]\nname = \"{name}\"\nexpression = \"0 0 0 1 1 * 2120\"
+target = {{ type = \"task\", kind = \"K\", subject = \"s\" }}\n"
+    )
+}
+
+fn write(home: &Home, text: &str) {
+    // Whole at once: nobody must read half a file.
+    let (new, file) = (home.path().join("new"), home.path().join("almanack.toml"));
+    std::fs::write(&new, text).unwrap();
+    std::fs::rename(&new, &file).unwrap();
+}
+
+async fn until_named(home: &Home, expected: &[&str]) {
+    eventually(&format!("the schedules are {expected:?}"), async || {
+        (names(home) == expected).then_some(())
+    })
+    .await;
+}
+
+async fn until_told(node: &Process, what: &str) {
+    eventually(&format!("the log says {what:?}"), async || {
+        node.notes().contains(what).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_18_changes_of_the_files_take_effect_and_mistakes_do_not() {
+    let home =
+        Home::with(&(quiet("a") + "[schedules]\nreload = \"100ms\"\ndispatch = \"DISPATCH\"\n"))
+            .file(
+                "DISPATCH",
+                "0 8 * * *  owner/repo  daily.yml  name=daily\nnonsense\n",
+            );
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    assert_eq!(names(&home), ["a", "daily"]);
+    until_told(&node, "DISPATCH:2:1: ").await;
+    let settings = "[schedules]\nreload = \"100ms\"\ndispatch = \"DISPATCH\"\n";
+    write(&home, &(settings.to_owned() + &quiet("a") + &quiet("b")));
+    until_named(&home, &["a", "b", "daily"]).await;
+
+    let bad = quiet("a").replace("0 0 0 1 1", "0 0 25 1 1");
+    write(&home, &(settings.to_owned() + &bad + &quiet("c")));
+    until_named(&home, &["a", "c", "daily"]).await;
+    until_told(&node, "almanack.toml:6:19: schedule `a`: expression: hour").await;
+
+    write(&home, "[[schedule\n");
+    until_told(&node, "the configuration does not read").await;
+    assert_eq!(names(&home), ["a", "c", "daily"], "all stays as it was");
+    std::fs::write(home.path().join("DISPATCH"), "").unwrap();
+    write(&home, settings);
+    until_named(&home, &[]).await;
+    assert!(!node.notes().contains("owner/repo"), "DP-15");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signal_makes_a_node_read_its_files_at_once() {
+    let settings = "[schedules]\nreload = \"0s\"\n";
+    let home = Home::with(settings).set("DISPATCH", "@daily o/r w.yml name=w\n");
+    let mut node = Process::node(&home, free_address(), &[]).ready().await;
+    assert_eq!(names(&home), ["w"]);
+    write(&home, &(settings.to_owned() + &quiet("a")));
+    node.tool("kill", &["-HUP"]);
+    until_named(&home, &["a", "w"]).await;
+    node.terminate();
+    assert_eq!(node.exit_code().await, Some(0), "{}", node.notes());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ticks_fire_every_slot_once_on_sqlite() {
+    ticked("sqlite:almanack.db").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ticks_at_once_fire_every_slot_once_on_postgres() {
+    let schema = Schema::create().await;
+    ticked(schema.url()).await;
+}
+
+async fn ticked(database: &str) {
+    let business = Business::start().await;
+    let home = Home::with(&configuration(database, &business));
+    let first = home.run(&["tick", "--json"]).expect_json();
+    assert_eq!(first["complete"], true, "{first}");
+    let tick = || {
+        let mut command = home.command(&["tick", "--json"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let mut fired = first["fired"].as_u64().unwrap();
+    eventually("six slots have fired", async || {
+        // Two at once, as two impatient crons would.
+        for child in [tick(), tick()] {
+            let ticked = Ran::from(child.wait_with_output().unwrap()).expect_json();
+            assert_eq!(ticked["complete"], true, "{ticked}");
+            fired += ticked["fired"].as_u64().unwrap();
+        }
+        (fired >= 6).then_some(())
+    })
+    .await;
+    // What one of two claimed at its very end, and handed on, is due at the next tick.
+    let last = home.run(&["tick", "--json"]).expect_json();
+    fired += last["fired"].as_u64().unwrap();
+    let rows = ledger(&home);
+    assert_eq!(
+        rows.len() as u64,
+        fired,
+        "what the ticks told is what they did"
+    );
+    check_whole(&home, &business, &rows).await;
+}
+
+/// A GitHub with one workflow, and who may start it.
+async fn github(home: &Home) -> Process {
+    let setup = serde_json::json!({
+        "tokens": [{ "name": "almanack", "secret": "s-token", "repositories": ["octo/news"] }],
+        "repositories": [{ "owner": "octo", "name": "news", "workflows": [{ "file": "daily.yml" }] }],
+    });
+    std::fs::write(home.path().join("github.json"), setup.to_string()).unwrap();
+    let address = free_address();
+    let listen = address.to_string();
+    let command = home.command(&[
+        "world",
+        "github",
+        "--listen",
+        &listen,
+        "--setup",
+        "github.json",
+    ]);
+    Process::start(home, address, command).ready().await
+}
+
+/// Fires a schedule by hand and ticks; answers the firing's task.
+fn fire_and_tick(home: &Home, name: &str, settings: &[&str]) -> Value {
+    let fired = home
+        .run(&["schedule", "fire", name, "--json"])
+        .expect_json();
+    let ticked = home.run(&[&["tick", "--json"][..], settings].concat());
+    assert_eq!(ticked.code, 0, "{ticked}");
+    assert!(!ticked.to_string().contains("octo"), "DP-15: {ticked}");
+    let subject = fired["firing"].as_str().unwrap();
+    home.run(&["task", "get", "DISPATCH", subject, "--json"])
+        .expect_json()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
+    let home = Home::new().set("PAT", "s-token");
+    let (github, business) = (github(&home).await, Business::start().await);
+    let url = business.done_url();
+    for (name, target) in [
+        ("flow", &["--target-workflow", "octo/news/daily.yml"][..]),
+        ("hook", &["--target-webhook", &url]),
+        (
+            "touch",
+            &[
+                "--target-command",
+                "/usr/bin/touch",
+                "--target-command",
+                "touched",
+            ],
+        ),
+    ] {
+        let put = ["schedule", "put", name, "0 0 0 1 1 * 2120"];
+        home.run(&[&put[..], target].concat()).expect_data();
+    }
+    let api_url = format!("github.api_url=http://{}", github.address);
+    let flow = fire_and_tick(&home, "flow", &["--set", &api_url]);
+    assert_eq!(flow["status"], "SUCCESS", "{flow}");
+    let dispatches = github.api().get("/_world/dispatches").await.json;
+    assert_eq!(dispatches.as_array().unwrap().len(), 1, "{dispatches}");
+
+    let hook = fire_and_tick(&home, "hook", &[]);
+    assert_eq!(hook["status"], "SUCCESS", "{hook}");
+
+    let off = fire_and_tick(&home, "touch", &[]);
+    assert_eq!(
+        (&off["status"], &off["live"]),
+        (&"FAIL".into(), &false.into())
+    );
+    assert!(
+        off["detail"].as_str().unwrap().contains("command.enabled"),
+        "{off}"
+    );
+    let on = [
+        "--set",
+        "command.enabled=true",
+        "--set",
+        "command.programs=/usr/bin",
+    ];
+    let on = fire_and_tick(&home, "touch", &on);
+    assert_eq!(on["status"], "SUCCESS", "{on}");
+    assert!(home.path().join("touched").exists());
+}

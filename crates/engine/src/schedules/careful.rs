@@ -1,0 +1,107 @@
+//! Changes that hold only if the schedule is what the asker believes it to be: of the revision that was
+//! seen, and the asker's own. Checked where the change is decided, so nothing can come between.
+
+use std::fmt;
+
+use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName, State};
+
+use super::{Changed, Error, Schedules, new};
+
+/// Who writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writer<'a> {
+    /// For whom: a schedule changes only at the hands of whom it belongs to.
+    pub origin: Origin,
+    /// Whom the history names.
+    pub by: &'a str,
+}
+
+/// What must be there for a change to be wanted. A removed schedule is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// Whatever there is, or nothing.
+    Anything,
+    /// No schedule of this name.
+    Nothing,
+    /// Some schedule of this name.
+    Something,
+    /// The schedule, at this revision.
+    Revision(i64),
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anything => f.write_str("anything"),
+            Self::Nothing => f.write_str("absent"),
+            Self::Something => f.write_str("present"),
+            Self::Revision(revision) => write!(f, "at revision {revision}"),
+        }
+    }
+}
+
+impl Schedules {
+    /// [`Self::put`], if what is there is as expected.
+    pub async fn put_expecting(
+        &self,
+        name: &ScheduleName,
+        definition: Definition,
+        writer: Writer<'_>,
+        expected: Expected,
+    ) -> Result<Changed, Error> {
+        let ready = &self.check(name, definition)?;
+        self.decide(name, |found, now| {
+            Box::pin(async move {
+                check(name, found.as_ref(), expected)?;
+                let Writer { origin, by } = writer;
+                match found {
+                    None => Ok(Some((new(name, ready, origin, by, now), Edited::Created))),
+                    Some(found) => self.rewritten(found, ready, origin, by, now).await,
+                }
+            })
+        })
+        .await
+    }
+
+    /// [`Self::remove`], if it is the writer's own and as expected.
+    pub async fn remove_own(
+        &self,
+        name: &ScheduleName,
+        writer: Writer<'_>,
+        expected: Expected,
+    ) -> Result<Changed, Error> {
+        let refused = |found: &Schedule| {
+            check(name, Some(found), expected)?;
+            if found.origin == writer.origin {
+                return Ok(());
+            }
+            let (name, origin) = (found.name.clone(), found.origin);
+            Err(Error::Managed { name, origin })
+        };
+        self.change(name, "removed", |found, now| match refused(&found) {
+            Ok(()) => Box::pin(self.removed(found, writer.by, now)),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        })
+        .await
+    }
+}
+
+fn check(name: &ScheduleName, found: Option<&Schedule>, expected: Expected) -> Result<(), Error> {
+    let found = found.filter(|found| !matches!(found.state, State::Removed { .. }));
+    let found = found.map_or(Expected::Nothing, |found| {
+        Expected::Revision(found.revision)
+    });
+    let holds = match expected {
+        Expected::Anything => true,
+        Expected::Something => found != Expected::Nothing,
+        Expected::Nothing | Expected::Revision(_) => found == expected,
+    };
+    if holds {
+        return Ok(());
+    }
+    Err(Error::Moved {
+        name: name.clone(),
+        expected,
+        found,
+    })
+}

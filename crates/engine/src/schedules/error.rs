@@ -1,0 +1,93 @@
+//! Why a wish about a schedule was not carried out.
+
+use almanack_core::{
+    plan::{Origin, ScheduleName, Unfit},
+    store,
+    task::{Identity, Invalid},
+};
+
+use super::{Expected, NOTE_BYTES_MAX, ROUNDS_MAX};
+
+/// Why a wish about a schedule was not carried out. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is none of this name.
+    #[error("no schedule `{name}`")]
+    Unknown {
+        /// The name asked for.
+        name: ScheduleName,
+    },
+    /// It cannot be kept as written.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// It belongs to a file, and the file would win again.
+    #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
+    Managed {
+        /// Which.
+        name: ScheduleName,
+        /// Whose it is.
+        origin: Origin,
+    },
+    /// It is not as whoever wants to change it has seen it.
+    #[error("schedule `{name}` is {found}; it was expected to be {expected}")]
+    Moved {
+        /// Which.
+        name: ScheduleName,
+        /// What was expected.
+        expected: Expected,
+        /// What there is.
+        found: Expected,
+    },
+    /// Its newest firing has not ended, and its policy is not to overlap.
+    #[error("schedule `{name}` is still running {running}")]
+    Overlaps {
+        /// Which.
+        name: ScheduleName,
+        /// The firing that has not ended.
+        running: Identity,
+    },
+    /// It is not in a state for this.
+    #[error("schedule `{name}` is {state}, so it cannot be {wish}")]
+    NotNow {
+        /// Which.
+        name: ScheduleName,
+        /// What it is.
+        state: &'static str,
+        /// What was wished.
+        wish: &'static str,
+    },
+    /// The asked range is empty, too long, or not in the past.
+    #[error("{why}")]
+    Range {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Too long, or more than a line.
+    #[error("a note has at most {NOTE_BYTES_MAX} bytes, in one line; this one has {bytes} bytes")]
+    Note {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A firing could not be written down.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// It changes faster than we can decide.
+    #[error(
+        "schedule `{name}` was changed by others {ROUNDS_MAX} times while this was being decided"
+    )]
+    Contended {
+        /// Which.
+        name: ScheduleName,
+    },
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+fn owner(origin: Origin) -> &'static str {
+    match origin {
+        Origin::File => "the configuration file",
+        Origin::Dispatch => "DISPATCH",
+        Origin::Api => "the API",
+    }
+}

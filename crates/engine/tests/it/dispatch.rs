@@ -1,0 +1,360 @@
+//! Firing at targets: windows, retries, giving way, own work; and a whole node from slot to target.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use almanack_core::{
+    finish::Outcome,
+    handler::Handler,
+    plan::{
+        DISPATCH, Definition, Firing, NewFiring, Origin, Overlap, ScheduleName, Trigger,
+        slot_identity,
+    },
+    store::{Store, TaskFilter, TaskStore},
+    target::{Launcher, Target},
+    task::{ClaimedTask, Kind, Status, Task, TaskId, Term},
+    time::{Clock, CorrectedClock},
+};
+use almanack_engine::{
+    dispatch::{self, DispatchHandler, TaskLauncher},
+    handlers::Handlers,
+    node::{self, NodeSettings, Ports},
+    reschedule::{Kinds, Rescheduler},
+    retention::Retention,
+    runner::RunnerSettings,
+    schedules::Schedules,
+    zones::Zones,
+};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::entropy::SeededEntropy;
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use tokio_util::sync::CancellationToken;
+
+use crate::virtual_time::{VirtualTime, pause};
+
+/// Answers as it was told, and remembers what it was asked.
+struct Told {
+    outcome: Outcome,
+    takes: Duration,
+    asked: Mutex<Vec<(Firing, u32)>>,
+}
+
+impl Told {
+    fn new(outcome: Outcome) -> Arc<Self> {
+        Self::taking(outcome, Duration::ZERO)
+    }
+
+    fn taking(outcome: Outcome, takes: Duration) -> Arc<Self> {
+        let asked = Mutex::default();
+        Arc::new(Self {
+            outcome,
+            takes,
+            asked,
+        })
+    }
+
+    fn asked(&self) -> Vec<(Firing, u32)> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Launcher for Told {
+    async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
+        let asked = (firing.clone(), task.attempt);
+        self.asked.lock().unwrap().push(asked);
+        pause(self.takes).await;
+        self.outcome.clone()
+    }
+}
+
+fn done() -> Outcome {
+    Outcome::Done { detail: None }
+}
+
+fn refused(retry_after: Option<SignedDuration>) -> Outcome {
+    Outcome::Retry {
+        error: "503".to_owned(),
+        retry_after,
+    }
+}
+
+struct House {
+    store: Arc<SqliteStore>,
+    time: VirtualTime,
+}
+
+impl House {
+    fn new() -> Self {
+        Self {
+            store: Arc::new(SqliteStore::in_memory().unwrap()),
+            time: VirtualTime::start(),
+        }
+    }
+
+    fn handler(&self, webhook: Arc<Told>) -> DispatchHandler {
+        let store: Arc<dyn Store> = self.store.clone();
+        let rescheduler = Arc::new(Rescheduler::new(
+            store.clone(),
+            Arc::new(self.time),
+            Kinds {
+                accept_any: true,
+                ..Kinds::default()
+            },
+        ));
+        let own = TaskLauncher::new(rescheduler, Arc::new(self.time));
+        DispatchHandler::new(store, Arc::new(self.time), Arc::new(self.time))
+            .with("webhook", webhook)
+            .with("task", Arc::new(own))
+    }
+
+    /// A node that fires by `handler`, running.
+    async fn start(
+        &self,
+        handler: DispatchHandler,
+        stop: &CancellationToken,
+    ) -> tokio::task::JoinHandle<()> {
+        let kind = Kind::parse(DISPATCH).unwrap();
+        let handlers = Handlers::new(Told::handler())
+            .with(kind.clone(), Arc::new(handler))
+            .waiting(kind, dispatch::BACKOFF);
+        let ports = Ports {
+            store: self.store.clone(),
+            clock: Arc::new(CorrectedClock::new(Arc::new(self.time))),
+            sleeper: Arc::new(self.time),
+            entropy: Arc::new(SeededEntropy::new(1)),
+            handlers,
+        };
+        let settings = NodeSettings {
+            name: "node-a".to_owned(),
+            version: "test".to_owned(),
+            lease: almanack_core::lease::LeasePolicy::default(),
+            runner: RunnerSettings::default(),
+            retention: Retention::Keep,
+        };
+        let node = node::admit(ports, settings).await.unwrap();
+        tokio::spawn(node.run(stop.clone()))
+    }
+
+    async fn put(&self, definition: Definition) {
+        let zones = Arc::new(Zones::default());
+        let schedules = Schedules::new(self.store.clone(), Arc::new(self.time), zones);
+        let name = name();
+        let put = schedules.put(&name, definition, Origin::Api, "ada");
+        put.await.unwrap();
+    }
+
+    async fn tasks(&self, kind: &str) -> Vec<Task> {
+        let filter = TaskFilter {
+            kind: Some(Kind::parse(kind).unwrap()),
+            limit: 1_000,
+            ..TaskFilter::default()
+        };
+        self.store.list_tasks(&filter).await.unwrap()
+    }
+}
+
+impl Told {
+    /// The handler of everything that is no firing.
+    fn handler() -> Arc<dyn Handler> {
+        struct Quiet;
+        #[async_trait]
+        impl Handler for Quiet {
+            async fn attempt(&self, _: &ClaimedTask) -> Outcome {
+                done()
+            }
+        }
+        Arc::new(Quiet)
+    }
+}
+
+fn name() -> ScheduleName {
+    ScheduleName::parse("often").unwrap()
+}
+
+fn webhook() -> Target {
+    Target::Webhook {
+        url: "https://example.org/hook".to_owned(),
+        body: None,
+    }
+}
+
+/// A claimed firing of a `@10s` schedule, due now.
+fn claimed(house: &House, attempt: u32, target: Target) -> ClaimedTask {
+    let now = house.time.now();
+    let ready = Zones::default()
+        .ready(&name(), Definition::new("@10s", target))
+        .unwrap();
+    let firing = NewFiring {
+        identity: slot_identity(&name(), now).unwrap(),
+        execute_at: now,
+        nominal_at: now,
+        trigger: Trigger::Schedule,
+        caught_up: false,
+    };
+    let task = firing.task(&name(), &ready).unwrap();
+    ClaimedTask {
+        id: TaskId(1),
+        identity: task.identity,
+        term: Term(1),
+        attempt,
+        max_retry: task.max_retry,
+        execute_at: now,
+        started_at: now,
+        payload: task.payload,
+        callback_url: None,
+        revision: task.revision,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() {
+    let house = House::new();
+    let task = claimed(&house, 1, webhook());
+    let again = house.handler(Told::new(refused(None))).attempt(&task).await;
+    assert_eq!(again, refused(None), "ten seconds are left");
+    let minute = Some(SignedDuration::from_mins(1));
+    let late = house
+        .handler(Told::new(refused(minute)))
+        .attempt(&task)
+        .await;
+    let Outcome::GiveUp { error } = late else {
+        panic!("asked to wait beyond the window, and yet: {late:?}")
+    };
+    assert!(
+        error.starts_with("503; no further try fits before"),
+        "{error}"
+    );
+    let second = ClaimedTask {
+        attempt: 2,
+        ..task.clone()
+    };
+    pause(Duration::from_secs(11)).await;
+    let told = Told::new(done());
+    let over = house.handler(told.clone()).attempt(&second).await;
+    assert!(matches!(over, Outcome::GiveUp { .. }), "{over:?}");
+    assert_eq!(
+        told.asked(),
+        [],
+        "the target is left alone after the window"
+    );
+    let first = house.handler(told).attempt(&task).await;
+    assert_eq!(first, done(), "a first try is always made");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history() {
+    let house = House::new();
+    let definition = Definition {
+        retry_for: Some(SignedDuration::from_secs(50)),
+        ..Definition::new("*/5 * * * *", webhook())
+    };
+    house.put(definition).await;
+    let (told, stop) = (Told::new(refused(None)), CancellationToken::new());
+    let node = house.start(house.handler(told.clone()), &stop).await;
+    pause(Duration::from_mins(7)).await;
+    stop.cancel();
+    node.await.unwrap();
+    let task = house.tasks(DISPATCH).await.remove(0);
+    assert_eq!(task.status, Status::Fail);
+    assert_eq!(task.due_at, None, "it has been given up");
+    assert!(task.attempt >= 3, "{} attempts in 50 seconds", task.attempt);
+    let records = house.store.load_records(&task.identity).await.unwrap();
+    assert_eq!(records.attempts.len() + 1, task.attempt as usize);
+    let asked = told.asked();
+    let until = asked[0].0.retry_until;
+    let starts = records.attempts.iter().map(|attempt| attempt.started_at);
+    assert!(starts.into_iter().all(|start| start <= until));
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_03_a_second_level_schedule_fires_on_aligned_slots_through_a_whole_node() {
+    let house = House::new();
+    house.put(Definition::new("@10s", webhook())).await;
+    let (told, stop) = (Told::new(done()), CancellationToken::new());
+    let node = house.start(house.handler(told.clone()), &stop).await;
+    pause(Duration::from_secs(65)).await;
+    stop.cancel();
+    node.await.unwrap();
+    let slots: Vec<i64> = told
+        .asked()
+        .iter()
+        .map(|(firing, _)| firing.nominal_at.as_second())
+        .collect();
+    assert_eq!(slots.len(), 6, "{slots:?}");
+    assert!(slots.iter().all(|slot| slot % 10 == 0), "{slots:?}");
+    assert!(slots.is_sorted());
+    let tasks = house.tasks(DISPATCH).await;
+    assert!(tasks.iter().all(|task| task.status == Status::Success));
+    let late = |task: &Task| task.started_at.unwrap().duration_since(task.execute_at);
+    assert!(
+        tasks
+            .iter()
+            .all(|task| late(task) < SignedDuration::from_secs(1))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_17_a_firing_that_gives_way_stops_when_the_next_one_comes() {
+    let house = House::new();
+    let definition = Definition {
+        overlap: Overlap::CancelRunning,
+        ..Definition::new("@10s", webhook())
+    };
+    house.put(definition).await;
+    let told = Told::taking(done(), Duration::from_hours(1));
+    let stop = CancellationToken::new();
+    let node = house.start(house.handler(told.clone()), &stop).await;
+    pause(Duration::from_secs(35)).await;
+    let mut statuses: Vec<Status> = house
+        .tasks(DISPATCH)
+        .await
+        .iter()
+        .map(|t| t.status)
+        .collect();
+    statuses.sort();
+    assert_eq!(
+        statuses,
+        [Status::Running, Status::Cancelled, Status::Cancelled]
+    );
+    stop.cancel();
+    node.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_11_own_work_is_a_task_of_its_kind_due_at_once() {
+    let house = House::new();
+    let target = Target::Task {
+        kind: "EDITION_RUN".to_owned(),
+        subject: "edition:{date}".to_owned(),
+        payload: Some(serde_json::json!({"force": true})),
+    };
+    let task = claimed(&house, 1, target);
+    let outcome = house.handler(Told::new(done())).attempt(&task).await;
+    let detail = Some("created".to_owned());
+    assert_eq!(outcome, Outcome::Done { detail });
+    let own = house.tasks("EDITION_RUN").await.remove(0);
+    assert_eq!(own.identity.subject.as_str(), "edition:2026-01-05");
+    assert_eq!(own.payload.as_str(), r#"{"force":true}"#);
+    assert_eq!(own.origin, "schedule often");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_nobody_fires_at_and_a_payload_that_is_no_firing_are_given_up() {
+    let house = House::new();
+    let command = Target::Command {
+        argv: vec!["true".to_owned()],
+        timeout: SignedDuration::from_secs(1),
+    };
+    let handler = house.handler(Told::new(done()));
+    let outcome = handler.attempt(&claimed(&house, 1, command)).await;
+    let error = "this node fires at no command targets".to_owned();
+    assert_eq!(outcome, Outcome::GiveUp { error });
+    let mut strange = claimed(&house, 1, webhook());
+    strange.payload = almanack_testkit::fixture::payload("{}");
+    let outcome = handler.attempt(&strange).await;
+    assert!(matches!(outcome, Outcome::GiveUp { .. }), "{outcome:?}");
+}

@@ -1,0 +1,95 @@
+//! What can go wrong with a wish about a schedule, as callers meet it.
+
+use almanack_core::{plan::Unfit, schedule, target::Unusable, task::Invalid};
+use almanack_engine::schedules::Error;
+
+use super::{Code, Misread, Problem, internal};
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let told = error.to_string();
+        match error {
+            Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, told),
+            Error::Unfit(unfit) => unfit.into(),
+            Error::Managed { .. } => Self::new(Code::ManagedSchedule, told),
+            Error::Moved { .. } => Self::new(Code::RevisionMismatch, told),
+            Error::Overlaps { .. } => {
+                let detail = format!("{told}; `force` fires all the same");
+                Self::new(Code::StillRunning, detail)
+            }
+            Error::NotNow { .. } => Self::new(Code::WrongState, told),
+            Error::Range { .. } => Self::new(Code::InvalidValue, told),
+            Error::Note { .. } => Self::new(Code::InvalidValue, told).at("note"),
+            Error::Invalid(invalid) => invalid.into(),
+            Error::Contended { .. } => Self::new(Code::Contended, told),
+            Error::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<Unfit> for Problem {
+    fn from(unfit: Unfit) -> Self {
+        let told = unfit.to_string();
+        let invalid = |path: &str| Self::new(Code::InvalidValue, told.clone()).at(path);
+        match unfit {
+            Unfit::Name { .. } => invalid("name"),
+            Unfit::Expression { expression, error } => {
+                let misread = misread(&expression, &error);
+                refused(&told, misread)
+            }
+            Unfit::NeverFires { .. } => refused(&told, never_fires()),
+            Unfit::Zone { .. } => invalid("tz"),
+            Unfit::Target(unusable) => invalid(path_of(&unusable)),
+            Unfit::OutOfBounds { what, .. } => invalid(what),
+            Unfit::MaxCatchUp(_) => invalid("max_catch_up"),
+            Unfit::Priority(_) => invalid("priority"),
+            Unfit::CancelsItself => invalid("overlap"),
+            Unfit::Unreadable { why } => {
+                tracing::error!(why, "a stored schedule does not read");
+                internal()
+            }
+        }
+    }
+}
+
+fn refused(told: &str, misread: Misread) -> Problem {
+    Problem {
+        expression: Some(Box::new(misread)),
+        ..Problem::new(Code::InvalidExpression, told).at("expression")
+    }
+}
+
+fn misread(expression: &str, error: &schedule::Error) -> Misread {
+    let repair = error.repair.as_ref();
+    Misread {
+        message: error.to_string(),
+        span: Some([error.span.start, error.span.end]),
+        hint: error.hint(),
+        repaired: repair.map(|repair| repair.apply(expression)),
+    }
+}
+
+fn never_fires() -> Misread {
+    Misread {
+        message: "no date fits: this never fires".to_owned(),
+        span: None,
+        hint: None,
+        repaired: None,
+    }
+}
+
+/// Where in the body the part stands that makes a target useless.
+fn path_of(unusable: &Unusable) -> &'static str {
+    match unusable {
+        Unusable::Url => "target.url",
+        Unusable::Repository => "target.repository",
+        Unusable::Workflow => "target.workflow",
+        Unusable::Ref => "target.ref",
+        Unusable::Inputs(_) => "target.inputs",
+        Unusable::Argv => "target.argv",
+        Unusable::Timeout => "target.timeout",
+        Unusable::Task(Invalid::Kind { .. }) => "target.kind",
+        Unusable::Task(Invalid::Subject { .. }) => "target.subject",
+        Unusable::Task(_) => "target",
+    }
+}

@@ -1,0 +1,360 @@
+//! Schedules: write them, look at them, take them away.
+//!
+//! What belongs to a file is changed in the file: here it can be looked at, paused and fired, but not
+//! rewritten, because the file would win again. A removed schedule keeps its history, so it can still be
+//! looked at by name; lists leave it out unless they are asked for it.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    plan::{Definition, Edited, Origin, Schedule, ScheduleName},
+    store::{LedgerPage, ScheduleFilter},
+};
+use almanack_engine::schedules::{Error, Expected, Writer};
+use axum::{
+    Json,
+    extract::{FromRequestParts, Path, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use self::{
+    definition::DefinitionBody,
+    explain::{TimetableView, check_count, preferred, told_in},
+    view::{ScheduleView, SchedulesView, SlotView},
+};
+use crate::{
+    AppState,
+    call::{Asked, Call},
+    problem::{Code, Problem},
+};
+
+pub(crate) mod acts;
+mod definition;
+pub(crate) mod explain;
+pub(crate) mod ledger;
+mod view;
+
+/// Rows on a page when nobody says otherwise.
+const PAGE_DEFAULT: usize = 50;
+/// Most rows on a page.
+const PAGE_MAX: usize = 500;
+/// Rows of the ledger that are shown with a schedule.
+const LAST_SLOTS: usize = 10;
+const STATES: [&str; 4] = ["active", "paused", "parked", "removed"];
+
+/// The schedule a path names.
+pub(crate) struct Named(pub(crate) ScheduleName);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        let Path(name) =
+            path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
+        Ok(Self(ScheduleName::parse(&name)?))
+    }
+}
+
+/// Which schedules to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Only of this origin: file, dispatch or api.
+    origin: Option<String>,
+    /// Only in this state: active, paused, parked or removed.
+    state: Option<String>,
+    /// Also those that were removed.
+    #[serde(default)]
+    removed: bool,
+    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A page of schedules, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/schedules",
+    tag = "schedules",
+    params(ListQuery),
+    responses(
+        (status = 200, description = "The page", body = SchedulesView),
+        (status = 422, description = "A parameter is unknown or invalid", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn list_schedules(
+    State(state): State<Arc<AppState>>,
+    Asked(query): Asked<ListQuery>,
+) -> Result<Json<SchedulesView>, Problem> {
+    let (filter, page) = query.into_filter()?;
+    let mut schedules = state.store.list_schedules(&filter).await?;
+    let more = schedules.len() > page;
+    schedules.truncate(page);
+    let last = schedules.last().filter(|_| more);
+    let next_cursor = last.map(|last| BASE64_URL_SAFE_NO_PAD.encode(last.name.as_str()));
+    Ok(Json(SchedulesView {
+        schedules: schedules.into_iter().map(ScheduleView::from).collect(),
+        next_cursor,
+    }))
+}
+
+impl ListQuery {
+    /// The filter, which asks for one more than the page holds: that one says whether another page
+    /// follows.
+    fn into_filter(self) -> Result<(ScheduleFilter, usize), Problem> {
+        let invalid = |detail: &str| Problem::new(Code::InvalidQuery, detail);
+        let page = page_of(self.limit)?;
+        let origin = self.origin.as_deref().map(|text| {
+            let origin = Origin::parse(text);
+            origin.ok_or_else(|| invalid("origin must be file, dispatch or api"))
+        });
+        if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
+            return Err(invalid("state must be active, paused, parked or removed"));
+        }
+        let after = self.cursor.as_deref().map(|text| {
+            let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
+            let name = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+            let name = name.and_then(|name| ScheduleName::parse(&name).ok());
+            name.ok_or_else(|| invalid("cursor must be the next_cursor of an earlier page"))
+        });
+        let filter = ScheduleFilter {
+            origin: origin.transpose()?,
+            removed: self.removed || self.state.as_deref() == Some("removed"),
+            state: self.state,
+            after: after.transpose()?,
+            limit: page + 1,
+        };
+        Ok((filter, page))
+    }
+}
+
+/// How many rows a page holds.
+fn page_of(limit: Option<usize>) -> Result<usize, Problem> {
+    let page = limit.unwrap_or(PAGE_DEFAULT);
+    if (1..=PAGE_MAX).contains(&page) {
+        return Ok(page);
+    }
+    let detail = format!("limit must be 1 to {PAGE_MAX}, not {page}");
+    Err(Problem::new(Code::InvalidQuery, detail))
+}
+
+/// How much to tell about a schedule.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DetailQuery {
+    /// How many coming times to tell: up to 100; 5 when nobody says otherwise.
+    next: Option<usize>,
+}
+
+/// One schedule, with what it means and what it did last.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DetailView {
+    #[serde(flatten)]
+    schedule: ScheduleView,
+    /// What its expression means. Absent if it cannot be computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timetable: Option<TimetableView>,
+    /// The newest rows of its ledger, newest first.
+    slots: Vec<SlotView>,
+}
+
+/// One schedule: its definition, its state, its coming times and its last slots.
+#[utoipa::path(
+    get,
+    path = "/api/v1/schedules/{name}",
+    tag = "schedules",
+    params(
+        ("name" = String, Path, description = "What the schedule is called"),
+        DetailQuery,
+        ("Accept-Language" = Option<String>, Header, description = "`zh` for words in Chinese"),
+    ),
+    responses(
+        (status = 200, description = "The schedule", body = DetailView),
+        (status = "4XX", description = "No such schedule, or a parameter is invalid", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn get_schedule(
+    State(state): State<Arc<AppState>>,
+    Named(name): Named,
+    Asked(query): Asked<DetailQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let count =
+        check_count(query.next).map_err(|detail| Problem::new(Code::InvalidQuery, detail))?;
+    let schedule = find(&state, &name).await?;
+    let language = preferred(&headers);
+    let newest = LedgerPage {
+        before: Timestamp::MAX,
+        limit: LAST_SLOTS,
+    };
+    let slots = state.store.load_slots(schedule.id, newest).await?;
+    let slots = slots.into_iter().map(|slot| SlotView::of(&name, slot));
+    // One that cannot be computed is shown all the same: that is when people look (DP-18).
+    let ready = Definition::from_json(&schedule.definition)
+        .and_then(|definition| state.schedules.check(&name, definition));
+    let timetable = ready
+        .ok()
+        .map(|ready| TimetableView::of(&ready, state.clock.now(), count, language));
+    let tag = etag(schedule.revision);
+    let view = DetailView {
+        schedule: schedule.into(),
+        timetable,
+        slots: slots.collect(),
+    };
+    let mut response = told_in(language, view);
+    response.headers_mut().extend(tag);
+    Ok(response)
+}
+
+/// Write a schedule, new or changed.
+///
+/// What was due by now is decided by the old definition first. A schedule that belongs to a file is
+/// refused (409): it is changed there.
+#[utoipa::path(
+    put,
+    path = "/api/v1/schedules/{name}",
+    tag = "schedules",
+    params(
+        ("name" = String, Path, description = "What the schedule is called: letters, digits, `.`, `_` and `-`"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` that was seen, or `*` for any: change only this"),
+        ("If-None-Match" = Option<String>, Header, description = "`*`: only create, never change"),
+    ),
+    request_body = DefinitionBody,
+    responses(
+        (status = 201, description = "Created, or brought back after it was removed", body = ScheduleView),
+        (status = 200, description = "Changed, or already as wished", body = ScheduleView),
+        (status = 409, description = "It belongs to a file", body = Problem, content_type = "application/problem+json"),
+        (status = 412, description = "It is not at the revision that was seen", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "Nothing was stored; `path` and `expression` say where it went wrong", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn put_schedule(
+    State(state): State<Arc<AppState>>,
+    Named(name): Named,
+    call: Call,
+) -> Result<Response, Problem> {
+    call.refuse_key()?;
+    let expected = expected(&call.headers)?;
+    let definition = Definition::from(call.json::<DefinitionBody>()?);
+    check_size(&definition, state.limits.payload_bytes)?;
+    let writer = writer(&call);
+    let put = state
+        .schedules
+        .put_expecting(&name, definition, writer, expected);
+    let changed = put.await?;
+    let status = match changed.edited {
+        Some(Edited::Created) => StatusCode::CREATED,
+        _ => StatusCode::OK,
+    };
+    Ok(written(status, changed.schedule))
+}
+
+/// Take a schedule away. Its history stays.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/schedules/{name}",
+    tag = "schedules",
+    params(
+        ("name" = String, Path, description = "What the schedule is called"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` that was seen: remove only this"),
+    ),
+    responses(
+        (status = 200, description = "The schedule afterwards", body = ScheduleView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn delete_schedule(
+    State(state): State<Arc<AppState>>,
+    Named(name): Named,
+    call: Call,
+) -> Result<Response, Problem> {
+    call.refuse_key()?;
+    let expected = expected(&call.headers)?;
+    let removed = state
+        .schedules
+        .remove_own(&name, writer(&call), expected)
+        .await?;
+    Ok(written(StatusCode::OK, removed.schedule))
+}
+
+fn writer(call: &Call) -> Writer<'_> {
+    Writer {
+        origin: Origin::Api,
+        by: call.asker.name(),
+    }
+}
+
+/// What the asker believes to be there.
+fn expected(headers: &HeaderMap) -> Result<Expected, Problem> {
+    let invalid = |detail: &str| Problem::new(Code::BadRequest, detail);
+    if let Some(none) = headers.get(header::IF_NONE_MATCH) {
+        if none == "*" {
+            return Ok(Expected::Nothing);
+        }
+        return Err(invalid("If-None-Match must be `*`: only create"));
+    }
+    let Some(given) = headers.get(header::IF_MATCH) else {
+        return Ok(Expected::Anything);
+    };
+    if given == "*" {
+        return Ok(Expected::Something);
+    }
+    let tag = given.to_str().ok();
+    let tag = tag.and_then(|tag| tag.strip_prefix('"')?.strip_suffix('"'));
+    let revision = tag.and_then(|tag| tag.parse().ok());
+    revision
+        .map(Expected::Revision)
+        .ok_or_else(|| invalid("If-Match must be the ETag of an earlier answer, such as \"3\""))
+}
+
+/// Every firing carries a copy of what it is to do, so a definition is bounded like a payload.
+fn check_size(definition: &Definition, bytes_max: usize) -> Result<(), Problem> {
+    let bytes = definition.to_json().len();
+    if bytes <= bytes_max {
+        return Ok(());
+    }
+    let detail = format!("the definition has {bytes} bytes; the limit is {bytes_max}");
+    Err(Problem::new(Code::InvalidValue, detail))
+}
+
+/// Any schedule of this name, removed ones too.
+async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedule, Problem> {
+    let found = state
+        .store
+        .load_schedules(std::slice::from_ref(name))
+        .await?;
+    let found = found.into_iter().flatten().next();
+    found.ok_or_else(|| Error::Unknown { name: name.clone() }.into())
+}
+
+/// Answers a change with the schedule as it is now.
+fn written(status: StatusCode, schedule: Schedule) -> Response {
+    let tag = etag(schedule.revision);
+    // Names are of characters that a path takes as they are.
+    let location = HeaderValue::try_from(format!("/api/v1/schedules/{}", schedule.name));
+    let location = location.ok().map(|location| (header::LOCATION, location));
+    let mut response = (status, Json(ScheduleView::from(schedule))).into_response();
+    response.headers_mut().extend(tag);
+    response.headers_mut().extend(location);
+    response
+}
+
+fn etag(revision: i64) -> Option<(header::HeaderName, HeaderValue)> {
+    let value = HeaderValue::try_from(format!("\"{revision}\"")).ok()?;
+    Some((header::ETAG, value))
+}

@@ -1,0 +1,242 @@
+//! What an expression means: in words, in times, and with what is worth knowing about it.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    plan::{Definition, Ready, ScheduleName},
+    schedule::{Language, Warning},
+    target::Target,
+};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    AppState,
+    call::Call,
+    problem::{Code, Problem},
+};
+
+/// How often a node looks at least; what is due more often is worth a warning.
+const ROUND_S: u32 = 10;
+/// Times told when nobody says otherwise.
+pub(super) const TIMES_DEFAULT: usize = 5;
+/// Most times told.
+const TIMES_MAX: usize = 100;
+/// Longest expression that is looked at; longer than any that means something.
+const EXPRESSION_BYTES_MAX: usize = 1_000;
+
+/// What an expression means.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TimetableView {
+    /// When, in words: English, or Chinese where `Accept-Language` prefers it.
+    #[schema(example = "at 08:00, Monday to Friday")]
+    words: String,
+    /// The coming times, whether or not the schedule is paused.
+    next: Vec<TimeView>,
+    /// Whether there are no more times than these.
+    exhausted: bool,
+    /// What is worth knowing.
+    warnings: Vec<WarningView>,
+}
+
+/// One time.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TimeView {
+    /// The instant.
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// What the schedule's clock shows then.
+    #[schema(example = "2026-01-05T08:00:00+01:00")]
+    local: String,
+}
+
+/// Something worth knowing about an expression.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WarningView {
+    /// For programs.
+    #[schema(example = "skips_months")]
+    code: &'static str,
+    /// For people.
+    message: String,
+    /// The part that is to blame: its first byte, and one past its last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<usize>>, example = json!([4, 6]))]
+    span: Option<[usize; 2]>,
+}
+
+impl TimetableView {
+    pub(super) fn of(ready: &Ready, from: Timestamp, count: usize, language: Language) -> Self {
+        let zone = ready.zone().time_zone();
+        let after = |at: &Timestamp| ready.next_after(*at);
+        let times = std::iter::successors(ready.next_after(from), after);
+        let next: Vec<TimeView> = times
+            .take(count)
+            .map(|at| {
+                let local = at.to_zoned(zone.clone());
+                let local = local.strftime("%FT%H:%M:%S%:z").to_string();
+                TimeView { at, local }
+            })
+            .collect();
+        Self {
+            words: ready.describe(language),
+            exhausted: next.len() < count,
+            next,
+            warnings: ready
+                .lints(from, ROUND_S)
+                .into_iter()
+                .map(Into::into)
+                .collect(),
+        }
+    }
+}
+
+impl From<Warning> for WarningView {
+    fn from(warning: Warning) -> Self {
+        Self {
+            code: warning.lint.code(),
+            message: warning.lint.to_string(),
+            span: warning.span.map(|span| [span.start, span.end]),
+        }
+    }
+}
+
+/// The expression in question.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExplainBody {
+    /// When: five fields, six with seconds first, or a nickname.
+    #[schema(example = "0 8 * * 1-5")]
+    expression: String,
+    /// Whose clock it reads; UTC when nobody says otherwise.
+    #[schema(example = "Europe/Berlin")]
+    tz: Option<String>,
+    /// How many times to tell: up to 100; 5 when nobody says otherwise.
+    #[schema(maximum = 100)]
+    count: Option<usize>,
+    /// The schedule it is for; only `H` and `~` depend on it.
+    name: Option<String>,
+}
+
+/// What an expression means, or why it is refused. Changes nothing.
+#[utoipa::path(
+    post,
+    path = "/api/v1/schedules:explain",
+    tag = "schedules",
+    params(("Accept-Language" = Option<String>, Header, description = "`zh` for words in Chinese")),
+    request_body = ExplainBody,
+    responses(
+        (status = 200, description = "What it means", body = TimetableView),
+        (status = 422, description = "It does not read; `expression` says where and what to write", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn explain(
+    State(state): State<Arc<AppState>>,
+    call: Call,
+) -> Result<Response, Problem> {
+    let body: ExplainBody = call.json()?;
+    let count = check_count(body.count)
+        .map_err(|detail| Problem::new(Code::InvalidValue, detail).at("count"))?;
+    let name = ScheduleName::parse(body.name.as_deref().unwrap_or("schedule"))?;
+    if body.expression.len() > EXPRESSION_BYTES_MAX {
+        let detail = format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes");
+        return Err(Problem::new(Code::InvalidValue, detail).at("expression"));
+    }
+    // Where it would fire plays no part in when.
+    let nowhere = Target::Task {
+        kind: "EXPLAIN".to_owned(),
+        subject: "explain".to_owned(),
+        payload: None,
+    };
+    let mut definition = Definition::new(body.expression, nowhere);
+    definition.tz = body.tz.unwrap_or(definition.tz);
+    let ready = state.schedules.check(&name, definition)?;
+    let language = preferred(&call.headers);
+    let view = TimetableView::of(&ready, state.clock.now(), count, language);
+    Ok(told_in(language, view))
+}
+
+/// How many times to tell.
+pub(super) fn check_count(asked: Option<usize>) -> Result<usize, String> {
+    let count = asked.unwrap_or(TIMES_DEFAULT);
+    if count <= TIMES_MAX {
+        Ok(count)
+    } else {
+        Err(format!("at most {TIMES_MAX} times are told, not {count}"))
+    }
+}
+
+/// An answer that says in which language its words are.
+pub(super) fn told_in(language: Language, view: impl Serialize) -> Response {
+    let tag = match language {
+        Language::English => "en",
+        Language::Chinese => "zh-CN",
+    };
+    let headers = [(header::CONTENT_LANGUAGE, HeaderValue::from_static(tag))];
+    (headers, Json(view)).into_response()
+}
+
+/// The language that `Accept-Language` prefers of the two there are; English where it does not say.
+pub(super) fn preferred(headers: &HeaderMap) -> Language {
+    let asked = headers
+        .get(header::ACCEPT_LANGUAGE)
+        .and_then(|value| value.to_str().ok());
+    let ranges = asked.unwrap_or_default().split(',');
+    let (mut english, mut chinese) = (None, 0.0);
+    for range in ranges {
+        let (tag, weight) = weighted(range);
+        match tag.split('-').next() {
+            Some(primary) if primary.eq_ignore_ascii_case("zh") => chinese = weight.max(chinese),
+            Some(primary) if primary.eq_ignore_ascii_case("en") => {
+                english = Some(weight.max(english.unwrap_or(0.0)));
+            }
+            _ => {}
+        }
+    }
+    if chinese > english.unwrap_or(0.0) {
+        Language::Chinese
+    } else {
+        Language::English
+    }
+}
+
+/// A language range and its weight: `zh;q=0.8`. A weight that does not read counts as none.
+fn weighted(range: &str) -> (&str, f32) {
+    let (tag, rest) = range.split_once(';').unwrap_or((range, "q=1"));
+    let weight = rest.trim().strip_prefix("q=");
+    let weight = weight.and_then(|weight| weight.trim().parse::<f32>().ok());
+    (tag.trim(), weight.unwrap_or(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_in_the_language_that_is_preferred() {
+        for (asked, language) in [
+            ("", Language::English),
+            ("zh", Language::Chinese),
+            ("ZH-Hans-CN", Language::Chinese),
+            ("zh-CN,zh;q=0.9,en;q=0.8", Language::Chinese),
+            ("en,zh;q=0.9", Language::English),
+            ("en;q=0.1, zh;q=0.2", Language::Chinese),
+            ("de, fr", Language::English),
+            ("zh;q=0", Language::English),
+            ("zh;q=x", Language::English),
+            ("zhuang", Language::English),
+        ] {
+            let value = HeaderValue::from_static(asked);
+            let headers = HeaderMap::from_iter([(header::ACCEPT_LANGUAGE, value)]);
+            assert_eq!(preferred(&headers), language, "{asked}");
+        }
+        assert_eq!(preferred(&HeaderMap::new()), Language::English);
+    }
+}

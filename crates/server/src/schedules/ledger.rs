@@ -1,0 +1,167 @@
+//! What became of a schedule's slots, what people did to it, and why a slot did or did not fire (DP-16).
+
+use std::sync::Arc;
+
+use almanack_core::store::LedgerPage;
+use axum::{Json, extract::State};
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    Named, find, page_of,
+    view::{EditView, EditsView, LedgerView, SlotView},
+};
+use crate::{
+    AppState,
+    call::Asked,
+    problem::{Code, Problem},
+    tasks::{body::parse_instant, view::TaskView},
+};
+
+/// Which part of the ledger.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LedgerQuery {
+    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// What became of a schedule's slots, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/schedules/{name}/slots",
+    tag = "schedules",
+    params(("name" = String, Path, description = "What the schedule is called"), LedgerQuery),
+    responses(
+        (status = 200, description = "The page", body = LedgerView),
+        (status = "4XX", description = "No such schedule, or a parameter is invalid", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn list_slots(
+    State(state): State<Arc<AppState>>,
+    Named(name): Named,
+    Asked(query): Asked<LedgerQuery>,
+) -> Result<Json<LedgerView>, Problem> {
+    let page = page_of(query.limit)?;
+    let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let schedule = find(&state, &name).await?;
+    let ledger_page = LedgerPage {
+        before: before.unwrap_or(Timestamp::MAX),
+        limit: page + 1,
+    };
+    let mut rows = state.store.load_slots(schedule.id, ledger_page).await?;
+    let more = rows.len() > page;
+    rows.truncate(page);
+    let last = rows.last().filter(|_| more).map(|row| cursor(row.slot_at));
+    let slots = rows.into_iter().map(|row| SlotView::of(&name, row));
+    Ok(Json(LedgerView {
+        slots: slots.collect(),
+        next_cursor: last,
+    }))
+}
+
+fn cursor(at: Timestamp) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(at.as_microsecond().to_string())
+}
+
+fn parse_cursor(text: &str) -> Result<Timestamp, Problem> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
+    let at = bytes.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.parse().ok());
+    at.and_then(|at| Timestamp::from_microsecond(at).ok())
+        .ok_or_else(|| {
+            let detail = "cursor must be the next_cursor of an earlier page";
+            Problem::new(Code::InvalidQuery, detail)
+        })
+}
+
+/// How much of the history.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EditsQuery {
+    /// How many of the newest at most: 1 to 500, 50 when nobody says otherwise.
+    limit: Option<usize>,
+}
+
+/// What people did to a schedule, oldest first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/schedules/{name}/edits",
+    tag = "schedules",
+    params(("name" = String, Path, description = "What the schedule is called"), EditsQuery),
+    responses(
+        (status = 200, description = "Its history", body = EditsView),
+        (status = "4XX", description = "No such schedule, or a parameter is invalid", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn list_edits(
+    State(state): State<Arc<AppState>>,
+    Named(name): Named,
+    Asked(query): Asked<EditsQuery>,
+) -> Result<Json<EditsView>, Problem> {
+    let limit = page_of(query.limit)?;
+    let schedule = find(&state, &name).await?;
+    let edits = state.store.load_edits(schedule.id, limit).await?;
+    Ok(Json(EditsView {
+        edits: edits.into_iter().map(EditView::from).collect(),
+    }))
+}
+
+/// Which instant is in question.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhyQuery {
+    /// An RFC 3339 instant; a `+` in it is written `%2B`.
+    #[param(format = DateTime)]
+    at: String,
+}
+
+/// Why a slot did or did not fire.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WhyView {
+    /// The answer.
+    sentence: String,
+    /// Whether the instant is a slot of the schedule at all.
+    is_slot: bool,
+    /// Its row in the ledger, once it has been decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slot: Option<SlotView>,
+    /// Its firing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    firing: Option<TaskView>,
+}
+
+/// Why a slot did or did not fire, from stored facts.
+#[utoipa::path(
+    get,
+    path = "/api/v1/schedules/{name}/why",
+    tag = "schedules",
+    params(("name" = String, Path, description = "What the schedule is called"), WhyQuery),
+    responses(
+        (status = 200, description = "The answer", body = WhyView),
+        (status = "4XX", description = "No such schedule, or a parameter is invalid", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn why(
+    State(state): State<Arc<AppState>>,
+    Named(name): Named,
+    Asked(query): Asked<WhyQuery>,
+) -> Result<Json<WhyView>, Problem> {
+    let at = parse_instant(&query.at, "at")?;
+    let answer = state.schedules.why(&name, at).await?;
+    Ok(Json(WhyView {
+        sentence: answer.sentence,
+        is_slot: answer.is_slot,
+        slot: answer.row.map(|row| SlotView::of(&name, row)),
+        firing: answer.firing.map(TaskView::from),
+    }))
+}

@@ -1,0 +1,151 @@
+//! The ticks that run, and the ids of those that were received.
+//!
+//! INVARIANT: an id is remembered for as long as a call that bears it could be played back. A call's
+//! time may be [`TOLERANCE`] ahead of ours and is good for [`TOLERANCE`] after that. When the memory is
+//! full, new calls are refused and nothing is forgotten: only who knows the secret can fill it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use almanack_core::signature::TOLERANCE;
+use jiff::Timestamp;
+
+use crate::problem::{Code, Problem};
+
+/// Ids remembered at once: more than three a second, all the time.
+const IDS_MAX: usize = 2_048;
+/// Ticks at once on one node. Each waits for the same work, so more would gain nothing.
+const TICKS_MAX: usize = 8;
+
+/// The memory of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Ticks(Mutex<Memory>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    /// Until when each id is remembered.
+    ids: BTreeMap<String, Timestamp>,
+    under_way: usize,
+}
+
+/// Leave to tick. Dropped before it is kept (the tick failed, or its caller went away), it frees the
+/// id, so that the same call may be made again.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    ticks: Arc<Ticks>,
+    id: Option<String>,
+}
+
+impl Ticks {
+    /// Begins a tick, unless it was received before or too many run.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        id: Option<String>,
+        now: Timestamp,
+    ) -> Result<Ticket, Problem> {
+        let mut memory = self.lock();
+        memory.ids.retain(|_, until| *until >= now);
+        if let Some(id) = &id
+            && memory.ids.contains_key(id)
+        {
+            let detail = "a call with this webhook-id runs, or has succeeded; this one did nothing";
+            return Err(Problem::new(Code::AlreadyReceived, detail));
+        }
+        if memory.under_way >= TICKS_MAX || memory.ids.len() >= IDS_MAX {
+            let detail = "this node takes no more ticks just now; ask again later";
+            return Err(Problem::new(Code::TooManyTicks, detail));
+        }
+        memory.under_way += 1;
+        if let Some(id) = &id {
+            let until = now.saturating_add(TOLERANCE * 2).unwrap_or(Timestamp::MAX);
+            memory.ids.insert(id.clone(), until);
+        }
+        let ticks = Arc::clone(self);
+        Ok(Ticket { ticks, id })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ticket {
+    /// The tick succeeded: its id stays taken.
+    pub(crate) fn keep(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut memory = self.ticks.lock();
+        memory.under_way -= 1;
+        if let Some(id) = &self.id {
+            memory.ids.remove(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_767_600_000 + second).unwrap()
+    }
+
+    fn code(begun: Result<Ticket, Problem>) -> Option<Code> {
+        begun.err().map(|problem| problem.code)
+    }
+
+    fn begin(ticks: &Arc<Ticks>, id: usize, second: i64) -> Result<Ticket, Problem> {
+        ticks.begin(Some(format!("tick-{id}")), at(second))
+    }
+
+    #[test]
+    fn an_id_is_taken_while_it_runs_and_after_it_succeeded() {
+        let ticks = Arc::new(Ticks::default());
+        let ticket = begin(&ticks, 1, 0).unwrap();
+        assert_eq!(code(begin(&ticks, 1, 0)), Some(Code::AlreadyReceived));
+        assert_eq!(code(begin(&ticks, 2, 0)), None);
+        ticket.keep();
+        for later in [1, 600] {
+            let again = begin(&ticks, 1, later);
+            assert_eq!(code(again), Some(Code::AlreadyReceived), "{later}");
+        }
+        assert_eq!(code(begin(&ticks, 1, 601)), None, "forgotten");
+    }
+
+    #[test]
+    fn a_tick_that_failed_frees_its_id() {
+        let ticks = Arc::new(Ticks::default());
+        drop(begin(&ticks, 1, 0).unwrap());
+        assert_eq!(code(begin(&ticks, 1, 1)), None);
+    }
+
+    #[test]
+    fn too_many_at_once_are_refused_and_later_taken() {
+        let ticks = Arc::new(Ticks::default());
+        let running: Vec<Ticket> = (0..TICKS_MAX)
+            .map(|_| ticks.begin(None, at(0)).unwrap())
+            .collect();
+        assert_eq!(code(begin(&ticks, 1, 0)), Some(Code::TooManyTicks));
+        drop(running);
+        assert_eq!(code(begin(&ticks, 1, 0)), None);
+    }
+
+    #[test]
+    fn a_full_memory_refuses_and_forgets_nothing_early() {
+        let ticks = Arc::new(Ticks::default());
+        for n in 0..IDS_MAX {
+            begin(&ticks, n, 0).unwrap().keep();
+        }
+        let more = begin(&ticks, IDS_MAX, 600);
+        assert_eq!(code(more), Some(Code::TooManyTicks));
+        let again = begin(&ticks, 0, 600);
+        assert_eq!(code(again), Some(Code::AlreadyReceived));
+        assert_eq!(code(begin(&ticks, IDS_MAX, 601)), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! A schedule's life as it really was: which rule was in force when, and when it was paused.
+
+use almanack_core::plan::{Definition, Edited};
+use jiff::{SignedDuration, Timestamp};
+
+use super::super::{
+    chronicle::{Pages, SeenEdit},
+    rule::Rule,
+};
+
+/// A definition, while it was in force: after `from`, up to and including `to`.
+#[derive(Debug)]
+pub(super) struct Era {
+    pub(super) rule: Rule,
+    pub(super) definition: Definition,
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
+}
+
+/// A pause: after `from`, up to and including `to`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Paused {
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
+}
+
+/// Everything that befell one schedule.
+#[derive(Debug, Default)]
+pub(super) struct Life {
+    pub(super) eras: Vec<Era>,
+    pub(super) pauses: Vec<Paused>,
+    /// Every expected slot, in order, with the number of its era.
+    pub(super) slots: Vec<(Timestamp, usize)>,
+    pub(super) edited_at: Vec<Timestamp>,
+}
+
+impl Life {
+    pub(super) fn of(
+        pages: &Pages,
+        name: &str,
+        end: Timestamp,
+        skew: SignedDuration,
+    ) -> Result<Self, String> {
+        let mut life = Self::default();
+        let mut open = Open::default();
+        for edit in pages.edits.get(name).into_iter().flatten() {
+            if edit.seam.duration_since(edit.at) > skew * 2 {
+                return Err(format!(
+                    "{name}: at {} slots up to {} were decided",
+                    edit.at, edit.seam
+                ));
+            }
+            life.edited_at.push(edit.at);
+            open.take(edit, &mut life);
+            if matches!(edit.edited, Edited::Created | Edited::Changed) {
+                let key = (
+                    edit.definition.expression.clone(),
+                    edit.definition.tz.clone(),
+                );
+                let rule = pages.rules.get(&key).cloned();
+                open.era = Some(Era {
+                    rule: rule.ok_or("an expression that nobody wrote")?,
+                    definition: edit.definition.clone(),
+                    from: edit.seam,
+                    to: edit.seam,
+                });
+            }
+        }
+        open.end_era(end, &mut life);
+        open.end_pause(end, &mut life);
+        for (number, era) in life.eras.iter().enumerate() {
+            let slots = era.rule.slots(era.from, era.to);
+            life.slots
+                .extend(slots.into_iter().map(|slot| (slot, number)));
+        }
+        Ok(life)
+    }
+
+    /// The pause that a slot fell into.
+    pub(super) fn pause_of(&self, slot: Timestamp) -> Option<Paused> {
+        let mut pauses = self.pauses.iter().copied();
+        pauses.find(|pause| pause.from < slot && slot <= pause.to)
+    }
+
+    pub(super) fn era_of(&self, slot: Timestamp) -> Option<&Era> {
+        self.eras
+            .iter()
+            .find(|era| era.from < slot && slot <= era.to)
+    }
+}
+
+/// What has begun and not ended.
+#[derive(Default)]
+struct Open {
+    era: Option<Era>,
+    pause: Option<(Timestamp, Option<Timestamp>)>,
+}
+
+impl Open {
+    fn take(&mut self, edit: &SeenEdit, life: &mut Life) {
+        // A pause that has ended by itself by then has ended, whether anybody looked or not.
+        if let Some((_, Some(until))) = self.pause
+            && until <= edit.at
+        {
+            self.end_pause(before(until), life);
+        }
+        match edit.edited {
+            Edited::Created | Edited::Changed => self.end_era(edit.seam, life),
+            Edited::Removed => {
+                self.end_era(edit.seam, life);
+                self.end_pause(edit.at, life);
+            }
+            Edited::Paused => {
+                let since = self.pause.map_or(edit.seam, |(since, _)| since);
+                let until = edit.pause.as_ref().and_then(|pause| pause.until);
+                self.pause = Some((since, until));
+            }
+            Edited::Resumed => self.end_pause(edit.at, life),
+            Edited::Parked | Edited::Unparked => {}
+        }
+    }
+
+    fn end_era(&mut self, to: Timestamp, life: &mut Life) {
+        if let Some(era) = self.era.take() {
+            life.eras.push(Era { to, ..era });
+        }
+    }
+
+    fn end_pause(&mut self, to: Timestamp, life: &mut Life) {
+        if let Some((from, _)) = self.pause.take() {
+            life.pauses.push(Paused { from, to });
+        }
+    }
+}
+
+fn before(at: Timestamp) -> Timestamp {
+    at - SignedDuration::from_micros(1)
+}

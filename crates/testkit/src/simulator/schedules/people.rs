@@ -1,0 +1,242 @@
+//! People who change their minds about schedules, mostly at the worst moment.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use almanack_core::{
+    plan::{CatchUp, Definition, OnResume, Origin, Overlap, ScheduleName},
+    target::Target,
+};
+use almanack_engine::schedules::{Backfill, Error, Overlapping, Schedules};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    super::{
+        dice::Dice,
+        time::{Gate, pass},
+    },
+    planners::World,
+    rule::Rule,
+};
+
+/// Slots fall on multiples of this many seconds, and so do people.
+const ROUND_S: i64 = 300;
+const HOUR_MS: u64 = 3_600_000;
+
+/// Somebody with a wish now and then.
+pub(super) struct Person {
+    world: World,
+    dice: Dice,
+    names: Vec<ScheduleName>,
+    /// What each schedule was last asked to be.
+    wanted: BTreeMap<ScheduleName, Definition>,
+    /// The one that comes and goes.
+    dense: ScheduleName,
+}
+
+impl Person {
+    pub(super) fn new(world: World, dice: Dice, schedules: u64) -> Self {
+        let name = |n: u64| ScheduleName::parse(&format!("s{n}")).expect("a short name");
+        let dense = ScheduleName::parse("dense").expect("a short name");
+        Self {
+            world,
+            dice,
+            names: (0..schedules).map(name).collect(),
+            wanted: BTreeMap::new(),
+            dense,
+        }
+    }
+
+    /// Writes all schedules, but for the one that comes and goes.
+    pub(super) async fn begin(&mut self) {
+        for name in self.names.clone() {
+            let definition = self.define(Rule::draw);
+            self.put(&name, definition).await;
+        }
+    }
+
+    /// Lives on until `until`.
+    pub(super) async fn live(&mut self, until: Timestamp) {
+        while self.world.truth.now() < until && !self.world.record.is_broken() {
+            pass(self.dice.millis(HOUR_MS / 4, 40 * HOUR_MS)).await;
+            if self.dice.hits(600) {
+                self.wait_for_the_moment().await;
+            }
+            if self.dice.hits(60) {
+                self.come_and_go().await;
+            } else {
+                self.act().await;
+            }
+        }
+    }
+
+    /// The moment the planner is busy: around a slot, or between its reading and its writing.
+    async fn wait_for_the_moment(&self) {
+        let now_ms = self.world.truth.now().as_millisecond();
+        let left = ROUND_S * 1_000 - now_ms.rem_euclid(ROUND_S * 1_000);
+        let left = if self.dice.hits(600) {
+            left + self.dice.between(0, 8)
+        } else {
+            left + self.dice.between(-1_500, 1_000)
+        };
+        pass(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
+    }
+
+    /// Ends every pause.
+    pub(super) async fn resume_all(&self) {
+        for name in self.names.iter().chain([&self.dense]) {
+            let _ = self.desk().resume(name, "host").await;
+        }
+    }
+
+    fn desk(&self) -> Schedules {
+        let gate = Arc::new(Gate::new(self.world.truth));
+        let store = self.world.way("person", &gate, &self.dice);
+        let clock = self.world.clock(&self.dice);
+        Schedules::new(store, clock, Arc::clone(&self.world.zones))
+    }
+
+    async fn act(&mut self) {
+        let name = self.dice.pick(&self.names).clone();
+        let Some(current) = self.wanted.get(&name).cloned() else {
+            let definition = self.define(Rule::draw);
+            return self.put(&name, definition).await;
+        };
+        match self.dice.below(100) {
+            0..15 => self.pause(&name).await,
+            15..30 => self.pause_until(&name).await,
+            30..38 => self.tell(&name, self.desk().resume(&name, "ada").await.map(drop)),
+            38..53 => {
+                let definition = self.define(Rule::draw);
+                self.put(&name, definition).await;
+            }
+            53..70 => {
+                let changed = self.policies(current);
+                self.put(&name, changed).await;
+            }
+            70..78 => {
+                let removed = self.desk().remove(&name, "ada").await.map(drop);
+                self.tell(&name, removed);
+                self.wanted.remove(&name);
+            }
+            78..92 => {
+                let how = *self
+                    .dice
+                    .pick(&[Overlapping::AsPlanned, Overlapping::Forced]);
+                self.tell(&name, self.desk().fire(&name, how, "ada").await.map(drop));
+            }
+            _ => self.backfill(&name).await,
+        }
+    }
+
+    async fn pause(&self, name: &ScheduleName) {
+        let note = Some("moving house".to_owned());
+        self.tell(
+            name,
+            self.desk().pause(name, None, note, "ada").await.map(drop),
+        );
+        pass(self.dice.millis(1_000, 30 * HOUR_MS)).await;
+        if self.dice.hits(500) {
+            self.wait_for_the_moment().await;
+        }
+        self.tell(name, self.desk().resume(name, "ada").await.map(drop));
+    }
+
+    async fn pause_until(&self, name: &ScheduleName) {
+        let hours = self.dice.between(1, 40);
+        let until = self.world.truth.now() + SignedDuration::from_hours(hours);
+        let until = if self.dice.hits(500) {
+            round(until)
+        } else {
+            until
+        };
+        let until = almanack_core::time::to_micros(until);
+        let paused = self.desk().pause(name, Some(until), None, "ada").await;
+        self.tell(name, paused.map(drop));
+    }
+
+    async fn backfill(&self, name: &ScheduleName) {
+        let to = self.world.truth.now() - SignedDuration::from_secs(self.dice.between(3, 9_000));
+        let wish = Backfill {
+            from: to - SignedDuration::from_hours(self.dice.between(1, 12)),
+            to,
+            pace: SignedDuration::from_secs(1),
+        };
+        let done = self.desk().backfill(name, wish, "ada").await;
+        self.tell(name, done.map(drop));
+    }
+
+    /// A schedule of every few minutes, for some hours.
+    async fn come_and_go(&mut self) {
+        let name = self.dense.clone();
+        let definition = self.define(Rule::draw_dense);
+        self.put(&name, definition).await;
+        pass(self.dice.millis(HOUR_MS / 4, 2 * HOUR_MS)).await;
+        // It would be too much for ninety days, so whoever hears nothing asks again.
+        while let Err(Error::Store(_)) = self.desk().remove(&name, "ada").await {
+            pass(self.dice.millis(100, 60_000)).await;
+        }
+    }
+
+    async fn put(&mut self, name: &ScheduleName, definition: Definition) {
+        let desk = self.desk();
+        let put = desk.put(name, definition.clone(), Origin::Api, "ada").await;
+        self.tell(name, put.map(drop));
+        self.wanted.insert(name.clone(), definition);
+    }
+
+    /// Whoever hears nothing does not know; the chronicle does.
+    fn tell(&self, name: &ScheduleName, answer: Result<(), Error>) {
+        if let Err(error) = answer {
+            self.world
+                .record
+                .note(name.as_str(), format_args!("a person hears: {error}"));
+        }
+    }
+
+    fn define(&self, rule: impl Fn(&Dice) -> Rule) -> Definition {
+        let rule = rule(&self.dice);
+        let url = "https://example.org/hook".to_owned();
+        let target = Target::Webhook { url, body: None };
+        let definition = Definition {
+            tz: rule.tz.to_owned(),
+            ..Definition::new(rule.expression(), target)
+        };
+        let key = (definition.expression.clone(), definition.tz.clone());
+        self.world.chronicle.pages().rules.insert(key, rule);
+        self.policies(definition)
+    }
+
+    fn policies(&self, definition: Definition) -> Definition {
+        let dice = &self.dice;
+        let minutes = SignedDuration::from_mins;
+        let mut drawn = Definition {
+            catch_up: *dice.pick(&[CatchUp::None, CatchUp::Latest, CatchUp::All]),
+            grace: *dice.pick(&[
+                None,
+                None,
+                Some(minutes(1)),
+                Some(minutes(600)),
+                Some(minutes(6_000)),
+            ]),
+            max_catch_up: *dice.pick(&[1, 2, 5, 100]),
+            overlap: *dice.pick(&[
+                Overlap::Skip,
+                Overlap::QueueOne,
+                Overlap::Allow,
+                Overlap::CancelRunning,
+            ]),
+            on_resume: *dice.pick(&[OnResume::Skip, OnResume::Latest]),
+            splay: *dice.pick(&[minutes(0), minutes(0), minutes(0), minutes(4)]),
+            ..definition
+        };
+        if drawn.catch_up == CatchUp::All && drawn.overlap == Overlap::CancelRunning {
+            drawn.catch_up = CatchUp::Latest;
+        }
+        drawn
+    }
+}
+
+fn round(at: Timestamp) -> Timestamp {
+    let second = at.as_second();
+    Timestamp::from_second(second - second.rem_euclid(ROUND_S)).unwrap_or(at)
+}

@@ -1,0 +1,133 @@
+//! A light runner: claims firings and ends them through the store, after as long as the dice say.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_core::{
+    backoff::Backoff,
+    finish::{Outcome, finish},
+    store::{ClaimId, ClaimRequest, Finished, Store},
+    task::ClaimedTask,
+    time::LATEST,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    super::{
+        dice::Dice,
+        time::{TrueClock, pass},
+    },
+    chronicle::Chronicle,
+    planners::World,
+};
+
+const BACKOFF: Backoff = Backoff {
+    base: SignedDuration::from_secs(20),
+    cap: SignedDuration::from_mins(10),
+    retry_after_cap: SignedDuration::from_hours(1),
+};
+/// Longest wait without a look, for when all nodes are gone.
+const LOOK_EVERY: Duration = Duration::from_mins(30);
+
+/// Runs firings for as long as anybody polls it.
+pub(super) async fn run(world: World, dice: Dice) {
+    let mut hints = world.store.nudges();
+    let mut claims = 0;
+    loop {
+        let now = world.truth.now();
+        let mut next = now + SignedDuration::try_from(LOOK_EVERY).unwrap_or_default();
+        // What runs nodes runs attempts: when all nodes are gone, nobody claims.
+        if world.chronicle.pages().covered(now, now) {
+            claims += 1;
+            let claimed = world.store.claim(request(claims, now)).await;
+            let claimed = claimed.unwrap_or_default();
+            next = claimed.next_due_at.map_or(next, |at| at.min(next));
+            for task in claimed.tasks {
+                tokio::spawn(attempt(world.clone(), dice.fork(), task));
+            }
+        }
+        let wait = next.duration_since(world.truth.now());
+        let wait = Duration::try_from(wait).unwrap_or_default();
+        let due = pass(wait.max(Duration::from_millis(1)));
+        tokio::pin!(due);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut due => break,
+                hint = hints.next() => if hint < next { break },
+            }
+        }
+        // Hints come in crowds.
+        pass(Duration::from_millis(20)).await;
+    }
+}
+
+fn request(claim: i64, now: Timestamp) -> ClaimRequest {
+    ClaimRequest {
+        claim_id: ClaimId(claim),
+        session: "runner".to_owned(),
+        node: "runner".to_owned(),
+        now,
+        lease_until: LATEST,
+        slots: 100,
+        limits: Vec::new(),
+    }
+}
+
+async fn attempt(world: World, dice: Dice, task: ClaimedTask) {
+    let healed = world.healed.load(std::sync::atomic::Ordering::Relaxed);
+    let (takes, outcome) = if healed {
+        (dice.millis(10, 2_000), done())
+    } else {
+        fate(&dice)
+    };
+    pass(takes).await;
+    end(
+        &world.store,
+        &world.chronicle,
+        world.truth,
+        &task,
+        &outcome,
+        &dice,
+    )
+    .await;
+}
+
+fn done() -> Outcome {
+    Outcome::Done { detail: None }
+}
+
+/// Mostly quick and well; sometimes longer than the gap to the next slot.
+fn fate(dice: &Dice) -> (Duration, Outcome) {
+    let takes = match dice.below(100) {
+        0..85 => dice.millis(10, 20_000),
+        85..97 => dice.millis(20_000, 600_000),
+        97..99 => dice.millis(600_000, 2_400_000),
+        _ => dice.millis(2_400_000, 9_000_000),
+    };
+    let error = "simulated".to_owned();
+    let outcome = match dice.below(100) {
+        0..92 => done(),
+        92..97 => Outcome::Retry {
+            error,
+            retry_after: None,
+        },
+        _ => Outcome::GiveUp { error },
+    };
+    (takes, outcome)
+}
+
+async fn end(
+    store: &Arc<dyn Store>,
+    chronicle: &Chronicle,
+    truth: TrueClock,
+    task: &ClaimedTask,
+    outcome: &Outcome,
+    dice: &Dice,
+) {
+    let ending = finish(task, outcome, &BACKOFF, truth.now(), dice.below(u64::MAX));
+    let waits = ending.waits;
+    let finished = store.finish(vec![ending]).await.unwrap_or_default();
+    if !waits && finished == [Finished::Applied] {
+        chronicle.ended(task.identity.subject.as_str());
+    }
+}

@@ -1,0 +1,209 @@
+//! Ninety days of schedules per seed, every slot accounted for (DP-05, DP-08, DP-16, DP-17).
+
+use almanack_testkit::simulator::schedules::{
+    ScheduleOptions, ScheduleSummary, simulate_schedules,
+};
+
+use super::{no_seed_breaks, open, seeds};
+
+/// Fixed seeds that run unless the environment says otherwise.
+const SEEDS: u64 = 200;
+
+#[test]
+fn dp_16_no_seed_loses_or_doubles_a_slot() {
+    no_seed_breaks(&seeds(SEEDS), |seed| {
+        simulate_schedules(seed, &ScheduleOptions::default(), open).map(drop)
+    });
+}
+
+fn story(seed: u64) -> ScheduleSummary {
+    let told = simulate_schedules(seed, &ScheduleOptions::default(), open);
+    told.unwrap_or_else(|broken| panic!("{broken}"))
+}
+
+#[test]
+fn one_seed_is_one_story() {
+    for seed in 0..2 {
+        assert_eq!(story(seed), story(seed), "seed {seed} was told in two ways");
+    }
+    assert_ne!(story(0), story(1));
+}
+
+/// A simulation in which nothing goes wrong proves nothing.
+#[test]
+fn the_seeds_meet_every_kind_of_trouble() {
+    let mut log = Vec::new();
+    let mut slots = 0;
+    for seed in 0..20 {
+        let told = story(seed);
+        slots += told.slots;
+        log.extend(told.log);
+    }
+    assert!(slots > 5_000, "only {slots} slots in 20 seeds");
+    for trouble in [
+        "crashes",
+        "is frozen",
+        "all nodes go away",
+        "refused",
+        "reply lost",
+        "somebody else was faster",
+        "gives way",
+        " fired",
+        " caught_up",
+        " paused",
+        " too_late",
+        " not_caught_up",
+        " over_cap",
+        " overlap",
+        " changed",
+        "resumed by planner",
+        "resumed by ada",
+        "removed by ada",
+        "is still running",
+    ] {
+        let met = log.iter().any(|line| line.contains(trouble));
+        assert!(met, "20 seeds without a line like `{trouble}`");
+    }
+}
+
+/// The teeth: take a safeguard away from below, and a seed must say which promise broke.
+mod teeth {
+    use std::sync::Arc;
+
+    use almanack_core::{
+        plan::{Reason, ScheduleWrite, Verdict},
+        store::{Applied, Result, Store},
+        task::Subject,
+    };
+    use almanack_testkit::simulator::{
+        layer::{Layer, Layered},
+        schedules::{ScheduleOptions, simulate_schedules},
+    };
+    use async_trait::async_trait;
+    use jiff::SignedDuration;
+
+    use super::open;
+
+    /// Seeds within which every missing safeguard must be noticed.
+    const NOTICED_WITHIN: u64 = 60;
+
+    #[track_caller]
+    fn assert_noticed<L: Layer + 'static>(sabotage: impl Fn() -> L, words: &[&str]) {
+        let options = ScheduleOptions {
+            days: 30,
+            ..ScheduleOptions::default()
+        };
+        let sabotaged = || -> Arc<dyn Store> { Layered::over(open(), sabotage()) };
+        let found = (0..NOTICED_WITHIN)
+            .find_map(|seed| simulate_schedules(seed, &options, sabotaged).err());
+        let broken = found.expect("a seed must notice");
+        let named = words.iter().any(|words| broken.what.contains(words));
+        assert!(named, "expected one of {words:?}:\n{broken}");
+    }
+
+    /// Changes the writes on their way down.
+    struct Meddle(fn(&mut ScheduleWrite));
+
+    #[async_trait]
+    impl Layer for Meddle {
+        async fn write_schedules(
+            &self,
+            below: &dyn Store,
+            mut writes: Vec<ScheduleWrite>,
+        ) -> Result<Vec<Applied>> {
+            writes.iter_mut().for_each(self.0);
+            below.write_schedules(writes).await
+        }
+    }
+
+    /// Whatever version was seen, the write is carried out.
+    struct NoVersionGuard;
+
+    #[async_trait]
+    impl Layer for NoVersionGuard {
+        async fn write_schedules(
+            &self,
+            below: &dyn Store,
+            mut writes: Vec<ScheduleWrite>,
+        ) -> Result<Vec<Applied>> {
+            for write in &mut writes {
+                let name = write.schedule.name.clone();
+                let found = below.load_schedules(&[name]).await?.pop().flatten();
+                if let (Some(seen), Some(found)) = (&mut write.seen, found) {
+                    *seen = found.version;
+                    write.schedule.version = found.version + 1;
+                }
+            }
+            below.write_schedules(writes).await
+        }
+    }
+
+    #[test]
+    fn a_missing_version_guard_is_noticed() {
+        let words = [
+            "has no row",
+            "covers no slot",
+            "no slot",
+            "the next slot is",
+            "the schedule was paused",
+            "had not ended",
+        ];
+        assert_noticed(|| NoVersionGuard, &words);
+    }
+
+    #[test]
+    fn a_forgotten_row_is_noticed() {
+        let forget = || Meddle(|write| write.slots.retain(|row| !row.verdict.is_fired()));
+        assert_noticed(forget, &["has no row in the ledger"]);
+    }
+
+    #[test]
+    fn a_lost_skip_is_noticed() {
+        let forget = || Meddle(|write| write.slots.retain(|row| row.verdict.is_fired()));
+        assert_noticed(forget, &["has no row in the ledger"]);
+    }
+
+    #[test]
+    fn a_lost_firing_is_noticed() {
+        assert_noticed(
+            || Meddle(|write| write.fires.clear()),
+            &["has not exactly one firing"],
+        );
+    }
+
+    #[test]
+    fn a_second_firing_under_another_identity_is_noticed() {
+        let twice = |write: &mut ScheduleWrite| {
+            if let Some(mut again) = write.fires.last().cloned() {
+                let subject = format!("{}-again", again.identity.subject);
+                again.identity.subject = Subject::parse(&subject).unwrap();
+                write.fires.push(again);
+            }
+        };
+        assert_noticed(move || Meddle(twice), &["firings for"]);
+    }
+
+    #[test]
+    fn a_wrong_reason_is_noticed() {
+        let lie = |write: &mut ScheduleWrite| {
+            for row in &mut write.slots {
+                if row.verdict == Verdict::Skipped(Reason::Overlap) {
+                    row.verdict = Verdict::Skipped(Reason::TooLate);
+                }
+            }
+        };
+        let words = ["it was in time", "was there to plan it", "within its grace"];
+        assert_noticed(move || Meddle(lie), &words);
+    }
+
+    #[test]
+    fn a_slot_that_is_jumped_over_is_noticed() {
+        let jump = |write: &mut ScheduleWrite| {
+            let day = SignedDuration::from_hours(24);
+            if write.fires.len() == 1 {
+                write.schedule.next_at = write.schedule.next_at.map(|at| at + day);
+            }
+        };
+        assert_noticed(move || Meddle(jump), &["has no row in the ledger"]);
+    }
+}
