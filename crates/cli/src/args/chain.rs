@@ -17,7 +17,7 @@ And as the workflow must:
 /// How to keep the schedules.
 #[derive(Debug, Args)]
 pub(crate) struct ChainArguments {
-    /// Which chain this is: its workflow's file without .yml [default: what GITHUB_WORKFLOW says]
+    /// Which chain this is: its workflow's file without .yml [default: what `GITHUB_WORKFLOW` says]
     #[arg(long = "self", value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// How often to look, 100ms to 10s
@@ -35,7 +35,7 @@ pub(crate) struct ChainArguments {
     /// Where locks are kept: github, or git:URL for any Git server
     #[arg(long, value_name = "WHERE", default_value = "github")]
     pub(crate) lock: String,
-    /// Where GitHub's API lives [default: what GITHUB_API_URL says]
+    /// Where GitHub's API lives [default: what `GITHUB_API_URL` says]
     #[arg(long, value_name = "URL")]
     pub(crate) api_url: Option<String>,
     /// Shift this process's clock, for rehearsals with clocks that differ
@@ -52,10 +52,10 @@ pub(crate) struct GuardArguments {
     /// A run that is about to end, though GitHub still shows it at work
     #[arg(long, value_name = "RUN_ID")]
     pub(crate) ended: Option<u64>,
-    /// Branch to start chains on [default: what GITHUB_REF_NAME says, or main]
+    /// Branch to start chains on [default: what `GITHUB_REF_NAME` says, or main]
     #[arg(long = "ref", value_name = "BRANCH")]
     pub(crate) git_ref: Option<String>,
-    /// Where GitHub's API lives [default: what GITHUB_API_URL says]
+    /// Where GitHub's API lives [default: what `GITHUB_API_URL` says]
     #[arg(long, value_name = "URL")]
     pub(crate) api_url: Option<String>,
 }

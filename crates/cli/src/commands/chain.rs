@@ -210,8 +210,8 @@ fn lock(
 }
 
 fn git_lock(url: &str, hub: &Hub<'_>) -> Result<Arc<dyn SlotLock>, Failure> {
-    let folders = ["RUNNER_TEMP", "TMPDIR"].into_iter();
-    let folder = folders.filter_map(|name| hub.given(name)).next();
+    let mut folders = ["RUNNER_TEMP", "TMPDIR"].into_iter();
+    let folder = folders.find_map(|name| hub.given(name));
     let mark = wiring::entropy().next_u64();
     let settings = GitSettings {
         url: url.to_owned(),

@@ -13,6 +13,7 @@ use almanack_core::{
     chain::{ChainName, Found, Seen, judge},
     time::Clock,
 };
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::{hub::Hub, wait_for};
@@ -98,7 +99,7 @@ impl Guard {
             let did = self.step(&chain, &mut first).await;
             match did {
                 Err(error) if error.is_transient() && attempt < TRIES_MAX => {
-                    let asked = error.retry_after().map(|wait| wait.unsigned_abs());
+                    let asked = error.retry_after().map(SignedDuration::unsigned_abs);
                     let wait = asked.unwrap_or(WAIT * attempt);
                     pause(wait.min(WAIT_MAX)).await;
                     attempt += 1;

@@ -8,4 +8,5 @@ mod faults;
 mod guard;
 mod life;
 mod stage;
+mod words;
 mod workflows;

@@ -6,7 +6,7 @@ use super::ChainName;
 
 /// A run that is older than its length by this much hangs: it should have left by itself.
 const HUNG_AFTER: SignedDuration = SignedDuration::from_mins(45);
-/// So many runs that failed within [`FAILURES_WITHIN`], and the chain is left alone for a while.
+/// So many runs that failed within a quarter of an hour, and the chain is left alone for a while.
 pub const FAILURES_MAX: usize = 3;
 /// Shorter than the time between two guards that the clock starts, so that these try again.
 const FAILURES_WITHIN: SignedDuration = SignedDuration::from_mins(15);

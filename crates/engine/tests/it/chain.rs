@@ -120,9 +120,10 @@ async fn dp_08_a_crash_between_lock_and_firing_is_settled_by_looking() {
         if run_seen {
             outside.pretend_run(at("08:00:02"));
         }
+        // The first and the third look at the locks in the same round.
         let _chains = [
             outside.chain("tick-a", 1, DAILY),
-            outside.chain("tick-b", 2, DAILY),
+            outside.chain("tick-c", 2, DAILY),
         ];
         pause(HOUR).await;
         assert_eq!(

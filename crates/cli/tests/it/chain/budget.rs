@@ -147,11 +147,11 @@ fn chain(
 fn bill(handle: &Handle) -> String {
     let counts = handle.counts();
     let own = counts.iter().filter(|count| count.token == "chain");
-    own.map(|it| {
+    let lines = own.map(|it| {
         let free = if it.charged { "" } else { " (free)" };
-        format!("{:>5} × {} → {}{free}\n", it.requests, it.route, it.status)
-    })
-    .collect()
+        format!("{:>5} × {} → {}{free}", it.requests, it.route, it.status)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Everything that was asked with a token, whether it was charged or not.

@@ -190,9 +190,8 @@ impl Stage {
     /// Waits until so many dispatches of each line have arrived.
     pub(super) async fn until_fired(&self, times: usize) {
         self.until("dispatches arrive", |stage| {
-            let counts = stage.keys_and_counts().into_iter();
-            let enough = counts.map(|(_, fired)| fired >= times);
-            enough.fold(true, |all, enough| all && enough)
+            let counts = stage.keys_and_counts();
+            counts.iter().all(|(_, fired)| *fired >= times)
         })
         .await;
     }
@@ -237,9 +236,7 @@ impl Stage {
             own.sort_by_key(LockKey::slot);
             let workflow = serde_json::to_value(&definition.target).unwrap()["workflow"].clone();
             let fired = self.handle().dispatches();
-            let fired = fired
-                .iter()
-                .filter(|it| Value::from(it.workflow.as_str()) == workflow);
+            let fired = fired.iter().filter(|it| workflow == it.workflow.as_str());
             (own, fired.count())
         };
         lines.into_iter().map(of_line).collect()

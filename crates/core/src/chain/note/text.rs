@@ -106,8 +106,9 @@ impl Said {
             return String::new();
         };
         let (round_s, end) = (round.as_secs_f64(), clock.show(*ends_at));
+        let plural = if *lines == 1 { "" } else { "s" };
         let mut text = format!(
-            "keeps {lines} lines in rounds of {round_s} s until {end}; two chains make about \
+            "keeps {lines} line{plural} in rounds of {round_s} s until {end}; two chains make about \
              {calls_an_hour} requests an hour"
         );
         if *calls_an_hour > LOCK_CALLS_MAX {

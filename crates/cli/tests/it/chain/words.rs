@@ -1,0 +1,143 @@
+//! What `almanack chain` says, to whoever set it up wrong and to whoever reads its log.
+
+use std::process::Command;
+
+use super::stage::{environment, hub, setup};
+use crate::harness::{Home, Ran};
+
+const ONCE: [&str; 5] = ["chain", "--self", "tick-a", "--once", "--round=1s"];
+
+fn home(environment: &[(&str, String)], dispatch: &str) -> Home {
+    let home = Home::new().set("DISPATCH", dispatch);
+    environment
+        .iter()
+        .fold(home, |home, (name, value)| home.set(name, value))
+}
+
+/// Blocks its thread, so it must not run on the server's only one.
+async fn run(home: Home, arguments: Vec<String>) -> Ran {
+    let run = move || home.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    tokio::task::spawn_blocking(run).await.unwrap()
+}
+
+#[test]
+fn what_is_missing_is_told_with_where_it_comes_from() {
+    let line = "@10s octarine/library poll.yml";
+    let given = |names: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
+        let given = names.iter();
+        given
+            .map(|(name, value)| (*name, (*value).to_owned()))
+            .collect()
+    };
+    let run_id = ("GITHUB_RUN_ID", "7");
+    let told = [
+        home(&[], line).run(&ONCE),
+        home(&given(&[run_id]), line).run(&ONCE),
+        home(&given(&[run_id, ("GH_TOKEN", "s-chain")]), line).run(&ONCE),
+        home(&given(&[run_id]), "").run(&ONCE),
+        home(&given(&[run_id]), "# nothing yet").run(&ONCE),
+        home(&given(&[run_id]), "@10s octarine/library").run(&ONCE),
+        home(&given(&[run_id]), line).run(&["chain", "--self", "tick-a", "--round", "30s"]),
+        home(&given(&[run_id]), line).run(&["chain", "--self", "../x"]),
+        home(&[], line).run(&["guard"]),
+    ];
+    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(told.join("\n\n"), @"
+    error: GITHUB_RUN_ID is not set
+    hint: GitHub Actions sets it; off GitHub, keep locks elsewhere: --lock git:URL
+    exit 2
+
+    error: GH_TOKEN is not set
+    hint: in the workflow: GH_TOKEN: ${{ github.token }}
+    exit 2
+
+    error: GITHUB_REPOSITORY is not set
+    hint: GitHub Actions sets it; elsewhere write owner/name of the repository with the chains
+    exit 2
+
+    error: DISPATCH is not set
+    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    exit 2
+
+    error: DISPATCH holds no schedule: it has no lines
+    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    exit 2
+
+    error: DISPATCH holds no schedule: line 1, column 22: the workflow is missing
+    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    exit 2
+
+    error: --round must be 100ms to 10s: with longer rounds slots count as missed
+    exit 2
+
+    error: a chain is named after its workflow's file, like tick-a
+    hint: name the chain after its workflow's file, like --self tick-a
+    exit 2
+
+    error: GH_TOKEN is not set
+    hint: in the workflow: GH_TOKEN: ${{ github.token }}
+    exit 2
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_04_the_log_is_readable_shifted_and_without_names() {
+    let (hub, _stop) = hub(setup()).await;
+    let text = "@10s octarine/library poll.yml\n0 8 * * 9 octarine/library daily.yml";
+    let home = home(&environment(&hub, 7), text).set("TZ_OFFSET", "8");
+    let ran = run(home, ONCE.map(str::to_owned).into()).await;
+    assert_eq!(ran.code, 0, "{ran}");
+    let lines: Vec<&str> = ran
+        .data
+        .lines()
+        .map(|line| line.get(21..).unwrap_or(line))
+        .collect();
+    assert_eq!(lines.len(), 4, "{ran}");
+    assert!(lines[0].starts_with("refused line 2, column 9: "), "{ran}");
+    assert!(
+        lines[1].starts_with("begins  keeps 1 line in rounds of 1 s until "),
+        "{ran}"
+    );
+    assert!(lines[2].starts_with("keeps     1  @10s  next "), "{ran}");
+    assert_eq!(lines[3], "leaves  one round was asked for, 0 firings open");
+    for name in ["octarine", "library", "poll", "daily"] {
+        assert!(!ran.to_string().contains(name), "{ran}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_05_locks_may_live_on_any_git_server() {
+    let (hub, _stop) = hub(setup()).await;
+    let locks = tempfile::tempdir().unwrap();
+    let path = locks.path().display().to_string();
+    let made = Command::new("git")
+        .args(["init", "--quiet", "--bare", &path])
+        .status();
+    assert!(made.unwrap().success());
+    let arguments = |name: &str| -> Vec<String> {
+        let arguments =
+            format!("chain --json --self {name} --for 9s --round 500ms --lock git:{path}");
+        arguments.split(' ').map(str::to_owned).collect()
+    };
+    let start = |name: &str| {
+        let path = std::env::temp_dir().display().to_string();
+        let home = home(&environment(&hub, 7), "@3s octarine/library poll.yml");
+        // Off GitHub: only what targets need, and what git needs.
+        let home = home
+            .set("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .set("TMPDIR", &path);
+        run(home, arguments(name))
+    };
+    let (a, b) = tokio::join!(start("tick-a"), start("tick-b"));
+    assert_eq!((a.code, b.code), (0, 0), "{a}\n{b}");
+    let refs = Command::new("git")
+        .args(["-C", &path, "for-each-ref", "refs/tags/lock"])
+        .output();
+    let refs = String::from_utf8(refs.unwrap().stdout).unwrap();
+    assert!(refs.lines().count() >= 2, "{refs}{a}{b}");
+    assert_eq!(
+        hub.handle.dispatches().len(),
+        refs.lines().count(),
+        "{a}\n{b}"
+    );
+}
