@@ -95,9 +95,9 @@ async fn quiet(planner: &Planner, passes: usize) -> Result<[f64; 3], Error> {
     let mut took = Vec::with_capacity(passes);
     for _ in 0..passes {
         let watch = Stopwatch::start();
-        let passed = planner.pass().await?;
+        let quiet = planner.pass().await?;
         took.push(watch.seconds() * 1_000.0);
-        if passed.fired + passed.skipped > 0 {
+        if quiet.fired + quiet.skipped > 0 {
             return Err(Error::Wrong("a pass that was to be quiet fired".to_owned()));
         }
     }
