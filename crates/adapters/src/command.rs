@@ -20,6 +20,7 @@ use almanack_core::{
     task::ClaimedTask,
 };
 use async_trait::async_trait;
+use jiff::SignedDuration;
 use rustix::io::Errno;
 use tokio::{
     net::unix::pipe::Receiver,
@@ -38,6 +39,8 @@ const PASSED_THROUGH: [&str; 4] = ["PATH", "HOME", "TZ", "LANG"];
 /// How long we listen for last words once the command has ended. Its group is dead by then; only who
 /// left the group can still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How soon a command that this node may not run is offered again.
+const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// How commands run.
 #[derive(Debug, Clone)]
@@ -118,7 +121,11 @@ impl Launcher for CommandLauncher {
             return give_up("the command is empty");
         };
         if let Err(refused) = self.settings.allowed.check(program) {
-            return give_up(&refused.to_string());
+            // Another node may allow it; the window ends the waiting.
+            return Outcome::Retry {
+                error: refused.to_string(),
+                retry_after: Some(ELSEWHERE_AFTER),
+            };
         }
         let mut command = self.prepare(program, arguments);
         command.envs(facts(firing, task));

@@ -176,7 +176,9 @@ impl From<store::Error> for Failure {
             store::Error::Incompatible { .. } => {
                 Self::new(Exit::Failed, what).hint("use the version of Almanack that wrote it")
             }
-            store::Error::Taken { .. } => Self::new(Exit::Failed, what),
+            store::Error::Taken { .. } | store::Error::Refused { .. } => {
+                Self::new(Exit::Failed, what)
+            }
         }
     }
 }

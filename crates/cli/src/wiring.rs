@@ -10,6 +10,7 @@ use almanack_adapters::{
     entropy::OsEntropy,
 };
 use almanack_core::{
+    plan::DISPATCH,
     store::{self, Store},
     task::Kind,
     time::{Clock, CorrectedClock, Entropy, Sleeper},
@@ -152,13 +153,19 @@ pub(crate) fn ports(
 pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
     let limits = settings.kinds.iter();
     let limits = limits.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
+    let mut limits: BTreeMap<Kind, usize> = limits.collect();
+    // Targets that hang must not take what everything else needs (DP-18).
+    if let Ok(dispatch) = Kind::parse(DISPATCH) {
+        let most = (settings.node.slots * 3 / 4).max(1);
+        limits.entry(dispatch).or_insert(most);
+    }
     NodeSettings {
         name,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lease: settings.node.lease_policy(),
         runner: RunnerSettings {
             slots: settings.node.slots,
-            limits: limits.collect(),
+            limits,
             backoff: settings.retry,
             drain: settings.node.drain,
             ..RunnerSettings::default()

@@ -40,7 +40,7 @@ pub use definition::{
     PROMPT, Ready, ScheduleName, Unfit,
 };
 pub use firing::{DISPATCH, Firing, NewFiring, Trigger, manual_identity, slot_identity};
-pub use ledger::{Reason, Slot, Verdict};
+pub use ledger::{Reason, Slot, Verdict, append_rows};
 pub use schedule::{Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State};
 pub use why::{Facts, why};
 

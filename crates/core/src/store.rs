@@ -42,6 +42,16 @@ pub enum Error {
         #[source]
         source: Cause,
     },
+    /// The database refuses the values themselves: asked again, it would refuse again. Whoever sent a
+    /// batch finds its one bad item by asking for each alone.
+    #[error("database refuses a value: {statement}")]
+    Refused {
+        /// Name of what was asked.
+        statement: &'static str,
+        /// What the driver said.
+        #[source]
+        source: Cause,
+    },
     /// The stored data or schema is not what this version understands.
     #[error("database holds something this version does not understand: {what}")]
     Incompatible {

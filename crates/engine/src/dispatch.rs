@@ -10,7 +10,7 @@ use almanack_core::{
     finish::Outcome,
     handler::Handler,
     plan::Firing,
-    reschedule::{Put, Request},
+    reschedule::{Put, Request, Rule},
     store::Store,
     target::{Launcher, Target, task_identity},
     task::{ClaimedTask, PAYLOAD_BYTES_MAX, Payload, Status},
@@ -23,6 +23,9 @@ use crate::reschedule::{Error, Rescheduler};
 
 /// How soon a firing that gives way notices that it was cancelled.
 const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
+
+/// How soon a firing that this node may not make is offered again.
+const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// How failed firings wait: windows are short, so waits are.
 pub const BACKOFF: Backoff = Backoff {
@@ -60,7 +63,7 @@ impl DispatchHandler {
     async fn launch(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
         let type_name = firing.target.type_name();
         let Some(launcher) = self.launchers.get(type_name) else {
-            return give_up(format!("this node fires at no {type_name} targets"));
+            return elsewhere(format!("this node fires at no {type_name} targets"));
         };
         if !firing.gives_way {
             return launcher.fire(firing, task).await;
@@ -120,6 +123,14 @@ impl Handler for DispatchHandler {
     }
 }
 
+/// Another node may be allowed what this one is not; the window ends the waiting.
+fn elsewhere(error: String) -> Outcome {
+    Outcome::Retry {
+        error,
+        retry_after: Some(ELSEWHERE_AFTER),
+    }
+}
+
 fn give_up(error: String) -> Outcome {
     Outcome::GiveUp { error }
 }
@@ -159,13 +170,18 @@ impl TaskLauncher {
 
 #[async_trait]
 impl Launcher for TaskLauncher {
-    async fn fire(&self, firing: &Firing, _: &ClaimedTask) -> Outcome {
+    async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
         let wish = match self.wish(firing) {
             Ok(wish) => wish,
             Err(error) => return give_up(error),
         };
         let origin = format!("schedule {}", firing.schedule);
         match self.rescheduler.ask(wish, &origin).await {
+            // On a later attempt it may be our own earlier put that is done.
+            Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.attempt == 1 => give_up(
+                "this task is done already and is not done again; write {slot} into the target's subject"
+                    .to_owned(),
+            ),
             Ok(receipt) => Outcome::Done {
                 detail: Some(receipt.rule.as_str().to_owned()),
             },

@@ -19,6 +19,7 @@ use almanack_core::{
     time::{Clock, Sleeper},
 };
 use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::{tally::Tally, zones::Zones};
@@ -36,7 +37,7 @@ const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
 /// How long a schedule that the store refuses is left alone.
 const SET_ASIDE_FOR: SignedDuration = SignedDuration::from_mins(1);
 /// How soon a parked schedule is looked at again: zone data may have been repaired meanwhile.
-const PARKED_EVERY: SignedDuration = SignedDuration::from_hours(1);
+const PARKED_EVERY: SignedDuration = SignedDuration::from_mins(5);
 
 /// What one pass did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub struct Planner {
     clock: Arc<dyn Clock>,
     zones: Arc<Zones>,
     tally: Arc<Tally>,
+    /// Held through a pass: two passes of one planner would only race each other.
+    set_aside: Mutex<SetAside>,
 }
 
 /// Schedules that the store refused, and until when they are left alone.
@@ -70,6 +73,7 @@ impl Planner {
             clock,
             zones,
             tally: Arc::default(),
+            set_aside: Mutex::default(),
         }
     }
 
@@ -82,9 +86,8 @@ impl Planner {
     /// Plans until `stop`.
     pub async fn run(&self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
         let mut nudges = self.store.nudges();
-        let mut set_aside = SetAside::new();
         while !stop.is_cancelled() {
-            let look_at = self.pass_or_wait(&mut set_aside).await;
+            let look_at = self.pass_or_wait().await;
             let earliest = later(self.clock.now(), HINT_EVERY);
             tokio::select! {
                 biased;
@@ -95,8 +98,8 @@ impl Planner {
         }
     }
 
-    async fn pass_or_wait(&self, set_aside: &mut SetAside) -> Timestamp {
-        match self.pass_around(set_aside).await {
+    async fn pass_or_wait(&self) -> Timestamp {
+        match self.pass().await {
             Ok(planned) => {
                 let poll_at = later(self.clock.now(), self.store.safety_poll());
                 planned.next_look_at.map_or(poll_at, |at| at.min(poll_at))
@@ -110,7 +113,7 @@ impl Planner {
 
     /// Plans everything that is due now.
     pub async fn pass(&self) -> store::Result<Planned> {
-        self.pass_around(&mut SetAside::new()).await
+        self.pass_around(&mut *self.set_aside.lock().await).await
     }
 
     async fn pass_around(&self, set_aside: &mut SetAside) -> store::Result<Planned> {
@@ -164,7 +167,7 @@ impl Planner {
             .and_then(|ready| plan_one(schedule, &ready, running, now));
         planned.unwrap_or_else(|reason| {
             if !matches!(schedule.state, State::Parked { .. }) {
-                tracing::error!(schedule.name = %schedule.name, reason, "parked: it cannot be planned");
+                tracing::error!(schedule.name = %schedule.name, reason, "it cannot be planned");
             }
             write::park(schedule, reason, now, later(now, PARKED_EVERY))
         })
@@ -195,8 +198,8 @@ impl Planner {
     ) -> store::Result<Option<Timestamp>> {
         let applied = match self.store.write_schedules(writes.clone()).await {
             Ok(applied) => applied,
-            Err(error) if error.is_transient() => return Err(error),
-            Err(_) => self.write_one_by_one(&writes, set_aside).await?,
+            Err(store::Error::Refused { .. }) => self.write_one_by_one(&writes, set_aside).await?,
+            Err(error) => return Err(error),
         };
         let mut next = None;
         let before = *planned;
@@ -227,14 +230,14 @@ impl Planner {
         for write in writes {
             match self.store.write_schedules(vec![write.clone()]).await {
                 Ok(one) => applied.extend(one),
-                Err(error) if error.is_transient() => return Err(error),
-                Err(error) => {
+                Err(error @ store::Error::Refused { .. }) => {
                     let name = &write.schedule.name;
                     tracing::error!(schedule.name = %name, error = error.chain(), "set aside: the store refuses it");
                     let until = later(self.clock.now(), SET_ASIDE_FOR);
                     set_aside.insert(write.schedule.id, until);
                     applied.push(Applied::Lost);
                 }
+                Err(error) => return Err(error),
             }
         }
         Ok(applied)
@@ -259,7 +262,10 @@ fn plan_one(
     let write = write_plan(look.schedule, ready, &planned, running, now);
     let write = write.map_err(|invalid| invalid.to_string())?;
     Ok(match unparked {
-        Some(_) => write::unparked(write, now),
+        Some(_) => {
+            tracing::info!(schedule.name = %schedule.name, "planned again: it can be computed now");
+            write::unparked(write, now)
+        }
         None => write,
     })
 }
@@ -267,14 +273,11 @@ fn plan_one(
 /// A parked schedule that can be computed again goes on where it stopped.
 fn unpark(schedule: &Schedule, now: Timestamp) -> Option<Schedule> {
     match schedule.state {
-        State::Parked { .. } => {
-            tracing::info!(schedule.name = %schedule.name, "planned again: it can be computed now");
-            Some(Schedule {
-                state: State::Active,
-                next_at: schedule.next_at.or(Some(now)),
-                ..schedule.clone()
-            })
-        }
+        State::Parked { .. } => Some(Schedule {
+            state: State::Active,
+            next_at: schedule.next_at.or(Some(now)),
+            ..schedule.clone()
+        }),
         _ => None,
     }
 }

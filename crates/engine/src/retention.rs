@@ -15,6 +15,8 @@ use crate::node::Ports;
 
 /// Rows looked at in one step.
 const STEP: usize = 500;
+/// Steps over the ledger beside each step over the tasks.
+const SLOT_STEPS: usize = 100;
 /// Between two steps of a walk.
 const STEP_EVERY: SignedDuration = SignedDuration::from_millis(50);
 /// From the end of one walk to the start of the next.
@@ -84,11 +86,23 @@ async fn step(
         .unwrap_or(Timestamp::MIN);
     let Pruned { rows, next } = ports.store.prune(before, after, STEP).await?;
     // The ledger has no walk of its own: what is old is found by an index, a few rows at each step.
-    let slots = ports.store.prune_slots(before, STEP).await?;
+    let slots = forget_slots(ports, before).await?;
     if rows + slots > 0 {
         tracing::debug!(rows, slots, "forgot what ended long ago");
     }
     Ok(next)
+}
+
+async fn forget_slots(ports: &Ports, before: Timestamp) -> Result<usize, store::Error> {
+    let mut gone = 0;
+    for _ in 0..SLOT_STEPS {
+        let step = ports.store.prune_slots(before, STEP).await?;
+        gone += step;
+        if step < STEP {
+            break;
+        }
+    }
+    Ok(gone)
 }
 
 async fn forget_silent_nodes(ports: &Ports) -> Result<(), store::Error> {

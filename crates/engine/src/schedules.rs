@@ -27,7 +27,7 @@ use almanack_core::{
 use jiff::Timestamp;
 
 use crate::{
-    planner::{edit, last_firing, write_of, write_plan},
+    planner::{edit, last_firing, write_of},
     zones::Zones,
 };
 
@@ -35,6 +35,8 @@ pub use backfill::{Backfill, Backfilled, SlotOfBackfill};
 pub use careful::{Expected, Writer};
 pub use error::Error;
 pub use firing::{Fired, Overlapping};
+use settling::gathered;
+
 pub use sync::{Synced, Wanted};
 pub use why::Answer;
 
@@ -171,12 +173,13 @@ impl Schedules {
         };
         let ready = self.ready(&found)?;
         let running = self.running(&found, &ready).await?;
-        let plan = resume(look(&found, &ready, running.as_ref(), now), pause);
-        let mut write = write_plan(&found, &ready, &plan, running.as_ref(), now)?;
-        if let Some(edit) = &mut write.edit {
-            by.clone_into(&mut edit.by);
-        }
-        Ok(Some((write, Edited::Resumed)))
+        let write = gathered(&found, &ready, running.as_ref(), now, |look| {
+            let plan = resume(look, pause);
+            let more = !plan.resumes;
+            (plan, more)
+        })?;
+        let what = Edited::Resumed;
+        Ok(Some((edited(write, what, by, now), what)))
     }
 
     /// Takes a schedule away; its history stays.
@@ -215,11 +218,18 @@ impl Schedules {
         }
         let definition = ready.definition.to_json();
         let parked = matches!(found.state, State::Parked { .. });
-        if found.definition == definition && !removed && !parked {
+        // One that is parked goes on by itself where it stopped, once it can be computed.
+        if found.definition == definition && !removed {
             return Ok(None);
         }
-        let mut write = if removed || parked {
+        let mut write = if removed {
             write_of(&found, now)
+        } else if parked {
+            let active = Schedule {
+                state: State::Active,
+                ..found
+            };
+            self.settled(&active, now).await?
         } else {
             self.settled(&found, now).await?
         };

@@ -232,7 +232,9 @@ impl From<store::Error> for Problem {
                 Code::DatabaseUnwritable,
                 "the database cannot be written (read-only, or its disk is full); nothing was stored",
             ),
-            store::Error::Incompatible { .. } | store::Error::Taken { .. } => internal(),
+            store::Error::Refused { .. }
+            | store::Error::Incompatible { .. }
+            | store::Error::Taken { .. } => internal(),
         }
     }
 }

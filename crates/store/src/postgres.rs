@@ -226,7 +226,11 @@ fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
     ];
     let incompatible = [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_COLUMN];
     match error.code() {
-        Some(code) if unwritable.contains(code) || is_refused(code) => Error::Unwritable {
+        Some(code) if is_refused(code) => Error::Refused {
+            statement,
+            source: bare(error),
+        },
+        Some(code) if unwritable.contains(code) => Error::Unwritable {
             statement,
             source: bare(error),
         },

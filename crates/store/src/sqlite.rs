@@ -240,15 +240,12 @@ fn explain(statement: &'static str, fault: Fault) -> Error {
     };
     let source = Box::new(error);
     match source.sqlite_error_code() {
-        Some(
-            ErrorCode::ReadOnly
-            | ErrorCode::DiskFull
-            | ErrorCode::PermissionDenied
-            // The values themselves are refused: asked again, it would refuse again.
-            | ErrorCode::ConstraintViolation
-            | ErrorCode::TooBig
-            | ErrorCode::TypeMismatch,
-        ) => Error::Unwritable { statement, source },
+        Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+            Error::Refused { statement, source }
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::PermissionDenied) => {
+            Error::Unwritable { statement, source }
+        }
         Some(ErrorCode::SystemIoFailure) if write_failed(&source) => {
             Error::Unwritable { statement, source }
         }

@@ -10,13 +10,17 @@ use super::{Ready, ScheduleName};
 use crate::{
     target::Target,
     task::{
-        Identity, Invalid, Kind, MAX_RETRY_MAX, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority,
-        Revision, Status, Subject,
+        Identity, Invalid, Kind, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority, Revision, Status,
+        Subject,
     },
 };
 
 /// The kind of every firing.
 pub const DISPATCH: &str = "DISPATCH";
+
+/// The window ends a firing's tries, never their number: what people may ask for of other tasks would end
+/// them after less than an hour.
+const TRIES_MAX: u32 = 1_000_000;
 
 /// What made a schedule fire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,8 +111,7 @@ impl NewFiring {
             payload: firing.payload()?,
             callback_url: None,
             priority: Priority::new(i64::from(ready.definition.priority))?,
-            // The window ends its tries, not their number.
-            max_retry: MAX_RETRY_MAX,
+            max_retry: TRIES_MAX,
             revision: Revision::NONE,
             origin: format!("schedule {schedule}"),
             replaces: None,

@@ -106,6 +106,26 @@ pub struct Slot {
     pub decided_at: Timestamp,
 }
 
+/// Appends the rows that follow, in as few rows as tell the same.
+pub fn append_rows(rows: &mut Vec<Slot>, following: Vec<Slot>) {
+    for next in following {
+        match rows.last_mut() {
+            Some(row) if row.tells_the_same(next.verdict, next.detail.as_deref()) => {
+                row.last_at = next.last_at;
+                row.slots += next.slots;
+            }
+            _ => rows.push(next),
+        }
+    }
+}
+
+impl Slot {
+    /// Whether a slot that follows with this verdict needs no row of its own.
+    fn tells_the_same(&self, verdict: Verdict, detail: Option<&str>) -> bool {
+        !verdict.is_fired() && self.verdict == verdict && self.detail.as_deref() == detail
+    }
+}
+
 /// Gathers verdicts in order into as few rows as tell the same.
 #[derive(Debug)]
 pub(super) struct Ledger {
@@ -126,11 +146,7 @@ impl Ledger {
     /// Adds the next slot.
     pub(super) fn add(&mut self, slot: Timestamp, verdict: Verdict, detail: Option<&str>) {
         match self.rows.last_mut() {
-            Some(row)
-                if !verdict.is_fired()
-                    && row.verdict == verdict
-                    && row.detail.as_deref() == detail =>
-            {
+            Some(row) if row.tells_the_same(verdict, detail) => {
                 row.last_at = slot;
                 row.slots += 1;
             }

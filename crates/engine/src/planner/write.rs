@@ -59,7 +59,8 @@ pub(crate) fn write_of(schedule: &Schedule, now: Timestamp) -> ScheduleWrite {
     }
 }
 
-/// Takes a schedule out of planning until it can be computed again.
+/// Takes a schedule out of planning until it can be computed again. A pause whose end cannot be computed
+/// stays a pause: its slots and its note are not to be lost.
 pub(crate) fn park(
     schedule: &Schedule,
     reason: String,
@@ -68,7 +69,7 @@ pub(crate) fn park(
 ) -> ScheduleWrite {
     let mut write = write_of(schedule, now);
     write.schedule.look_at = Some(look_at);
-    if !matches!(schedule.state, State::Parked { .. }) {
+    if !matches!(schedule.state, State::Parked { .. } | State::Paused(_)) {
         write.schedule.revision += 1;
         write.schedule.state = State::Parked {
             since: now,

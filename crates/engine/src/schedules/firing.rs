@@ -54,10 +54,10 @@ impl Schedules {
     ) -> Result<Option<Fired>, Error> {
         let ready = self.ready(schedule)?;
         let running = self.running(schedule, &ready).await?;
-        if let (Some(running), Overlapping::AsPlanned) = (running, overlapping) {
+        if let (Some(running), Overlapping::AsPlanned) = (&running, overlapping) {
             return Err(Error::Overlaps {
                 name: schedule.name.clone(),
-                running: running.identity,
+                running: running.identity.clone(),
             });
         }
         let identity = manual_identity(&schedule.name, now)?;
@@ -71,7 +71,10 @@ impl Schedules {
         let mut task = firing.task(&schedule.name, &ready)?;
         by.clone_into(&mut task.origin);
         let mut write = write_of(schedule, now);
-        write.schedule.last = Some(identity.subject.clone());
+        // One that was forced beside another ends sooner or later than it; the planned one counts.
+        if running.is_none() {
+            write.schedule.last = Some(identity.subject.clone());
+        }
         write.fires = vec![task];
         let fired = Fired {
             identity,

@@ -11,7 +11,7 @@ use almanack_core::{
     store::ScheduleFilter,
 };
 
-use super::{Error, Schedules};
+use super::{Error, Expected, Schedules, Writer};
 
 /// Schedules listed at once.
 const PAGE: usize = 500;
@@ -72,8 +72,13 @@ impl Schedules {
             }
         }
         for name in self.others(origin, &named).await? {
-            self.remove(&name, by).await?;
-            synced.removed.push(name);
+            let writer = Writer { origin, by };
+            match self.remove_own(&name, writer, Expected::Anything).await {
+                Ok(_) => synced.removed.push(name),
+                // Another node has removed it meanwhile, or somebody else has taken the name.
+                Err(Error::Unknown { .. } | Error::Managed { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(synced)
     }

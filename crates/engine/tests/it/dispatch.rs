@@ -343,7 +343,56 @@ async fn dp_11_own_work_is_a_task_of_its_kind_due_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_nobody_fires_at_and_a_payload_that_is_no_firing_are_given_up() {
+async fn dp_11_own_work_that_is_done_already_says_so_instead_of_passing_for_done() {
+    let house = House::new();
+    let target = Target::Task {
+        kind: "REBUILD".to_owned(),
+        subject: "cache:main".to_owned(),
+        payload: None,
+    };
+    let handler = house.handler(Told::new(done()));
+    let task = claimed(&house, 1, target);
+    assert!(matches!(handler.attempt(&task).await, Outcome::Done { .. }));
+    let stop = CancellationToken::new();
+    let node = house.start(house.handler(Told::new(done())), &stop).await;
+    pause(Duration::from_secs(5)).await;
+    stop.cancel();
+    node.await.unwrap();
+    assert_eq!(house.tasks("REBUILD").await[0].status, Status::Success);
+    let again = handler.attempt(&task).await;
+    assert!(
+        matches!(&again, Outcome::GiveUp { error } if error.contains("{slot}")),
+        "{again:?}"
+    );
+    let second = ClaimedTask { attempt: 2, ..task };
+    let ours = handler.attempt(&second).await;
+    assert!(
+        matches!(ours, Outcome::Done { .. }),
+        "it may be our own put: {ours:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_12_the_window_ends_the_tries_and_not_their_number() {
+    let house = House::new();
+    let definition = Definition {
+        retry_for: Some(SignedDuration::from_hours(6)),
+        ..Definition::new("0 12 * * *", webhook())
+    };
+    house.put(definition).await;
+    let (told, stop) = (Told::new(refused(None)), CancellationToken::new());
+    let node = house.start(house.handler(told.clone()), &stop).await;
+    pause(Duration::from_hours(9)).await;
+    assert!(told.asked().len() > 150, "{} tries", told.asked().len());
+    pause(Duration::from_hours(3)).await;
+    stop.cancel();
+    node.await.unwrap();
+    let task = house.tasks(DISPATCH).await.remove(0);
+    assert_eq!((task.status, task.due_at), (Status::Fail, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_is_left_to_another_node_and_what_is_no_firing_is_given_up() {
     let house = House::new();
     let command = Target::Command {
         argv: vec!["true".to_owned()],
@@ -351,8 +400,11 @@ async fn a_target_nobody_fires_at_and_a_payload_that_is_no_firing_are_given_up()
     };
     let handler = house.handler(Told::new(done()));
     let outcome = handler.attempt(&claimed(&house, 1, command)).await;
-    let error = "this node fires at no command targets".to_owned();
-    assert_eq!(outcome, Outcome::GiveUp { error });
+    let told = "this node fires at no command targets";
+    assert!(
+        matches!(&outcome, Outcome::Retry { error, .. } if error == told),
+        "another node may: {outcome:?}"
+    );
     let mut strange = claimed(&house, 1, webhook());
     strange.payload = almanack_testkit::fixture::payload("{}");
     let outcome = handler.attempt(&strange).await;

@@ -49,6 +49,11 @@ macro_rules! on_both {
 }
 
 on_both!(
+    dp_17_a_pause_of_very_many_slots_ends_when_it_is_told_to,
+    dp_16_a_parked_schedule_goes_on_where_it_stopped,
+    dp_17_a_pause_that_cannot_be_computed_stays_a_pause,
+    what_two_nodes_remove_is_removed,
+    a_forced_firing_does_not_hide_the_one_that_runs,
     dp_05_a_slot_fires_once_however_many_planners_look,
     dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger,
     a_change_settles_what_was_due_and_keeps_the_history,
@@ -439,4 +444,103 @@ async fn dp_05_a_slower_clock_does_not_decide_a_slot_again(desk: Desk) {
         "it does not give way to itself"
     );
     assert_eq!(desk.pass_at(at(2 * HOUR)).await.fired, 1);
+}
+
+async fn dp_17_a_pause_of_very_many_slots_ends_when_it_is_told_to(desk: Desk) {
+    let secondly = Definition {
+        expression: "@1s".to_owned(),
+        ..hourly()
+    };
+    desk.put(secondly).await.unwrap();
+    let night = name("nightly");
+    desk.schedules
+        .pause(&night, None, None, "ada")
+        .await
+        .unwrap();
+    desk.clock.set(at(12 * HOUR));
+    let resumed = desk.schedules.resume(&night, "bob").await.unwrap();
+    assert_eq!(resumed.schedule.state, State::Active);
+    assert_eq!(desk.ledger().await, ["08:00 paused x43200"]);
+    let edits = desk.store.load_edits(resumed.schedule.id, 9).await.unwrap();
+    let last = edits.last().unwrap();
+    assert_eq!((last.edited, last.by.as_str()), (Edited::Resumed, "bob"));
+    assert_eq!(desk.pass_at(at(12 * HOUR + 1)).await.fired, 1);
+}
+
+/// Makes the schedule one that cannot be computed, or one that can again.
+async fn rewrite(desk: &Desk, from: &str, to: &str) {
+    let mut schedule = desk.schedules.load(&name("nightly")).await.unwrap();
+    schedule.definition = schedule.definition.replace(from, to);
+    schedule.look_at = Some(START);
+    schedule.version += 1;
+    let write = almanack_core::plan::ScheduleWrite {
+        seen: Some(schedule.version - 1),
+        decided_at: START,
+        schedule,
+        slots: Vec::new(),
+        fires: Vec::new(),
+        cancel: None,
+        edit: None,
+    };
+    desk.store.write_schedules(vec![write]).await.unwrap();
+}
+
+async fn dp_16_a_parked_schedule_goes_on_where_it_stopped(desk: Desk) {
+    desk.put(hourly()).await.unwrap();
+    rewrite(&desk, "UTC", "Mars/Olympus").await;
+    desk.pass_at(at(HOUR)).await;
+    rewrite(&desk, "Mars/Olympus", "UTC").await;
+    assert_eq!(
+        desk.put(hourly()).await.unwrap(),
+        None,
+        "the same definition"
+    );
+    desk.pass_at(at(3 * HOUR + 60)).await;
+    assert_eq!(
+        desk.ledger().await,
+        ["09:00 too_late x2", "11:00 caught_up"]
+    );
+}
+
+async fn dp_17_a_pause_that_cannot_be_computed_stays_a_pause(desk: Desk) {
+    desk.put(hourly()).await.unwrap();
+    let night = name("nightly");
+    let until = Some(at(2 * HOUR + 60));
+    desk.schedules
+        .pause(&night, until, None, "ada")
+        .await
+        .unwrap();
+    rewrite(&desk, "UTC", "Mars/Olympus").await;
+    desk.pass_at(at(3 * HOUR)).await;
+    let seen = desk.schedules.load(&night).await.unwrap();
+    assert!(matches!(seen.state, State::Paused(_)), "{:?}", seen.state);
+    rewrite(&desk, "Mars/Olympus", "UTC").await;
+    desk.pass_at(at(3 * HOUR)).await;
+    assert_eq!(desk.ledger().await, ["09:00 paused x2", "11:00 fired"]);
+}
+
+async fn what_two_nodes_remove_is_removed(desk: Desk) {
+    let wanted = vec![Wanted {
+        name: name("nightly"),
+        definition: hourly(),
+    }];
+    let nobody = BTreeSet::new();
+    let sync = |wanted| desk.schedules.sync(Origin::File, wanted, &nobody, "file");
+    sync(wanted).await.unwrap();
+    let (one, two) = tokio::join!(sync(Vec::new()), sync(Vec::new()));
+    let removed = one.unwrap().removed.len() + two.unwrap().removed.len();
+    assert_eq!(removed, 1, "neither fails, and one has done it");
+}
+
+async fn a_forced_firing_does_not_hide_the_one_that_runs(desk: Desk) {
+    desk.put(hourly()).await.unwrap();
+    desk.pass_at(at(HOUR)).await;
+    let night = name("nightly");
+    desk.schedules
+        .fire(&night, Overlapping::Forced, "ada")
+        .await
+        .unwrap();
+    let schedule = desk.schedules.load(&night).await.unwrap();
+    let last = schedule.last.unwrap();
+    assert_eq!(last.as_str(), "schedule:nightly@2026-01-05T09:00:00Z");
 }
