@@ -10,5 +10,6 @@ mod dispatch;
 mod lock;
 mod node;
 mod planner;
+mod refusals;
 mod rehearsal;
 mod virtual_time;

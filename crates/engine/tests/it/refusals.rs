@@ -1,0 +1,116 @@
+//! A store that refuses: one schedule alone, or everything for a moment (DP-18).
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use almanack_core::{
+    plan::{Definition, Origin, ScheduleName, ScheduleWrite},
+    store::{Applied, Error, Result, Store},
+    target::Target,
+};
+use almanack_engine::{planner::Planner, schedules::Schedules, zones::Zones};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::{
+    clock::ManualClock,
+    fixture::{START, at},
+    simulator::layer::{Layer, Layered},
+};
+use async_trait::async_trait;
+
+/// What the store below is kept from writing.
+#[derive(Clone, Default)]
+struct Refusals {
+    /// Everything: a disk that is full.
+    all: Arc<AtomicBool>,
+    /// Whatever has to do with the schedule `bad`.
+    bad: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl Layer for Refusals {
+    async fn write_schedules(
+        &self,
+        below: &dyn Store,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Vec<Applied>> {
+        let (statement, source) = ("write schedules", "refused by the test".into());
+        if self.all.load(Ordering::Relaxed) {
+            return Err(Error::Unwritable { statement, source });
+        }
+        let is_bad = |write: &ScheduleWrite| write.schedule.name.as_str() == "bad";
+        if self.bad.load(Ordering::Relaxed) && writes.iter().any(is_bad) {
+            return Err(Error::Refused { statement, source });
+        }
+        below.write_schedules(writes).await
+    }
+}
+
+struct Desk {
+    clock: Arc<ManualClock>,
+    planner: Planner,
+    refusals: Refusals,
+}
+
+impl Desk {
+    /// A few schedules that all fire every ten seconds, one of them called `bad`.
+    async fn new() -> Self {
+        let refusals = Refusals::default();
+        let below = Arc::new(SqliteStore::in_memory().unwrap());
+        let store = Layered::over(below, refusals.clone());
+        let clock = Arc::new(ManualClock::at(START));
+        let zones = Arc::new(Zones::default());
+        let schedules = Schedules::new(store.clone(), clock.clone(), zones.clone());
+        for name in ["a", "bad", "c"] {
+            let url = "https://example.org/hook".to_owned();
+            let definition = Definition {
+                overlap: almanack_core::plan::Overlap::Allow,
+                ..Definition::new("@10s", Target::Webhook { url, body: None })
+            };
+            let name = ScheduleName::parse(name).unwrap();
+            let put = schedules.put(&name, definition, Origin::Api, "ada");
+            put.await.unwrap();
+        }
+        Self {
+            planner: Planner::new(store, clock.clone(), zones),
+            clock,
+            refusals,
+        }
+    }
+
+    async fn fired_at(&self, seconds: i64) -> Result<u64> {
+        self.clock.set(at(seconds));
+        Ok(self.planner.pass().await?.fired)
+    }
+}
+
+#[tokio::test]
+async fn dp_18_a_database_that_cannot_be_written_for_a_moment_sets_nobody_aside() {
+    let desk = Desk::new().await;
+    desk.refusals.all.store(true, Ordering::Relaxed);
+    let refused = desk.fired_at(10).await;
+    assert!(
+        matches!(refused, Err(Error::Unwritable { .. })),
+        "{refused:?}"
+    );
+    desk.refusals.all.store(false, Ordering::Relaxed);
+    assert_eq!(desk.fired_at(11).await.unwrap(), 3, "all of them, at once");
+}
+
+#[tokio::test]
+async fn dp_18_a_schedule_that_the_store_refuses_is_set_aside_alone() {
+    let desk = Desk::new().await;
+    desk.refusals.bad.store(true, Ordering::Relaxed);
+    assert_eq!(desk.fired_at(10).await.unwrap(), 2);
+    desk.refusals.bad.store(false, Ordering::Relaxed);
+    assert_eq!(
+        desk.fired_at(20).await.unwrap(),
+        2,
+        "left alone for a while"
+    );
+    assert!(
+        desk.fired_at(71).await.unwrap() > 2,
+        "and then looked at again"
+    );
+}
