@@ -215,6 +215,8 @@ impl From<reschedule::Error> for Failure {
             reschedule::Error::NothingThere(nothing) => nothing.into(),
             reschedule::Error::Store(error) => error.into(),
             reschedule::Error::Contended { .. } => Self::new(Exit::Failed, what).hint("try again"),
+            reschedule::Error::Reserved { .. } => Self::new(Exit::Usage, what)
+                .hint("`almanack schedule fire NAME` fires a schedule by hand"),
             reschedule::Error::KeyReused => {
                 Self::new(Exit::Failed, what).hint("use a new key for a new request")
             }

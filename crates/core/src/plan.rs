@@ -295,12 +295,19 @@ impl<'a> Turn<'a> {
                 self.cancels = self.busy;
                 self.fire(slot, caught_up);
             }
-            Overlap::CancelRunning => self.overlap(slot),
+            // Of several that came at once only the last is of any use.
+            Overlap::CancelRunning => self.supersede(slot),
+            Overlap::Skip if !self.busy && !is_last && definition.catch_up != CatchUp::All => {
+                self.supersede(slot);
+            }
             _ if !self.busy => {
                 self.freed = waited;
                 self.fire(slot, caught_up);
             }
-            _ if definition.catch_up == CatchUp::All && caught_up => return Taken::Waits,
+            // `all` means all: what came together goes one after the other.
+            _ if definition.catch_up == CatchUp::All && (caught_up || !self.fires.is_empty()) => {
+                return Taken::Waits;
+            }
             Overlap::QueueOne if !self.freed => return Taken::Waits,
             Overlap::QueueOne | Overlap::Skip => self.overlap(slot),
         }
@@ -330,6 +337,11 @@ impl<'a> Turn<'a> {
     fn reason_behind_a_wait(&self, slot: Timestamp) -> Option<Reason> {
         let since = self.look.schedule.waits_since?;
         (self.look.ready.due_at(slot) >= since).then_some(Reason::Overlap)
+    }
+
+    fn supersede(&mut self, slot: Timestamp) {
+        let verdict = Verdict::Skipped(Reason::NotCaughtUp);
+        self.ledger.add(slot, verdict, None);
     }
 
     fn overlap(&mut self, slot: Timestamp) {

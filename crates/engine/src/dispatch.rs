@@ -6,15 +6,16 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
-    backoff::Backoff,
+    backoff::{Backoff, next_wait},
     finish::Outcome,
     handler::Handler,
     plan::Firing,
     reschedule::{Put, Request, Rule},
+    schedule::hash_of,
     store::Store,
     target::{Launcher, Target, task_identity},
     task::{ClaimedTask, PAYLOAD_BYTES_MAX, Payload, Status},
-    time::{Clock, Sleeper},
+    time::{Clock, LATEST, Sleeper},
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;
@@ -28,9 +29,17 @@ const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
 const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// How failed firings wait: windows are short, so waits are.
-pub const BACKOFF: Backoff = Backoff {
+const WAITS: Backoff = Backoff {
     base: SignedDuration::from_secs(2),
     cap: SignedDuration::from_secs(60),
+    retry_after_cap: SignedDuration::from_hours(6),
+};
+
+/// What a node is told about the waits of firings: nothing is added to those chosen here, or a try could
+/// be put behind the end of its window and hold up the next slot until then.
+pub const BACKOFF: Backoff = Backoff {
+    base: SignedDuration::ZERO,
+    cap: SignedDuration::ZERO,
     retry_after_cap: SignedDuration::from_hours(6),
 };
 
@@ -90,20 +99,26 @@ impl DispatchHandler {
         }
     }
 
-    /// Whether another try still fits into the window.
-    fn inside_window(&self, firing: &Firing, outcome: Outcome) -> Outcome {
+    /// Puts the next try inside the window, or ends the firing with what went wrong.
+    fn inside_window(&self, firing: &Firing, task: &ClaimedTask, outcome: Outcome) -> Outcome {
         let Outcome::Retry { error, retry_after } = outcome else {
             return outcome;
         };
+        let wait = next_wait(&WAITS, task.attempt, retry_after, chance(task));
         let now = self.clock.now();
-        let wait = retry_after.unwrap_or(SignedDuration::ZERO);
-        let next = now.saturating_add(wait).unwrap_or(now);
+        let next = now.saturating_add(wait).unwrap_or(LATEST);
         if next < firing.retry_until {
+            let retry_after = Some(wait);
             return Outcome::Retry { error, retry_after };
         }
         let until = firing.retry_until;
         give_up(format!("{error}; no further try fits before {until}"))
     }
+}
+
+/// 64 bits that differ from task to task and from try to try: all a spread needs.
+fn chance(task: &ClaimedTask) -> u64 {
+    hash_of(task.identity.subject.as_str(), &task.term.0.to_string())
 }
 
 #[async_trait]
@@ -119,7 +134,7 @@ impl Handler for DispatchHandler {
             return give_up(format!("the time to try again was over at {until}"));
         }
         let outcome = self.launch(&firing, task).await;
-        self.inside_window(&firing, outcome)
+        self.inside_window(&firing, task, outcome)
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Planned {
     pub lost: u64,
     /// When to look again.
     pub next_look_at: Option<Timestamp>,
+    /// When to look again at a slot that waits for its predecessor, if one does.
+    pub waits_until: Option<Timestamp>,
 }
 
 /// Plans.
@@ -207,6 +209,9 @@ impl Planner {
             match applied {
                 Applied::Done { .. } => {
                     count(write, planned);
+                    if write.schedule.waits_since.is_some() {
+                        planned.waits_until = earlier(planned.waits_until, write.schedule.look_at);
+                    }
                     next = earlier(next, write.schedule.look_at);
                 }
                 // Somebody else has decided; the next load shows what is left.

@@ -12,6 +12,7 @@ use std::{
 
 use almanack_core::{
     history::{self, Decision, Kept},
+    plan::DISPATCH,
     reschedule::{Change, DecisionId, NothingThere, Put, Receipt, Request, decide},
     store::{self, Applied, AppliedOnce, OnceKey, OnceRecord, Store},
     task::{Identity, Kind, Task},
@@ -41,6 +42,14 @@ pub enum Error {
         kind: Kind,
         /// The kinds that are configured.
         known: Vec<Kind>,
+    },
+    /// Firings are made by schedules alone: their payload says what is run.
+    #[error(
+        "kind `{kind}` is made by schedules; the time of a firing may be changed, what it fires may not"
+    )]
+    Reserved {
+        /// The kind asked for.
+        kind: Kind,
     },
     /// The identity changes faster than we can decide.
     #[error("{identity} was changed by others {ROUNDS_MAX} times while this was being decided")]
@@ -102,7 +111,9 @@ impl Rescheduler {
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
         let mut open: Vec<Asked> = requests.into_iter().enumerate().map(Asked::new).collect();
         let mut answers: BTreeMap<usize, Result<Receipt, Error>> = BTreeMap::new();
-        let mut look = if open.len() < GUESSED_NEW_FROM {
+        // Whether a firing may be changed depends on what is there.
+        let firings = open.iter().any(|asked| is_firing(asked.request.identity()));
+        let mut look = if open.len() < GUESSED_NEW_FROM || firings {
             Look::First
         } else {
             Look::GuessNew
@@ -267,6 +278,11 @@ impl Rescheduler {
         let Request::Put(put) = request else {
             return Ok(());
         };
+        let made_up = row.is_none() || put.payload.is_some() || put.callback_url.is_some();
+        if is_firing(&put.identity) && made_up {
+            let kind = put.identity.kind.clone();
+            return Err(Error::Reserved { kind });
+        }
         let has_address =
             put.callback_url.is_some() || row.is_some_and(|row| row.callback_url.is_some());
         if has_address
@@ -281,6 +297,11 @@ impl Rescheduler {
             known,
         })
     }
+}
+
+/// Whether this is a schedule's. A payload from elsewhere could run any command that a node allows.
+fn is_firing(identity: &Identity) -> bool {
+    identity.kind.as_str() == DISPATCH
 }
 
 /// How a round learns what is there.

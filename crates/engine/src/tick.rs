@@ -69,8 +69,9 @@ impl Ticker {
         let until = ticked_at.saturating_add(budget).unwrap_or(Timestamp::MAX);
         let before = self.tally.counts();
         let mut planned = self.planner.pass().await?;
+        let mut waits_until = planned.waits_until;
         let complete = loop {
-            if self.is_idle().await? {
+            if waits_until.is_none() && self.is_idle().await? {
                 break true;
             }
             let now = self.clock.now();
@@ -79,8 +80,12 @@ impl Ticker {
             }
             let next = now.saturating_add(LOOK_EVERY).unwrap_or(now);
             self.sleeper.until(next).await;
-            // What waited for its predecessor may go now.
             planned = self.planner.pass().await?;
+            // A slot that waits is looked at now and then; until that look it counts as waiting.
+            let looked = waits_until.is_none_or(|at| at <= now);
+            if looked || planned.waits_until.is_some() {
+                waits_until = planned.waits_until;
+            }
         };
         let after = self.tally.counts();
         Ok(Ticked {

@@ -54,22 +54,37 @@ pub enum Access {
 
 /// Who asked, as far as the history should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asker(String);
+pub(crate) struct Asker {
+    name: String,
+    scope: Scope,
+}
 
 impl Asker {
     /// Somebody who showed no token, but is known otherwise.
     pub(crate) fn known_as(name: &str) -> Self {
-        Self(name.to_owned())
+        Self {
+            name: name.to_owned(),
+            scope: Scope::Operate,
+        }
     }
 
     /// The token's name, or `anonymous`.
     pub(crate) fn name(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    /// Refuses who may less than this; who shows no token may operate, and no more.
+    pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<(), Problem> {
+        if self.scope.allows(needed) {
+            return Ok(());
+        }
+        let detail = format!("{what} needs a token of scope `{needed}`");
+        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
     }
 
     /// What the history shows.
     pub(crate) fn origin(&self) -> String {
-        format!("api:{}", self.0)
+        format!("api:{}", self.name)
     }
 }
 
@@ -106,12 +121,13 @@ impl Gate {
             check_host(request, hosts)?;
             check_origin(request)?;
             if !request.headers.contains_key(header::AUTHORIZATION) {
-                return Ok(Asker("anonymous".to_owned()));
+                return Ok(Asker::known_as("anonymous"));
             }
         }
         let token = self.token(&request.headers).await?;
         if token.scope.allows(needed) {
-            return Ok(Asker(token.name));
+            let Token { name, scope, .. } = token;
+            return Ok(Asker { name, scope });
         }
         let detail = format!(
             "token `{}` has scope `{}`; this needs `{needed}`",

@@ -209,6 +209,9 @@ impl From<reschedule::Error> for Problem {
                     ..Self::new(Code::UnknownKind, error.to_string())
                 }
             }
+            reschedule::Error::Reserved { .. } => {
+                Self::new(Code::InvalidValue, error.to_string()).at("kind")
+            }
             reschedule::Error::Contended { .. } => Self::new(Code::Contended, error.to_string()),
             reschedule::Error::KeyReused => {
                 Self::new(Code::IdempotencyKeyReused, error.to_string())

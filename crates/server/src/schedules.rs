@@ -9,6 +9,8 @@ use std::sync::Arc;
 use almanack_core::{
     plan::{Definition, Edited, Origin, Schedule, ScheduleName},
     store::{LedgerPage, ScheduleFilter},
+    target::Target,
+    token::Scope,
 };
 use almanack_engine::schedules::{Error, Expected, Writer};
 use axum::{
@@ -250,6 +252,13 @@ pub(crate) async fn put_schedule(
     let expected = expected(&call.headers)?;
     let definition = Definition::from(call.json::<DefinitionBody>()?);
     check_size(&definition, state.limits.payload_bytes)?;
+    // Who may change times may not therefore run programs on the node.
+    if matches!(definition.target, Target::Command { .. }) {
+        let checked = state.schedules.check(&name, definition.clone());
+        checked.map_err(Error::from)?;
+        call.asker
+            .must(Scope::Admin, "a schedule that runs commands")?;
+    }
     let writer = writer(&call);
     let put = state
         .schedules

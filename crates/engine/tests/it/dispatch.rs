@@ -12,6 +12,7 @@ use almanack_core::{
         DISPATCH, Definition, Firing, NewFiring, Origin, Overlap, ScheduleName, Trigger,
         slot_identity,
     },
+    reschedule::{Put, Request},
     store::{Store, TaskFilter, TaskStore},
     target::{Launcher, Target},
     task::{ClaimedTask, Kind, Status, Task, TaskId, Term},
@@ -25,6 +26,7 @@ use almanack_engine::{
     retention::Retention,
     runner::RunnerSettings,
     schedules::Schedules,
+    tick::Ticker,
     zones::Zones,
 };
 use almanack_store::sqlite::SqliteStore;
@@ -117,6 +119,10 @@ impl House {
         handler: DispatchHandler,
         stop: &CancellationToken,
     ) -> tokio::task::JoinHandle<()> {
+        tokio::spawn(self.admit(handler).await.run(stop.clone()))
+    }
+
+    async fn admit(&self, handler: DispatchHandler) -> node::AdmittedNode {
         let kind = Kind::parse(DISPATCH).unwrap();
         let handlers = Handlers::new(Told::handler())
             .with(kind.clone(), Arc::new(handler))
@@ -135,8 +141,7 @@ impl House {
             runner: RunnerSettings::default(),
             retention: Retention::Keep,
         };
-        let node = node::admit(ports, settings).await.unwrap();
-        tokio::spawn(node.run(stop.clone()))
+        node::admit(ports, settings).await.unwrap()
     }
 
     async fn put(&self, definition: Definition) {
@@ -215,7 +220,14 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() 
     let house = House::new();
     let task = claimed(&house, 1, webhook());
     let again = house.handler(Told::new(refused(None))).attempt(&task).await;
-    assert_eq!(again, refused(None), "ten seconds are left");
+    let Outcome::Retry {
+        retry_after: Some(wait),
+        ..
+    } = again
+    else {
+        panic!("ten seconds are left, and yet: {again:?}")
+    };
+    assert!(wait < SignedDuration::from_secs(2), "{wait}");
     let minute = Some(SignedDuration::from_mins(1));
     let late = house
         .handler(Told::new(refused(minute)))
@@ -268,6 +280,13 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
     let until = asked[0].0.retry_until;
     let starts = records.attempts.iter().map(|attempt| attempt.started_at);
     assert!(starts.into_iter().all(|start| start <= until));
+    let ended = task.finished_at.unwrap();
+    assert!(
+        ended <= until,
+        "it ends when no try fits, and holds up no further slot"
+    );
+    let detail = task.detail.unwrap();
+    assert!(detail.starts_with("503; no further try"), "{detail}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -409,4 +428,69 @@ async fn a_target_is_left_to_another_node_and_what_is_no_firing_is_given_up() {
     strange.payload = almanack_testkit::fixture::payload("{}");
     let outcome = handler.attempt(&strange).await;
     assert!(matches!(outcome, Outcome::GiveUp { .. }), "{outcome:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_firing_may_be_changed_and_what_it_fires_may_not() {
+    let house = House::new();
+    house.put(Definition::new("@10s", webhook())).await;
+    let zones = Arc::new(Zones::default());
+    let planner =
+        almanack_engine::planner::Planner::new(house.store.clone(), Arc::new(house.time), zones);
+    pause(Duration::from_secs(10)).await;
+    assert_eq!(planner.pass().await.unwrap().fired, 1);
+    let identity = house.tasks(DISPATCH).await.remove(0).identity;
+    let kinds = Kinds {
+        accept_any: true,
+        ..Kinds::default()
+    };
+    let rescheduler = Rescheduler::new(house.store.clone(), Arc::new(house.time), kinds);
+    let later = house.time.now() + SignedDuration::from_mins(1);
+    let put = Put::at(identity, later);
+    let moved = rescheduler
+        .ask(Request::Put(put.clone()), "ada")
+        .await
+        .unwrap();
+    assert_eq!(moved.execute_at, later);
+    let forged = Put {
+        payload: Some(almanack_testkit::fixture::payload("{}")),
+        ..put
+    };
+    let refused = rescheduler.ask(Request::Put(forged), "ada").await;
+    assert!(
+        matches!(
+            refused,
+            Err(almanack_engine::reschedule::Error::Reserved { .. })
+        ),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tick_catches_up_one_after_the_other_within_its_budget() {
+    let house = House::new();
+    let definition = Definition {
+        catch_up: almanack_core::plan::CatchUp::All,
+        ..Definition::new("@10s", webhook())
+    };
+    house.put(definition).await;
+    pause(Duration::from_secs(62)).await;
+    let told = Told::new(done());
+    let node = house.admit(house.handler(told.clone())).await;
+    let (tally, time) = (node.tally(), Arc::new(house.time));
+    let ticker = Ticker::new(house.store.clone(), tally, time.clone(), time);
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run_planned(stop.clone()));
+    let ticked = ticker.tick(SignedDuration::from_secs(60)).await.unwrap();
+    stop.cancel();
+    running.await.unwrap();
+    assert!(ticked.complete, "{ticked:?}");
+    let slots: Vec<i64> = told
+        .asked()
+        .iter()
+        .map(|(firing, _)| firing.nominal_at.as_second() % 1_000)
+        .collect();
+    assert!(slots.len() >= 6, "all that were missed: {slots:?}");
+    assert_eq!(ticked.fired, slots.len() as u64);
+    assert!(slots.is_sorted(), "in order: {slots:?}");
 }

@@ -48,6 +48,46 @@ async fn ask(world: &World, method: Method, path: &str, shown: &str) -> Answer {
     world.send(with(method, path, &at(0), &headers)).await
 }
 
+/// Whoever may change times could otherwise run any program that the node allows.
+#[tokio::test]
+async fn a_schedule_that_runs_commands_needs_admin() {
+    let world = guarded().await;
+    let body = r#"{"expression":"@10s","target":{"type":"command","argv":["id"]}}"#;
+    let put = async |shown: &str| {
+        let headers = [
+            ("content-type", "application/json"),
+            ("authorization", shown),
+        ];
+        let request = with(Method::PUT, "/api/v1/schedules/x", body, &headers);
+        world.send(request).await
+    };
+    let refused = put("Bearer alm_operate").await;
+    assert_eq!(
+        (refused.status, refused.code()),
+        (403, "scope_too_small".to_owned())
+    );
+    assert_eq!(put("Bearer alm_admin").await.status, 201);
+    let open = World::open();
+    let anonymous = open.put("/api/v1/schedules/x", body).await;
+    assert_eq!(anonymous.status, 403, "{}", anonymous.body);
+}
+
+/// The payload of a firing says what is run, so nobody but a schedule may write one.
+#[tokio::test]
+async fn firings_are_made_by_schedules_alone() {
+    let world = World::open();
+    let path = "/api/v1/tasks/DISPATCH/schedule:x@2026-01-05T09:00:00Z";
+    let firing = r#"{"execute_at":"2026-01-05T09:00:00Z","payload":{"target":{"type":"command","argv":["id"]}}}"#;
+    for body in [firing, r#"{"execute_at":"2026-01-05T09:00:00Z"}"#] {
+        let refused = world.put(path, body).await;
+        assert_eq!(
+            (refused.status, refused.code()),
+            (422, "invalid_value".to_owned())
+        );
+    }
+    assert_eq!(world.rows().await, []);
+}
+
 #[tokio::test]
 async fn looking_needs_read_and_changing_needs_operate() {
     let world = guarded().await;

@@ -121,7 +121,7 @@ fn dp_08_all_missed_slots_are_caught_up_within_grace_and_cap() {
             why: "a poll of every ten seconds does not pile up",
             expression: "@10s",
             now: "08:05:03",
-            told: "08:00:00..08:04:40x29=too_late, 08:04:50=fired, 08:05:00=overlap, next 08:05:10",
+            told: "08:00:00..08:04:40x29=too_late, 08:04:50=not_caught_up, 08:05:00=fired, next 08:05:10",
             ..HOURLY
         },
     ]);
@@ -179,6 +179,23 @@ fn dp_17_a_slot_meets_a_firing_that_has_not_ended() {
             waits: true,
             running: false,
             told: "08:00:00=caught_up, 09:00:00..10:00:00x2=overlap, next 11:00:00",
+            ..running
+        },
+        Case {
+            why: "several at once after a hiccup: the last one fires, not the first",
+            expression: "@1s",
+            now: "08:00:03",
+            running: false,
+            told: "08:00:00..08:00:02x3=not_caught_up, 08:00:03=fired, next 08:00:04",
+            ..running
+        },
+        Case {
+            why: "several at once, and all of them wanted: one after the other",
+            expression: "@1s",
+            policies: r#"{"catch_up":"all"}"#,
+            now: "08:00:03",
+            running: false,
+            told: "08:00:00=fired, waits 08:00:01",
             ..running
         },
         Case {
