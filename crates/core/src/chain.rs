@@ -12,7 +12,8 @@
 //! What must stay true:
 //!
 //! - Nothing is known between runs but the locks. The newest lock of a content is how far its schedule
-//!   had come; what was due since is caught up by the schedule's policy, or skipped and told (DP-08).
+//!   had come; what was due since is caught up by the schedule's policy, or skipped and told (DP-08). So
+//!   the locks of a content are taken in the order of its slots.
 //! - What is due is decided by [`crate::plan`], as everywhere (DP-14).
 //! - A round with nothing due asks nobody anything. Besides locks, a round makes at most one look, and the
 //!   looks come every so many rounds (DP-13).
