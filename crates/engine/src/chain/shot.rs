@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     backoff::{Backoff, next_wait},
-    chain::{Due, Line, Said, Settled},
+    chain::{CLOCKS_APART, Due, Line, SHOWS_AFTER, Said, Settled},
     finish::Outcome,
     lock::{Acquired, LockKey},
     plan::{Firing, Trigger, slot_identity},
@@ -44,11 +44,7 @@ const WAIT_MAX: SignedDuration = SignedDuration::from_secs(60);
 const TRIES_IN_WINDOW: i32 = 5;
 /// How long after a try its effect may still be dated.
 const TAKES: SignedDuration = SignedDuration::from_secs(2);
-/// How long a target is given to show what was started there.
-const SHOWS_AFTER: SignedDuration = SignedDuration::from_secs(3);
-/// How far the target's clock may be from ours before a start is taken for somebody else's.
-const CLOCKS_APART: SignedDuration = SignedDuration::from_secs(5);
-/// The same where a lock's owner is unknown, and so is his clock.
+/// As [`CLOCKS_APART`], where a lock's owner is unknown, and so is his clock.
 const OTHER_CLOCKS_APART: SignedDuration = SignedDuration::from_secs(30);
 /// Tries to look at a target in order to settle, and to write a mark.
 const TRIES_MAX: u32 = 5;
