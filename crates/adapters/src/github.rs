@@ -20,6 +20,7 @@ mod error;
 mod launcher;
 mod memory;
 mod refs;
+mod tries;
 
 use std::{
     fmt,

@@ -2,14 +2,14 @@
 //!
 //! It looks at the files' times and lengths, and reads them again when one of them has changed or when
 //! somebody says so (SIGHUP). What does not read changes nothing: a bad schedule stays what it was, and
-//! a bad file leaves all of them alone (DP-18). Where no file and no DISPATCH is configured, nobody has
-//! said that there are to be no schedules, so those in the store stay: a command run in the wrong folder
-//! must not remove them.
+//! a bad file leaves all of them alone (DP-18). One exception: a line of DISPATCH without `name=` is known
+//! by what it says alone, so one that no longer reads is a line that is gone, and its schedule with it.
+//! Where no file and no DISPATCH is configured, nobody has said that there are to be no schedules, so those
+//! in the store stay: a command run in the wrong folder must not remove them.
 //!
 //! Nodes that share a database all do this; the first one writes, the others find it written.
 
 use std::{
-    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
     time::SystemTime,
@@ -135,19 +135,21 @@ impl Files {
     }
 
     async fn sync_dispatch(&self, settings: &Settings) -> Result<(), schedules::Error> {
-        let DispatchText { wanted, report } =
-            match dispatch::read(settings, &self.inputs.environment) {
-                Ok(Some(text)) => text,
-                Ok(None) => return Ok(()),
-                Err(unreadable) => {
-                    tracing::error!("{unreadable}; its schedules stay as they are");
-                    return Ok(());
-                }
-            };
+        let DispatchText {
+            wanted,
+            keep,
+            report,
+        } = match dispatch::read(settings, &self.inputs.environment) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(()),
+            Err(unreadable) => {
+                tracing::error!("{unreadable}; its schedules stay as they are");
+                return Ok(());
+            }
+        };
         complain(&report, &report.problems);
         let name = report.source.as_ref().map_or("", |source| &source.name);
         let by = format!("dispatch:{name}");
-        let keep = BTreeSet::new();
         let synced = self.schedules.sync(Origin::Dispatch, wanted, &keep, &by);
         tell(name, &synced.await?);
         Ok(())

@@ -12,7 +12,8 @@
 //! What must stay true:
 //!
 //! - Nothing is known between runs but the locks. The newest lock of a content is how far its schedule
-//!   had come; what was due since is caught up by the schedule's policy, or skipped and told (DP-08).
+//!   had come; what was due since is caught up by the schedule's policy, or skipped and told (DP-08). So
+//!   the locks of a content are taken in the order of its slots.
 //! - What is due is decided by [`crate::plan`], as everywhere (DP-14).
 //! - A round with nothing due asks nobody anything. Besides locks, a round makes at most one look, and the
 //!   looks come every so many rounds (DP-13).
@@ -208,7 +209,13 @@ pub trait OwnRuns: Send + Sync {
     async fn load_newest(&self) -> Result<Option<u64>, NotSeen>;
 }
 
-/// What happened at targets.
+/// How far a target's clock may be from ours before a start is taken for somebody else's.
+pub const CLOCKS_APART: SignedDuration = SignedDuration::from_secs(5);
+/// How long a target is given to show what was started there.
+pub const SHOWS_AFTER: SignedDuration = SignedDuration::from_secs(3);
+
+/// What happened at targets. Whoever does not know the outcome of a try looks here before the next one:
+/// chains by themselves, nodes in the launcher.
 #[async_trait]
 pub trait TargetRuns: Send + Sync {
     /// Whether something was started at `target` from `from` until before `until`, by a dispatch.

@@ -25,7 +25,10 @@ mod read;
 mod tests;
 mod token;
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use jiff::tz::TimeZoneDatabase;
 
@@ -45,6 +48,9 @@ pub struct Dispatch {
     pub lines: Vec<Line>,
     /// What is wrong with the others, in their order.
     pub problems: Vec<Problem>,
+    /// The names that the others bear, as far as they can be read. A line without `name=` has none: it is
+    /// called after what it says, and nobody knows what it was meant to say.
+    pub refused: BTreeSet<ScheduleName>,
 }
 
 /// A good line.
@@ -63,15 +69,27 @@ pub struct Line {
 /// Reads a DISPATCH text.
 pub fn parse(text: &str) -> Dispatch {
     let mut reader = Reader::default();
+    let mut refused = BTreeSet::new();
     for row in rows(text) {
         if let Err(fault) = reader.read(row) {
+            refused.extend(written_names(row.text));
             reader.problems.push(fault.at(row));
         }
     }
     Dispatch {
         lines: reader.lines,
         problems: reader.problems,
+        refused,
     }
+}
+
+/// The names in a line that may be wrong in any way. One too many does no harm: it only keeps a
+/// schedule from being taken for removed.
+fn written_names(line: &str) -> impl Iterator<Item = ScheduleName> {
+    let words = line.split_whitespace();
+    let words = words.take_while(|word| !word.starts_with(['#', '＃']));
+    let values = words.filter_map(|word| word.strip_prefix("name="));
+    values.filter_map(|value| ScheduleName::parse(value.trim_matches(['"', '\''])).ok())
 }
 
 /// The name of a schedule that nobody named: the same for the same content, for ever.

@@ -4,8 +4,10 @@
 //! (a lock, a target, a list) runs beside the rounds, so that nothing slow delays a slot of another line.
 //!
 //! The order of things at a slot is what makes it safe: lock, fire, mark. Whoever dies after the lock leaves a
-//! lock without a mark, which the next look finds and settles; see `shot`.
+//! lock without a mark, which the next look finds and settles. And the slots of a line are locked in their
+//! order, so that a newest lock has none behind it that nobody has decided; see `shot`.
 
+mod open;
 mod shot;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -21,10 +23,13 @@ use almanack_core::{
     time::{Clock, Entropy, Sleeper},
 };
 use jiff::{SignedDuration, Timestamp};
-use tokio::{sync::mpsc::UnboundedSender, task::JoinSet};
+use tokio::{
+    sync::{Mutex, mpsc::UnboundedSender},
+    task::JoinSet,
+};
 use tokio_util::sync::CancellationToken;
 
-use self::shot::Shot;
+use self::{open::Open, shot::Shot};
 use crate::zones::Zones;
 
 /// How long firings may take to end when the run's time is over.
@@ -91,6 +96,8 @@ pub struct Chain {
     ports: Arc<Ports>,
     settings: Settings,
     lines: Vec<Line>,
+    /// Whose turn it is to lock, for each line.
+    turns: Vec<Arc<Mutex<()>>>,
     looks: Looks,
     recall: Recall,
     /// Firings under way. Bounded by how many slots lie within one window for trying again.
@@ -104,6 +111,7 @@ pub struct Chain {
     ends_at: Timestamp,
     /// Tells firings that have no lock yet to leave it to others.
     closing: CancellationToken,
+    open: Open,
 }
 
 impl Chain {
@@ -122,6 +130,7 @@ impl Chain {
             looks: Looks::start(now, settings.round, &settings.name),
             ports: Arc::new(ports),
             settings,
+            turns: lines.iter().map(|_| Arc::default()).collect(),
             lines,
             recall: Recall::default(),
             firings: JoinSet::new(),
@@ -131,6 +140,7 @@ impl Chain {
             newest_run_id: None,
             ends_at,
             closing: CancellationToken::new(),
+            open: Open::default(),
         }
     }
 
@@ -226,7 +236,6 @@ impl Chain {
             return;
         };
         let looked = line.look(now);
-        let line = line.clone();
         for slots in looked.skipped {
             self.ports.tell(Said::Skipped {
                 line: line.number,
@@ -234,22 +243,22 @@ impl Chain {
                 slots,
             });
         }
-        for due in looked.due {
-            let shot = self.shot(line.clone());
-            self.firings.spawn(async move { shot.fire(due).await });
+        if looked.due.is_empty() && looked.remember.is_none() {
+            return;
         }
-        if let Some(key) = looked.remember {
-            let shot = self.shot(line);
-            self.firings.spawn(async move { shot.remember(key).await });
+        if let Some(shot) = self.shot(index) {
+            self.firings.spawn(shot.fire(looked.due, looked.remember));
         }
     }
 
-    fn shot(&self, line: Line) -> Shot {
-        Shot {
+    fn shot(&self, index: usize) -> Option<Shot> {
+        Some(Shot {
             ports: Arc::clone(&self.ports),
             closing: self.closing.clone(),
-            line,
-        }
+            open: self.open.clone(),
+            line: self.lines.get(index)?.clone(),
+            turn: Arc::clone(self.turns.get(index)?),
+        })
     }
 
     fn look_up(&mut self, look: Look) {
@@ -287,9 +296,9 @@ impl Chain {
             self.begin(locks);
         }
         for key in self.recall.unsettled(&self.lines, locks, now) {
-            let line = self.lines.iter().find(|it| it.content() == key.content());
-            if let Some(line) = line.cloned() {
-                let shot = self.shot(line);
+            let mut lines = self.lines.iter();
+            let index = lines.position(|line| line.content() == key.content());
+            if let Some(shot) = index.and_then(|index| self.shot(index)) {
                 self.firings.spawn(async move { shot.settle(key).await });
             }
         }
@@ -329,7 +338,11 @@ impl Chain {
             () = self.settle_down() => {}
             () = ports.sleeper.until(until) => {}
         }
-        let open = self.firings.len();
+        let unfinished = self.open.unfinished();
+        let open = unfinished.len();
+        for said in unfinished {
+            ports.tell(said);
+        }
         ports.tell(Said::Left { leave, open });
     }
 }

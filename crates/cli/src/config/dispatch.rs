@@ -3,9 +3,9 @@
 //! The variable holds the text itself and wins over a file: that is how it is set where there are no
 //! files, as a secret. So its lines are never shown; a complaint tells their place alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use almanack_core::dispatch;
+use almanack_core::{dispatch, plan::ScheduleName};
 use almanack_engine::schedules::Wanted;
 
 use super::{
@@ -23,6 +23,8 @@ pub(crate) const VARIABLE: &str = "DISPATCH";
 pub(crate) struct DispatchText {
     /// The schedules of its good lines.
     pub(crate) wanted: Vec<Wanted>,
+    /// The names of its bad lines, as far as they have one.
+    pub(crate) keep: BTreeSet<ScheduleName>,
     /// What is wrong with the others.
     pub(crate) report: Report,
 }
@@ -73,6 +75,7 @@ fn read_source(source: Source, settings: &Settings) -> DispatchText {
     let idle = idle::warnings(&wanted, settings);
     DispatchText {
         wanted,
+        keep: read.refused,
         report: Report {
             problems: problems.chain(idle).collect(),
             source: Some(source),

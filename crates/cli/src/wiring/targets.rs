@@ -87,7 +87,7 @@ fn workflows(
         timeout: GITHUB_TIMEOUT,
     };
     let client = Github::new(clock, settings).map_err(|error| failed(&error))?;
-    Ok(Some(WorkflowLauncher::new(Arc::new(client))))
+    Ok(Some(WorkflowLauncher::new(Arc::new(client)).looking()))
 }
 
 fn commands(

@@ -174,7 +174,15 @@ async fn dp_18_changes_of_the_files_take_effect_and_mistakes_do_not() {
     write(&home, "[[schedule\n");
     until_told(&node, "the configuration does not read").await;
     assert_eq!(names(&home), ["a", "c", "daily"], "all stays as it was");
-    std::fs::write(home.path().join("DISPATCH"), "").unwrap();
+    let dispatch = home.path().join("DISPATCH");
+    let named_badly = "0 88 * * *  owner/repo  daily.yml  name=daily\n";
+    std::fs::write(&dispatch, named_badly).unwrap();
+    write(&home, settings);
+    until_named(&home, &["daily"]).await;
+    until_told(&node, "DISPATCH:1:3: ").await;
+    write(&home, &(settings.to_owned() + &quiet("d")));
+    until_named(&home, &["d", "daily"]).await;
+    std::fs::write(&dispatch, "").unwrap();
     write(&home, settings);
     until_named(&home, &[]).await;
     assert!(!node.notes().contains("owner/repo"), "DP-15");

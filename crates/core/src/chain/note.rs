@@ -141,6 +141,16 @@ pub enum Said {
         /// How it was settled.
         how: Settled,
     },
+    /// The chain leaves in the midst of this slot: it has the lock, or asks for it, and does not know that the
+    /// target was started.
+    Unfinished {
+        /// The line's number.
+        line: usize,
+        /// Its expression.
+        expression: String,
+        /// Which slot.
+        slot: Timestamp,
+    },
     /// Old locks were removed.
     Cleaned {
         /// How many.
@@ -157,7 +167,7 @@ pub enum Said {
     Left {
         /// Why.
         leave: Leave,
-        /// Firings that had not ended.
+        /// Slots it leaves unfinished; each has been told.
         open: usize,
     },
 }
@@ -196,6 +206,7 @@ impl Said {
             Self::Missed { .. } => "missed",
             Self::Skipped { .. } => "skipped",
             Self::Settled { .. } => "settled",
+            Self::Unfinished { .. } => "unfinished",
             Self::Cleaned { .. } => "cleaned",
             Self::Trouble { .. } => "trouble",
             Self::Left { .. } => "left",
@@ -225,6 +236,9 @@ impl Said {
             }
             | Self::Settled {
                 line, expression, ..
+            }
+            | Self::Unfinished {
+                line, expression, ..
             } => Some((*line, expression)),
             _ => None,
         }
@@ -252,7 +266,7 @@ impl Said {
             } => {
                 json!({"slot": slot, "caught_up": caught_up, "attempts": attempts})
             }
-            Self::Lost { slot, .. } => json!({"slot": slot}),
+            Self::Lost { slot, .. } | Self::Unfinished { slot, .. } => json!({"slot": slot}),
             Self::Failed { slot, why, .. } | Self::Missed { slot, why, .. } => {
                 json!({"slot": slot, "why": why})
             }

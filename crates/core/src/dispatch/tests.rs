@@ -54,7 +54,9 @@ fn shown(text: &str) -> String {
 }
 
 fn only(text: &str) -> Line {
-    let Dispatch { lines, problems } = parse(text);
+    let Dispatch {
+        lines, problems, ..
+    } = parse(text);
     assert_eq!(problems, [], "{text}");
     assert_eq!(lines.len(), 1, "{text}");
     lines.into_iter().next().unwrap()
@@ -369,7 +371,9 @@ fn mutated() -> impl Strategy<Value = String> {
 }
 
 fn check_places(text: &str) -> Result<(), TestCaseError> {
-    let Dispatch { lines, problems } = parse(text);
+    let Dispatch {
+        lines, problems, ..
+    } = parse(text);
     let places = lines.iter().map(|line| line.place);
     for place in places.chain(problems.iter().map(|problem| problem.place)) {
         let marked = text.get(place.span.start..place.span.end);
@@ -388,6 +392,51 @@ fn check_places(text: &str) -> Result<(), TestCaseError> {
         prop_assert!(place.column == column || begins > 0, "{place:?}");
     }
     Ok(())
+}
+
+#[test]
+fn dp_18_a_refused_line_still_says_its_name_where_that_can_be_read() {
+    for (line, name, why) in [
+        (
+            "0 25 * * * o/r a.yml name=news",
+            Some("news"),
+            "a bad field",
+        ),
+        (
+            "@daily o/r a.yml name=news tz=Atlantis",
+            Some("news"),
+            "a bad setting",
+        ),
+        ("@daily o/r name=news", Some("news"), "no workflow"),
+        (
+            "@daily o/r a.yml name=\"news\" x",
+            Some("news"),
+            "in quotes",
+        ),
+        (
+            "@daily o/r a.yml name='news' input.t=\"open",
+            Some("news"),
+            "not even words",
+        ),
+        (
+            "@daily o/r\u{3000}a.yml name=news",
+            Some("news"),
+            "a wide blank",
+        ),
+        (
+            "@daily o/r a.yml x # name=news",
+            None,
+            "a comment is no name",
+        ),
+        ("@daily o/r a.yml name=-", None, "the name itself is bad"),
+        ("@daily o/r a.yml nonsense", None, "none was written"),
+    ] {
+        let text = format!("@hourly o/r b.yml name=good\n{line}\n");
+        let dispatch = parse(&text);
+        assert_eq!(dispatch.problems.len(), 1, "{line}");
+        let refused: Vec<&str> = dispatch.refused.iter().map(ScheduleName::as_str).collect();
+        assert_eq!(refused, Vec::from_iter(name), "{line}: {why}");
+    }
 }
 
 proptest! {

@@ -1,4 +1,12 @@
-//! One slot at one target: lock, fire, mark.
+//! The slots of one line at its target: lock, fire, mark.
+//!
+//! INVARIANT: the locks of a line are asked for in the order of its slots, each when it is its turn to be
+//! fired, and the next one only after an answer. So whatever ends a chain, the slots behind its newest lock are
+//! exactly those that it had not begun, and the next start finds them (DP-08). The price: after an outage
+//! with `catch_up=all` a slot that is on time waits until those before it have been caught up at
+//! their pace. The rejected alternatives are to lock it at once, which loses the others without a word
+//! when the chain ends meanwhile, and to lock all ahead of their launches, which loses those of fine
+//! schedules, whose slots have no marks. Only the locks are in order: launches run side by side.
 //!
 //! A dispatch has no idempotency key, so a repetition after an answer that never came could start the
 //! target twice. Therefore a failed try is repeated only after looking at the target: if something was
@@ -15,16 +23,20 @@ use std::sync::Arc;
 
 use almanack_core::{
     backoff::{Backoff, next_wait},
-    chain::{Due, Line, Said, Settled},
+    chain::{CLOCKS_APART, Due, Line, SHOWS_AFTER, Said, Settled},
     finish::Outcome,
     lock::{Acquired, LockKey},
     plan::{Firing, Trigger, slot_identity},
     task::{ClaimedTask, Payload, Revision, TaskId, Term},
 };
 use jiff::{SignedDuration, Timestamp};
+use tokio::{sync::Mutex, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::Ports;
+use super::{
+    Ports,
+    open::{Held, Open},
+};
 
 /// Longest wait between two tries, where the window is long enough for it.
 const WAIT_MAX: SignedDuration = SignedDuration::from_secs(60);
@@ -32,39 +44,64 @@ const WAIT_MAX: SignedDuration = SignedDuration::from_secs(60);
 const TRIES_IN_WINDOW: i32 = 5;
 /// How long after a try its effect may still be dated.
 const TAKES: SignedDuration = SignedDuration::from_secs(2);
-/// How long a target is given to show what was started there.
-const SHOWS_AFTER: SignedDuration = SignedDuration::from_secs(3);
-/// How far the target's clock may be from ours before a start is taken for somebody else's.
-const CLOCKS_APART: SignedDuration = SignedDuration::from_secs(5);
-/// The same where a lock's owner is unknown, and so is his clock.
+/// As [`CLOCKS_APART`], where a lock's owner is unknown, and so is his clock.
 const OTHER_CLOCKS_APART: SignedDuration = SignedDuration::from_secs(30);
 /// Tries to look at a target in order to settle, and to write a mark.
 const TRIES_MAX: u32 = 5;
 
-/// What fires one slot.
+/// What fires the slots of a line.
+#[derive(Clone)]
 pub(super) struct Shot {
     pub(super) ports: Arc<Ports>,
     pub(super) closing: CancellationToken,
+    pub(super) open: Open,
     pub(super) line: Line,
+    /// Whoever has it may ask for locks of the line. It is handed on in the order of asking, and rounds are far
+    /// enough apart to ask in theirs.
+    pub(super) turn: Arc<Mutex<()>>,
 }
 
 impl Shot {
-    /// Fires a slot, if this is the one to do it.
-    pub(super) async fn fire(&self, due: Due) {
-        self.ports.sleeper.until(due.execute_at).await;
-        match self.acquire(&due).await {
-            Some(Acquired::Won) => self.launch(&due).await,
-            Some(Acquired::Lost) => self.ports.tell(Said::Lost {
-                line: self.line.number,
-                expression: self.expression(),
-                slot: due.slot(),
-            }),
-            None => {}
+    /// Fires slots, those that this is the one to fire. `remember` is a skipped slot behind them.
+    pub(super) async fn fire(self, slots: Vec<Due>, remember: Option<LockKey>) {
+        let mut launches = JoinSet::new();
+        let turn = self.turn.lock().await;
+        for due in slots {
+            if !self.is_its_turn(&due).await {
+                break;
+            }
+            let held = self.open.hold(&self.line, due.key);
+            match self.acquire(&due).await {
+                Some(Acquired::Won) => {
+                    let shot = self.clone();
+                    launches.spawn(async move { shot.launch(&due, held).await });
+                }
+                Some(Acquired::Lost) => self.ports.tell(Said::Lost {
+                    line: self.line.number,
+                    expression: self.expression(),
+                    slot: due.slot(),
+                }),
+                None => {}
+            }
+        }
+        if let Some(key) = remember.filter(|_| !self.closing.is_cancelled()) {
+            self.remember(key).await;
+        }
+        drop(turn);
+        while launches.join_next().await.is_some() {}
+    }
+
+    /// Waits for a slot's time. A chain that leaves begins no further slot: without a lock, the next start finds it.
+    async fn is_its_turn(&self, due: &Due) -> bool {
+        tokio::select! {
+            biased;
+            () = self.closing.cancelled() => false,
+            () = self.ports.sleeper.until(due.execute_at) => true,
         }
     }
 
     /// Locks a slot that was skipped, so that the next start goes on behind it. Without, it is told twice.
-    pub(super) async fn remember(&self, key: LockKey) {
+    async fn remember(&self, key: LockKey) {
         let remembered = self.ports.lock.acquire(&key).await;
         if remembered == Ok(Acquired::Won) && self.line.is_marked(key.slot()) {
             self.mark(key).await;
@@ -77,6 +114,7 @@ impl Shot {
         if self.ports.lock.acquire(&key.done()).await != Ok(Acquired::Won) {
             return;
         }
+        let held = self.open.hold(&self.line, key);
         let how = match self.was_started_by_another(key.slot()).await {
             None => Settled::Unknown,
             Some(true) => Settled::Found,
@@ -95,7 +133,7 @@ impl Shot {
             how,
         });
         if let Some(due) = due {
-            self.launch(&due).await;
+            self.launch(&due, held).await;
         }
     }
 
@@ -131,7 +169,7 @@ impl Shot {
     }
 
     /// Fires until the target has taken it, refused it, or the window is over.
-    async fn launch(&self, due: &Due) {
+    async fn launch(&self, due: &Due, held: Held) {
         let first_at = self.ports.clock.now();
         let mut attempt = 1;
         let ended = loop {
@@ -158,10 +196,14 @@ impl Shot {
                 None => break Err(format!("{error}; whether it was started cannot be seen")),
             }
         };
-        self.conclude(due, attempt, ended).await;
+        self.conclude(due, attempt, ended);
+        drop(held);
+        if due.marked {
+            self.mark(due.key).await;
+        }
     }
 
-    async fn conclude(&self, due: &Due, attempts: u32, ended: Result<(), String>) {
+    fn conclude(&self, due: &Due, attempts: u32, ended: Result<(), String>) {
         let (line, expression, slot) = (self.line.number, self.expression(), due.slot());
         self.ports.tell(match ended {
             Ok(()) => Said::Fired {
@@ -178,9 +220,6 @@ impl Shot {
                 why,
             },
         });
-        if due.marked {
-            self.mark(due.key).await;
-        }
     }
 
     async fn attempt(&self, due: &Due, attempt: u32) -> Outcome {

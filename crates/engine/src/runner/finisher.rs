@@ -9,8 +9,9 @@ use std::sync::Arc;
 use almanack_core::{
     backoff::Backoff,
     finish::{Finish, Outcome, finish},
+    plan::DISPATCH,
     store::{ClaimId, Finished},
-    task::{ClaimedTask, Status},
+    task::{ClaimedTask, Kind, Status},
     time::Clock,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -150,7 +151,28 @@ fn tell_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
         task.kind = %identity.kind,
         task.subject = %identity.subject,
         attempt = ending.task.attempt,
-        detail = finish.detail.as_deref(),
+        detail = told_detail(&identity.kind, finish.detail.as_deref()),
         "a task failed for good"
     );
+}
+
+/// What the log is told of an ending's detail. That of a firing may hold what a command printed, and what a
+/// command prints may be a secret: it stays in the history, where reading needs a permission. Not even
+/// its beginning is told, because no rule tells our words from the command's.
+fn told_detail<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
+    detail.filter(|_| kind.as_str() != DISPATCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dp_15_what_a_command_printed_is_not_logged() {
+        let printed = Some("exit code 1: password=hunter2");
+        for (kind, told) in [(DISPATCH, None), ("ARTICLE_PUBLISH", printed)] {
+            let kind = Kind::parse(kind).unwrap();
+            assert_eq!(told_detail(&kind, printed), told, "{kind}");
+        }
+    }
 }

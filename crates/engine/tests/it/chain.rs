@@ -178,6 +178,48 @@ async fn dp_08_a_chain_killed_while_it_fires_is_finished_by_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn dp_08_a_chain_killed_while_it_catches_up_loses_nothing() {
+    for (text, newest, missed) in [
+        ("*/5 * * * * o/r check.yml catch_up=all", "07:00:00", 12),
+        // Too fine to be marked: only the order of the locks tells where it stopped.
+        ("@10s o/r poll.yml catch_up=all", "07:58:00", 12),
+    ] {
+        let outside = Outside::new();
+        outside.lay(text, at(newest));
+        let first = outside.chain("tick-a", 1, text);
+        pause(Duration::from_millis(3_500)).await;
+        first.abort();
+        let before = outside.slots().len();
+        assert!((1..missed).contains(&before), "{text}: {before} so far");
+        let _next = outside.chain("tick-a", 2, text);
+        pause(Duration::from_mins(1)).await;
+        let mut slots = outside.slots();
+        slots.retain(|slot| *slot <= at("08:00:00"));
+        assert_eq!(slots.len(), missed, "{text}: {slots:?}");
+        slots.dedup();
+        assert_eq!(slots.len(), missed, "{text}: each once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_08_a_chain_told_to_stop_while_it_catches_up_leaves_the_rest_unlocked() {
+    let outside = Outside::new();
+    let text = "*/5 * * * * o/r check.yml catch_up=all";
+    outside.lay(text, at("07:00:00"));
+    let first = outside.chain("tick-a", 1, text);
+    pause(Duration::from_millis(3_500)).await;
+    outside.stop();
+    assert_eq!(first.await.unwrap(), Leave::Told);
+    let left = outside.slots();
+    assert_eq!(
+        left,
+        ["07:05:00", "07:10:00", "07:15:00", "07:20:00"].map(at),
+        "the oldest first, and the one that is on time in its turn"
+    );
+    assert_eq!(outside.locks(), 1 + 2 * left.len(), "with their marks");
+}
+
+#[tokio::test(start_paused = true)]
 async fn dp_10_a_chain_leaves_when_a_newer_run_exists_or_its_time_is_over() {
     let outside = Outside::new();
     let old = outside.chain("tick-a", 7, DAILY);
@@ -213,6 +255,11 @@ async fn dp_09_a_chain_that_is_told_to_stop_finishes_within_bounds() {
         _ => None,
     });
     assert_eq!(open, Some(1), "and says what it left behind");
+    let slots = outside.notes().into_iter().filter_map(|said| match said {
+        Said::Unfinished { slot, .. } => Some(slot),
+        _ => None,
+    });
+    assert_eq!(slots.collect::<Vec<_>>(), [at("08:00:10")], "by name");
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ use almanack_adapters::{
     lock::github::GithubLock,
 };
 use almanack_core::{
+    finish::Outcome,
     lock::{Acquired, SlotLock},
     target::Launcher,
 };
@@ -123,4 +124,68 @@ async fn dp_11_dp_12_workflows_are_dispatched_refused_and_limited() {
     assert_eq!(fire("daily.yml", "main").await, "retry");
     let dispatches = world.running.handle.dispatches();
     assert_eq!(dispatches.len(), 1, "{dispatches:?}");
+}
+
+struct Tried<'a> {
+    world: &'a World,
+    launcher: WorkflowLauncher,
+}
+
+impl<'a> Tried<'a> {
+    fn by_a_node(world: &'a World) -> Self {
+        let launcher = WorkflowLauncher::new(Arc::clone(&world.github)).looking();
+        Self { world, launcher }
+    }
+
+    /// How an attempt ends, and how often the workflow has been started by then.
+    async fn attempt(&self, attempt: u32) -> (&'static str, usize) {
+        let target = json!({
+            "type": "workflow", "repository": "acme/news", "workflow": "daily.yml", "ref": "main",
+            "inputs": {},
+        });
+        let mut task = task(None);
+        task.attempt = attempt;
+        let outcome = self.launcher.fire(&firing(target), &task).await;
+        if let Outcome::Retry { retry_after, error } = &outcome
+            && error.contains("may have been started")
+        {
+            assert!(retry_after.is_some(), "{error}: it needs time to show");
+        }
+        (outcome.name(), self.world.running.handle.dispatches().len())
+    }
+}
+
+#[tokio::test]
+async fn dp_12_a_node_repeats_an_unknown_outcome_only_after_looking() {
+    let world = World::start().await;
+    let node = Tried::by_a_node(&world);
+    world.break_next("POST", "/dispatches", Effect::Status(502));
+    assert_eq!(node.attempt(1).await, ("retry", 0));
+    world.break_next("GET", "/runs", Effect::Status(502));
+    assert_eq!(node.attempt(2).await, ("retry", 0), "what is unseen waits");
+    world.break_next("POST", "/dispatches", Effect::DropReply);
+    assert_eq!(node.attempt(3).await, ("retry", 1), "nothing was there");
+    assert_eq!(node.attempt(4).await, ("done", 1), "it had been taken");
+}
+
+#[tokio::test]
+async fn dp_12_another_nodes_try_is_looked_for_and_a_known_refusal_is_not() {
+    let world = World::start().await;
+    let node = Tried::by_a_node(&world);
+    world.break_next("POST", "/dispatches", Effect::DropReply);
+    assert_eq!(node.attempt(1).await, ("retry", 1));
+    let other = Tried::by_a_node(&world);
+    assert_eq!(
+        other.attempt(2).await,
+        ("done", 1),
+        "the first died with its memory"
+    );
+    let limit = Effect::SecondaryLimit { retry_after_s: 1 };
+    world.break_next("POST", "/dispatches", limit);
+    assert_eq!(other.attempt(1).await, ("retry", 1));
+    assert_eq!(
+        other.attempt(2).await,
+        ("done", 2),
+        "a limit starts nothing: the run that is there is another firing's"
+    );
 }

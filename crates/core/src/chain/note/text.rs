@@ -46,6 +46,7 @@ impl Said {
             Self::Missed { .. } => "MISSED ",
             Self::Skipped { .. } => "skipped",
             Self::Settled { .. } => "settled",
+            Self::Unfinished { .. } => "OPEN   ",
             Self::Cleaned { .. } => "cleaned",
             Self::Trouble { .. } => "trouble",
             Self::Left { .. } => "leaves ",
@@ -89,6 +90,10 @@ impl Said {
                 format!(" {count} × {verdict}, {first} to {last}")
             }
             Self::Settled { slot, how, .. } => format!(" {}: {}", clock.show(*slot), how.as_str()),
+            Self::Unfinished { slot, .. } => format!(
+                " {}: this chain leaves before it knows whether the target was started",
+                clock.show(*slot)
+            ),
             Self::Cleaned { locks } => format!("{locks} old locks"),
             Self::Trouble { doing, why } => format!("{doing}: {why}"),
             Self::Left { leave, open } => format!("{}, {open} firings open", leave_text(*leave)),

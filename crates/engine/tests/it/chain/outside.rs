@@ -173,6 +173,11 @@ impl Outside {
         slots
     }
 
+    /// How many locks and marks there are.
+    pub(super) fn locks(&self) -> usize {
+        self.inside(|inside| inside.locks.len())
+    }
+
     pub(super) fn asked(&self) -> Vec<(&'static str, Timestamp)> {
         self.inside(|inside| inside.asked.clone())
     }

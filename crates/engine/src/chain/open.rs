@@ -1,0 +1,52 @@
+//! The slots a chain is in the midst of, so that one that leaves can name them.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use almanack_core::{
+    chain::{Line, Said},
+    lock::LockKey,
+};
+
+/// Slots whose lock was asked for, and whose end is not known yet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Open(Arc<Mutex<BTreeMap<LockKey, Said>>>);
+
+/// One of them. It is over when this is dropped.
+pub(super) struct Held {
+    open: Open,
+    key: LockKey,
+}
+
+impl Open {
+    /// From here on the slot may be locked by us.
+    pub(super) fn hold(&self, line: &Line, key: LockKey) -> Held {
+        let said = Said::Unfinished {
+            line: line.number,
+            expression: line.expression().to_owned(),
+            slot: key.slot(),
+        };
+        self.all().insert(key, said);
+        Held {
+            open: self.clone(),
+            key,
+        }
+    }
+
+    /// What there is to tell of those that are not over.
+    pub(super) fn unfinished(&self) -> Vec<Said> {
+        self.all().values().cloned().collect()
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<LockKey, Said>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.open.all().remove(&self.key);
+    }
+}
