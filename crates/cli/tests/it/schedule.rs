@@ -377,6 +377,9 @@ fn a_plan_says_which_schedules_do_not_fire_now() {
     ");
     let told = home.run(&[&plan[..], &["--json"]].concat()).expect_json();
     assert_eq!(told["schedules"][0]["state"], "paused");
+    home.run(&["schedule", "resume", "paper"]).expect_data();
+    let told = home.run(&plan).data;
+    assert!(told.contains("0 stay\n"), "{told}");
 }
 
 #[test]

@@ -28,8 +28,8 @@ struct Effect {
     name: ScheduleName,
     what: What,
     firings: Comparison,
-    /// What it is now, if it is there but does not fire: what is compared is its rule.
-    rests: Option<&'static str>,
+    /// What it is now, if it is there. Rules are compared, whether they fire or not.
+    state: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +97,7 @@ fn effects(loaded: &Loaded, found: Vec<Schedule>, stretch: Stretch) -> Vec<Effec
     effects.extend(gone.map(|schedule| Effect {
         what: What::Removed,
         firings: compare(old_rule(&zones, &schedule).as_ref(), None, stretch),
-        rests: rests(&schedule),
+        state: Some(schedule.state.as_str()),
         name: schedule.name,
     }));
     effects.sort_by(|a, b| a.name.cmp(&b.name));
@@ -129,13 +129,8 @@ fn effect(zones: &Zones, wanted: &Wanted, old: Option<&Schedule>, stretch: Stret
         name,
         what,
         firings,
-        rests: old.and_then(rests),
+        state: old.map(|old| old.state.as_str()),
     }
-}
-
-fn rests(schedule: &Schedule) -> Option<&'static str> {
-    let fires = matches!(schedule.state, State::Active);
-    (!fires).then(|| schedule.state.as_str())
 }
 
 fn old_rule(zones: &Zones, schedule: &Schedule) -> Option<Ready> {
@@ -181,7 +176,7 @@ fn json_of(
             json!({
                 "name": effect.name,
                 "effect": effect.what.name(),
-                "state": effect.rests,
+                "state": effect.state,
                 "keys": keys,
                 "come": firings(&effect.firings.come),
                 "go": firings(&effect.firings.go),
@@ -225,7 +220,9 @@ fn title(effect: &Effect, output: &Output) -> String {
     let what = output.paint(effect.what.ink(), effect.what.name());
     let firings = &effect.firings;
     let more = if firings.complete { "" } else { " at least" };
-    let rests = effect.rests.map(|state| format!("; it is {state}"));
+    let active = State::Active.as_str();
+    let rests = effect.state.filter(|state| *state != active);
+    let rests = rests.map(|state| format!("; it is {state}"));
     let counts = format!(
         "firings:{more} {} come, {} go, {} stay{}",
         firings.come.count,
