@@ -1,10 +1,11 @@
 //! `POST /tick`: something outside says when.
 //!
 //! A cron trigger somewhere holds no token that could do more than tick: it signs, as Standard Webhooks
-//! says, with a secret that is good for nothing else. A signed call names itself, and is carried out
-//! once: while it runs and after it succeeded, the same name is refused, so neither a caller that
-//! lost the answer nor somebody who overheard the call makes a second pass ([`ticks`]). Whoever shows
-//! no signature needs a token with scope `operate`, as for any change.
+//! says, with a secret that is good for nothing else. A signed call names itself, and while
+//! it runs and after it succeeded this process refuses the same name ([`ticks`]). That spares passes; it
+//! is no promise: another node or a restarted one does not know the name, and makes a second pass while
+//! the timestamp is fresh. A second pass does no harm, because the store lets every slot fire once.
+//! Whoever shows no signature needs a token with scope `operate`, as for any change.
 
 mod ticks;
 

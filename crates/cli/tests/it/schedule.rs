@@ -358,6 +358,31 @@ fn a_plan_tells_which_firings_change() {
 }
 
 #[test]
+fn a_plan_says_which_schedules_do_not_fire_now() {
+    let table = |hour: u8| {
+        format!(
+            "[[schedule]]\nname = \"paper\"\nexpression = \"0 0 {hour} 1 1 * 2120\"\ntarget = {{ type = \"webhook\", url = \"http://127.0.0.1:1/\" }}\n"
+        )
+    };
+    let home = Home::with(&table(8)).file("new.toml", &table(9));
+    home.run(&["tick"]).expect_data();
+    home.run(&["schedule", "pause", "paper"]).expect_data();
+    let plan = ["schedule", "plan", "new.toml", "--for", "40000d"];
+    insta::assert_snapshot!(home.run(&plan), @"
+    changed paper (expression); firings: 1 come, 1 go, 0 stay; it is paused
+      -  2120-01-01 08:00:00Z
+      +  2120-01-01 09:00:00Z
+    0 unchanged
+    exit 0
+    ");
+    let told = home.run(&[&plan[..], &["--json"]].concat()).expect_json();
+    assert_eq!(told["schedules"][0]["state"], "paused");
+    home.run(&["schedule", "resume", "paper"]).expect_data();
+    let told = home.run(&plan).data;
+    assert!(told.contains("0 stay\n"), "{told}");
+}
+
+#[test]
 fn a_schedule_of_a_file_is_changed_there() {
     let home = Home::with(
         "[[schedule]]\nname = \"paper\"\nexpression = \"@yearly\"\ntarget = { type = \"webhook\", url = \"http://127.0.0.1:1/\" }\n",

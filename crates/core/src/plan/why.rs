@@ -1,8 +1,12 @@
 //! Why a slot did or did not fire, in one sentence, from stored facts (DP-16).
+//!
+//! A slot without a ledger row is not simply undecided: retention may have forgotten the row, or
+//! there was no schedule at the time. The cursor and the edits tell these apart, and where they do
+//! not, the sentence says that it is not known.
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Pause, Reason, Slot, State, Verdict};
+use super::{Edit, Edited, Firing, Pause, Reason, Slot, State, Trigger, Verdict};
 use crate::task::{Status, Task};
 
 /// Everything that is known about an instant of a schedule.
@@ -18,12 +22,19 @@ pub struct Facts<'a> {
     pub neighbours: (Option<Timestamp>, Option<Timestamp>),
     /// When the schedule was first written.
     pub created_at: Timestamp,
+    /// What had last been done to it before the instant, if that is known.
+    pub in_force: Option<&'a Edit>,
     /// What it is now.
     pub state: &'a State,
+    /// The first slot that is undecided; `None` when there is none to come.
+    pub next_at: Option<Timestamp>,
     /// Since when its next slot waits for the firing before it.
     pub waits_since: Option<Timestamp>,
     /// The ledger row that covers the slot.
     pub row: Option<&'a Slot>,
+    /// Whether a row of an earlier slot is kept. The ledger is forgotten from its beginning, so then
+    /// nothing after that row is forgotten.
+    pub earlier_kept: bool,
     /// The slot's firing.
     pub firing: Option<&'a Task>,
     /// Now.
@@ -39,11 +50,17 @@ pub fn why(facts: Facts<'_>) -> String {
     if let Some(row) = facts.row {
         return decided(facts, row);
     }
+    if let Some(task) = facts.firing {
+        return fired_without_row(facts, task);
+    }
     if at <= facts.created_at {
         return format!(
             "{at} did not fire: the schedule was first written at {}.",
             facts.created_at
         );
+    }
+    if at <= facts.now && facts.next_at.is_none_or(|next| at < next) {
+        return passed(facts);
     }
     undecided(facts)
 }
@@ -134,6 +151,36 @@ fn backfilled(facts: Facts<'_>) -> String {
     }
 }
 
+/// A firing that no row tells of: a person's, or one whose row is forgotten before its task is.
+fn fired_without_row(facts: Facts<'_>, task: &Task) -> String {
+    let (at, ending) = (facts.at, ending(facts));
+    match Firing::read(&task.payload).map(|firing| firing.trigger) {
+        Ok(Trigger::Schedule) => format!("{at} fired{ending}; how late is no longer kept."),
+        _ => format!("{at} was fired by hand at {}{ending}.", task.created_at),
+    }
+}
+
+/// The cursor has passed the slot, and nothing tells of it.
+fn passed(facts: Facts<'_>) -> String {
+    let at = facts.at;
+    match facts.in_force {
+        Some(edit) if edit.edited == Edited::Removed => format!(
+            "{at} did not fire: the schedule had been removed at {}.",
+            edit.at
+        ),
+        Some(edit) if edit.edited == Edited::Parked && facts.earlier_kept => {
+            format!(
+                "{at} did not fire: the schedule had been parked at {}.",
+                edit.at
+            )
+        }
+        _ if facts.earlier_kept => {
+            format!("{at} did not fire: the schedule was changed before anything had planned it.")
+        }
+        _ => format!("{at} was decided, but what became of it is no longer kept."),
+    }
+}
+
 fn undecided(facts: Facts<'_>) -> String {
     let at = facts.at;
     match facts.state {
@@ -162,7 +209,7 @@ fn undecided(facts: Facts<'_>) -> String {
 }
 
 fn covers(pause: &Pause, at: Timestamp) -> bool {
-    pause.until.is_none_or(|until| at < until)
+    pause.since <= at && pause.until.is_none_or(|until| at < until)
 }
 
 /// A distance, as coarse as people say it.

@@ -2,7 +2,10 @@
 //!
 //! A slot's firing has one identity, whoever asks for it. So a slot that fired is left alone, one that
 //! was skipped fires now, and asking twice fires once. The cursor and the ledger stay as they are:
-//! the ledger tells what the schedule did, the task tells what a person did later.
+//! the ledger tells what the schedule did, the task tells what a person did later. What is no longer
+//! known is not fired again ([`forgotten`]).
+
+mod forgotten;
 
 use almanack_core::{
     plan::{NewFiring, Ready, Schedule, ScheduleName, Trigger, slot_identity},
@@ -123,6 +126,12 @@ impl Schedules {
         }
         let identities: Vec<Identity> = slots.iter().map(|(_, id)| id.clone()).collect();
         let found = self.store.load_current(&identities).await?;
+        let known: Vec<(Timestamp, bool)> = slots
+            .iter()
+            .zip(&found)
+            .map(|((slot, _), task)| (*slot, task.is_some()))
+            .collect();
+        self.refuse_forgotten(schedule, &known).await?;
         Ok(paced(
             slots,
             found.iter().map(|task| task.as_ref().map(|t| t.status)),

@@ -1,9 +1,8 @@
-//! Gathering the facts behind `almanack why`.
+//! Gathering the facts behind `almanack why`: what the ledger keeps, and what was in force.
 
 use almanack_core::{
     plan::{
-        Definition, Edit, Facts, Ready, Schedule, ScheduleName, Slot, State, Verdict,
-        slot_identity, why,
+        Definition, Edit, Facts, Ready, Schedule, ScheduleName, Slot, Verdict, slot_identity, why,
     },
     store::LedgerPage,
     task::Task,
@@ -13,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Error, Schedules};
 
 /// Edits looked through for the rule that was in force.
-const EDITS_MAX: usize = 1_000;
+pub(super) const EDITS_MAX: usize = 1_000;
 
 /// Why a slot did or did not fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +34,11 @@ impl Schedules {
     pub async fn why(&self, name: &ScheduleName, at: Timestamp) -> Result<Answer, Error> {
         let found = self.load_any(name).await?;
         let schedule = found.ok_or_else(|| Error::Unknown { name: name.clone() })?;
-        let row = self.row_at(&schedule, at).await?;
+        let earlier = self.row_before(&schedule, at).await?;
+        let row = earlier.clone().filter(|row| row.last_at >= at);
         let edits = self.store.load_edits(schedule.id, EDITS_MAX).await?;
-        let ready = self.rule_of(&schedule, &edits, row.as_ref(), at)?;
+        let in_force = in_force(&edits, row.as_ref(), at);
+        let ready = self.rule_of(&schedule, in_force)?;
         let is_slot = ready.matches(at);
         let firing = self.firing_at(&schedule, at).await?;
         let row = row.filter(|_| is_slot);
@@ -52,9 +53,12 @@ impl Schedules {
             is_slot,
             neighbours: (ready.previous_before(at), ready.next_after(at)),
             created_at: schedule.created_at,
+            in_force,
             state: &schedule.state,
+            next_at: schedule.next_at,
             waits_since: schedule.waits_since,
             row: row.as_ref(),
+            earlier_kept: earlier.is_some(),
             firing: firing.as_ref(),
             now: self.clock.now(),
         });
@@ -67,15 +71,19 @@ impl Schedules {
         })
     }
 
-    /// The ledger row that covers an instant.
-    async fn row_at(&self, schedule: &Schedule, at: Timestamp) -> Result<Option<Slot>, Error> {
+    /// The newest ledger row that begins at or before an instant. If there is one, nothing after it is
+    /// forgotten: retention takes the oldest first.
+    pub(super) async fn row_before(
+        &self,
+        schedule: &Schedule,
+        at: Timestamp,
+    ) -> Result<Option<Slot>, Error> {
         let just_after = at.saturating_add(SignedDuration::from_micros(1));
         let page = LedgerPage {
             before: just_after.unwrap_or(at),
             limit: 1,
         };
-        let mut rows = self.store.load_slots(schedule.id, page).await?;
-        Ok(rows.pop().filter(|row| row.last_at >= at))
+        Ok(self.store.load_slots(schedule.id, page).await?.pop())
     }
 
     async fn firing_at(&self, schedule: &Schedule, at: Timestamp) -> Result<Option<Task>, Error> {
@@ -83,25 +91,22 @@ impl Schedules {
         Ok(self.store.load_current(&[identity]).await?.pop().flatten())
     }
 
-    /// What the schedule was planned by: the revision of the row, or the one in force at the instant.
-    fn rule_of(
-        &self,
-        schedule: &Schedule,
-        edits: &[Edit],
-        row: Option<&Slot>,
-        at: Timestamp,
-    ) -> Result<Ready, Error> {
-        let in_force = |edit: &&Edit| match row {
-            Some(row) => edit.revision <= row.revision,
-            None => edit.at < at,
-        };
-        let json = match edits.iter().rev().find(in_force) {
-            Some(edit) if !matches!(schedule.state, State::Removed { .. }) || row.is_some() => {
-                &edit.definition
-            }
-            _ => &schedule.definition,
-        };
+    /// What the schedule was planned by after an edit; by what it is now if that edit is not known.
+    pub(super) fn rule_of(&self, schedule: &Schedule, edit: Option<&Edit>) -> Result<Ready, Error> {
+        let json = edit.map_or(&schedule.definition, |edit| &edit.definition);
         let definition = Definition::from_json(json)?;
         Ok(self.zones.ready(&schedule.name, definition)?)
     }
+}
+
+/// The newest edit that a row was planned by, or else that came before the instant.
+pub(super) fn in_force<'a>(
+    edits: &'a [Edit],
+    row: Option<&Slot>,
+    at: Timestamp,
+) -> Option<&'a Edit> {
+    edits.iter().rev().find(|edit| match row {
+        Some(row) => edit.revision <= row.revision,
+        None => edit.at < at,
+    })
 }

@@ -7,6 +7,7 @@
 
 mod chain;
 mod dispatch;
+mod forgotten;
 mod lock;
 mod node;
 mod planner;

@@ -233,6 +233,7 @@ impl From<SlotOfBackfill> for BackfilledSlotView {
 /// Fire slots of the past that did not fire.
 ///
 /// A slot that fired is left alone, so asking twice fires once. `dry_run` only tells what would be done.
+/// A range is refused if it has a slot that may have fired but of which nothing is kept any more.
 #[utoipa::path(
     post,
     path = "/api/v1/schedules/{name}/backfill",

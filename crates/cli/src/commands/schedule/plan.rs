@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use almanack_core::{
     plan::{
-        Comparison, Definition, Firings, Origin, Ready, Schedule, ScheduleName, Stretch,
+        Comparison, Definition, Firings, Origin, Ready, Schedule, ScheduleName, State, Stretch,
         changed_keys, compare,
     },
     store::ScheduleFilter,
@@ -28,6 +28,8 @@ struct Effect {
     name: ScheduleName,
     what: What,
     firings: Comparison,
+    /// What it is now, if it is there. Rules are compared, whether they fire or not.
+    state: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +97,7 @@ fn effects(loaded: &Loaded, found: Vec<Schedule>, stretch: Stretch) -> Vec<Effec
     effects.extend(gone.map(|schedule| Effect {
         what: What::Removed,
         firings: compare(old_rule(&zones, &schedule).as_ref(), None, stretch),
+        state: Some(schedule.state.as_str()),
         name: schedule.name,
     }));
     effects.sort_by(|a, b| a.name.cmp(&b.name));
@@ -126,6 +129,7 @@ fn effect(zones: &Zones, wanted: &Wanted, old: Option<&Schedule>, stretch: Stret
         name,
         what,
         firings,
+        state: old.map(|old| old.state.as_str()),
     }
 }
 
@@ -172,6 +176,7 @@ fn json_of(
             json!({
                 "name": effect.name,
                 "effect": effect.what.name(),
+                "state": effect.state,
                 "keys": keys,
                 "come": firings(&effect.firings.come),
                 "go": firings(&effect.firings.go),
@@ -215,9 +220,15 @@ fn title(effect: &Effect, output: &Output) -> String {
     let what = output.paint(effect.what.ink(), effect.what.name());
     let firings = &effect.firings;
     let more = if firings.complete { "" } else { " at least" };
+    let active = State::Active.as_str();
+    let rests = effect.state.filter(|state| *state != active);
+    let rests = rests.map(|state| format!("; it is {state}"));
     let counts = format!(
-        "firings:{more} {} come, {} go, {} stay",
-        firings.come.count, firings.go.count, firings.stay
+        "firings:{more} {} come, {} go, {} stay{}",
+        firings.come.count,
+        firings.go.count,
+        firings.stay,
+        rests.unwrap_or_default()
     );
     let name = &effect.name;
     match &effect.what {

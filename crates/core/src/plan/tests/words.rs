@@ -3,6 +3,10 @@
 use insta::assert_snapshot;
 
 use super::*;
+use crate::{
+    fixture::{self, Standing},
+    task::Task,
+};
 
 fn row(verdict: Verdict, slots: u64, detail: Option<&str>) -> Slot {
     Slot {
@@ -23,9 +27,12 @@ fn facts<'a>(row: Option<&'a Slot>, state: &'a State) -> Facts<'a> {
         is_slot: true,
         neighbours: (Some(at("07:00:00")), Some(at("09:00:00"))),
         created_at: at(CREATED),
+        in_force: None,
         state,
+        next_at: Some(at("08:00:00")),
         waits_since: None,
         row,
+        earlier_kept: false,
         firing: None,
         now: at("12:00:00"),
     }
@@ -117,5 +124,104 @@ fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
     2026-01-05T08:00:00Z did not fire: the schedule was first written at 2026-01-05T11:00:00Z.
     2026-01-05T08:30:00Z is not a slot of `nightly` (`0 * * * *` in UTC); the nearest are 2026-01-05T07:00:00Z and 2026-01-05T09:00:00Z.
     2026-01-05T08:00:00Z waits for the firing before it, since 2026-01-05T08:00:00Z.
+    ");
+}
+
+fn edit(edited: Edited) -> Edit {
+    Edit {
+        revision: 2,
+        edited,
+        by: "ada".to_owned(),
+        note: None,
+        definition: String::new(),
+        at: at("07:30:00"),
+    }
+}
+
+/// The firing of the slot at 08:00.
+fn firing(trigger: Trigger) -> Task {
+    let new = NewFiring {
+        identity: slot_identity(&name(), at("08:00:00")).unwrap(),
+        execute_at: at("11:00:00"),
+        nominal_at: at("08:00:00"),
+        trigger,
+        caught_up: true,
+    };
+    let new = new.task(&name(), &ready("0 * * * *", "{}")).unwrap();
+    Task {
+        identity: new.identity,
+        payload: new.payload,
+        created_at: at("11:00:00"),
+        ..fixture::row(Standing::Success)
+    }
+}
+
+#[test]
+fn dp_16_a_slot_the_cursor_has_passed_is_never_called_undecided() {
+    let active = State::Active;
+    let pause = State::Paused(Pause {
+        since: at("11:30:00"),
+        until: None,
+        note: None,
+        by: "ada".to_owned(),
+    });
+    let removed = State::Removed {
+        since: at("11:30:00"),
+    };
+    let mut told = Vec::new();
+    for state in [&active, &pause, &removed] {
+        let next_at = Some(at("12:00:00"));
+        told.push(why(Facts {
+            next_at,
+            ..facts(None, state)
+        }));
+    }
+    for (edited, earlier_kept) in [
+        (Edited::Removed, false),
+        (Edited::Parked, true),
+        (Edited::Parked, false),
+        (Edited::Changed, true),
+    ] {
+        told.push(why(Facts {
+            in_force: Some(&edit(edited)),
+            next_at: None,
+            earlier_kept,
+            ..facts(None, &active)
+        }));
+    }
+    // Paused since, but the slot came before: somebody has still to plan it.
+    told.push(why(facts(None, &pause)));
+    assert_snapshot!(told.join("\n"), @"
+    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
+    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
+    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
+    2026-01-05T08:00:00Z did not fire: the schedule had been removed at 2026-01-05T07:30:00Z.
+    2026-01-05T08:00:00Z did not fire: the schedule had been parked at 2026-01-05T07:30:00Z.
+    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
+    2026-01-05T08:00:00Z did not fire: the schedule was changed before anything had planned it.
+    2026-01-05T08:00:00Z is undecided: no node has planned it yet.
+    ");
+}
+
+#[test]
+fn dp_16_a_firing_without_a_row_is_told() {
+    let active = State::Active;
+    let mut told = Vec::new();
+    for (trigger, created_at) in [
+        (Trigger::Backfill, "11:00:00"),
+        (Trigger::Backfill, "07:00:00"),
+        (Trigger::Schedule, "07:00:00"),
+    ] {
+        told.push(why(Facts {
+            created_at: at(created_at),
+            firing: Some(&firing(trigger)),
+            next_at: Some(at("12:00:00")),
+            ..facts(None, &active)
+        }));
+    }
+    assert_snapshot!(told.join("\n"), @"
+    2026-01-05T08:00:00Z was fired by hand at 2026-01-05T11:00:00Z, and task 7 succeeded.
+    2026-01-05T08:00:00Z was fired by hand at 2026-01-05T11:00:00Z, and task 7 succeeded.
+    2026-01-05T08:00:00Z fired, and task 7 succeeded; how late is no longer kept.
     ");
 }
