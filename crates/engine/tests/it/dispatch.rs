@@ -481,16 +481,16 @@ async fn a_tick_catches_up_one_after_the_other_within_its_budget() {
     let ticker = Ticker::new(house.store.clone(), tally, time.clone(), time);
     let stop = CancellationToken::new();
     let running = tokio::spawn(node.run_planned(stop.clone()));
-    let ticked = ticker.tick(SignedDuration::from_secs(60)).await.unwrap();
+    let done_by_it = ticker.tick(SignedDuration::from_secs(60)).await.unwrap();
     stop.cancel();
     running.await.unwrap();
-    assert!(ticked.complete, "{ticked:?}");
+    assert!(done_by_it.complete, "{done_by_it:?}");
     let slots: Vec<i64> = told
         .asked()
         .iter()
         .map(|(firing, _)| firing.nominal_at.as_second() % 1_000)
         .collect();
     assert!(slots.len() >= 6, "all that were missed: {slots:?}");
-    assert_eq!(ticked.fired, slots.len() as u64);
+    assert_eq!(done_by_it.fired, slots.len() as u64);
     assert!(slots.is_sorted(), "in order: {slots:?}");
 }

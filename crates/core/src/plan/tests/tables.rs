@@ -158,6 +158,16 @@ fn dp_17_a_slot_meets_a_firing_that_has_not_ended() {
             told: "08:00:00=fired, next 09:00:00",
             ..running
         },
+    ]);
+}
+
+#[test]
+fn dp_17_a_slot_waits_for_a_firing_that_has_not_ended() {
+    let running = Case {
+        running: true,
+        ..HOURLY
+    };
+    check(&[
         Case {
             why: "queue_one waits",
             policies: r#"{"overlap":"queue_one"}"#,
