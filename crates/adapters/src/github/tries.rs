@@ -36,13 +36,11 @@ impl Tries {
         if task.attempt <= 1 {
             return None;
         }
-        match self.all().get(&task.id) {
-            Some(tried) => tried.doubt_since,
-            None => {
-                let begun = firing.retry_until.saturating_sub(WINDOW);
-                Some(firing.nominal_at.max(begun.unwrap_or(firing.nominal_at)))
-            }
+        if let Some(tried) = self.all().get(&task.id) {
+            return tried.doubt_since;
         }
+        let begun = firing.retry_until.saturating_sub(WINDOW);
+        Some(firing.nominal_at.max(begun.unwrap_or(firing.nominal_at)))
     }
 
     /// A try has ended and is to be repeated.
