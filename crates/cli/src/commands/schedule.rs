@@ -28,6 +28,7 @@ use crate::{
 
 mod acts;
 mod backfill;
+mod firings;
 mod list;
 mod plan;
 mod put;
@@ -91,7 +92,7 @@ pub(super) async fn why(
     let at = time(desk, &name, "TIME", &given.time).await?;
     let answer = desk.schedules().why(&name, at).await?;
     if output.json {
-        let row = answer.row.as_ref().map(|row| view::slot(&name, row));
+        let row = answer.row.as_ref().map(view::slot);
         output.value(&json!({
             "schedule": name,
             "at": at,

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use crate::harness::{Home, settled};
+use crate::{
+    harness::{Home, settled},
+    process::eventually,
+};
 
 const HOOK: [&str; 2] = ["--target-webhook", "https://example.org/hook"];
 
@@ -42,7 +45,7 @@ fn a_schedule_is_put_changed_and_listed() {
     );
     insta::assert_snapshot!(settled(&changed.expect_data()), @"changed paper: at 00:00 every day (UTC); next at TIME AGO");
     insta::assert_snapshot!(settled(&home.run(&["schedule", "list"]).expect_data()), @"
-    NAME  STATE  WHEN  ZONE  TARGET  NEXT  ORIGIN
+    NAME  STATE  WHEN  ZONE  TARGET  NEXT  ORIGIN  FIRING
     paper  active  @daily  UTC  webhook  TIME  AGO  api
     ");
 }
@@ -388,4 +391,54 @@ fn a_tick_that_finds_nothing_says_so_and_one_without_a_file_removes_nothing() {
     let left = home.run(&["schedule", "list", "--json"]).expect_json();
     assert_eq!(left["name"], "paper");
     assert_eq!(home.run(&["tick", "--budget", "x"]).code, 2);
+}
+
+/// A home whose schedule `touch` has failed: its commands are off.
+async fn with_a_failed_firing() -> Home {
+    let home = Home::new();
+    put(&home, "touch", "@1s", &["--target-command", "/bin/true"]).expect_data();
+    eventually("a slot has fired", async || {
+        home.run(&["tick"]).expect_data();
+        let slots = home.run(&["schedule", "slots", "touch"]).expect_data();
+        (!slots.is_empty()).then_some(())
+    })
+    .await;
+    home
+}
+
+#[tokio::test]
+async fn a_firing_that_failed_is_told_wherever_its_slot_is() {
+    let home = with_a_failed_firing().await;
+    let slots = home.run(&["schedule", "slots", "touch"]).expect_data();
+    assert!(slots.lines().next().unwrap().contains("FIRING"), "{slots}");
+    let failed = "FAIL: ";
+    assert!(slots.contains(failed), "{slots}");
+    let told = home
+        .run(&["schedule", "slots", "touch", "--limit", "1", "--json"])
+        .expect_json();
+    assert_eq!(told["firing"]["status"], "FAIL", "{told}");
+    let detail = told["firing"]["detail"].as_str().unwrap();
+    assert!(detail.contains("command.enabled"), "{told}");
+    assert!(told["firing"]["task_id"].is_i64(), "{told}");
+    for command in [&["schedule", "list"][..], &["schedule", "show", "touch"]] {
+        let told = home.run(command).expect_data();
+        assert!(told.contains(failed), "{told}");
+        let told = home.run(&[command, &["--json"]].concat()).expect_json();
+        let schedule = told.get("schedule").unwrap_or(&told);
+        assert_eq!(schedule["firing"]["status"], "FAIL", "{told}");
+    }
+}
+
+#[test]
+fn a_firing_by_hand_is_told_with_its_state() {
+    let home = Home::new();
+    put(&home, "paper", "@yearly", &HOOK).expect_data();
+    home.run(&["schedule", "fire", "paper"]).expect_data();
+    let told = home
+        .run(&["schedule", "show", "paper", "--json"])
+        .expect_json();
+    assert_eq!(told["schedule"]["firing"]["status"], "INIT", "{told}");
+    let shown = home.run(&["schedule", "show", "paper"]).expect_data();
+    assert!(shown.contains("@manual-"), "{shown}");
+    assert!(shown.contains("INIT"), "{shown}");
 }

@@ -6,7 +6,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::{Desk, all, instant, state_cell};
+use super::{Desk, all, firings::Firings, instant, state_cell};
 use crate::{
     args::ScheduleListArguments,
     failure::{Exit, Failure},
@@ -28,9 +28,12 @@ pub(super) async fn run(
         ..ScheduleFilter::default()
     };
     let found = all(desk, filter).await?;
+    let firings = Firings::newest(desk, &found).await?;
     if output.json {
         for schedule in &found {
-            output.value(&view::schedule(schedule))?;
+            let mut told = view::schedule(schedule);
+            told["firing"] = firings.newest_json(schedule);
+            output.value(&told)?;
         }
         return Ok(Exit::Ok);
     }
@@ -39,15 +42,16 @@ pub(super) async fn run(
         return Ok(Exit::Ok);
     }
     let now = desk.clock.now();
-    let rows: Vec<Vec<Cell>> = found.iter().map(|schedule| row(schedule, now)).collect();
+    let row = |schedule| row(schedule, &firings, now);
+    let rows: Vec<Vec<Cell>> = found.iter().map(row).collect();
     let head = [
-        "NAME", "STATE", "WHEN", "ZONE", "TARGET", "NEXT", "", "ORIGIN",
+        "NAME", "STATE", "WHEN", "ZONE", "TARGET", "NEXT", "", "ORIGIN", "FIRING",
     ];
     output.table(&head, &rows)?;
     Ok(Exit::Ok)
 }
 
-fn row(schedule: &Schedule, now: Timestamp) -> Vec<Cell> {
+fn row(schedule: &Schedule, firings: &Firings, now: Timestamp) -> Vec<Cell> {
     let definition = Definition::from_json(&schedule.definition).ok();
     let of = |text: fn(&Definition) -> String| definition.as_ref().map(text).unwrap_or_default();
     let next = schedule.next_at;
@@ -61,5 +65,6 @@ fn row(schedule: &Schedule, now: Timestamp) -> Vec<Cell> {
         Cell::new(next.map_or_else(|| "never".to_owned(), instant)),
         Cell::new(relative.unwrap_or_default()),
         Cell::new(schedule.origin.as_str()),
+        firings.newest_cell(schedule),
     ]
 }
