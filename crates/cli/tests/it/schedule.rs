@@ -88,11 +88,14 @@ fn a_schedule_is_shown_and_removed() {
     removed paper; its history stays
     exit 0
     ");
-    insta::assert_snapshot!(home.run(&["schedule", "show", "paper"]), @"
-    error: no schedule `paper`
-    hint: `almanack schedule list` shows all
-    exit 3
-    ");
+    let shown = home.run(&["schedule", "show", "paper"]).expect_data();
+    let state = shown.lines().nth(1).unwrap();
+    insta::assert_snapshot!(settled(state), @"state  removed at TIME");
+    let slots = home.run(&["schedule", "slots", "paper"]);
+    assert_eq!(slots.code, 0, "{slots}");
+    assert!(slots.notes.starts_with("paper was removed at 2"), "{slots}");
+    let fired = home.run(&["schedule", "fire", "paper"]);
+    assert_eq!(fired.code, 3, "what is gone is only looked at: {fired}");
     insta::assert_snapshot!(home.run(&["schedule", "list"]), @"
     no schedules
     exit 0
@@ -368,8 +371,16 @@ fn a_schedule_of_a_file_is_changed_there() {
     home.run(&["tick"]).expect_data();
     insta::assert_snapshot!(put(&home, "paper", "@daily", &HOOK), @"
     error: schedule `paper` belongs to the configuration file; change it there
+    hint: change its [[schedule]] in the file, or take it out there
     exit 1
     ");
+    insta::assert_snapshot!(home.run(&["schedule", "remove", "paper"]), @"
+    error: schedule `paper` belongs to the configuration file; change it there
+    hint: change its [[schedule]] in the file, or take it out there
+    exit 1
+    ");
+    let left = home.run(&["schedule", "list", "--json"]).expect_json();
+    assert_eq!(left["state"], "active");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use almanack_core::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Desk, firings::Firings, instant, name, slots, timetable, words};
+use super::{Desk, firings::Firings, instant, load_any, name, slots, timetable, words};
 use crate::{
     commands::next::ROUND_S,
     failure::{Exit, Failure},
@@ -36,7 +36,7 @@ struct About {
 
 /// Shows a schedule.
 pub(super) async fn run(desk: &Desk, given: &str, output: &mut Output) -> Result<Exit, Failure> {
-    let schedule = desk.schedules().load(&name(given)?).await?;
+    let schedule = load_any(desk, &name(given)?).await?;
     let now = desk.clock.now();
     let newest = LedgerPage {
         before: Timestamp::MAX,

@@ -1,13 +1,13 @@
 //! `almanack schedule slots NAME`: the ledger, newest first.
 
 use almanack_core::{
-    plan::{ScheduleName, Slot, Verdict},
+    plan::{ScheduleName, Slot, State, Verdict},
     store::LedgerPage,
 };
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Desk, firings::Firings, instant, name};
+use super::{Desk, firings::Firings, instant, load_any, name};
 use crate::{
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
@@ -24,7 +24,7 @@ pub(super) async fn run(
     limit: usize,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let schedule = desk.schedules().load(&name(given)?).await?;
+    let schedule = load_any(desk, &name(given)?).await?;
     let mut rows: Vec<Slot> = Vec::new();
     while rows.len() < limit {
         let page = LedgerPage {
@@ -37,6 +37,13 @@ pub(super) async fn run(
         if complete {
             break;
         }
+    }
+    if let State::Removed { since } = &schedule.state {
+        output.note(&format!(
+            "{} was removed at {}\n",
+            schedule.name,
+            instant(*since)
+        ));
     }
     let firings = Firings::of_rows(desk, &schedule, &rows).await?;
     if output.json {
