@@ -1,17 +1,18 @@
 //! Schedules, their ledgers and their histories as `--json` shows them: the names are the API's.
 
 use almanack_core::plan::{Edit, Schedule, Slot, State, Verdict};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// One schedule.
-pub(crate) fn schedule(schedule: &Schedule) -> Value {
+/// One schedule, and when it fires next.
+pub(crate) fn schedule(schedule: &Schedule, next_at: Option<Timestamp>) -> Value {
     let mut view = json!({
         "name": schedule.name,
         "origin": schedule.origin.as_str(),
         "state": schedule.state.as_str(),
         "revision": schedule.revision,
         "definition": definition(&schedule.definition),
-        "next_at": schedule.next_at,
+        "next_at": next_at,
         "created_at": schedule.created_at,
         "changed_at": schedule.changed_at,
     });

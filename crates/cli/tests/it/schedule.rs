@@ -91,6 +91,7 @@ fn a_schedule_is_shown_and_removed() {
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
     let state = shown.lines().nth(1).unwrap();
     insta::assert_snapshot!(settled(state), @"state  removed at TIME");
+    assert!(shown.contains("it will not fire again"), "{shown}");
     let slots = home.run(&["schedule", "slots", "paper"]);
     assert_eq!(slots.code, 0, "{slots}");
     assert!(slots.notes.starts_with("paper was removed at 2"), "{slots}");
@@ -452,4 +453,38 @@ fn a_firing_by_hand_is_told_with_its_state() {
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
     assert!(shown.contains("@manual-"), "{shown}");
     assert!(shown.contains("INIT"), "{shown}");
+}
+
+#[test]
+fn the_next_time_of_a_paused_schedule_is_behind_its_pause() {
+    let home = Home::new();
+    put(&home, "paper", "@daily", &HOOK).expect_data();
+    let until = ["--until", "2120-01-01T08:00Z"];
+    home.run(&[&["schedule", "pause", "paper"][..], &until].concat())
+        .expect_data();
+    let listed = home.run(&["schedule", "list", "--json"]).expect_json();
+    assert_eq!(listed["next_at"], "2120-01-02T00:00:00Z");
+    let shown = home.run(&["schedule", "show", "paper"]).expect_data();
+    let mut next = shown.lines().filter(|line| line.contains(" +00:00"));
+    assert!(next.next().unwrap().contains("2120-01-02 "), "{shown}");
+    assert_eq!(next.count(), 4, "{shown}");
+}
+
+#[test]
+fn a_pause_without_end_has_no_next_time() {
+    let home = Home::new();
+    put(&home, "paper", "@daily", &HOOK).expect_data();
+    home.run(&["schedule", "pause", "paper"]).expect_data();
+    insta::assert_snapshot!(settled(&home.run(&["schedule", "list"]).expect_data()), @"
+    NAME  STATE  WHEN  ZONE  TARGET  NEXT  ORIGIN  FIRING
+    paper  paused  @daily  UTC  webhook  paused  api
+    ");
+    let shown = home.run(&["schedule", "show", "paper"]).expect_data();
+    let told = "it does not fire until it is resumed";
+    assert!(shown.contains(told), "{shown}");
+    let told = home
+        .run(&["schedule", "show", "paper", "--json"])
+        .expect_json();
+    assert_eq!(told["schedule"]["next_at"], Value::Null);
+    assert_eq!(told["next"], serde_json::json!([]));
 }

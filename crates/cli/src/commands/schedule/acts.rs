@@ -92,7 +92,9 @@ pub(super) async fn fire(
 pub(super) fn tell(done: &Changed, what: &str, output: &mut Output) -> Result<Exit, Failure> {
     if output.json {
         let edited = done.edited.map(Edited::as_str);
-        output.value(&json!({ "edited": edited, "schedule": view::schedule(&done.schedule) }))?;
+        let next_at = Desk::zones().next_firing(&done.schedule);
+        let schedule = view::schedule(&done.schedule, next_at);
+        output.value(&json!({ "edited": edited, "schedule": schedule }))?;
     } else if done.edited.is_none() {
         output.line(&format!(
             "nothing changed: {} was already so",

@@ -31,6 +31,8 @@ struct About {
     slots: Vec<Slot>,
     firings: Firings,
     edits: Vec<Edit>,
+    /// When it fires next.
+    next_at: Option<Timestamp>,
     now: Timestamp,
 }
 
@@ -47,6 +49,7 @@ pub(super) async fn run(desk: &Desk, given: &str, output: &mut Output) -> Result
         rule: rule(&schedule),
         firings: Firings::of_rows(desk, &schedule, &slots).await?,
         slots,
+        next_at: Desk::zones().next_firing(&schedule),
         edits: desk.store.load_edits(schedule.id, EDITS).await?,
         schedule,
         now,
@@ -67,13 +70,12 @@ fn rule(schedule: &Schedule) -> Result<(Ready, Arc<Zone>), Unfit> {
 }
 
 impl About {
-    /// Its next slots, wherever it stands.
+    /// Its next slots that fire.
     fn next(&self) -> Vec<Timestamp> {
         let Ok((ready, _)) = &self.rule else {
             return Vec::new();
         };
-        let first = self.schedule.next_at;
-        let slots = std::iter::successors(first, |slot| ready.next_after(*slot));
+        let slots = std::iter::successors(self.next_at, |slot| ready.next_after(*slot));
         slots.take(TIMES).collect()
     }
 
@@ -106,7 +108,7 @@ fn json_of(about: &About) -> Value {
         .map(|row| slots::json_of(name, row, &about.firings))
         .collect();
     let edits: Vec<Value> = about.edits.iter().map(view::edit).collect();
-    let mut schedule = view::schedule(&about.schedule);
+    let mut schedule = view::schedule(&about.schedule, about.next_at);
     schedule["firing"] = about.firings.newest_json(&about.schedule);
     json!({
         "schedule": schedule,
@@ -235,7 +237,11 @@ fn show_next(about: &About, output: &mut Output) -> Result<(), Failure> {
     let rows: Vec<Vec<Cell>> = about.next().iter().map(row).collect();
     output.line("")?;
     if rows.is_empty() {
-        return output.line("it will not fire again");
+        let waits = matches!(&about.schedule.state, State::Paused(it) if it.until.is_none());
+        return output.line(match about.schedule.next_at {
+            Some(_) if waits => "it does not fire until it is resumed",
+            _ => "it will not fire again",
+        });
     }
     output.table(&["NEXT", "UTC", ""], &rows)
 }
