@@ -488,3 +488,39 @@ fn a_pause_without_end_has_no_next_time() {
     assert_eq!(told["schedule"]["next_at"], Value::Null);
     assert_eq!(told["next"], serde_json::json!([]));
 }
+
+#[test]
+fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
+    let home = Home::with("[kinds.EDITION_RUN]\nurl = \"http://127.0.0.1:1/\"\n");
+    let good = ["--target-task", "EDITION_RUN", "edition:{date}"];
+    assert_eq!(put(&home, "a", "@daily", &good).notes, "");
+    let near = ["--target-task", "EDITION_RNU", "edition:{date}"];
+    insta::assert_snapshot!(put(&home, "a", "@daily", &near).notes, @"
+    warning: kind `EDITION_RNU` is not configured, so every firing would fail
+    hint: did you mean `EDITION_RUN`?
+    ");
+    let command = ["--target-command", "/bin/true"];
+    insta::assert_snapshot!(put(&home, "b", "@daily", &command).notes, @"
+    warning: commands are off
+    hint: command.enabled = true lets schedules run programs on this machine
+    ");
+    let on = ["--set", "command.enabled=true"];
+    let on = put(&home, "b", "@daily", &[&command[..], &on].concat());
+    assert_eq!(on.notes, "", "{on}");
+}
+
+#[test]
+fn what_a_target_would_drop_is_refused() {
+    let home = Home::new();
+    insta::assert_snapshot!(put(&home, "x", "@daily", &[&HOOK[..], &["--target-ref", "main"]].concat()), @"
+    error: --target-ref goes with --target-workflow only
+    hint: leave it out, or see `almanack schedule put --help`
+    exit 2
+    ");
+    let input = [&HOOK[..], &["--target-input", "a=b"]].concat();
+    assert_eq!(put(&home, "x", "@daily", &input).code, 2);
+    insta::assert_snapshot!(put(&home, "x", "@daily", &["--target-task", "K", "at {slott}"]), @"
+    error: target.subject: the only placeholders are {slot} and {date}
+    exit 2
+    ");
+}
