@@ -72,10 +72,17 @@ impl Global {
 }
 
 fn key_and_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
-        _ => Err("write KEY=VALUE, like node.lease=10s".to_owned()),
-    }
+    pair(text).ok_or_else(|| "write KEY=VALUE, like node.lease=10s".to_owned())
+}
+
+/// An input of a workflow.
+fn input(text: &str) -> Result<(String, String), String> {
+    pair(text).ok_or_else(|| "write KEY=VALUE, like edition=morning".to_owned())
+}
+
+fn pair(text: &str) -> Option<(String, String)> {
+    let (key, value) = text.split_once('=')?;
+    (!key.is_empty()).then(|| (key.trim().to_owned(), value.to_owned()))
 }
 
 /// What to do.

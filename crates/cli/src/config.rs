@@ -31,6 +31,7 @@ pub(crate) mod value;
 use file::Document;
 use reader::{Effective, Reader};
 use report::{Problem, Report};
+pub(crate) use schedule::idle::of_target as idle_target;
 use schedule::{FileSchedules, idle};
 pub(crate) use settings::Settings;
 use source::Source;
@@ -121,7 +122,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         ..
     } = reader;
     if need == Need::Everything {
-        problems.extend(idle::warnings(&schedules.wanted, &settings));
+        problems.extend(idle::warnings_of_file(&schedules, &settings));
     }
     problems.sort_by_key(Problem::reading_order);
     let report = Report { source, problems };

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, io};
 
-use almanack_core::{reschedule::NothingThere, store, task::Identity};
+use almanack_core::{plan::Origin, reschedule::NothingThere, store, task::Identity};
 use almanack_engine::{reschedule, schedules};
 use serde_json::json;
 
@@ -252,9 +252,15 @@ impl From<schedules::Error> for Failure {
             schedules::Error::Overlaps { .. } => {
                 Self::new(Exit::Failed, what).hint("--force fires all the same")
             }
-            schedules::Error::Managed { .. } | schedules::Error::NotNow { .. } => {
-                Self::new(Exit::Failed, what)
+            schedules::Error::Managed { origin, .. } => {
+                let hint = match origin {
+                    Origin::File => "change its [[schedule]] in the file, or take it out there",
+                    Origin::Dispatch => "change its line in DISPATCH, or take it out there",
+                    Origin::Api => "use `almanack schedule` or the API",
+                };
+                Self::new(Exit::Failed, what).hint(hint)
             }
+            schedules::Error::NotNow { .. } => Self::new(Exit::Failed, what),
             schedules::Error::Unfit(_)
             | schedules::Error::Range { .. }
             | schedules::Error::Note { .. }

@@ -106,6 +106,9 @@ pub enum Unusable {
     /// Not between a second and a day.
     #[error("target.timeout must be between 1s and 24h")]
     Timeout,
+    /// Something in braces that nobody fills in.
+    #[error("target.subject: the only placeholders are {{slot}} and {{date}}")]
+    Placeholder,
     /// The task would be refused.
     #[error("target: {0}")]
     Task(#[from] Invalid),
@@ -135,6 +138,9 @@ impl Target {
             Self::Command { argv, timeout } => check_command(argv, *timeout),
             Self::Task { kind, subject, .. } => {
                 Kind::parse(kind)?;
+                if has_unknown_placeholder(subject) {
+                    return Err(Unusable::Placeholder);
+                }
                 // Filled in it may be longer, but not by more than an instant.
                 Subject::parse(&fill(subject, jiff::Timestamp::UNIX_EPOCH))?;
                 Ok(())
@@ -160,6 +166,14 @@ fn fill(subject: &str, slot: jiff::Timestamp) -> String {
     subject
         .replace("{slot}", &slot.to_string())
         .replace("{date}", &date)
+}
+
+/// Whether something like `{slott}` is left when all that is known is filled in: a typing error that
+/// would put the same task at every slot.
+fn has_unknown_placeholder(subject: &str) -> bool {
+    let left = subject.replace("{slot}", "").replace("{date}", "");
+    let opened = left.split_once('{');
+    opened.is_some_and(|(_, behind)| behind.contains('}'))
 }
 
 fn check_url(url: &str) -> Result<(), Unusable> {
@@ -292,6 +306,18 @@ mod tests {
             (
                 r#"{"type":"command","argv":["x"],"timeout":"25h"}"#,
                 Unusable::Timeout,
+            ),
+            (
+                r#"{"type":"task","kind":"K","subject":"at {slott}"}"#,
+                Unusable::Placeholder,
+            ),
+            (
+                r#"{"type":"task","kind":"K","subject":"{date} {}"}"#,
+                Unusable::Placeholder,
+            ),
+            (
+                r#"{"type":"task","kind":"K","subject":"{Date}"}"#,
+                Unusable::Placeholder,
             ),
         ] {
             assert_eq!(read(json).check(), Err(why), "{json}");

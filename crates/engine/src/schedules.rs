@@ -81,6 +81,11 @@ impl Schedules {
         self.zones.ready(name, definition)
     }
 
+    /// The first slot that fires if nobody does anything.
+    pub fn next_firing(&self, schedule: &Schedule) -> Option<Timestamp> {
+        self.zones.next_firing(schedule)
+    }
+
     /// A schedule that has not been removed.
     pub async fn load(&self, name: &ScheduleName) -> Result<Schedule, Error> {
         let found = self.load_any(name).await?;

@@ -9,10 +9,10 @@ use std::{
 };
 
 use almanack_core::{
-    plan::{Definition, Ready, ScheduleName, Unfit},
+    plan::{Definition, Ready, Schedule, ScheduleName, State, Unfit},
     schedule::Zone,
 };
-use jiff::tz::TimeZone;
+use jiff::{Timestamp, tz::TimeZone};
 
 /// The zones asked for so far.
 #[derive(Debug, Default)]
@@ -42,6 +42,24 @@ impl Zones {
     pub fn ready_from_json(&self, name: &ScheduleName, json: &str) -> Result<Ready, Unfit> {
         self.ready(name, Definition::from_json(json)?)
     }
+
+    /// The first slot that fires if nobody does anything. The first that is not decided may be another:
+    /// while a schedule is paused none fires, and none once it is parked or removed.
+    pub fn next_firing(&self, schedule: &Schedule) -> Option<Timestamp> {
+        let next = schedule.next_at?;
+        match &schedule.state {
+            State::Active => Some(next),
+            State::Paused(pause) => {
+                let until = pause.until?;
+                if next >= until {
+                    return Some(next);
+                }
+                let ready = self.ready_from_json(&schedule.name, &schedule.definition);
+                ready.ok()?.next_from(until)
+            }
+            State::Parked { .. } | State::Removed { .. } => None,
+        }
+    }
 }
 
 fn build(tz: &str) -> Result<Zone, Unfit> {
@@ -59,7 +77,74 @@ fn build(tz: &str) -> Result<Zone, Unfit> {
 
 #[cfg(test)]
 mod tests {
+    use almanack_core::{
+        plan::{Origin, Pause, ScheduleId},
+        target::Target,
+    };
+
     use super::*;
+
+    fn schedule(state: State, next_at: Option<Timestamp>) -> Schedule {
+        let url = "http://x/".to_owned();
+        let definition = Definition::new("@hourly", Target::Webhook { url, body: None });
+        Schedule {
+            id: ScheduleId(1),
+            name: ScheduleName::parse("x").unwrap(),
+            origin: Origin::Api,
+            definition: definition.to_json(),
+            revision: 1,
+            version: 1,
+            state,
+            next_at,
+            waits_since: None,
+            look_at: None,
+            last: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            changed_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn only_what_will_fire_is_told_as_next() {
+        let at = |text: &str| -> Timestamp { text.parse().unwrap() };
+        let (eight, since) = (at("2026-01-01T08:00:00Z"), Timestamp::UNIX_EPOCH);
+        let paused = |until: Option<&str>| {
+            State::Paused(Pause {
+                since,
+                until: until.map(at),
+                note: None,
+                by: "anna".to_owned(),
+            })
+        };
+        let reason = "x".to_owned();
+        for (state, next) in [
+            (State::Active, Some("2026-01-01T08:00:00Z")),
+            (paused(None), None),
+            (
+                paused(Some("2026-01-01T07:30:00Z")),
+                Some("2026-01-01T08:00:00Z"),
+            ),
+            (
+                paused(Some("2026-01-01T08:00:00Z")),
+                Some("2026-01-01T08:00:00Z"),
+            ),
+            (
+                paused(Some("2026-01-01T10:00:00Z")),
+                Some("2026-01-01T10:00:00Z"),
+            ),
+            (
+                paused(Some("2026-01-01T10:00:01Z")),
+                Some("2026-01-01T11:00:00Z"),
+            ),
+            (State::Parked { since, reason }, None),
+            (State::Removed { since }, None),
+        ] {
+            let told = format!("{state:?}");
+            let found = Zones::default().next_firing(&schedule(state.clone(), Some(eight)));
+            assert_eq!(found, next.map(at), "{told}");
+            assert_eq!(Zones::default().next_firing(&schedule(state, None)), None);
+        }
+    }
 
     #[test]
     fn a_zone_is_built_once_and_a_strange_name_is_refused() {

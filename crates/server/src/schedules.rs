@@ -104,7 +104,7 @@ pub(crate) async fn list_schedules(
     let last = schedules.last().filter(|_| more);
     let next_cursor = last.map(|last| BASE64_URL_SAFE_NO_PAD.encode(last.name.as_str()));
     Ok(Json(SchedulesView {
-        schedules: schedules.into_iter().map(ScheduleView::from).collect(),
+        schedules: schedules.into_iter().map(|it| shown(&state, it)).collect(),
         next_cursor,
     }))
 }
@@ -205,12 +205,13 @@ pub(crate) async fn get_schedule(
     // One that cannot be computed is shown all the same: that is when people look (DP-18).
     let ready = Definition::from_json(&schedule.definition)
         .and_then(|definition| state.schedules.check(&name, definition));
+    let times = (state.schedules.next_firing(&schedule), state.clock.now());
     let timetable = ready
         .ok()
-        .map(|ready| TimetableView::of(&ready, state.clock.now(), count, language));
+        .map(|ready| TimetableView::of(&ready, times, count, language));
     let tag = etag(schedule.revision);
     let view = DetailView {
-        schedule: schedule.into(),
+        schedule: shown(&state, schedule),
         timetable,
         slots: slots.collect(),
     };
@@ -268,7 +269,7 @@ pub(crate) async fn put_schedule(
         Some(Edited::Created) => StatusCode::CREATED,
         _ => StatusCode::OK,
     };
-    Ok(written(status, changed.schedule))
+    Ok(written(&state, status, changed.schedule))
 }
 
 /// Take a schedule away. Its history stays.
@@ -298,7 +299,7 @@ pub(crate) async fn delete_schedule(
         .schedules
         .remove_own(&name, writer(&call), expected)
         .await?;
-    Ok(written(StatusCode::OK, removed.schedule))
+    Ok(written(&state, StatusCode::OK, removed.schedule))
 }
 
 fn writer(call: &Call) -> Writer<'_> {
@@ -351,13 +352,18 @@ async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedule, Problem
     found.ok_or_else(|| Error::Unknown { name: name.clone() }.into())
 }
 
+fn shown(state: &AppState, schedule: Schedule) -> ScheduleView {
+    let next_at = state.schedules.next_firing(&schedule);
+    ScheduleView::of(schedule, next_at)
+}
+
 /// Answers a change with the schedule as it is now.
-fn written(status: StatusCode, schedule: Schedule) -> Response {
+fn written(state: &AppState, status: StatusCode, schedule: Schedule) -> Response {
     let tag = etag(schedule.revision);
     // Names are of characters that a path takes as they are.
     let location = HeaderValue::try_from(format!("/api/v1/schedules/{}", schedule.name));
     let location = location.ok().map(|location| (header::LOCATION, location));
-    let mut response = (status, Json(ScheduleView::from(schedule))).into_response();
+    let mut response = (status, Json(shown(state, schedule))).into_response();
     response.headers_mut().extend(tag);
     response.headers_mut().extend(location);
     response

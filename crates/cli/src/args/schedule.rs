@@ -52,7 +52,7 @@ pub(crate) enum ScheduleCommand {
         #[command(flatten)]
         schedule: NameArguments,
         /// How many rows at most
-        #[arg(long, value_name = "COUNT", default_value_t = 20)]
+        #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = super::some)]
         limit: usize,
     },
     /// Compare the schedules of a configuration file with those in force, and tell what would change
@@ -113,10 +113,10 @@ pub(crate) struct SchedulePutArguments {
     #[arg(long, value_name = "JSON", group = "at")]
     pub(crate) target: Option<String>,
     /// Branch or tag of the workflow
-    #[arg(long, value_name = "REF", requires = "target_workflow")]
+    #[arg(long, value_name = "REF")]
     pub(crate) target_ref: Option<String>,
     /// Input of the workflow; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", requires = "target_workflow", value_parser = super::key_and_value)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::input)]
     pub(crate) target_input: Vec<(String, String)>,
     /// What the webhook or the task is sent
     #[arg(long, value_name = "JSON")]

@@ -3,6 +3,8 @@
 //! Wiring only: `engine::chain` does the work. What it tells goes to standard output line by line, because
 //! that is what the log of a workflow shows; nothing else is written there.
 
+mod watch;
+
 use std::{collections::BTreeMap, fs, sync::Arc, time::Duration};
 
 use almanack_adapters::{
@@ -52,7 +54,9 @@ pub(super) fn run(
     runtime()?.block_on(async {
         let stop = stop_signal()?;
         let (notes, told) = mpsc::unbounded_channel();
-        let ports = ports(arguments, &hub, &settings, clock, notes)?;
+        let mut ports = ports(arguments, &hub, &settings, clock, notes)?;
+        let (watched, verdict) = watch::watch(ports.lock, stop.clone());
+        ports.lock = Arc::new(watched);
         let once = arguments.once;
         let working = tokio::spawn(async move {
             let chain = Chain::new(ports, settings, dispatch);
@@ -65,7 +69,7 @@ pub(super) fn run(
         print(told, offset, output).await;
         let ended = working.await;
         ended.map_err(|error| Failure::new(Exit::Failed, format!("the chain stopped: {error}")))?;
-        Ok(Exit::Ok)
+        verdict.exit()
     })
 }
 

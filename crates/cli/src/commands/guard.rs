@@ -3,7 +3,11 @@
 //! Every failed step is followed by a new look: a start whose answer got lost shows as a run, and is not
 //! repeated.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use almanack_adapters::{
     clock::{SystemClock, pause},
@@ -174,7 +178,9 @@ fn show(reports: &[Report], output: &mut Output) -> Result<Exit, Failure> {
     let failed = reports
         .iter()
         .filter_map(|report| report.did.as_ref().err());
-    for hint in failed.filter_map(hint) {
+    // Chains of one repository mostly fail for one reason.
+    let hints: BTreeSet<&str> = failed.filter_map(hint).collect();
+    for hint in hints {
         output.note(&format!("hint: {hint}\n"));
     }
     let well = |report: &Report| matches!(report.did, Ok(Did::Nothing | Did::Started));

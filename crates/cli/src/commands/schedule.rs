@@ -28,6 +28,7 @@ use crate::{
 
 mod acts;
 mod backfill;
+mod firings;
 mod list;
 mod plan;
 mod put;
@@ -91,7 +92,7 @@ pub(super) async fn why(
     let at = time(desk, &name, "TIME", &given.time).await?;
     let answer = desk.schedules().why(&name, at).await?;
     if output.json {
-        let row = answer.row.as_ref().map(|row| view::slot(&name, row));
+        let row = answer.row.as_ref().map(view::slot);
         output.value(&json!({
             "schedule": name,
             "at": at,
@@ -125,6 +126,16 @@ fn name(given: &str) -> Result<ScheduleName, Failure> {
     ScheduleName::parse(given).map_err(|unfit| Failure::new(Exit::Usage, unfit.to_string()))
 }
 
+/// A schedule, or what is left of one that was removed: people look at those too.
+async fn load_any(desk: &Desk, name: &ScheduleName) -> Result<Schedule, Failure> {
+    let found = desk
+        .store
+        .load_schedules(std::slice::from_ref(name))
+        .await?;
+    let found = found.into_iter().flatten().next();
+    found.ok_or_else(|| schedules::Error::Unknown { name: name.clone() }.into())
+}
+
 /// A time as people type it; one without a zone is by the schedule's clock.
 async fn time(
     desk: &Desk,
@@ -132,13 +143,7 @@ async fn time(
     what: &str,
     text: &str,
 ) -> Result<Timestamp, Failure> {
-    let found = desk
-        .store
-        .load_schedules(std::slice::from_ref(name))
-        .await?;
-    let Some(schedule) = found.into_iter().flatten().next() else {
-        return Err(schedules::Error::Unknown { name: name.clone() }.into());
-    };
+    let schedule = load_any(desk, name).await?;
     let definition = Definition::from_json(&schedule.definition);
     let tz = definition.map_or_else(|_| "UTC".to_owned(), |definition| definition.tz);
     when::parse_at_in(text, desk.clock.now(), &tz).map_err(|unclear| {

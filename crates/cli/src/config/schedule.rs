@@ -45,6 +45,8 @@ pub(crate) struct FileSchedules {
     pub(crate) problems: Vec<Problem>,
     /// The names of those others, where they have one: they are neither changed nor removed.
     pub(crate) keep: BTreeSet<ScheduleName>,
+    /// Where the kinds of those to be kept stand: whether there is one only the settings know.
+    kinds: BTreeMap<ScheduleName, Range<usize>>,
 }
 
 /// Reads the schedules, and which bytes of the file must not be shown.
@@ -64,7 +66,13 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>, text: &str) -> (FileSchedules, 
                 let what = "this name is taken by a schedule further up";
                 reading.refuse::<()>("name", Complaint::new(what, "give each a name of its own"));
             }
-            Some(wanted) => found.wanted.push(wanted),
+            Some(wanted) => {
+                let place = reading.spans.remove("target.kind");
+                found
+                    .kinds
+                    .extend(place.map(|span| (wanted.name.clone(), span)));
+                found.wanted.push(wanted);
+            }
             None => found.keep.extend(reading.name.take()),
         }
         found.problems.append(&mut reading.problems);

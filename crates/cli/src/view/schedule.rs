@@ -1,17 +1,18 @@
 //! Schedules, their ledgers and their histories as `--json` shows them: the names are the API's.
 
-use almanack_core::plan::{Edit, Schedule, ScheduleName, Slot, State, Verdict, slot_identity};
+use almanack_core::plan::{Edit, Schedule, Slot, State, Verdict};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// One schedule.
-pub(crate) fn schedule(schedule: &Schedule) -> Value {
+/// One schedule, and when it fires next.
+pub(crate) fn schedule(schedule: &Schedule, next_at: Option<Timestamp>) -> Value {
     let mut view = json!({
         "name": schedule.name,
         "origin": schedule.origin.as_str(),
         "state": schedule.state.as_str(),
         "revision": schedule.revision,
         "definition": definition(&schedule.definition),
-        "next_at": schedule.next_at,
+        "next_at": next_at,
         "created_at": schedule.created_at,
         "changed_at": schedule.changed_at,
     });
@@ -39,14 +40,12 @@ pub(crate) fn schedule(schedule: &Schedule) -> Value {
     view
 }
 
-/// One row of a ledger.
-pub(crate) fn slot(name: &ScheduleName, slot: &Slot) -> Value {
+/// One row of a ledger; what became of its firing stands beside it.
+pub(crate) fn slot(slot: &Slot) -> Value {
     let (verdict, reason) = match slot.verdict {
         Verdict::Skipped(reason) => ("skipped", Some(reason.as_str())),
         fired => (fired.as_str(), None),
     };
-    let firing = slot_identity(name, slot.slot_at).ok();
-    let firing = firing.filter(|_| slot.verdict.is_fired());
     json!({
         "slot_at": slot.slot_at,
         "last_at": slot.last_at,
@@ -54,7 +53,6 @@ pub(crate) fn slot(name: &ScheduleName, slot: &Slot) -> Value {
         "verdict": verdict,
         "reason": reason,
         "detail": slot.detail,
-        "firing": firing.map(|identity| identity.subject.to_string()),
         "revision": slot.revision,
         "decided_at": slot.decided_at,
     })

@@ -636,3 +636,28 @@ fn problems_for_programs() {
     {"ok":false,"problems":[{"column":1,"file":"almanack.toml","hint":"did you mean `listen`?","line":2,"message":"unknown key `lisen` in [server]","severity":"error"}],"settings":null}
     "#);
 }
+
+#[test]
+fn a_task_of_a_kind_that_is_not_configured_is_pointed_at() {
+    let home = Home::with(
+        "[kinds.EDITION_RUN]
+url = \"http://127.0.0.1:1/\"
+[[schedule]]
+name = \"edition\"
+expression = \"@daily\"
+target = { type = \"task\", kind = \"EDITION_RNU\", subject = \"edition:{date}\" }
+",
+    );
+    let told = home.run(&["check"]);
+    assert_eq!(told.code, 0, "a warning: {told}");
+    insta::assert_snapshot!(told.notes, @r#"
+    warning: schedule `edition`: kind `EDITION_RNU` is not configured, so every firing would fail
+     --> almanack.toml:6:34
+      |
+    6 | target = { type = "task", kind = "EDITION_RNU", subject = "edition:{date}" }
+      |                                  ^^^^^^^^^^^^^
+      = hint: did you mean `EDITION_RUN`?
+
+    1 warning
+    "#);
+}

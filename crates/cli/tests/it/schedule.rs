@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use crate::harness::{Home, settled};
+use crate::{
+    harness::{Home, settled},
+    process::eventually,
+};
 
 const HOOK: [&str; 2] = ["--target-webhook", "https://example.org/hook"];
 
@@ -42,7 +45,7 @@ fn a_schedule_is_put_changed_and_listed() {
     );
     insta::assert_snapshot!(settled(&changed.expect_data()), @"changed paper: at 00:00 every day (UTC); next at TIME AGO");
     insta::assert_snapshot!(settled(&home.run(&["schedule", "list"]).expect_data()), @"
-    NAME  STATE  WHEN  ZONE  TARGET  NEXT  ORIGIN
+    NAME  STATE  WHEN  ZONE  TARGET  NEXT  ORIGIN  FIRING
     paper  active  @daily  UTC  webhook  TIME  AGO  api
     ");
 }
@@ -85,11 +88,15 @@ fn a_schedule_is_shown_and_removed() {
     removed paper; its history stays
     exit 0
     ");
-    insta::assert_snapshot!(home.run(&["schedule", "show", "paper"]), @"
-    error: no schedule `paper`
-    hint: `almanack schedule list` shows all
-    exit 3
-    ");
+    let shown = home.run(&["schedule", "show", "paper"]).expect_data();
+    let state = shown.lines().nth(1).unwrap();
+    insta::assert_snapshot!(settled(state), @"state  removed at TIME");
+    assert!(shown.contains("it will not fire again"), "{shown}");
+    let slots = home.run(&["schedule", "slots", "paper"]);
+    assert_eq!(slots.code, 0, "{slots}");
+    assert!(slots.notes.starts_with("paper was removed at 2"), "{slots}");
+    let fired = home.run(&["schedule", "fire", "paper"]);
+    assert_eq!(fired.code, 3, "what is gone is only looked at: {fired}");
     insta::assert_snapshot!(home.run(&["schedule", "list"]), @"
     no schedules
     exit 0
@@ -390,8 +397,16 @@ fn a_schedule_of_a_file_is_changed_there() {
     home.run(&["tick"]).expect_data();
     insta::assert_snapshot!(put(&home, "paper", "@daily", &HOOK), @"
     error: schedule `paper` belongs to the configuration file; change it there
+    hint: change its [[schedule]] in the file, or take it out there
     exit 1
     ");
+    insta::assert_snapshot!(home.run(&["schedule", "remove", "paper"]), @"
+    error: schedule `paper` belongs to the configuration file; change it there
+    hint: change its [[schedule]] in the file, or take it out there
+    exit 1
+    ");
+    let left = home.run(&["schedule", "list", "--json"]).expect_json();
+    assert_eq!(left["state"], "active");
 }
 
 #[test]
@@ -413,4 +428,124 @@ fn a_tick_that_finds_nothing_says_so_and_one_without_a_file_removes_nothing() {
     let left = home.run(&["schedule", "list", "--json"]).expect_json();
     assert_eq!(left["name"], "paper");
     assert_eq!(home.run(&["tick", "--budget", "x"]).code, 2);
+}
+
+/// A home whose schedule `touch` has failed: its commands are off.
+async fn with_a_failed_firing() -> Home {
+    let home = Home::new();
+    put(&home, "touch", "@1s", &["--target-command", "/bin/true"]).expect_data();
+    eventually("a slot has fired", async || {
+        home.run(&["tick"]).expect_data();
+        let slots = home.run(&["schedule", "slots", "touch"]).expect_data();
+        (!slots.is_empty()).then_some(())
+    })
+    .await;
+    home
+}
+
+#[tokio::test]
+async fn a_firing_that_failed_is_told_wherever_its_slot_is() {
+    let home = with_a_failed_firing().await;
+    let slots = home.run(&["schedule", "slots", "touch"]).expect_data();
+    assert!(slots.lines().next().unwrap().contains("FIRING"), "{slots}");
+    let failed = "FAIL: ";
+    assert!(slots.contains(failed), "{slots}");
+    let told = home
+        .run(&["schedule", "slots", "touch", "--limit", "1", "--json"])
+        .expect_json();
+    assert_eq!(told["firing"]["status"], "FAIL", "{told}");
+    let detail = told["firing"]["detail"].as_str().unwrap();
+    assert!(detail.contains("command.enabled"), "{told}");
+    assert!(told["firing"]["task_id"].is_i64(), "{told}");
+    for command in [&["schedule", "list"][..], &["schedule", "show", "touch"]] {
+        let told = home.run(command).expect_data();
+        assert!(told.contains(failed), "{told}");
+        let told = home.run(&[command, &["--json"]].concat()).expect_json();
+        let schedule = told.get("schedule").unwrap_or(&told);
+        assert_eq!(schedule["firing"]["status"], "FAIL", "{told}");
+    }
+}
+
+#[test]
+fn a_firing_by_hand_is_told_with_its_state() {
+    let home = Home::new();
+    put(&home, "paper", "@yearly", &HOOK).expect_data();
+    home.run(&["schedule", "fire", "paper"]).expect_data();
+    let told = home
+        .run(&["schedule", "show", "paper", "--json"])
+        .expect_json();
+    assert_eq!(told["schedule"]["firing"]["status"], "INIT", "{told}");
+    let shown = home.run(&["schedule", "show", "paper"]).expect_data();
+    assert!(shown.contains("@manual-"), "{shown}");
+    assert!(shown.contains("INIT"), "{shown}");
+}
+
+#[test]
+fn the_next_time_of_a_paused_schedule_is_behind_its_pause() {
+    let home = Home::new();
+    put(&home, "paper", "@daily", &HOOK).expect_data();
+    let until = ["--until", "2120-01-01T08:00Z"];
+    home.run(&[&["schedule", "pause", "paper"][..], &until].concat())
+        .expect_data();
+    let listed = home.run(&["schedule", "list", "--json"]).expect_json();
+    assert_eq!(listed["next_at"], "2120-01-02T00:00:00Z");
+    let shown = home.run(&["schedule", "show", "paper"]).expect_data();
+    let mut next = shown.lines().filter(|line| line.contains(" +00:00"));
+    assert!(next.next().unwrap().contains("2120-01-02 "), "{shown}");
+    assert_eq!(next.count(), 4, "{shown}");
+}
+
+#[test]
+fn a_pause_without_end_has_no_next_time() {
+    let home = Home::new();
+    put(&home, "paper", "@daily", &HOOK).expect_data();
+    home.run(&["schedule", "pause", "paper"]).expect_data();
+    insta::assert_snapshot!(settled(&home.run(&["schedule", "list"]).expect_data()), @"
+    NAME  STATE  WHEN  ZONE  TARGET  NEXT  ORIGIN  FIRING
+    paper  paused  @daily  UTC  webhook  paused  api
+    ");
+    let shown = home.run(&["schedule", "show", "paper"]).expect_data();
+    let told = "it does not fire until it is resumed";
+    assert!(shown.contains(told), "{shown}");
+    let told = home
+        .run(&["schedule", "show", "paper", "--json"])
+        .expect_json();
+    assert_eq!(told["schedule"]["next_at"], Value::Null);
+    assert_eq!(told["next"], serde_json::json!([]));
+}
+
+#[test]
+fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
+    let home = Home::with("[kinds.EDITION_RUN]\nurl = \"http://127.0.0.1:1/\"\n");
+    let good = ["--target-task", "EDITION_RUN", "edition:{date}"];
+    assert_eq!(put(&home, "a", "@daily", &good).notes, "");
+    let near = ["--target-task", "EDITION_RNU", "edition:{date}"];
+    insta::assert_snapshot!(put(&home, "a", "@daily", &near).notes, @"
+    warning: kind `EDITION_RNU` is not configured, so every firing would fail
+    hint: did you mean `EDITION_RUN`?
+    ");
+    let command = ["--target-command", "/bin/true"];
+    insta::assert_snapshot!(put(&home, "b", "@daily", &command).notes, @"
+    warning: commands are off
+    hint: command.enabled = true lets schedules run programs on this machine
+    ");
+    let on = ["--set", "command.enabled=true"];
+    let on = put(&home, "b", "@daily", &[&command[..], &on].concat());
+    assert_eq!(on.notes, "", "{on}");
+}
+
+#[test]
+fn what_a_target_would_drop_is_refused() {
+    let home = Home::new();
+    insta::assert_snapshot!(put(&home, "x", "@daily", &[&HOOK[..], &["--target-ref", "main"]].concat()), @"
+    error: --target-ref goes with --target-workflow only
+    hint: leave it out, or see `almanack schedule put --help`
+    exit 2
+    ");
+    let input = [&HOOK[..], &["--target-input", "a=b"]].concat();
+    assert_eq!(put(&home, "x", "@daily", &input).code, 2);
+    insta::assert_snapshot!(put(&home, "x", "@daily", &["--target-task", "K", "at {slott}"]), @"
+    error: target.subject: the only placeholders are {slot} and {date}
+    exit 2
+    ");
 }

@@ -67,6 +67,7 @@ fn wrong_arguments_are_exit_code_2_and_leave_the_data_clean() {
         &[],
         &["task", "put", "K", "s"],
         &["task", "list", "--limit", "x"],
+        &["schedule", "slots", "x", "--limit", "0"],
         &["bench", "tasks", "--tasks", "0"],
         &["bench", "tasks", "--clients", "0"],
         &["bench", "tasks", "--far", "-1"],

@@ -89,7 +89,7 @@ fn path_of(unusable: &Unusable) -> &'static str {
         Unusable::Argv => "target.argv",
         Unusable::Timeout => "target.timeout",
         Unusable::Task(Invalid::Kind { .. }) => "target.kind",
-        Unusable::Task(Invalid::Subject { .. }) => "target.subject",
+        Unusable::Placeholder | Unusable::Task(Invalid::Subject { .. }) => "target.subject",
         Unusable::Task(_) => "target",
     }
 }

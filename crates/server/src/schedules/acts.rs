@@ -72,7 +72,7 @@ pub(crate) async fn pause(
     }
     let by = call.asker.name();
     let changed = state.schedules.pause(&name, until, body.note, by).await?;
-    Ok(changed_answer(changed))
+    Ok(changed_answer(&state, changed))
 }
 
 /// Let a paused schedule fire again.
@@ -95,11 +95,11 @@ pub(crate) async fn resume(
 ) -> Result<Response, Problem> {
     call.refuse_key()?;
     let changed = state.schedules.resume(&name, call.asker.name()).await?;
-    Ok(changed_answer(changed))
+    Ok(changed_answer(&state, changed))
 }
 
-fn changed_answer(changed: Changed) -> Response {
-    written(StatusCode::OK, changed.schedule)
+fn changed_answer(state: &AppState, changed: Changed) -> Response {
+    written(state, StatusCode::OK, changed.schedule)
 }
 
 /// How to fire.

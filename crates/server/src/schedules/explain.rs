@@ -38,7 +38,7 @@ pub(crate) struct TimetableView {
     /// When, in words: English, or Chinese where `Accept-Language` prefers it.
     #[schema(example = "at 08:00, Monday to Friday")]
     words: String,
-    /// The coming times, whether or not the schedule is paused.
+    /// The coming times; of a schedule only those at which it fires if nobody does anything.
     next: Vec<TimeView>,
     /// Whether there are no more times than these.
     exhausted: bool,
@@ -72,10 +72,16 @@ pub(crate) struct WarningView {
 }
 
 impl TimetableView {
-    pub(super) fn of(ready: &Ready, from: Timestamp, count: usize, language: Language) -> Self {
+    /// The times from `first` on, and what is worth knowing at `now`.
+    pub(super) fn of(
+        ready: &Ready,
+        (first, now): (Option<Timestamp>, Timestamp),
+        count: usize,
+        language: Language,
+    ) -> Self {
         let zone = ready.zone().time_zone();
         let after = |at: &Timestamp| ready.next_after(*at);
-        let times = std::iter::successors(ready.next_after(from), after);
+        let times = std::iter::successors(first, after);
         let next: Vec<TimeView> = times
             .take(count)
             .map(|at| {
@@ -89,7 +95,7 @@ impl TimetableView {
             exhausted: next.len() < count,
             next,
             warnings: ready
-                .lints(from, ROUND_S)
+                .lints(now, ROUND_S)
                 .into_iter()
                 .map(Into::into)
                 .collect(),
@@ -159,7 +165,8 @@ pub(crate) async fn explain(
     definition.tz = body.tz.unwrap_or(definition.tz);
     let ready = state.schedules.check(&name, definition)?;
     let language = preferred(&call.headers);
-    let view = TimetableView::of(&ready, state.clock.now(), count, language);
+    let now = state.clock.now();
+    let view = TimetableView::of(&ready, (ready.next_after(now), now), count, language);
     Ok(told_in(language, view))
 }
 

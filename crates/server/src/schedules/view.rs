@@ -36,7 +36,8 @@ pub(crate) struct ScheduleView {
     /// When it fires, at what, and by which policies. Absent if this version cannot read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<DefinitionBody>,
-    /// The first slot that has not been decided; null when none is to come.
+    /// When it fires next, if nobody does anything; null when it will not, or not before it is
+    /// resumed.
     #[schema(value_type = Option<String>, format = DateTime)]
     next_at: Option<Timestamp>,
     /// Since when that slot waits for its predecessor to end.
@@ -80,8 +81,9 @@ pub(crate) struct ParkedView {
     reason: String,
 }
 
-impl From<Schedule> for ScheduleView {
-    fn from(schedule: Schedule) -> Self {
+impl ScheduleView {
+    /// A schedule, and when it fires next.
+    pub(super) fn of(schedule: Schedule, next_at: Option<Timestamp>) -> Self {
         let state = schedule.state.as_str();
         let (mut paused, mut parked, mut removed_at) = (None, None, None);
         match schedule.state {
@@ -99,7 +101,7 @@ impl From<Schedule> for ScheduleView {
             removed_at,
             revision: schedule.revision,
             definition: read(&schedule.definition),
-            next_at: schedule.next_at,
+            next_at,
             waits_since: schedule.waits_since,
             last_firing: schedule.last.map(|subject| subject.to_string()),
             created_at: schedule.created_at,

@@ -40,6 +40,14 @@ async fn dp_17_a_pause_says_who_why_and_until_when() {
         Some("\"2\""),
         "already so"
     );
+    assert_eq!(
+        paused.json()["next_at"],
+        "2026-01-05T12:00:00Z",
+        "none fires in the pause"
+    );
+    let shown = world.get(NIGHTLY).await.json();
+    let first = &shown["timetable"]["next"][0]["at"];
+    assert_eq!(first.as_str().unwrap(), "2026-01-05T12:00:00Z", "{shown}");
     world.clock.set(at(2 * HOUR + 60));
     let resumed = act(&world, "resume", "").await.json();
     assert_eq!(

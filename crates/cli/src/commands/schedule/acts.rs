@@ -1,7 +1,7 @@
 //! What is done to a schedule: paused, resumed, removed, fired by hand.
 
 use almanack_core::plan::{Edited, Origin};
-use almanack_engine::schedules::{Changed, Overlapping};
+use almanack_engine::schedules::{Changed, Expected, Overlapping, Writer};
 use serde_json::json;
 
 use super::{Desk, instant, name, next_of, time};
@@ -47,12 +47,16 @@ pub(super) async fn resume(desk: &Desk, given: &str, output: &mut Output) -> Res
 
 pub(super) async fn remove(desk: &Desk, given: &str, output: &mut Output) -> Result<Exit, Failure> {
     let name = name(given)?;
-    let done = desk.schedules().remove(&name, &desk.origin).await?;
-    tell(&done, &format!("removed {name}; its history stays"), output)?;
-    if done.schedule.origin != Origin::Api && !output.json {
-        output.note("warning: it stands in a file; what reads the file next will bring it back\n");
-    }
-    Ok(Exit::Ok)
+    // As over the API: what reads the file next would bring back what stands in it.
+    let writer = Writer {
+        origin: Origin::Api,
+        by: &desk.origin,
+    };
+    let schedules = desk.schedules();
+    let done = schedules
+        .remove_own(&name, writer, Expected::Anything)
+        .await?;
+    tell(&done, &format!("removed {name}; its history stays"), output)
 }
 
 pub(super) async fn fire(
@@ -88,7 +92,9 @@ pub(super) async fn fire(
 pub(super) fn tell(done: &Changed, what: &str, output: &mut Output) -> Result<Exit, Failure> {
     if output.json {
         let edited = done.edited.map(Edited::as_str);
-        output.value(&json!({ "edited": edited, "schedule": view::schedule(&done.schedule) }))?;
+        let next_at = Desk::zones().next_firing(&done.schedule);
+        let schedule = view::schedule(&done.schedule, next_at);
+        output.value(&json!({ "edited": edited, "schedule": schedule }))?;
     } else if done.edited.is_none() {
         output.line(&format!(
             "nothing changed: {} was already so",

@@ -1,12 +1,12 @@
 //! `almanack schedule list`
 
 use almanack_core::{
-    plan::{Definition, Origin, Schedule},
+    plan::{Definition, Origin, Schedule, State},
     store::ScheduleFilter,
 };
 use jiff::Timestamp;
 
-use super::{Desk, all, instant, state_cell};
+use super::{Desk, all, firings::Firings, instant, state_cell};
 use crate::{
     args::ScheduleListArguments,
     failure::{Exit, Failure},
@@ -28,9 +28,13 @@ pub(super) async fn run(
         ..ScheduleFilter::default()
     };
     let found = all(desk, filter).await?;
+    let zones = Desk::zones();
+    let firings = Firings::newest(desk, &found).await?;
     if output.json {
         for schedule in &found {
-            output.value(&view::schedule(schedule))?;
+            let mut told = view::schedule(schedule, zones.next_firing(schedule));
+            told["firing"] = firings.newest_json(schedule);
+            output.value(&told)?;
         }
         return Ok(Exit::Ok);
     }
@@ -39,18 +43,21 @@ pub(super) async fn run(
         return Ok(Exit::Ok);
     }
     let now = desk.clock.now();
-    let rows: Vec<Vec<Cell>> = found.iter().map(|schedule| row(schedule, now)).collect();
+    let row = |schedule| {
+        let next = zones.next_firing(schedule);
+        row(schedule, next, firings.newest_cell(schedule), now)
+    };
+    let rows: Vec<Vec<Cell>> = found.iter().map(row).collect();
     let head = [
-        "NAME", "STATE", "WHEN", "ZONE", "TARGET", "NEXT", "", "ORIGIN",
+        "NAME", "STATE", "WHEN", "ZONE", "TARGET", "NEXT", "", "ORIGIN", "FIRING",
     ];
     output.table(&head, &rows)?;
     Ok(Exit::Ok)
 }
 
-fn row(schedule: &Schedule, now: Timestamp) -> Vec<Cell> {
+fn row(schedule: &Schedule, next: Option<Timestamp>, firing: Cell, now: Timestamp) -> Vec<Cell> {
     let definition = Definition::from_json(&schedule.definition).ok();
     let of = |text: fn(&Definition) -> String| definition.as_ref().map(text).unwrap_or_default();
-    let next = schedule.next_at;
     let relative = next.map(|at| Relative { at, now }.to_string());
     vec![
         Cell::new(schedule.name.as_str()),
@@ -58,8 +65,20 @@ fn row(schedule: &Schedule, now: Timestamp) -> Vec<Cell> {
         Cell::new(of(|it| it.expression.clone())),
         Cell::new(of(|it| it.tz.clone())),
         Cell::new(of(|it| it.target.type_name().to_owned())),
-        Cell::new(next.map_or_else(|| "never".to_owned(), instant)),
+        Cell::new(next.map_or_else(|| none(schedule).to_owned(), instant)),
         Cell::new(relative.unwrap_or_default()),
         Cell::new(schedule.origin.as_str()),
+        firing,
     ]
+}
+
+/// Why no time stands where the next one would.
+fn none(schedule: &Schedule) -> &'static str {
+    match schedule.state {
+        State::Active => "never",
+        // Nobody knows when it is resumed.
+        State::Paused(_) if schedule.next_at.is_some() => "paused",
+        State::Paused(_) => "never",
+        State::Parked { .. } | State::Removed { .. } => "",
+    }
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{Desk, acts::tell, duration, name, next_of, unfit, words};
 use crate::{
     args::{PolicyArguments, SchedulePutArguments},
+    config,
     failure::{Exit, Failure},
     output::Output,
     when,
@@ -25,6 +26,7 @@ pub(super) async fn run(
     let definition = definition(given)?;
     let words = words(&name, &definition);
     let tz = definition.tz.clone();
+    let idle = config::idle_target(&definition.target, &desk.settings);
     let schedules = desk.schedules();
     let put = schedules.put(&name, definition, Origin::Api, &desk.origin);
     let done = put.await.map_err(|error| match error {
@@ -39,7 +41,11 @@ pub(super) async fn run(
         "{done_as} {name}: {words} ({tz}){}",
         next_of(&done.schedule, desk)
     );
-    tell(&done, &told, output)
+    let exit = tell(&done, &told, output)?;
+    if let Some((what, hint)) = idle {
+        output.note(&format!("warning: {what}\nhint: {hint}\n"));
+    }
+    Ok(exit)
 }
 
 fn definition(given: &SchedulePutArguments) -> Result<Definition, Failure> {
@@ -87,6 +93,7 @@ fn target(given: &SchedulePutArguments) -> Result<Value, Failure> {
         .as_deref()
         .map(|text| json_of("--target-payload", text));
     let payload = payload.transpose()?;
+    refuse_strays(given)?;
     let mut target = if let Some(text) = &given.target {
         json_of("--target", text)?
     } else if let Some(url) = &given.target_webhook {
@@ -106,6 +113,21 @@ fn target(given: &SchedulePutArguments) -> Result<Value, Failure> {
         map.insert(key.to_owned(), payload);
     }
     Ok(target)
+}
+
+/// What would be dropped without a word. The parser's own rule does not hold beside the group of
+/// targets.
+fn refuse_strays(given: &SchedulePutArguments) -> Result<(), Failure> {
+    if given.target_workflow.is_some() {
+        return Ok(());
+    }
+    let flag = match (&given.target_ref, given.target_input.is_empty()) {
+        (Some(_), _) => "--target-ref",
+        (None, false) => "--target-input",
+        (None, true) => return Ok(()),
+    };
+    let what = format!("{flag} goes with --target-workflow only");
+    Err(Failure::new(Exit::Usage, what).hint("leave it out, or see `almanack schedule put --help`"))
 }
 
 fn json_of(flag: &str, text: &str) -> Result<Value, Failure> {

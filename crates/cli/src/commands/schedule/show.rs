@@ -10,7 +10,7 @@ use almanack_core::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Desk, instant, name, slots, timetable, words};
+use super::{Desk, firings::Firings, instant, load_any, name, slots, timetable, words};
 use crate::{
     commands::next::ROUND_S,
     failure::{Exit, Failure},
@@ -29,21 +29,27 @@ struct About {
     /// By what it is planned, and whose clock that reads; or why it cannot be.
     rule: Result<(Ready, Arc<Zone>), Unfit>,
     slots: Vec<Slot>,
+    firings: Firings,
     edits: Vec<Edit>,
+    /// When it fires next.
+    next_at: Option<Timestamp>,
     now: Timestamp,
 }
 
 /// Shows a schedule.
 pub(super) async fn run(desk: &Desk, given: &str, output: &mut Output) -> Result<Exit, Failure> {
-    let schedule = desk.schedules().load(&name(given)?).await?;
+    let schedule = load_any(desk, &name(given)?).await?;
     let now = desk.clock.now();
     let newest = LedgerPage {
         before: Timestamp::MAX,
         limit: SLOTS,
     };
+    let slots = desk.store.load_slots(schedule.id, newest).await?;
     let about = About {
         rule: rule(&schedule),
-        slots: desk.store.load_slots(schedule.id, newest).await?,
+        firings: Firings::of_rows(desk, &schedule, &slots).await?,
+        slots,
+        next_at: Desk::zones().next_firing(&schedule),
         edits: desk.store.load_edits(schedule.id, EDITS).await?,
         schedule,
         now,
@@ -64,13 +70,12 @@ fn rule(schedule: &Schedule) -> Result<(Ready, Arc<Zone>), Unfit> {
 }
 
 impl About {
-    /// Its next slots, wherever it stands.
+    /// Its next slots that fire.
     fn next(&self) -> Vec<Timestamp> {
         let Ok((ready, _)) = &self.rule else {
             return Vec::new();
         };
-        let first = self.schedule.next_at;
-        let slots = std::iter::successors(first, |slot| ready.next_after(*slot));
+        let slots = std::iter::successors(self.next_at, |slot| ready.next_after(*slot));
         slots.take(TIMES).collect()
     }
 
@@ -100,11 +105,13 @@ fn json_of(about: &About) -> Value {
     let slots: Vec<Value> = about
         .slots
         .iter()
-        .map(|row| view::slot(name, row))
+        .map(|row| slots::json_of(name, row, &about.firings))
         .collect();
     let edits: Vec<Value> = about.edits.iter().map(view::edit).collect();
+    let mut schedule = view::schedule(&about.schedule, about.next_at);
+    schedule["firing"] = about.firings.newest_json(&about.schedule);
     json!({
-        "schedule": view::schedule(&about.schedule),
+        "schedule": schedule,
         "words": about.words(),
         "next": about.next(),
         "warnings": warnings,
@@ -117,6 +124,9 @@ fn show(about: &About, output: &mut Output) -> Result<(), Failure> {
     let schedule = &about.schedule;
     output.line(schedule.name.as_str())?;
     let mut lines = vec![("state", state(&schedule.state))];
+    if let Some(words) = about.words() {
+        lines.push(("when", words));
+    }
     match &about.rule {
         Ok((ready, _)) => lines.extend(policies(ready, schedule.next_at)),
         Err(unfit) => lines.push(("trouble", unfit.to_string())),
@@ -128,24 +138,19 @@ fn show(about: &About, output: &mut Output) -> Result<(), Failure> {
             format!("for its predecessor, since {}", instant(at)),
         )
     }));
-    lines.extend(
-        schedule
-            .last
-            .as_ref()
-            .map(|it| ("last firing", it.to_string())),
-    );
     lines.push(("origin", schedule.origin.as_str().to_owned()));
     lines.push(("revision", schedule.revision.to_string()));
-    if let Some(words) = about.words() {
-        lines.insert(1, ("when", words));
-    }
     let cells = |(name, text): (&str, String)| vec![faint(name), Cell::new(text)];
-    let rows: Vec<Vec<Cell>> = lines.into_iter().map(cells).collect();
+    let mut rows: Vec<Vec<Cell>> = lines.into_iter().map(cells).collect();
+    if let Some(subject) = &schedule.last {
+        rows.push(vec![faint("last firing"), Cell::new(subject.as_str())]);
+        rows.push(vec![faint(""), about.firings.newest_cell(schedule)]);
+    }
     output.rows(&rows)?;
     show_next(about, output)?;
     if !about.slots.is_empty() {
         output.line("")?;
-        slots::table(&about.slots, output)?;
+        slots::table(&schedule.name, &about.slots, &about.firings, output)?;
     }
     output.line("")?;
     show_edits(&about.edits, output)?;
@@ -232,7 +237,11 @@ fn show_next(about: &About, output: &mut Output) -> Result<(), Failure> {
     let rows: Vec<Vec<Cell>> = about.next().iter().map(row).collect();
     output.line("")?;
     if rows.is_empty() {
-        return output.line("it will not fire again");
+        let waits = matches!(&about.schedule.state, State::Paused(it) if it.until.is_none());
+        return output.line(match about.schedule.next_at {
+            Some(_) if waits => "it does not fire until it is resumed",
+            _ => "it will not fire again",
+        });
     }
     output.table(&["NEXT", "UTC", ""], &rows)
 }

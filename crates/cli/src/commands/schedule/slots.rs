@@ -1,12 +1,13 @@
 //! `almanack schedule slots NAME`: the ledger, newest first.
 
 use almanack_core::{
-    plan::{Slot, Verdict},
+    plan::{ScheduleName, Slot, State, Verdict},
     store::LedgerPage,
 };
 use jiff::Timestamp;
+use serde_json::Value;
 
-use super::{Desk, instant, name};
+use super::{Desk, firings::Firings, instant, load_any, name};
 use crate::{
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
@@ -23,7 +24,7 @@ pub(super) async fn run(
     limit: usize,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let schedule = desk.schedules().load(&name(given)?).await?;
+    let schedule = load_any(desk, &name(given)?).await?;
     let mut rows: Vec<Slot> = Vec::new();
     while rows.len() < limit {
         let page = LedgerPage {
@@ -37,25 +38,46 @@ pub(super) async fn run(
             break;
         }
     }
+    if let State::Removed { since } = &schedule.state {
+        output.note(&format!(
+            "{} was removed at {}\n",
+            schedule.name,
+            instant(*since)
+        ));
+    }
+    let firings = Firings::of_rows(desk, &schedule, &rows).await?;
     if output.json {
         for row in &rows {
-            output.value(&view::slot(&schedule.name, row))?;
+            output.value(&json_of(&schedule.name, row, &firings))?;
         }
     } else if rows.is_empty() {
         output.note("no slot has been decided yet\n");
     } else {
-        table(&rows, output)?;
+        table(&schedule.name, &rows, &firings, output)?;
     }
     Ok(Exit::Ok)
 }
 
 /// Ledger rows for people.
-pub(super) fn table(rows: &[Slot], output: &mut Output) -> Result<(), Failure> {
+pub(super) fn table(
+    name: &ScheduleName,
+    rows: &[Slot],
+    firings: &Firings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let row = |slot| row(slot, firings.cell(name, slot));
     let rows: Vec<Vec<Cell>> = rows.iter().map(row).collect();
-    output.table(&["SLOT", "VERDICT", "LATE", "DETAIL"], &rows)
+    output.table(&["SLOT", "VERDICT", "LATE", "FIRING", "DETAIL"], &rows)
 }
 
-fn row(row: &Slot) -> Vec<Cell> {
+/// A ledger row for programs.
+pub(super) fn json_of(name: &ScheduleName, row: &Slot, firings: &Firings) -> Value {
+    let mut told = view::slot(row);
+    told["firing"] = firings.json(name, row);
+    told
+}
+
+fn row(row: &Slot, firing: Cell) -> Vec<Cell> {
     let ink = match row.verdict {
         Verdict::Fired => Ink::Good,
         Verdict::CaughtUp => Ink::Notable,
@@ -78,6 +100,7 @@ fn row(row: &Slot) -> Vec<Cell> {
         Cell::new(slot),
         Cell::new(verdict).ink(ink),
         Cell::new(when::rounded(late.max(jiff::SignedDuration::ZERO))),
+        firing,
         Cell::new(row.detail.clone().unwrap_or_default()),
     ]
 }

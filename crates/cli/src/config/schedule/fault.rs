@@ -54,7 +54,7 @@ fn part_of_target(unusable: &Unusable) -> &'static str {
         Unusable::Argv => "target.argv",
         Unusable::Timeout => "target.timeout",
         Unusable::Task(Invalid::Kind { .. }) => "target.kind",
-        Unusable::Task(_) => "target.subject",
+        Unusable::Placeholder | Unusable::Task(_) => "target.subject",
     }
 }
 

@@ -1,9 +1,18 @@
 //! Schedules that are good and whose firings would still be given up: this node may not fire at them.
 
-use almanack_core::target::Target;
+use almanack_core::{target::Target, task::Kind};
 use almanack_engine::schedules::Wanted;
 
-use super::super::{report::Problem, settings::Settings};
+use super::{
+    super::{
+        report::{Place, Problem},
+        settings::Settings,
+    },
+    FileSchedules,
+};
+use crate::{suggest, wiring};
+
+const COMMAND_HINT: &str = "command.enabled = true lets schedules run programs on this machine";
 
 /// A warning for each type of target that nobody here fires at.
 pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
@@ -16,11 +25,53 @@ pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
         warnings.extend(told.map(|told| told.hint(hint)));
     }
     if !settings.command.enabled {
-        let hint = "command.enabled = true lets schedules run programs on this machine";
         let told = warning(wanted, command, "command", "commands are off");
-        warnings.extend(told.map(|told| told.hint(hint)));
+        warnings.extend(told.map(|told| told.hint(COMMAND_HINT)));
     }
     warnings
+}
+
+/// [`warnings`], and one for each kind of task in the file that nobody knows how to try.
+pub(crate) fn warnings_of_file(schedules: &FileSchedules, settings: &Settings) -> Vec<Problem> {
+    let mut found = warnings(&schedules.wanted, settings);
+    for wanted in &schedules.wanted {
+        let Some((what, hint)) = unknown_kind(&wanted.definition.target, settings) else {
+            continue;
+        };
+        let place = schedules.kinds.get(&wanted.name).cloned();
+        let what = format!("schedule `{}`: {what}", wanted.name);
+        let problem = Problem::warning(what, place.map(|span| Place::File { span }));
+        found.push(problem.hint(hint));
+    }
+    found
+}
+
+/// What to say about a target that nobody here can fire at, and what to do about it.
+pub(crate) fn of_target(target: &Target, settings: &Settings) -> Option<(String, String)> {
+    match target {
+        Target::Command { .. } if !settings.command.enabled => {
+            Some(("commands are off".to_owned(), COMMAND_HINT.to_owned()))
+        }
+        target => unknown_kind(target, settings),
+    }
+}
+
+fn unknown_kind(target: &Target, settings: &Settings) -> Option<(String, String)> {
+    let Target::Task { kind, .. } = target else {
+        return None;
+    };
+    let known = wiring::kinds(settings).configured;
+    let known: Vec<&str> = known.iter().map(Kind::as_str).collect();
+    if known.contains(&kind.as_str()) {
+        return None;
+    }
+    let what = format!("kind `{kind}` is not configured, so every firing would fail");
+    let near = suggest::nearest(kind, known.iter().copied());
+    let hint = near.map_or_else(
+        || format!("add [kinds.{kind}] with its url"),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Some((what, hint))
 }
 
 fn warning(

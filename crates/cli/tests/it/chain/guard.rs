@@ -123,6 +123,9 @@ async fn a_missing_permission_is_told_with_what_to_write() {
     let ran = guard(&hub, &["--chain", "tick-a"]).await;
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.notes.contains("permissions: actions: write"), "{ran}");
+    let both = guard(&hub, &[]).await;
+    assert_eq!(reports(&both).len(), 2, "{both}");
+    assert_eq!(both.notes.matches("hint: ").count(), 1, "{both}");
 }
 
 async fn hub_at(setup: Setup, clock: Clock) -> (Running, tokio_util::sync::DropGuard) {

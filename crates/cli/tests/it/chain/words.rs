@@ -141,3 +141,31 @@ async fn dp_05_locks_may_live_on_any_git_server() {
         "{a}\n{b}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chain_that_may_not_use_its_locks_fails_at_once() {
+    let (hub, _stop) = hub(setup()).await;
+    let line = "@1s octarine/library poll.yml";
+    let arguments = ["chain", "--self", "tick-a", "--for", "1h", "--round", "1s"];
+    let mut told = Vec::new();
+    for (name, value) in [
+        ("GH_TOKEN", "s-wrong"),
+        ("GITHUB_REPOSITORY", "octo/clcok"),
+        ("GITHUB_SHA", "0000000000000000000000000000000000000000"),
+    ] {
+        let home = home(&environment(&hub, 7), line).set(name, value);
+        let ran = run(home, arguments.map(str::to_owned).into()).await;
+        assert_eq!(ran.code, 1, "{ran}");
+        told.push(ran.notes);
+    }
+    insta::assert_snapshot!(told.join("\n"), @"
+    error: list locks: locks are refused: HTTP 401: Bad credentials
+    hint: GH_TOKEN is not valid; in the workflow: GH_TOKEN: ${{ github.token }}
+
+    error: list locks: locks are refused: HTTP 404: Not Found
+    hint: GITHUB_REPOSITORY is not there, or GH_TOKEN cannot see it; in the workflow: permissions: contents: write
+
+    error: create a lock: locks are refused: HTTP 422: Object does not exist
+    hint: GITHUB_SHA must be a commit of GITHUB_REPOSITORY; GitHub Actions sets both
+    ");
+}

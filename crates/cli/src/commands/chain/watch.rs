@@ -1,0 +1,118 @@
+//! Locks, watched: a chain that may not use its locks fires nothing, however long it works, and whoever
+//! set it up learns of it only if the run fails.
+//!
+//! What is refused before anything has worked is a mistake in the setup: the run stops at once. Later it is
+//! trouble like any other, which may pass; then the last look at the locks decides.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use almanack_core::lock::{Acquired, Error, LockKey, SlotLock};
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::{Exit, Failure};
+
+/// What became of the locks so far.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Whether a list has come.
+    listed: bool,
+    /// Whether an attempt to create a lock was answered.
+    created: bool,
+    /// What stopped the run.
+    refused: Option<String>,
+    /// What went wrong at the last look.
+    trouble: Option<String>,
+}
+
+/// Locks that are watched.
+pub(super) struct Watched {
+    lock: Arc<dyn SlotLock>,
+    seen: Arc<Mutex<Seen>>,
+    stop: CancellationToken,
+}
+
+/// What the run comes to by its locks.
+pub(super) struct Verdict(Arc<Mutex<Seen>>);
+
+/// Watches locks; what must not go on is told by `stop`.
+pub(super) fn watch(lock: Arc<dyn SlotLock>, stop: CancellationToken) -> (Watched, Verdict) {
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let verdict = Verdict(Arc::clone(&seen));
+    (Watched { lock, seen, stop }, verdict)
+}
+
+impl Watched {
+    fn note(&self, note: impl FnOnce(&mut Seen)) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        note(&mut seen);
+        if seen.refused.is_some() {
+            self.stop.cancel();
+        }
+    }
+}
+
+#[async_trait]
+impl SlotLock for Watched {
+    async fn acquire(&self, key: &LockKey) -> Result<Acquired, Error> {
+        let acquired = self.lock.acquire(key).await;
+        self.note(|seen| match &acquired {
+            Ok(_) => seen.created = true,
+            Err(error @ Error::Refused { .. }) if !seen.created => {
+                seen.refused = Some(format!("create a lock: {error}"));
+            }
+            Err(_) => {}
+        });
+        acquired
+    }
+
+    async fn list(&self) -> Result<Vec<LockKey>, Error> {
+        let listed = self.lock.list().await;
+        self.note(|seen| {
+            let error = listed.as_ref().err();
+            seen.trouble = error.map(|error| format!("list locks: {error}"));
+            match error {
+                None => seen.listed = true,
+                Some(Error::Refused { .. }) if !seen.listed => {
+                    seen.refused.clone_from(&seen.trouble);
+                }
+                Some(_) => {}
+            }
+        });
+        listed
+    }
+
+    async fn clean(&self, expired: &[LockKey]) -> Result<(), Error> {
+        self.lock.clean(expired).await
+    }
+}
+
+impl Verdict {
+    /// Whether the run could use its locks.
+    pub(super) fn exit(&self) -> Result<Exit, Failure> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(what) = &seen.refused {
+            return Err(Failure::new(Exit::Failed, what).hint(hint(what)));
+        }
+        match &seen.trouble {
+            Some(what) => Err(Failure::new(Exit::Failed, format!("at the end: {what}"))),
+            None => Ok(Exit::Ok),
+        }
+    }
+}
+
+/// What a person can do about a refusal. The locks' own words carry the status.
+fn hint(what: &str) -> &'static str {
+    if what.contains("HTTP 401") {
+        "GH_TOKEN is not valid; in the workflow: GH_TOKEN: ${{ github.token }}"
+    } else if what.contains("HTTP 403") {
+        "GH_TOKEN may not write tags; in the workflow: permissions: contents: write"
+    } else if what.contains("HTTP 404") {
+        "GITHUB_REPOSITORY is not there, or GH_TOKEN cannot see it; \
+         in the workflow: permissions: contents: write"
+    } else if what.contains("HTTP 422") {
+        "GITHUB_SHA must be a commit of GITHUB_REPOSITORY; GitHub Actions sets both"
+    } else {
+        "the locks are tags, and whoever keeps the chain must be allowed to write them"
+    }
+}

@@ -1,0 +1,151 @@
+//! What became of firings. That a slot has fired says only that its firing was written down; whether
+//! anything came of it stands in the firing's task.
+
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    plan::{DISPATCH, Schedule, ScheduleName, Slot, slot_identity},
+    task::{Identity, Kind, Status, Task},
+};
+use serde_json::{Value, json};
+
+use super::Desk;
+use crate::{
+    failure::Failure,
+    output::{Cell, Ink},
+};
+
+/// Firings asked for at once.
+const BATCH: usize = 500;
+/// How much of a detail stands in a table.
+const DETAIL_CHARS_MAX: usize = 60;
+
+/// The current tasks of firings, by subject.
+pub(super) struct Firings(BTreeMap<String, Task>);
+
+impl Firings {
+    async fn load(desk: &Desk, identities: &[Identity]) -> Result<Self, Failure> {
+        let mut found = BTreeMap::new();
+        for batch in identities.chunks(BATCH) {
+            let tasks = desk.store.load_current(batch).await?;
+            let named = |task: Task| (task.identity.subject.to_string(), task);
+            found.extend(tasks.into_iter().flatten().map(named));
+        }
+        Ok(Self(found))
+    }
+
+    /// Those of ledger rows, and the newest of their schedule.
+    pub(super) async fn of_rows(
+        desk: &Desk,
+        schedule: &Schedule,
+        rows: &[Slot],
+    ) -> Result<Self, Failure> {
+        let of_row = |row: &Slot| identity(&schedule.name, row);
+        let mut asked: Vec<Identity> = rows.iter().filter_map(of_row).collect();
+        asked.extend(last_identity(schedule));
+        Self::load(desk, &asked).await
+    }
+
+    /// The newest of each schedule.
+    pub(super) async fn newest(desk: &Desk, schedules: &[Schedule]) -> Result<Self, Failure> {
+        let asked: Vec<Identity> = schedules.iter().filter_map(last_identity).collect();
+        Self::load(desk, &asked).await
+    }
+
+    /// What became of a row's firing, for people.
+    pub(super) fn cell(&self, name: &ScheduleName, row: &Slot) -> Cell {
+        self.told(identity(name, row))
+    }
+
+    /// What became of a row's firing, for programs.
+    pub(super) fn json(&self, name: &ScheduleName, row: &Slot) -> Value {
+        self.value(identity(name, row))
+    }
+
+    /// What became of the newest, for people.
+    pub(super) fn newest_cell(&self, schedule: &Schedule) -> Cell {
+        self.told(last_identity(schedule))
+    }
+
+    /// What became of the newest, for programs.
+    pub(super) fn newest_json(&self, schedule: &Schedule) -> Value {
+        self.value(last_identity(schedule))
+    }
+
+    fn told(&self, firing: Option<Identity>) -> Cell {
+        let Some(identity) = firing else {
+            return Cell::new("");
+        };
+        match self.0.get(identity.subject.as_str()) {
+            Some(task) => Cell::new(words(task)).ink(ink(task)),
+            None => Cell::new("forgotten").ink(Ink::Faint),
+        }
+    }
+
+    fn value(&self, firing: Option<Identity>) -> Value {
+        let Some(identity) = firing else {
+            return Value::Null;
+        };
+        let task = self.0.get(identity.subject.as_str());
+        json!({
+            "subject": identity.subject.as_str(),
+            "task_id": task.map(|task| task.id.0),
+            "status": task.map(|task| task.status.as_str()),
+            "detail": task.and_then(|task| task.detail.as_deref()),
+        })
+    }
+}
+
+/// The newest firing, of a slot or by hand.
+fn last_identity(schedule: &Schedule) -> Option<Identity> {
+    let subject = schedule.last.clone()?;
+    let kind = Kind::parse(DISPATCH).ok()?;
+    Some(Identity { subject, kind })
+}
+
+/// Only what fired has a firing.
+fn identity(name: &ScheduleName, row: &Slot) -> Option<Identity> {
+    let fired = row.verdict.is_fired();
+    fired.then(|| slot_identity(name, row.slot_at).ok())?
+}
+
+fn words(task: &Task) -> String {
+    let status = task.status.as_str();
+    match &task.detail {
+        Some(detail) if task.status == Status::Fail => format!("{status}: {}", shortened(detail)),
+        _ => status.to_owned(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(DETAIL_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn ink(task: &Task) -> Ink {
+    match task.status {
+        Status::Success => Ink::Good,
+        Status::Fail if !task.is_live() => Ink::Bad,
+        Status::Fail | Status::Running => Ink::Notable,
+        Status::Cancelled => Ink::Faint,
+        Status::Init => Ink::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_detail_is_cut_between_letters() {
+        assert_eq!(shortened("short"), "short");
+        let long = "ä".repeat(DETAIL_CHARS_MAX + 1);
+        let cut = shortened(&long);
+        assert_eq!(cut.chars().count(), DETAIL_CHARS_MAX + 1);
+        assert!(cut.ends_with("ä…"), "{cut}");
+        let just = "ä".repeat(DETAIL_CHARS_MAX);
+        assert_eq!(shortened(&just), just);
+    }
+}
