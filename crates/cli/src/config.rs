@@ -160,7 +160,10 @@ fn read_source(inputs: &Inputs) -> Result<Option<Source>, Problem> {
         Ok(text) => Ok(Some(Source::new(name, text))),
         Err(error) if error.kind() == ErrorKind::NotFound && !asked => Ok(None),
         Err(error) => {
-            let hint = "name the file with --config FILE or ALMANACK_CONFIG";
+            let hint = match inputs.file {
+                Some(_) => "is the name right? it is looked for from the folder you are in",
+                None => "ALMANACK_CONFIG names it: correct that, or give --config FILE",
+            };
             Err(Problem::error(format!("cannot read `{name}`: {error}"), None).hint(hint))
         }
     }

@@ -47,8 +47,9 @@ pub(super) fn run(
     show(&rehearsed, &rehearsal, arguments.limit, output)?;
     let (fired, skipped) = rehearsed.counts();
     let (schedules, period) = (rehearsed.parts.len(), rehearsal_period(&rehearsal));
+    let plural = if schedules == 1 { "" } else { "s" };
     output.note(&format!(
-        "{schedules} schedules, {period}: {fired} fired, {skipped} skipped; simulated in {seconds:.2} s\n"
+        "{schedules} schedule{plural}, {period}: {fired} fired, {skipped} skipped; simulated in {seconds:.2} s\n"
     ));
     Ok(if rehearsed.refused.is_empty() {
         Exit::Ok

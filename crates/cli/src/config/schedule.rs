@@ -30,7 +30,7 @@ use super::{
     value::Complaint,
 };
 use crate::suggest;
-use shape::{Field, SCHEDULE, Shape, TARGET_TYPE, fields_of_target};
+use shape::{Field, SCHEDULE, Shape, TARGET_TYPE_FIELD, fields_of_target};
 
 /// What the tables are called.
 pub(crate) const SCHEDULES: &str = "schedule";
@@ -79,6 +79,10 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>, text: &str) -> (FileSchedules, 
         covered.append(&mut reading.covered);
     }
     (found, covered)
+}
+
+fn is_empty(value: &Spanned<DeValue<'_>>) -> bool {
+    matches!(value.get_ref(), DeValue::String(text) if text.is_empty())
 }
 
 fn at(what: impl Into<String>, span: Range<usize>) -> Problem {
@@ -174,7 +178,7 @@ impl<'a> Reading<'a> {
             self.spans.insert(path.clone(), value.span());
             let found = match field.shape {
                 Shape::Target => self.target(value),
-                shape => self.value(&path, shape, value),
+                _ => self.value(&path, field, value),
             };
             read.extend(found.map(|found| (field.name.to_owned(), found)));
         }
@@ -187,14 +191,22 @@ impl<'a> Reading<'a> {
         read
     }
 
-    fn value(&mut self, path: &str, shape: Shape, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+    fn value(&mut self, path: &str, field: &Field, value: &Spanned<DeValue<'_>>) -> Option<Value> {
         if let DeValue::String(text) = value.get_ref()
             && secret::has_password(text)
         {
             self.cover(value);
         }
-        match shape.read(value) {
+        match field.shape.read(value) {
             Ok(found) => Some(found),
+            // To leave it out, as the general advice is, would not help.
+            Err(complaint) if field.required && is_empty(value) => self.refuse(
+                path,
+                Complaint {
+                    hint: Some(field.example.to_owned()),
+                    ..complaint
+                },
+            ),
             Err(complaint) => self.refuse(path, complaint),
         }
     }
@@ -210,7 +222,7 @@ impl<'a> Reading<'a> {
         };
         self.spans
             .insert("target.type".to_owned(), type_name.span());
-        let type_name = self.value("target.type", TARGET_TYPE, type_name)?;
+        let type_name = self.value("target.type", &TARGET_TYPE_FIELD, type_name)?;
         let fields = fields_of_target(type_name.as_str().unwrap_or_default());
         let mut read = self.fields("target.", table, fields);
         read.insert("type".to_owned(), type_name);

@@ -448,7 +448,7 @@ fn mistakes_outside_the_file_are_shown_where_they_are() {
 fn a_missing_file_that_was_asked_for() {
     insta::assert_snapshot!(Home::new().run(&["check", "--config", "there.toml"]), @"
     error: cannot read `there.toml`: No such file or directory (os error 2)
-     = hint: name the file with --config FILE or ALMANACK_CONFIG
+     = hint: is the name right? it is looked for from the folder you are in
 
     1 error
     exit 2

@@ -79,6 +79,13 @@ fn zone_target_and_policies_are_pointed_at() {
        |         ^
        = hint: did you mean "5s"?
 
+    error: schedule `b`: priority: 11 is out of range
+      --> almanack.toml:14:12
+       |
+    14 | priority = 11
+       |            ^^
+       = hint: write 0 to 9
+
     error: schedule `b`: catch_up: `newest` is not one of "none" or "latest" or "all"
       --> almanack.toml:15:12
        |
@@ -98,7 +105,7 @@ fn zone_target_and_policies_are_pointed_at() {
     26 | overlap = "cancel_running"
        |           ^^^^^^^^^^^^^^^^
 
-    6 errors
+    7 errors
     "#);
 }
 
@@ -263,4 +270,19 @@ fn a_target_that_this_node_may_not_fire_at_is_a_warning() {
         ran.data.contains("github.token") && !ran.data.contains("hunter2"),
         "{ran}"
     );
+}
+
+#[test]
+fn advice_about_a_value_is_about_that_value() {
+    let toml = schedule(&format!(
+        "expression = \"@daily\"\nmax_catch_up = -1\npriority = 10\n{WEBHOOK}"
+    )) + "[[schedule]]\nname = \"a\"\nexpression = \"@daily\"\ntarget = { type = \"task\", kind = \"K\", subject = \"\" }\n";
+    let told = complaint(&toml);
+    let hints = told.lines().filter(|line| line.contains("hint:"));
+    let hints: Vec<&str> = hints.map(str::trim).collect();
+    insta::assert_snapshot!(hints.join("\n"), @r#"
+    = hint: write 1 to 1000
+    = hint: write 0 to 9
+    = hint: for example subject = "edition:{date}"
+    "#);
 }

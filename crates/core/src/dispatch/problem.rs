@@ -38,13 +38,13 @@ pub enum Reason {
     #[error(transparent)]
     Target(#[from] Unusable),
     /// A blank that only people take for one.
-    #[error("only spaces and tabs separate words; this is {}", .found.escape_unicode())]
+    #[error("only spaces and tabs separate words; this is U+{:04X}", u32::from(*.found))]
     Blank {
         /// The character.
         found: char,
     },
     /// A character that nobody sees.
-    #[error("an invisible character, {}, stands here", .found.escape_unicode())]
+    #[error("an invisible character, U+{:04X}, stands here", u32::from(*.found))]
     Invisible {
         /// The character.
         found: char,

@@ -172,15 +172,15 @@ fn dp_01_any_blank_separates_and_lookalikes_are_named() {
 0 8 * * * o/r w.yml ＃ 註釋
 0 8 * * * o/r w\u{200b}.yml
 "), @r"
-    1:10 `_` only spaces and tabs separate words; this is \u{3000}
+    1:10 `_` only spaces and tabs separate words; this is U+3000
       hint: write a space
-    2:10 `_` only spaces and tabs separate words; this is \u{a0}
+    2:10 `_` only spaces and tabs separate words; this is U+00A0
       hint: write a space
     3:1 `＊` `＊` has no meaning in an expression
       hint: write `*`
     4:21 `＃` a comment begins with `#`; this is its full-width twin
       hint: write `#`
-    5:16 `_` an invisible character, \u{200b}, stands here
+    5:16 `_` an invisible character, U+200B, stands here
       hint: remove it
     ");
 }

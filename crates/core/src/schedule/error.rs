@@ -56,7 +56,7 @@ pub enum Problem {
     #[error("six fields begin with the second; a year is the last of seven")]
     YearLast,
     /// A blank that is neither a space nor a tab.
-    #[error("only spaces and tabs separate fields; this is {}", .found.escape_unicode())]
+    #[error("only spaces and tabs separate fields; this is U+{:04X}", u32::from(*.found))]
     Blank {
         /// The character.
         found: char,

@@ -75,10 +75,9 @@ fn row(schedule: &Schedule, next: Option<Timestamp>, firing: Cell, now: Timestam
 /// Why no time stands where the next one would.
 fn none(schedule: &Schedule) -> &'static str {
     match schedule.state {
-        State::Active => "never",
         // Nobody knows when it is resumed.
         State::Paused(_) if schedule.next_at.is_some() => "paused",
-        State::Paused(_) => "never",
+        State::Active | State::Paused(_) => "never",
         State::Parked { .. } | State::Removed { .. } => "",
     }
 }

@@ -1,5 +1,6 @@
 //! What the values of a schedule look like, before anybody asks what they mean.
 
+use almanack_core::plan::MAX_CATCH_UP_MAX;
 use jiff::SignedDuration;
 use serde_json::{Map, Number, Value};
 use toml::{
@@ -27,7 +28,8 @@ pub(super) struct Field {
 pub(super) enum Shape {
     Text,
     Duration,
-    Number,
+    /// A whole number within these bounds.
+    Number(i64, i64),
     Choice(&'static [(&'static str, ())]),
     Texts,
     TextByName,
@@ -38,12 +40,13 @@ pub(super) enum Shape {
 
 pub(super) const TARGET_EXAMPLE: &str =
     "for example target = { type = \"webhook\", url = \"https://example.org/hook\" }";
-pub(super) const TARGET_TYPE: Shape = Shape::Choice(&[
+const TARGET_TYPE: Shape = Shape::Choice(&[
     ("webhook", ()),
     ("workflow", ()),
     ("command", ()),
     ("task", ()),
 ]);
+pub(super) const TARGET_TYPE_FIELD: Field = needed("type", TARGET_TYPE, TARGET_EXAMPLE);
 const CATCH_UP: Shape = Shape::Choice(&[("none", ()), ("latest", ()), ("all", ())]);
 const OVERLAP: Shape = Shape::Choice(&[
     ("skip", ()),
@@ -65,13 +68,13 @@ pub(super) const SCHEDULE: &[Field] = &[
     needed("target", Shape::Target, TARGET_EXAMPLE),
     field("catch_up", CATCH_UP),
     field("grace", Shape::Duration),
-    field("max_catch_up", Shape::Number),
+    field("max_catch_up", Shape::Number(1, MAX_CATCH_UP_MAX as i64)),
     field("catch_up_pace", Shape::Duration),
     field("overlap", OVERLAP),
     field("splay", Shape::Duration),
     field("on_resume", ON_RESUME),
     field("retry_for", Shape::Duration),
-    field("priority", Shape::Number),
+    field("priority", Shape::Number(0, 9)),
 ];
 
 const WEBHOOK: &[Field] = &[
@@ -158,7 +161,7 @@ impl Shape {
                 let found = value::duration(bounds)(&raw)?;
                 Ok(when::show_duration(found).into())
             }
-            Self::Number => Ok(value::count(0..=i64::from(u8::MAX) * 1_000)(&raw)?.into()),
+            Self::Number(from, to) => Ok(value::count(from..=to)(&raw)?.into()),
             Self::Choice(words) => {
                 value::choice(words)(&raw)?;
                 Ok(json_of(given.get_ref()))

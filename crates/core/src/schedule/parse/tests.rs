@@ -65,7 +65,7 @@ fn a_refusal_points_and_offers_a_repair() {
     hint: write minute, hour, day of month, month, day of week
     ");
     insta::assert_snapshot!(refusal("0 9\u{a0}* * *", Mode::Strict), @r#"
-    only spaces and tabs separate fields; this is \u{a0}
+    only spaces and tabs separate fields; this is U+00A0
     0 9 * * *
        ^
     hint: write a space
