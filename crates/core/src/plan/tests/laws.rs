@@ -29,7 +29,7 @@ fn given() -> impl Strategy<Value = Given> {
         overlap,
         prop::sample::select(vec!["skip", "latest"]),
         0..4_u32,
-        prop::option::of(0..7_200_i64),
+        prop::option::of(1..7_200_i64),
         1..20_u32,
     )
         .prop_map(|(catch_up, overlap, on_resume, splay, grace, cap)| {
