@@ -2,7 +2,8 @@
 
 use almanack_core::{
     plan::{
-        Definition, Edit, Facts, Ready, Schedule, ScheduleName, Slot, Verdict, slot_identity, why,
+        Definition, Edit, Facts, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict,
+        slot_identity, why,
     },
     store::LedgerPage,
     task::Task,
@@ -38,7 +39,11 @@ impl Schedules {
         let row = earlier.clone().filter(|row| row.last_at >= at);
         let edits = self.store.load_edits(schedule.id, EDITS_MAX).await?;
         let in_force = in_force(&edits, row.as_ref(), at);
-        let ready = self.rule_of(&schedule, in_force)?;
+        let ready = match self.rule_of(&schedule, in_force) {
+            Ok(ready) => ready,
+            Err(Error::Unfit(unfit)) => return Ok(cannot_be_computed(&schedule, at, &unfit)),
+            Err(error) => return Err(error),
+        };
         let is_slot = ready.matches(at);
         let firing = self.firing_at(&schedule, at).await?;
         let row = row.filter(|_| is_slot);
@@ -96,6 +101,21 @@ impl Schedules {
         let json = edit.map_or(&schedule.definition, |edit| &edit.definition);
         let definition = Definition::from_json(json)?;
         Ok(self.zones.ready(&schedule.name, definition)?)
+    }
+}
+
+/// Whether it is a slot at all is unknown, and why is what the asker needs to hear.
+fn cannot_be_computed(schedule: &Schedule, at: Timestamp, unfit: &Unfit) -> Answer {
+    let since = match &schedule.state {
+        State::Parked { since, .. } => format!("; it has been parked since {since}"),
+        _ => String::new(),
+    };
+    Answer {
+        sentence: format!("{at} is undecided: the schedule cannot be computed ({unfit}){since}."),
+        is_slot: false,
+        verdict: None,
+        row: None,
+        firing: None,
     }
 }
 

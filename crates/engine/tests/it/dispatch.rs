@@ -123,6 +123,14 @@ impl House {
     }
 
     async fn admit(&self, handler: DispatchHandler) -> node::AdmittedNode {
+        self.admit_as(handler, node_settings()).await
+    }
+
+    async fn admit_as(
+        &self,
+        handler: DispatchHandler,
+        settings: NodeSettings,
+    ) -> node::AdmittedNode {
         let kind = Kind::parse(DISPATCH).unwrap();
         let handlers = Handlers::new(Told::handler())
             .with(kind.clone(), Arc::new(handler))
@@ -133,13 +141,6 @@ impl House {
             sleeper: Arc::new(self.time),
             entropy: Arc::new(SeededEntropy::new(1)),
             handlers,
-        };
-        let settings = NodeSettings {
-            name: "node-a".to_owned(),
-            version: "test".to_owned(),
-            lease: almanack_core::lease::LeasePolicy::default(),
-            runner: RunnerSettings::default(),
-            retention: Retention::Keep,
         };
         node::admit(ports, settings).await.unwrap()
     }
@@ -173,6 +174,16 @@ impl Told {
             }
         }
         Arc::new(Quiet)
+    }
+}
+
+fn node_settings() -> NodeSettings {
+    NodeSettings {
+        name: "node-a".to_owned(),
+        version: "test".to_owned(),
+        lease: almanack_core::lease::LeasePolicy::default(),
+        runner: RunnerSettings::default(),
+        retention: Retention::Keep,
     }
 }
 
@@ -493,4 +504,35 @@ async fn a_tick_catches_up_one_after_the_other_within_its_budget() {
     assert!(slots.len() >= 6, "all that were missed: {slots:?}");
     assert_eq!(done_by_it.fired, slots.len() as u64);
     assert!(slots.is_sorted(), "in order: {slots:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_18_targets_that_hang_leave_room_for_everything_else() {
+    let house = House::new();
+    let definition = Definition {
+        overlap: Overlap::Allow,
+        ..Definition::new("@1s", webhook())
+    };
+    house.put(definition).await;
+    let hangs = Told::taking(done(), Duration::from_hours(24));
+    let mut node = node_settings();
+    node.runner.slots = 4;
+    node.runner.limits = [(Kind::parse(DISPATCH).unwrap(), 3)].into();
+    let node = house.admit_as(house.handler(hangs.clone()), node).await;
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run(stop.clone()));
+    pause(Duration::from_mins(1)).await;
+    assert_eq!(hangs.asked().len(), 3, "as many as may hang");
+    let kinds = Kinds {
+        accept_any: true,
+        ..Kinds::default()
+    };
+    let rescheduler = Rescheduler::new(house.store.clone(), Arc::new(house.time), kinds);
+    let put = almanack_testkit::fixture::put("article:1", "ARTICLE_PUBLISH", house.time.now());
+    rescheduler.ask(Request::Put(put), "ada").await.unwrap();
+    pause(Duration::from_secs(1)).await;
+    let article = house.tasks("ARTICLE_PUBLISH").await.remove(0);
+    assert_eq!(article.status, Status::Success);
+    stop.cancel();
+    running.await.unwrap();
 }

@@ -350,6 +350,9 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(desk: Desk) {
         "{:?}",
         parked.state
     );
+    let why = why_of(desk.schedules.why(&name("nightly"), at(2 * HOUR)).await);
+    assert!(why.contains("unknown time zone `Mars/Olympus`"), "{why}");
+    assert!(why.contains("parked since 2026-01-05T09:00:00Z"), "{why}");
     assert_eq!(desk.put(hourly()).await.unwrap(), Some(Edited::Changed));
     let planned = desk.pass_at(at(2 * HOUR)).await;
     assert_eq!(planned.fired, 1, "mended by a change; the other still runs");
