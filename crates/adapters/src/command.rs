@@ -16,11 +16,10 @@ use std::{collections::BTreeMap, io, path::PathBuf, process::ExitStatus, time::D
 use almanack_core::{
     finish::Outcome,
     plan::{Firing, Trigger},
-    target::{Launcher, Target},
+    target::{ELSEWHERE_AFTER, Launcher, Target},
     task::ClaimedTask,
 };
 use async_trait::async_trait;
-use jiff::SignedDuration;
 use rustix::io::Errno;
 use tokio::{
     net::unix::pipe::Receiver,
@@ -39,8 +38,6 @@ const PASSED_THROUGH: [&str; 4] = ["PATH", "HOME", "TZ", "LANG"];
 /// How long we listen for last words once the command has ended. Its group is dead by then; only who
 /// left the group can still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// How soon a command that this node may not run is offered again.
-const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// How commands run.
 #[derive(Debug, Clone)]

@@ -26,6 +26,9 @@ const ARGUMENTS_MAX: usize = 100;
 /// How long a command may run when nobody says otherwise.
 pub const COMMAND_TIMEOUT_DEFAULT: SignedDuration = SignedDuration::from_mins(10);
 
+/// How soon a firing that one node may not make is offered again: another may be allowed to.
+pub const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
+
 /// What a schedule fires at (DP-11).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]

@@ -13,7 +13,7 @@ use almanack_core::{
     reschedule::{Put, Request, Rule},
     schedule::hash_of,
     store::Store,
-    target::{Launcher, Target, task_identity},
+    target::{ELSEWHERE_AFTER, Launcher, Target, task_identity},
     task::{ClaimedTask, PAYLOAD_BYTES_MAX, Payload, Status},
     time::{Clock, LATEST, Sleeper},
 };
@@ -24,9 +24,6 @@ use crate::reschedule::{Error, Rescheduler};
 
 /// How soon a firing that gives way notices that it was cancelled.
 const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
-
-/// How soon a firing that this node may not make is offered again.
-const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// How failed firings wait: windows are short, so waits are.
 const WAITS: Backoff = Backoff {

@@ -8,10 +8,13 @@ use almanack_core::{
     store::{self, ExpiredClaim, Finished, Node},
     time::Clock,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::node::{Holdings, NodeIdentity, NodeSettings, Ports};
+use crate::{
+    node::{Holdings, NodeIdentity, NodeSettings, Ports},
+    wake::later,
+};
 
 /// Expired claims returned in one pass.
 const EXPIRED_MAX: usize = 100;
@@ -175,8 +178,4 @@ impl Keeper {
             );
         }
     }
-}
-
-fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
-    at.saturating_add(by).unwrap_or(Timestamp::MAX)
 }

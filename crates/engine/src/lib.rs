@@ -24,4 +24,5 @@ pub mod schedules;
 pub mod tally;
 pub mod tick;
 pub mod trust;
+mod wake;
 pub mod zones;

@@ -14,15 +14,19 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     plan::{Look, Overlap, Ready, Schedule, ScheduleId, ScheduleWrite, State, Verdict, plan},
-    store::{self, Applied, DueSchedules, Nudges, Store},
-    task::{Identity, Kind, Task},
+    store::{self, Applied, DueSchedules, Store},
+    task::{Identity, Task},
     time::{Clock, Sleeper},
 };
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::{tally::Tally, zones::Zones};
+use crate::{
+    tally::Tally,
+    wake::{earlier_hint, later},
+    zones::Zones,
+};
 
 pub(crate) use write::{edit, write_of, write_plan};
 
@@ -177,7 +181,8 @@ impl Planner {
 
     /// The newest firing of each schedule, where it matters and has not ended.
     async fn load_running(&self, schedules: &[Schedule]) -> store::Result<Vec<Option<Task>>> {
-        let identities: Vec<Identity> = schedules.iter().filter_map(last_firing).collect();
+        let identities: Vec<Identity> =
+            schedules.iter().filter_map(Schedule::last_firing).collect();
         if identities.is_empty() {
             return Ok(vec![None; schedules.len()]);
         }
@@ -185,7 +190,7 @@ impl Planner {
         Ok(schedules
             .iter()
             .map(|schedule| {
-                let task = last_firing(schedule).and_then(|_| tasks.next().flatten());
+                let task = schedule.last_firing().and_then(|_| tasks.next().flatten());
                 task.filter(Task::is_live)
             })
             .collect())
@@ -287,13 +292,6 @@ fn unpark(schedule: &Schedule, now: Timestamp) -> Option<Schedule> {
     }
 }
 
-/// The identity of a schedule's newest firing.
-pub(crate) fn last_firing(schedule: &Schedule) -> Option<Identity> {
-    let subject = schedule.last.clone()?;
-    let kind = Kind::parse(almanack_core::plan::DISPATCH).ok()?;
-    Some(Identity { subject, kind })
-}
-
 fn count(write: &ScheduleWrite, planned: &mut Planned) {
     for slot in &write.slots {
         let verdict = slot.verdict.as_str();
@@ -317,13 +315,4 @@ fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
         (Some(a), Some(b)) => Some(a.min(b)),
         (one, other) => one.or(other),
     }
-}
-
-/// Waits for a hint that is worth waking up for.
-async fn earlier_hint(nudges: &mut dyn Nudges, wake_at: Timestamp) {
-    while nudges.next().await >= wake_at {}
-}
-
-fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
-    at.saturating_add(by).unwrap_or(Timestamp::MAX)
 }

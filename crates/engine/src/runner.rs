@@ -14,7 +14,7 @@ use almanack_core::{
     backoff::Backoff,
     finish::Outcome,
     lease::LeasePolicy,
-    store::{self, ClaimId, ClaimRequest, Claimed, Nudges},
+    store::{self, ClaimId, ClaimRequest, Claimed},
     task::Kind,
     time::Clock,
 };
@@ -28,6 +28,7 @@ use crate::{
         running::Running,
     },
     trust::Trust,
+    wake::{earlier_hint, later},
 };
 
 /// After a claim found nothing although something is due: another node is taking it right now, so
@@ -321,13 +322,4 @@ impl Shift<'_> {
             tracing::info!(tasks = handed_back, "handed back what did not end in time");
         }
     }
-}
-
-/// Waits for a hint that is worth waking up for.
-async fn earlier_hint(nudges: &mut dyn Nudges, wake_at: Timestamp) {
-    while nudges.next().await >= wake_at {}
-}
-
-fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
-    at.saturating_add(by).unwrap_or(Timestamp::MAX)
 }

@@ -27,7 +27,7 @@ use almanack_core::{
 use jiff::Timestamp;
 
 use crate::{
-    planner::{edit, last_firing, write_of},
+    planner::{edit, write_of},
     zones::Zones,
 };
 
@@ -267,7 +267,7 @@ impl Schedules {
 
     /// The newest firing, if it has not ended and that matters.
     async fn running(&self, schedule: &Schedule, ready: &Ready) -> Result<Option<Task>, Error> {
-        let Some(identity) = last_firing(schedule) else {
+        let Some(identity) = schedule.last_firing() else {
             return Ok(None);
         };
         if ready.definition.overlap == Overlap::Allow {

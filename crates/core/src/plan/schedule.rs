@@ -7,13 +7,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::definition::ScheduleName;
+use super::{definition::ScheduleName, firing::DISPATCH, ledger::Slot};
 use crate::{
     reschedule::Change,
-    task::{NewTask, Subject},
+    task::{Identity, Kind, NewTask, Subject},
 };
-
-use super::ledger::Slot;
 
 /// Number of a schedule, given by the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -126,6 +124,15 @@ pub struct Schedule {
     pub created_at: Timestamp,
     /// When a person last changed it.
     pub changed_at: Timestamp,
+}
+
+impl Schedule {
+    /// The identity of its newest firing, of a slot or by hand.
+    pub fn last_firing(&self) -> Option<Identity> {
+        let subject = self.last.clone()?;
+        let kind = Kind::parse(DISPATCH).ok()?;
+        Some(Identity { subject, kind })
+    }
 }
 
 /// What a person (or a file that a person wrote) did to a schedule.

@@ -1,52 +1,16 @@
 //! What `why` and a backfill say about slots that retention has forgotten, on both databases.
 
-use std::sync::Arc;
-
 use almanack_core::{
     backoff::Backoff,
     finish::{Finish, Outcome, finish},
-    plan::{Definition, Origin, ScheduleName},
-    store::Store,
-    target::Target,
+    plan::Definition,
     task::TaskId,
 };
-use almanack_engine::{
-    planner::Planner,
-    schedules::{Backfill, Error, Schedules},
-    zones::Zones,
-};
-use almanack_store::{postgres::PostgresStore, sqlite::SqliteStore};
-use almanack_testkit::{
-    clock::ManualClock,
-    fixture::{START, at, claim_request},
-    postgres::Schema,
-};
+use almanack_engine::schedules::{Backfill, Error};
+use almanack_testkit::fixture::{at, claim_request};
 use jiff::{SignedDuration, Timestamp};
 
-/// Every rule becomes a test on each database.
-macro_rules! on_both {
-    ($($rule:ident),* $(,)?) => {
-        mod sqlite {
-            $(
-                #[tokio::test]
-                async fn $rule() {
-                    let store = super::SqliteStore::in_memory().unwrap();
-                    super::$rule(super::Desk::on(std::sync::Arc::new(store))).await;
-                }
-            )*
-        }
-        mod postgres {
-            $(
-                #[tokio::test]
-                async fn $rule() {
-                    let schema = super::Schema::create().await;
-                    let store = super::PostgresStore::connect(schema.url()).await.unwrap();
-                    super::$rule(super::Desk::on(std::sync::Arc::new(store))).await;
-                }
-            )*
-        }
-    };
-}
+use crate::desk::{Desk, HOUR, hourly, on_both};
 
 on_both!(
     dp_16_a_slot_that_retention_forgot_is_not_called_undecided,
@@ -56,36 +20,13 @@ on_both!(
     a_backfill_fires_what_never_was_decided,
 );
 
-const HOUR: i64 = 3_600;
-
-struct Desk {
-    store: Arc<dyn Store>,
-    clock: Arc<ManualClock>,
-    planner: Planner,
-    schedules: Schedules,
-    nightly: ScheduleName,
-}
-
 impl Desk {
-    fn on(store: Arc<dyn Store>) -> Self {
-        let clock = Arc::new(ManualClock::at(START));
-        let zones = Arc::new(Zones::default());
-        Self {
-            planner: Planner::new(store.clone(), clock.clone(), zones.clone()),
-            schedules: Schedules::new(store.clone(), clock.clone(), zones),
-            store,
-            clock,
-            nightly: ScheduleName::parse("nightly").unwrap(),
-        }
-    }
-
-    async fn put(&self, expression: &str) {
-        let url = "https://example.org/hook".to_owned();
-        let definition = Definition::new(expression, Target::Webhook { url, body: None });
-        let put = self
-            .schedules
-            .put(&self.nightly, definition, Origin::Api, "ada");
-        put.await.unwrap();
+    async fn put_by(&self, expression: &str) {
+        let definition = Definition {
+            expression: expression.to_owned(),
+            ..hourly()
+        };
+        self.put(definition).await.unwrap();
     }
 
     /// Plans at the given hours, and lets what fired end at once.
@@ -126,7 +67,7 @@ impl Desk {
 }
 
 async fn dp_16_a_slot_that_retention_forgot_is_not_called_undecided(desk: Desk) {
-    desk.put("0 * * * *").await;
+    desk.put_by("0 * * * *").await;
     desk.live_through(1..=6).await;
     desk.forget(at(4 * HOUR)).await;
     let forgotten = "2026-01-05T10:00:00Z was decided, but what became of it is no longer kept.";
@@ -143,11 +84,11 @@ async fn dp_16_a_slot_that_retention_forgot_is_not_called_undecided(desk: Desk) 
 }
 
 async fn dp_16_while_a_schedule_was_removed_it_had_no_slots(desk: Desk) {
-    desk.put("0 * * * *").await;
+    desk.put_by("0 * * * *").await;
     desk.live_through(1..=2).await;
     desk.schedules.remove(&desk.nightly, "ada").await.unwrap();
     desk.clock.set(at(5 * HOUR));
-    desk.put("0 * * * *").await;
+    desk.put_by("0 * * * *").await;
     desk.live_through(6..=7).await;
     let gone = "did not fire: the schedule had been removed at 2026-01-05T10:00:00Z.";
     for hour in [3, 5] {
@@ -165,7 +106,7 @@ async fn dp_16_while_a_schedule_was_removed_it_had_no_slots(desk: Desk) {
 }
 
 async fn dp_16_a_slot_from_before_the_schedule_may_have_been_fired_by_hand(desk: Desk) {
-    desk.put("0 * * * *").await;
+    desk.put_by("0 * * * *").await;
     let told = desk.why(-2).await;
     assert!(
         told.contains("did not fire: the schedule was first written"),
@@ -180,7 +121,7 @@ async fn dp_16_a_slot_from_before_the_schedule_may_have_been_fired_by_hand(desk:
 }
 
 async fn a_backfill_does_not_fire_again_what_is_forgotten(desk: Desk) {
-    desk.put("0 * * * *").await;
+    desk.put_by("0 * * * *").await;
     desk.live_through(1..=6).await;
     desk.forget(at(4 * HOUR)).await;
     let refused = desk.backfill(1, 6).await.unwrap_err();
@@ -208,9 +149,9 @@ async fn a_backfill_does_not_fire_again_what_is_forgotten(desk: Desk) {
 }
 
 async fn a_backfill_fires_what_never_was_decided(desk: Desk) {
-    desk.put("0 0 1 1 *").await;
+    desk.put_by("0 0 1 1 *").await;
     desk.clock.set(at(3 * HOUR));
-    desk.put("0 * * * *").await;
+    desk.put_by("0 * * * *").await;
     desk.live_through(4..=5).await;
     assert_eq!(
         desk.backfill(1, 4).await.unwrap(),

@@ -6,6 +6,7 @@
 )]
 
 mod chain;
+mod desk;
 mod dispatch;
 mod forgotten;
 mod lock;

@@ -6,47 +6,18 @@ use almanack_core::{
     plan::{
         Definition, Edited, Firing, Origin, Overlap, ScheduleName, Slot, State, Trigger, Verdict,
     },
-    store::{LedgerPage, Store, TaskFilter},
-    target::Target,
+    store::{LedgerPage, TaskFilter},
     task::{Status, Task},
 };
 use almanack_engine::{
     planner::{Planned, Planner},
-    schedules::{Backfill, Error, Overlapping, Schedules, Wanted},
+    schedules::{Backfill, Error, Overlapping, Wanted},
     zones::Zones,
 };
-use almanack_store::{postgres::PostgresStore, sqlite::SqliteStore};
-use almanack_testkit::{
-    clock::ManualClock,
-    fixture::{START, at, claim_request},
-    postgres::Schema,
-};
+use almanack_testkit::fixture::{START, at, claim_request};
 use jiff::{SignedDuration, Timestamp};
 
-/// Every rule becomes a test on each database.
-macro_rules! on_both {
-    ($($rule:ident),* $(,)?) => {
-        mod sqlite {
-            $(
-                #[tokio::test]
-                async fn $rule() {
-                    let store = super::SqliteStore::in_memory().unwrap();
-                    super::$rule(super::Desk::on(std::sync::Arc::new(store))).await;
-                }
-            )*
-        }
-        mod postgres {
-            $(
-                #[tokio::test]
-                async fn $rule() {
-                    let schema = super::Schema::create().await;
-                    let store = super::PostgresStore::connect(schema.url()).await.unwrap();
-                    super::$rule(super::Desk::on(std::sync::Arc::new(store))).await;
-                }
-            )*
-        }
-    };
-}
+use crate::desk::{Desk, HOUR, hourly, on_both};
 
 on_both!(
     dp_17_a_pause_of_very_many_slots_ends_when_it_is_told_to,
@@ -67,40 +38,11 @@ on_both!(
     dp_05_a_slower_clock_does_not_decide_a_slot_again,
 );
 
-struct Desk {
-    store: Arc<dyn Store>,
-    clock: Arc<ManualClock>,
-    planner: Planner,
-    schedules: Schedules,
-}
-
 fn name(text: &str) -> ScheduleName {
     ScheduleName::parse(text).unwrap()
 }
 
-fn hourly() -> Definition {
-    let url = "https://example.org/hook".to_owned();
-    Definition::new("0 * * * *", Target::Webhook { url, body: None })
-}
-
 impl Desk {
-    fn on(store: Arc<dyn Store>) -> Self {
-        let clock = Arc::new(ManualClock::at(START));
-        let zones = Arc::new(Zones::default());
-        Self {
-            planner: Planner::new(store.clone(), clock.clone(), zones.clone()),
-            schedules: Schedules::new(store.clone(), clock.clone(), zones),
-            store,
-            clock,
-        }
-    }
-
-    async fn put(&self, definition: Definition) -> Result<Option<Edited>, Error> {
-        let nightly = name("nightly");
-        let put = self.schedules.put(&nightly, definition, Origin::Api, "ada");
-        Ok(put.await?.edited)
-    }
-
     async fn pass_at(&self, now: Timestamp) -> Planned {
         self.clock.set(now);
         self.planner.pass().await.unwrap()
@@ -135,8 +77,6 @@ fn tell(row: &Slot) -> String {
         slots => format!("{clock} {} x{slots}", row.verdict.as_str()),
     }
 }
-
-const HOUR: i64 = 3_600;
 
 async fn dp_05_a_slot_fires_once_however_many_planners_look(desk: Desk) {
     desk.put(hourly()).await.unwrap();

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{
-    plan::{DISPATCH, Schedule, ScheduleName, Slot, slot_identity},
-    task::{Identity, Kind, Status, Task},
+    plan::{Schedule, ScheduleName, Slot, slot_identity},
+    task::{Identity, Status, Task},
 };
 use serde_json::{Value, json};
 
@@ -42,13 +42,13 @@ impl Firings {
     ) -> Result<Self, Failure> {
         let of_row = |row: &Slot| identity(&schedule.name, row);
         let mut asked: Vec<Identity> = rows.iter().filter_map(of_row).collect();
-        asked.extend(last_identity(schedule));
+        asked.extend(schedule.last_firing());
         Self::load(desk, &asked).await
     }
 
     /// The newest of each schedule.
     pub(super) async fn newest(desk: &Desk, schedules: &[Schedule]) -> Result<Self, Failure> {
-        let asked: Vec<Identity> = schedules.iter().filter_map(last_identity).collect();
+        let asked: Vec<Identity> = schedules.iter().filter_map(Schedule::last_firing).collect();
         Self::load(desk, &asked).await
     }
 
@@ -64,12 +64,12 @@ impl Firings {
 
     /// What became of the newest, for people.
     pub(super) fn newest_cell(&self, schedule: &Schedule) -> Cell {
-        self.told(last_identity(schedule))
+        self.told(schedule.last_firing())
     }
 
     /// What became of the newest, for programs.
     pub(super) fn newest_json(&self, schedule: &Schedule) -> Value {
-        self.value(last_identity(schedule))
+        self.value(schedule.last_firing())
     }
 
     fn told(&self, firing: Option<Identity>) -> Cell {
@@ -94,13 +94,6 @@ impl Firings {
             "detail": task.and_then(|task| task.detail.as_deref()),
         })
     }
-}
-
-/// The newest firing, of a slot or by hand.
-fn last_identity(schedule: &Schedule) -> Option<Identity> {
-    let subject = schedule.last.clone()?;
-    let kind = Kind::parse(DISPATCH).ok()?;
-    Some(Identity { subject, kind })
 }
 
 /// Only what fired has a firing.
