@@ -32,7 +32,7 @@ use crate::{
     config::{
         Settings,
         secret::without_password,
-        settings::{Database, Durability},
+        settings::{Database, Durability, KindSettings},
     },
     failure::{Exit, Failure},
 };
@@ -151,21 +151,13 @@ pub(crate) fn ports(
 
 /// What a node is told about itself.
 pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
-    let limits = settings.kinds.iter();
-    let limits = limits.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
-    let mut limits: BTreeMap<Kind, usize> = limits.collect();
-    // Targets that hang must not take what everything else needs (DP-18).
-    if let Ok(dispatch) = Kind::parse(DISPATCH) {
-        let most = (settings.node.slots * 3 / 4).max(1);
-        limits.entry(dispatch).or_insert(most);
-    }
     NodeSettings {
         name,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lease: settings.node.lease_policy(),
         runner: RunnerSettings {
             slots: settings.node.slots,
-            limits,
+            limits: limits(&settings.kinds, settings.node.slots),
             backoff: settings.retry,
             drain: settings.node.drain,
             ..RunnerSettings::default()
@@ -175,6 +167,18 @@ pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
             None => retention::Retention::Keep,
         },
     }
+}
+
+/// How many attempts of which kind a node with so many slots may run at once. Targets that hang must not
+/// take what everything else needs (DP-18).
+fn limits(kinds: &BTreeMap<Kind, KindSettings>, slots: usize) -> BTreeMap<Kind, usize> {
+    let limited = kinds.iter();
+    let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
+    let mut limits: BTreeMap<Kind, usize> = limited.collect();
+    if let Ok(dispatch) = Kind::parse(DISPATCH) {
+        limits.entry(dispatch).or_insert((slots * 3 / 4).max(1));
+    }
+    limits
 }
 
 /// Who makes the calls to business services.
@@ -208,4 +212,18 @@ pub(crate) fn callback_handler(
 /// Settings bound timeouts from below, so none is negative.
 fn timeout(setting: SignedDuration) -> Duration {
     setting.unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dp_18_firings_leave_a_quarter_of_a_node_to_everything_else() {
+        let dispatch = Kind::parse(DISPATCH).unwrap();
+        for (slots, firings) in [(64, 48), (4, 3), (1, 1)] {
+            let limits = limits(&BTreeMap::new(), slots);
+            assert_eq!(limits.get(&dispatch), Some(&firings), "of {slots}");
+        }
+    }
 }

@@ -23,7 +23,6 @@ on_both!(
     dp_17_a_pause_of_very_many_slots_ends_when_it_is_told_to,
     dp_16_a_parked_schedule_goes_on_where_it_stopped,
     dp_17_a_pause_that_cannot_be_computed_stays_a_pause,
-    what_two_nodes_remove_is_removed,
     a_forced_firing_does_not_hide_the_one_that_runs,
     dp_05_a_slot_fires_once_however_many_planners_look,
     dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger,
@@ -460,19 +459,6 @@ async fn dp_17_a_pause_that_cannot_be_computed_stays_a_pause(desk: Desk) {
     rewrite(&desk, "Mars/Olympus", "UTC").await;
     desk.pass_at(at(3 * HOUR)).await;
     assert_eq!(desk.ledger().await, ["09:00 paused x2", "11:00 fired"]);
-}
-
-async fn what_two_nodes_remove_is_removed(desk: Desk) {
-    let wanted = vec![Wanted {
-        name: name("nightly"),
-        definition: hourly(),
-    }];
-    let nobody = BTreeSet::new();
-    let sync = |wanted| desk.schedules.sync(Origin::File, wanted, &nobody, "file");
-    sync(wanted).await.unwrap();
-    let (one, two) = tokio::join!(sync(Vec::new()), sync(Vec::new()));
-    let removed = one.unwrap().removed.len() + two.unwrap().removed.len();
-    assert_eq!(removed, 1, "neither fails, and one has done it");
 }
 
 async fn a_forced_firing_does_not_hide_the_one_that_runs(desk: Desk) {

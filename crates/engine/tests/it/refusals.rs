@@ -1,16 +1,24 @@
-//! A store that refuses: one schedule alone, or everything for a moment (DP-18).
+//! A store that refuses: one schedule alone, everything for a moment, or because another node was faster
+//! (DP-18).
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use almanack_core::{
-    plan::{Definition, Origin, ScheduleName, ScheduleWrite},
+    plan::{Definition, Origin, ScheduleName, ScheduleWrite, State},
     store::{Applied, Error, Result, Store},
     target::Target,
 };
-use almanack_engine::{planner::Planner, schedules::Schedules, zones::Zones};
+use almanack_engine::{
+    planner::Planner,
+    schedules::{Schedules, Wanted},
+    zones::Zones,
+};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -112,5 +120,44 @@ async fn dp_18_a_schedule_that_the_store_refuses_is_set_aside_alone() {
     assert!(
         desk.fired_at(71).await.unwrap() > 2,
         "and then looked at again"
+    );
+}
+
+/// Another node removes whatever this one is about to remove.
+struct FasterRemover;
+
+#[async_trait]
+impl Layer for FasterRemover {
+    async fn write_schedules(
+        &self,
+        below: &dyn Store,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Vec<Applied>> {
+        let removes = |write: &ScheduleWrite| matches!(write.schedule.state, State::Removed { .. });
+        if writes.iter().any(removes) {
+            below.write_schedules(writes.clone()).await?;
+        }
+        below.write_schedules(writes).await
+    }
+}
+
+#[tokio::test]
+async fn a_schedule_that_another_node_removes_first_is_no_trouble() {
+    let below = Arc::new(SqliteStore::in_memory().unwrap());
+    let store = Layered::over(below, FasterRemover);
+    let clock = Arc::new(ManualClock::at(START));
+    let schedules = Schedules::new(store, clock, Arc::new(Zones::default()));
+    let wanted = Wanted {
+        name: ScheduleName::parse("a").unwrap(),
+        definition: crate::desk::hourly(),
+    };
+    let nobody = BTreeSet::new();
+    let sync = |wanted| schedules.sync(Origin::File, wanted, &nobody, "file");
+    assert_eq!(sync(vec![wanted]).await.unwrap().created.len(), 1);
+    let synced = sync(Vec::new()).await.unwrap();
+    assert_eq!(
+        synced.removed,
+        [],
+        "the other one did it, and nothing fails"
     );
 }
