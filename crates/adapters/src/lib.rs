@@ -8,6 +8,7 @@ pub mod clock;
 pub mod command;
 pub mod entropy;
 pub mod github;
+pub mod http;
 mod launcher;
 pub mod lock;
 mod process;

@@ -1,7 +1,7 @@
 //! Ranges: which addresses are not public, and what to call them.
 //!
 //! From the special-purpose registries of IANA. IPv6 is closed by default: public addresses are those of
-//! 2000::/3 that are not named here, so a range that is assigned one day is refused until somebody looks.
+//! `2000::/3` that are not named here, so a range that is assigned one day is refused until somebody looks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -20,7 +20,7 @@ const PROTOCOL: &str = "an address with a special purpose";
 const TRANSLATED: &str = "an address with an IPv4 address inside";
 
 const V4: &[Range<Ipv4Addr>] = &[
-    (Ipv4Addr::new(0, 0, 0, 0), 8, UNSPECIFIED),
+    (Ipv4Addr::UNSPECIFIED, 8, UNSPECIFIED),
     (Ipv4Addr::new(10, 0, 0, 0), 8, PRIVATE),
     (
         Ipv4Addr::new(100, 64, 0, 0),
