@@ -13,68 +13,45 @@ fn ss_12_a_publishers_wishes_are_floors_with_a_cap() {
         fresh_for: Some(seconds),
         ..Hints::default()
     };
+    let every = |seconds| Hints {
+        every: Some(seconds),
+        ..fresh(60)
+    };
+    let skips = |skip_hours, skip_days| Hints {
+        skip_hours,
+        skip_days,
+        ..Hints::default()
+    };
+    let soon = "2026-03-02T10:15:00Z";
     let rows = [
         // (why, hints, policy's choice, what is left of it)
+        ("no wish", Hints::default(), soon, soon),
+        ("puts it off", fresh(3600), soon, "2026-03-02T11:00:00Z"),
+        ("never hurries", fresh(60), soon, soon),
         (
-            "no wish",
-            Hints::default(),
-            "2026-03-02T10:15:00Z",
-            "2026-03-02T10:15:00Z",
+            "ttl counts as much",
+            every(7200),
+            soon,
+            "2026-03-02T12:00:00Z",
         ),
+        ("no year", fresh(31_536_000), soon, "2026-03-03T10:00:00Z"),
         (
-            "a floor puts it off",
-            fresh(3600),
-            "2026-03-02T10:15:00Z",
-            "2026-03-02T11:00:00Z",
+            "skipped hours, to the minute",
+            skips(0b1100 << 8, 0),
+            soon,
+            "2026-03-02T12:00:00Z",
         ),
+        // Tuesday is skipped, but no longer than a day after the last look.
         (
-            "a floor never hurries",
-            fresh(60),
-            "2026-03-02T10:15:00Z",
-            "2026-03-02T10:15:00Z",
-        ),
-        (
-            "a year is not believed",
-            fresh(31_536_000),
-            "2026-03-02T10:15:00Z",
+            "a skipped day",
+            skips(0, 0b10),
+            "2026-03-03T01:00:00Z",
             "2026-03-03T10:00:00Z",
         ),
         (
-            "ttl counts as much",
-            Hints {
-                fresh_for: Some(60),
-                every: Some(7200),
-                ..Hints::default()
-            },
-            "2026-03-02T10:15:00Z",
-            "2026-03-02T12:00:00Z",
-        ),
-        (
-            "skipped hours are waited out, to the minute",
-            Hints {
-                skip_hours: 0b1100 << 8,
-                ..Hints::default()
-            },
-            "2026-03-02T10:15:00Z",
-            "2026-03-02T12:00:00Z",
-        ),
-        (
-            "a skipped day too",
-            Hints {
-                skip_days: 0b10,
-                ..Hints::default()
-            },
-            "2026-03-03T01:00:00Z",
-            "2026-03-03T10:00:00Z", // but no longer than a day after the last look
-        ),
-        (
-            "who skips everything is asked daily",
-            Hints {
-                skip_hours: u32::MAX,
-                skip_days: u32::MAX,
-                ..Hints::default()
-            },
-            "2026-03-02T10:15:00Z",
+            "who skips all is asked daily",
+            skips(u32::MAX, u32::MAX),
+            soon,
             "2026-03-03T10:00:00Z",
         ),
     ];

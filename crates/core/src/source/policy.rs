@@ -1,0 +1,3 @@
+//! When to look next.
+
+pub mod cadence;
