@@ -217,7 +217,7 @@ fn after(
 
 /// What outside says is kept short and printable. A NUL, for one, is refused by PostgreSQL in any text,
 /// and an ending that cannot be written would be tried for ever.
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let unprintable = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let mut text = text.replace(unprintable, "\u{fffd}");
     if text.len() > DETAIL_BYTES_MAX {
