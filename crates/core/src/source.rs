@@ -14,6 +14,7 @@ pub mod hints;
 pub mod policy;
 pub mod reading;
 pub mod recent;
+pub mod replay;
 
 use std::fmt;
 
