@@ -15,6 +15,7 @@ pub mod policy;
 pub mod reading;
 pub mod recent;
 pub mod replay;
+pub mod settle;
 
 use std::fmt;
 
