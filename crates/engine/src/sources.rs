@@ -124,10 +124,13 @@ impl Sources {
             .collect();
         let dues: Vec<Option<Timestamp>> = sources.iter().map(|s| s.stats.next_due_at).collect();
         let added = self.store.add_sources(sources).await?;
-        let new = added.iter().zip(dues).filter_map(|(added, due)| match added {
-            Added::New(id) => Some((*id, due.unwrap_or(now))),
-            Added::Exists(_) => None,
-        });
+        let new = added
+            .iter()
+            .zip(dues)
+            .filter_map(|(added, due)| match added {
+                Added::New(id) => Some((*id, due.unwrap_or(now))),
+                Added::Exists(_) => None,
+            });
         self.put(new.collect(), by).await?;
         Ok(added)
     }
@@ -145,8 +148,16 @@ impl Sources {
     }
 
     /// Stops looking at a source.
-    pub async fn pause(&self, id: SourceId, note: Option<String>, by: &str) -> Result<Source, Error> {
-        if note.as_ref().is_some_and(|note| note.len() > NOTE_BYTES_MAX) {
+    pub async fn pause(
+        &self,
+        id: SourceId,
+        note: Option<String>,
+        by: &str,
+    ) -> Result<Source, Error> {
+        if note
+            .as_ref()
+            .is_some_and(|note| note.len() > NOTE_BYTES_MAX)
+        {
             return Err(Error::TooLong {
                 what: "note",
                 limit: NOTE_BYTES_MAX,
@@ -216,7 +227,10 @@ impl Sources {
 
     /// Whether a definition can be, before it is written.
     pub fn check(&self, definition: &Definition) -> Result<(), Error> {
-        for (what, text) in [("name", &definition.name), ("category", &definition.category)] {
+        for (what, text) in [
+            ("name", &definition.name),
+            ("category", &definition.category),
+        ] {
             if text.len() > NAME_BYTES_MAX {
                 return Err(Error::TooLong {
                     what,
@@ -230,7 +244,9 @@ impl Sources {
         if let Some(text) = &definition.policy {
             text.parse::<almanack_core::source::policy::Policy>()?;
         }
-        let refused = self.checker.problem(&definition.address, &definition.reading);
+        let refused = self
+            .checker
+            .problem(&definition.address, &definition.reading);
         refused.map_or(Ok(()), |why| Err(Error::Unreadable { why }))
     }
 
