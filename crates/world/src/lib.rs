@@ -19,4 +19,5 @@ pub mod client;
 pub mod clock;
 pub mod flaky;
 pub mod github;
+mod line;
 pub mod webhook;
