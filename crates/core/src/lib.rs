@@ -25,6 +25,7 @@ pub mod plan;
 pub mod reschedule;
 pub mod schedule;
 pub mod signature;
+pub mod source;
 pub mod store;
 pub mod target;
 pub mod task;

@@ -7,11 +7,16 @@
 //! [`Store::database_time`], to correct the node's.
 
 mod schedule;
+mod source;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
+pub use source::{
+    Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
+    SourceStore, SourceWrite, Written,
+};
 
 use crate::{
     finish::Finish,

@@ -1,0 +1,200 @@
+//! The port between a source and whatever looks at it, and what a look can bring.
+//!
+//! A look answers with a document, with "nothing changed", or with a failure of a known class. What that
+//! does to the source is decided in `settle`; the words of a failure are for people only and decide nothing
+//! (SS-05).
+
+use std::fmt;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{entry::Found, hints::Hints, reading::Reading};
+
+/// Looks at sources.
+#[async_trait]
+pub trait Checker: Send + Sync {
+    /// Makes one look. A checker keeps to the pace of the host it asks: it answers
+    /// [`Look::Wait`] at once rather than hold up others.
+    async fn look(&self, ask: &Ask, now: Timestamp) -> Look;
+
+    /// Feeds that a site's address leads to, the likeliest first.
+    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure>;
+
+    /// Why this could never be looked at, whatever the network says: an address that is none or may not be
+    /// asked, rules that cannot be read.
+    fn problem(&self, address: &str, reading: &Reading) -> Option<String>;
+}
+
+/// A feed that was discovered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where.
+    pub address: String,
+    /// What it or its page calls it.
+    pub title: Option<String>,
+    /// What it is, in a word: `rss`, `atom`, `json`.
+    pub format: Option<String>,
+}
+
+/// What to look at, and what is known from last time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    /// Where.
+    pub address: String,
+    /// How it is read.
+    pub reading: Reading,
+    /// What the server gave to recognise its last answer by.
+    pub validators: Validators,
+}
+
+/// What a server gave to recognise its answer by; sent back byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Validators {
+    /// `ETag`.
+    pub etag: Option<String>,
+    /// `Last-Modified`.
+    pub last_modified: Option<String>,
+}
+
+/// What a look brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    /// A document was read.
+    Document(Box<Document>),
+    /// The server says that nothing has changed.
+    Unchanged(Unchanged),
+    /// It could not be read.
+    Failed(Failure),
+    /// Nothing was asked: the host is busy. Come again at this time.
+    Wait(Timestamp),
+}
+
+/// A server's word that nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Unchanged {
+    /// When to come again, by the publisher.
+    pub hints: Hints,
+    /// Where the address has moved for good, if every hop said so.
+    pub moved_to: Option<String>,
+}
+
+/// A document as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Document {
+    /// What the source calls itself.
+    pub title: Option<String>,
+    /// Its entries, cleaned, with the first [`super::entry::ENTRIES_MAX`] in the order shown.
+    pub entries: Vec<Found>,
+    /// How many more it showed.
+    pub left_out: usize,
+    /// What to send back next time.
+    pub validators: Validators,
+    /// When to come again, by the publisher.
+    pub hints: Hints,
+    /// Where the address has moved for good, if every hop said so.
+    pub moved_to: Option<String>,
+}
+
+/// Why a look failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of failure: this decides what happens.
+    pub class: FailureClass,
+    /// A sentence a person understands, without secrets.
+    pub detail: String,
+    /// When the server wants to be asked again, if it said so.
+    pub retry_after: Option<SignedDuration>,
+}
+
+/// Kinds of failure, by what is done about them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FailureClass {
+    /// 429, or 503 with `Retry-After`: asked too often.
+    RateLimited,
+    /// 401: credentials are missing or expired; a person must act.
+    Unauthorised,
+    /// 403, 451: not for us.
+    Forbidden,
+    /// 410: gone for good; the source ends.
+    Gone,
+    /// 404: not there, for now.
+    NotFound,
+    /// 5xx and other statuses.
+    Server,
+    /// The name could not be resolved.
+    Dns,
+    /// No connection, or it broke.
+    Connection,
+    /// The certificate or handshake was refused.
+    Tls,
+    /// No answer, or no end of it, in time.
+    Timeout,
+    /// The address may not be asked: private, or of a scheme or port that is not allowed.
+    Refused,
+    /// Redirects without end, or to where they must not lead.
+    Redirect,
+    /// More than we are willing to read.
+    TooLarge,
+    /// The answer is not what the source is read as.
+    NotAFeed,
+    /// The answer broke off or contradicts itself.
+    Malformed,
+    /// The source's own rules find nothing or cannot be applied.
+    Rules,
+}
+
+impl FailureClass {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::RateLimited,
+        Self::Unauthorised,
+        Self::Forbidden,
+        Self::Gone,
+        Self::NotFound,
+        Self::Server,
+        Self::Dns,
+        Self::Connection,
+        Self::Tls,
+        Self::Timeout,
+        Self::Refused,
+        Self::Redirect,
+        Self::TooLarge,
+        Self::NotAFeed,
+        Self::Malformed,
+        Self::Rules,
+    ];
+
+    /// The name used in the store, the API and the metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RateLimited => "rate_limited",
+            Self::Unauthorised => "unauthorised",
+            Self::Forbidden => "forbidden",
+            Self::Gone => "gone",
+            Self::NotFound => "not_found",
+            Self::Server => "server",
+            Self::Dns => "dns",
+            Self::Connection => "connection",
+            Self::Tls => "tls",
+            Self::Timeout => "timeout",
+            Self::Refused => "refused",
+            Self::Redirect => "redirect",
+            Self::TooLarge => "too_large",
+            Self::NotAFeed => "not_a_feed",
+            Self::Malformed => "malformed",
+            Self::Rules => "rules",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.as_str() == text)
+    }
+}
+
+impl fmt::Display for FailureClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

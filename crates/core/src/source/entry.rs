@@ -1,0 +1,155 @@
+//! What a source published: entries, and by what two of them are the same.
+//!
+//! An entry is known by what its publisher calls it, else by its canonical link, else by its title (SS-13).
+//! INVARIANT: a source has at most one row per key, and a key is never longer than [`KEY_BYTES_MAX`], so that
+//! "new" can only mean "a new row".
+
+use jiff::{SignedDuration, Timestamp};
+use url::Url;
+
+use super::SourceId;
+
+/// Longest key, in bytes.
+pub const KEY_BYTES_MAX: usize = 500;
+/// Longest link, in bytes; a longer one is dropped, since a cut link leads elsewhere.
+pub const LINK_BYTES_MAX: usize = 2000;
+/// Longest title, in bytes.
+pub const TITLE_BYTES_MAX: usize = 500;
+/// Longest summary, in bytes.
+pub const SUMMARY_BYTES_MAX: usize = 2000;
+/// Longest content, in bytes.
+pub const CONTENT_BYTES_MAX: usize = 50_000;
+/// Most entries that are read of one document, newest first.
+pub const ENTRIES_MAX: usize = 200;
+/// How far ahead of the clock a publication time may be before it is not believed.
+pub const FUTURE_MAX: SignedDuration = SignedDuration::from_hours(24);
+/// Before this nobody published feeds: an earlier time is a default of some program.
+const EARLIEST: Timestamp = Timestamp::constant(631_152_000, 0);
+
+/// Query parameters that say how a reader came, not what they read. The longer list of the founding
+/// documents (`from`, `src`, `source`, `ref`) merged different pages, so those stay.
+const TRACKING: [&str; 12] = [
+    "spm",
+    "fbclid",
+    "gclid",
+    "dclid",
+    "msclkid",
+    "yclid",
+    "igshid",
+    "mc_cid",
+    "mc_eid",
+    "_hsenc",
+    "_hsmi",
+    "share_token",
+];
+
+/// An entry as a document shows it, cleaned and cut to size.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// What the publisher calls it.
+    pub id: Option<String>,
+    /// Where it can be read, made absolute and canonical.
+    pub link: Option<String>,
+    /// What it is called; empty when it has no title.
+    pub title: String,
+    /// When its publisher says it was published, as far as that can be believed.
+    pub published_at: Option<Timestamp>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// What it is about, sanitised.
+    pub summary: Option<String>,
+    /// All of it, sanitised.
+    pub content: Option<String>,
+}
+
+impl Found {
+    /// What it is known by; `None` for an entry that shows neither id, link nor title.
+    pub fn key(&self) -> Option<String> {
+        let named = |prefix: &str, text: &Option<String>| {
+            let text = text.as_deref().map(str::trim);
+            let text = text.filter(|text| !text.is_empty())?;
+            Some(format!("{prefix}:{text}"))
+        };
+        let title = (!self.title.trim().is_empty()).then(|| self.title.clone());
+        named("id", &self.id)
+            .or_else(|| named("link", &self.link))
+            .or_else(|| named("title", &title))
+            .map(shorten_key)
+    }
+}
+
+/// A key that is too long keeps its start, for people, and a hash of all of it, to stay itself.
+fn shorten_key(key: String) -> String {
+    if key.len() <= KEY_BYTES_MAX {
+        return key;
+    }
+    let hash = key_hash(&key);
+    let cut = key.floor_char_boundary(KEY_BYTES_MAX - 17);
+    format!("{}#{hash:016x}", &key[..cut])
+}
+
+/// 64 bits of a key: FNV-1a with a final mix, the same on every machine and in every version, because a
+/// source's row remembers its document by these.
+pub fn key_hash(key: &str) -> u64 {
+    let folded = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let mixed = (folded ^ (folded >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    mixed ^ (mixed >> 32)
+}
+
+/// An entry as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Number of the row.
+    pub id: i64,
+    /// Whose it is.
+    pub source: SourceId,
+    /// What it is known by.
+    pub key: String,
+    /// When it was first seen.
+    pub seen_at: Timestamp,
+    /// What was found.
+    pub found: Found,
+}
+
+/// A publication time, if it can be believed: not before feeds existed, not far in the future.
+pub fn believable(published_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    let latest = now.saturating_add(FUTURE_MAX).unwrap_or(now);
+    (EARLIEST..=latest)
+        .contains(&published_at)
+        .then_some(published_at)
+}
+
+/// The one way to write a link: resolved against where it was found, without fragment and without
+/// parameters that only track readers; `None` for what is no web address.
+pub fn canonical_link(base: Option<&Url>, link: &str) -> Option<String> {
+    let link = link.trim();
+    let mut url = match base {
+        Some(base) => base.join(link).ok()?,
+        None => Url::parse(link).ok()?,
+    };
+    if !matches!(url.scheme(), "http" | "https") {
+        return None;
+    }
+    url.set_fragment(None);
+    drop_tracking(&mut url);
+    let text = String::from(url);
+    (text.len() <= LINK_BYTES_MAX).then_some(text)
+}
+
+fn drop_tracking(url: &mut Url) {
+    let Some(query) = url.query() else { return };
+    let tracks = |pair: &&str| {
+        let name = pair.split('=').next().unwrap_or_default();
+        let name = name.to_ascii_lowercase();
+        name.starts_with("utm_") || TRACKING.contains(&name.as_str())
+    };
+    // Pairs are kept as written: decoding and encoding again could change what a server is asked for.
+    let kept: Vec<&str> = query.split('&').filter(|pair| !tracks(pair)).collect();
+    let kept = (!kept.is_empty()).then(|| kept.join("&"));
+    url.set_query(kept.as_deref());
+}
+
+#[cfg(test)]
+mod tests;

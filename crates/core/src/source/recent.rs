@@ -1,0 +1,150 @@
+//! The last looks at a source, in its own row.
+//!
+//! A source is looked at for ever, so a history row per look would grow without end. The newest few are
+//! what people ask about; they fit into a few hundred bytes that are written with the row anyway.
+
+use jiff::Timestamp;
+
+use super::check::FailureClass;
+
+/// How many looks are remembered.
+pub const RECENT_MAX: usize = 24;
+/// Bytes of one look: when (8), how long (4), what (1), how many (1).
+const LOOK_BYTES: usize = 14;
+/// What marks a look that failed; the class comes after.
+const FAILED: u8 = 16;
+
+/// What a look brought, for the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Brought {
+    /// New entries: so many, counted to 255.
+    New(u8),
+    /// A document with nothing new.
+    Nothing,
+    /// "Not modified".
+    Unchanged,
+    /// A failure of this class.
+    Failed(FailureClass),
+}
+
+impl Brought {
+    /// The name used in the API and the metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::New(_) => "new",
+            Self::Nothing => "nothing",
+            Self::Unchanged => "unchanged",
+            Self::Failed(class) => class.as_str(),
+        }
+    }
+}
+
+/// One look that was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PastLook {
+    /// When.
+    pub at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub took_ms: u32,
+    /// What it brought.
+    pub brought: Brought,
+}
+
+/// The last looks, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recent(Vec<PastLook>);
+
+impl Recent {
+    /// Adds a look; the oldest makes room.
+    pub fn add(&mut self, look: PastLook) {
+        self.0.push(look);
+        let over = self.0.len().saturating_sub(RECENT_MAX);
+        self.0.drain(..over);
+    }
+
+    /// All of them, oldest first.
+    pub fn looks(&self) -> &[PastLook] {
+        &self.0
+    }
+
+    /// As the store keeps it.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.0.len() * LOOK_BYTES);
+        for look in &self.0 {
+            let (what, count) = match look.brought {
+                Brought::New(count) => (0, count),
+                Brought::Nothing => (1, 0),
+                Brought::Unchanged => (2, 0),
+                Brought::Failed(class) => (FAILED, class as u8),
+            };
+            bytes.extend(look.at.as_microsecond().to_be_bytes());
+            bytes.extend(look.took_ms.to_be_bytes());
+            bytes.extend([what, count]);
+        }
+        bytes
+    }
+
+    /// What the store kept. A look that cannot be read is left out: this is for people to see, and not worth
+    /// losing a source over.
+    pub fn decode(bytes: &[u8]) -> Self {
+        let (looks, _) = bytes.as_chunks::<LOOK_BYTES>();
+        Self(looks.iter().filter_map(decode_look).collect())
+    }
+}
+
+fn decode_look(bytes: &[u8; LOOK_BYTES]) -> Option<PastLook> {
+    let (at, rest) = bytes.split_first_chunk::<8>()?;
+    let (took_ms, rest) = rest.split_first_chunk::<4>()?;
+    let &[what, count] = rest else { return None };
+    let brought = match what {
+        0 => Brought::New(count),
+        1 => Brought::Nothing,
+        2 => Brought::Unchanged,
+        FAILED => Brought::Failed(*FailureClass::ALL.get(usize::from(count))?),
+        _ => return None,
+    };
+    Some(PastLook {
+        at: Timestamp::from_microsecond(i64::from_be_bytes(*at)).ok()?,
+        took_ms: u32::from_be_bytes(*took_ms),
+        brought,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_looks_survive_the_store() {
+        let mut recent = Recent::default();
+        let classes = FailureClass::ALL.into_iter().map(Brought::Failed);
+        let others = [Brought::New(7), Brought::Nothing, Brought::Unchanged];
+        for (n, brought) in others.into_iter().chain(classes).chain(others).enumerate() {
+            recent.add(PastLook {
+                at: Timestamp::from_second(i64::try_from(n).unwrap()).unwrap(),
+                took_ms: u32::MAX,
+                brought,
+            });
+        }
+        assert_eq!(Recent::decode(&recent.encode()), recent);
+        assert_eq!(recent.looks().len(), 22);
+    }
+
+    #[test]
+    fn the_oldest_look_makes_room_and_damage_costs_only_what_is_damaged() {
+        let mut recent = Recent::default();
+        for second in 0..100 {
+            recent.add(PastLook {
+                at: Timestamp::from_second(second).unwrap(),
+                took_ms: 1,
+                brought: Brought::Nothing,
+            });
+        }
+        assert_eq!(recent.looks().len(), RECENT_MAX);
+        assert_eq!(recent.looks()[0].at.as_second(), 100 - 24);
+        let mut bytes = recent.encode();
+        bytes[12] = 99;
+        assert_eq!(Recent::decode(&bytes).looks().len(), RECENT_MAX - 1);
+        assert_eq!(Recent::decode(&[1, 2, 3]), Recent::default());
+    }
+}

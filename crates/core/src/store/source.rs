@@ -1,0 +1,198 @@
+//! The store's side of sources.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::Result;
+use crate::source::{
+    Attention, Source, SourceId, SourceType,
+    entry::{Entry, Found},
+    policy::cadence::Cadence,
+};
+
+/// What became of a source to be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// It has this number.
+    New(SourceId),
+    /// Its address is taken by this one.
+    Exists(SourceId),
+}
+
+/// A source as it is to be written, with the entries that came with the look.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceWrite {
+    /// The row; its `version` is the one that was seen.
+    pub source: Source,
+    /// Entries to keep, by key.
+    pub entries: Vec<(String, Found)>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What became of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Carried out.
+    Done,
+    /// The row was no longer the version that was seen, or is gone. Read and decide again.
+    Lost,
+    /// Its new address is taken by this other source; nothing was written.
+    Taken(SourceId),
+}
+
+/// Which sources to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceFilter {
+    /// Only of this type.
+    pub source_type: Option<SourceType>,
+    /// Only in this state, by its name.
+    pub state: Option<String>,
+    /// Only with this cadence.
+    pub cadence: Option<Cadence>,
+    /// Only those that want this attention.
+    pub attention: Option<Attention>,
+    /// Only those that want any attention.
+    pub needs_attention: bool,
+    /// Only those whose name or address contains this, in any case of ASCII letters.
+    pub containing: Option<String>,
+    /// Only numbers above this: the cursor of the page before.
+    pub after: Option<SourceId>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Which entries to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntryFilter {
+    /// Only of this source.
+    pub source: Option<SourceId>,
+    /// Only first seen at or after this.
+    pub seen_from: Option<Timestamp>,
+    /// Only rows numbered below this: the cursor of the page before.
+    pub before: Option<i64>,
+    /// How many at most, newest row first.
+    pub limit: usize,
+}
+
+/// Sources counted, under the founding documents' names (SS-09).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SourceNumbers {
+    /// Sources of any state.
+    pub total_sources: u64,
+    /// Those that were looked at.
+    pub total_with_stats: u64,
+    /// How many have which cadence.
+    pub cadence_distribution: Vec<(Cadence, u64)>,
+    /// How many are in which state.
+    pub states: Vec<(String, u64)>,
+    /// How many want which attention.
+    pub attention: Vec<(Attention, u64)>,
+    /// Active ones whose time has come.
+    pub due_now: u64,
+    /// Active ones that failures keep waiting.
+    pub in_backoff: u64,
+    /// Mean over sources of their hit rates, 0 to 1; 0 when none was looked at.
+    pub avg_hit_rate: f64,
+}
+
+/// The fleet's price of a check, and how many were made since it was last set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fleet {
+    /// Hours of delay that one check is worth.
+    pub price: f64,
+    /// Since when checks are counted.
+    pub counted_from: Timestamp,
+    /// Checks made since.
+    pub checks: u64,
+    /// Counts every change of the price; part of the compare-and-set.
+    pub version: i64,
+}
+
+/// How much of old entries to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryRetention {
+    /// Entries first seen before this may go.
+    pub seen_before: Option<Timestamp>,
+    /// So many newest ones of a source stay, others may go.
+    pub per_source: usize,
+}
+
+/// What one step of pruning entries did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrunedEntries {
+    /// Entries deleted.
+    pub rows: usize,
+    /// Where to go on; `None` at the end.
+    pub next: Option<SourceId>,
+}
+
+/// Sources and their entries.
+#[async_trait]
+pub trait SourceStore: Send + Sync {
+    /// Adds sources, in the order given, each unless its address is taken; numbers and versions are given
+    /// here. One transaction.
+    async fn add_sources(&self, sources: Vec<Source>) -> Result<Vec<Added>>;
+
+    /// Sources by number, in the order asked.
+    async fn load_sources(&self, ids: &[SourceId]) -> Result<Vec<Option<Source>>>;
+
+    /// The source that is looked at here.
+    async fn load_source_at(&self, address: &str) -> Result<Option<Source>>;
+
+    /// A page of sources, by number.
+    async fn list_sources(&self, filter: &SourceFilter) -> Result<Vec<Source>>;
+
+    /// Active sources whose time has come and whom no failure keeps waiting, longest first (SS-08). The
+    /// cost grows with what it answers.
+    async fn load_due_sources(
+        &self,
+        source_type: Option<SourceType>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Source>>;
+
+    /// Active sources whose time was before `overdue` and whose task does not live: it was never put, was
+    /// withdrawn or ran out of retries.
+    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>>;
+
+    /// Writes sources, each for itself and whole: the row and its new entries. A write whose row moved on is
+    /// `Lost`. An entry whose key the source has already is left as it is. Concurrent callers share a commit.
+    async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>>;
+
+    /// Deletes a source with its entries; answers whether it existed.
+    async fn remove_source(&self, id: SourceId) -> Result<bool>;
+
+    /// Which of these keys a source has entries of.
+    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>>;
+
+    /// A page of entries, newest row first.
+    async fn list_entries(&self, filter: &EntryFilter) -> Result<Vec<Entry>>;
+
+    /// Sources counted; of one type, or all.
+    async fn count_sources(
+        &self,
+        source_type: Option<SourceType>,
+        now: Timestamp,
+    ) -> Result<SourceNumbers>;
+
+    /// The fleet's price; `None` before it was first set.
+    async fn load_fleet(&self) -> Result<Option<Fleet>>;
+
+    /// Adds checks to the count; nothing while no price was set.
+    async fn count_checks(&self, checks: u64) -> Result<()>;
+
+    /// Sets the price and begins a new count, if the fleet is still the version that was seen (`None`: there
+    /// was none). Answers whether it was.
+    async fn set_price(&self, seen: Option<i64>, price: f64, now: Timestamp) -> Result<bool>;
+
+    /// Looks at the entries of up to `limit` sources numbered above `after` and deletes what may go, but
+    /// nothing a source's last document still shows; notes in each source until when entries were deleted
+    /// ([`crate::source::Memory::pruned_before`]).
+    async fn prune_entries(
+        &self,
+        retention: EntryRetention,
+        after: SourceId,
+        limit: usize,
+    ) -> Result<PrunedEntries>;
+}
