@@ -7,6 +7,7 @@ pub mod callback;
 pub mod clock;
 pub mod command;
 pub mod entropy;
+pub mod feed;
 pub mod github;
 mod launcher;
 pub mod lock;
