@@ -9,6 +9,7 @@ pub mod command;
 pub mod entropy;
 pub mod feed;
 pub mod github;
+pub mod http;
 mod launcher;
 pub mod lock;
 mod process;

@@ -7,6 +7,7 @@
 //! `now` and `jitter` are arguments, and what the decisions need from a database or a network is
 //! stated as a port trait ([`store`], [`handler`]) that other crates implement.
 
+pub mod address;
 pub mod backoff;
 pub mod callback;
 pub mod chain;
