@@ -24,6 +24,7 @@
 mod allowance;
 mod body;
 mod error;
+pub mod lanes;
 mod pool;
 mod redirect;
 mod request;

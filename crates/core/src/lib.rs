@@ -19,6 +19,7 @@ mod fixture;
 pub mod handler;
 pub mod history;
 pub mod import;
+pub mod lane;
 pub mod lease;
 pub mod lock;
 pub mod place;
