@@ -87,10 +87,7 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
         match reader.read_event() {
             Ok(Event::Eof) => return Err(walk.broken_off()),
             Ok(event) => walk.take(&event)?,
-            Err(error) if reader.buffer_position() >= text.len() as u64 => {
-                tracing::debug!(%error, "an XML document ends too early");
-                return Err(walk.broken_off());
-            }
+            Err(error) if is_end(&error) => return Err(walk.broken_off()),
             Err(error) => return Err(malformed(&error, line_at(text, reader.error_position()))),
         }
     }
@@ -98,6 +95,12 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
         entries: walk.entries,
         hints: walk.wishes.hints(),
     })
+}
+
+/// Whether a parser was still waiting for something when the text ended.
+fn is_end(error: &quick_xml::Error) -> bool {
+    use quick_xml::errors::SyntaxError::InvalidBangMarkup;
+    matches!(error, quick_xml::Error::Syntax(syntax) if *syntax != InvalidBangMarkup)
 }
 
 /// Where the walk is.
@@ -132,7 +135,7 @@ impl Walk {
         self.path.push(place);
         self.words.clear();
         if self.path.len() > DEPTH_MAX {
-            let detail = format!("its elements are nested more than {DEPTH_MAX} deep");
+            let detail = format!("the document is nested more than {DEPTH_MAX} deep");
             return Err(Failure::new(FailureClass::Malformed, detail));
         }
         Ok(())
@@ -155,9 +158,9 @@ impl Walk {
 
     fn broken_off(&self) -> Failure {
         let detail = match self.entries {
-            0 => "it breaks off before its end, and before its first entry".to_owned(),
-            1 => "it breaks off before its end, at its first entry".to_owned(),
-            entries => format!("it breaks off before its end, at entry {entries}"),
+            0 => "the document breaks off before its first entry".to_owned(),
+            1 => "the document breaks off in its first entry".to_owned(),
+            entries => format!("the document breaks off in or after entry {entries}"),
         };
         Failure::new(FailureClass::Malformed, detail)
     }
@@ -166,9 +169,10 @@ impl Walk {
 /// A document that contradicts itself, with what a parser says about it.
 pub(crate) fn malformed(error: &dyn std::fmt::Display, line: Option<usize>) -> Failure {
     let error = text::short_line(&error.to_string(), 200);
+    let error = error.trim_start_matches("ill-formed document: ");
     let detail = match line {
-        Some(line) => format!("it is not well-formed XML at line {line}: {error}"),
-        None => format!("it is not well-formed XML: {error}"),
+        Some(line) => format!("the document is not well-formed XML at line {line}: {error}"),
+        None => format!("the document is not well-formed XML: {error}"),
     };
     Failure::new(FailureClass::Malformed, detail)
 }
