@@ -87,7 +87,9 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
         match reader.read_event() {
             Ok(Event::Eof) => return Err(walk.broken_off()),
             Ok(event) => walk.take(&event)?,
-            Err(error) if is_end(&error) => return Err(walk.broken_off()),
+            Err(error) if is_end(&error, text.len() as u64 - reader.error_position()) => {
+                return Err(walk.broken_off());
+            }
             Err(error) => return Err(malformed(&error, line_at(text, reader.error_position()))),
         }
     }
@@ -97,10 +99,12 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
     })
 }
 
-/// Whether a parser was still waiting for something when the text ended.
-fn is_end(error: &quick_xml::Error) -> bool {
+/// Whether a parser was still waiting for something when the text ended, so many bytes behind the error.
+fn is_end(error: &quick_xml::Error, behind: u64) -> bool {
     use quick_xml::errors::SyntaxError::InvalidBangMarkup;
-    matches!(error, quick_xml::Error::Syntax(syntax) if *syntax != InvalidBangMarkup)
+    // A beginning of `<![CDATA[` is no markup of its own, unless it is the end of the text.
+    let is_cut_short = behind < "<![CDATA[".len() as u64;
+    matches!(error, quick_xml::Error::Syntax(syntax) if *syntax != InvalidBangMarkup || is_cut_short)
 }
 
 /// Where the walk is.
