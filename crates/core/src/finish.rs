@@ -28,6 +28,9 @@ pub enum Outcome {
     Again {
         /// When.
         at: Timestamp,
+        /// Whether the history tells of this attempt. Work that comes again for ever and keeps a record
+        /// of its own says no: a row each time would grow without end.
+        on_record: bool,
     },
     /// It failed in a way that may pass.
     Retry {
@@ -86,6 +89,8 @@ pub struct Finish {
     pub execute_at: Timestamp,
     /// Whether it waits for that time afterwards.
     pub waits: bool,
+    /// Whether the history tells of the attempt.
+    pub on_record: bool,
     /// What the attempt said.
     pub detail: Option<String>,
     /// The attempt itself, for the history.
@@ -96,7 +101,7 @@ impl Finish {
     /// A task that ended keeps its last attempt in its own row; any other attempt needs a row of
     /// its own, because the task's columns are about to describe the next one.
     pub fn needs_attempt_row(&self) -> bool {
-        self.waits
+        self.waits && self.on_record
     }
 }
 
@@ -131,6 +136,13 @@ pub fn finish(
         attempt: next.attempt,
         execute_at: next.try_at.unwrap_or(task.execute_at),
         waits: next.try_at.is_some(),
+        on_record: !matches!(
+            outcome,
+            Outcome::Again {
+                on_record: false,
+                ..
+            }
+        ),
         detail: outcome.detail(),
         ended: EndedAttempt {
             attempt: task.attempt,
@@ -164,7 +176,7 @@ fn after(
     match outcome {
         Outcome::Done { .. } => ends(Status::Success),
         Outcome::GiveUp { .. } => ends(Status::Fail),
-        Outcome::Again { at } => After {
+        Outcome::Again { at, .. } => After {
             status: Status::Init,
             attempt: 0,
             try_at: Some(to_micros((*at).max(now))),
@@ -205,7 +217,7 @@ fn after(
 
 /// What outside says is kept short and printable. A NUL, for one, is refused by PostgreSQL in any text,
 /// and an ending that cannot be written would be tried for ever.
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let unprintable = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let mut text = text.replace(unprintable, "\u{fffd}");
     if text.len() > DETAIL_BYTES_MAX {

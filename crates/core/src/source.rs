@@ -14,6 +14,8 @@ pub mod hints;
 pub mod policy;
 pub mod reading;
 pub mod recent;
+pub mod replay;
+pub mod settle;
 
 use std::fmt;
 

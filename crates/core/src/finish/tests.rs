@@ -46,7 +46,7 @@ fn table() -> Vec<Row> {
         waits_at,
         why,
     };
-    let again = |seconds| Outcome::Again { at: at(seconds) };
+    let again = |seconds| Outcome::Again { at: at(seconds), on_record: true };
     let done = Outcome::Done {
         detail: Some("200 OK".to_owned()),
     };
@@ -123,11 +123,20 @@ fn rs_09_no_wait_leads_past_the_last_instant_the_store_can_hold() {
         finish(&claimed(1, 3), outcome, &Backoff::default(), now, u64::MAX).execute_at
     };
     assert_eq!(finished(&failed(), LATEST), LATEST);
-    let never = Outcome::Again { at: Timestamp::MAX };
+    let never = Outcome::Again {
+        at: Timestamp::MAX,
+        on_record: true,
+    };
     assert_eq!(finished(&never, NOW), LATEST);
     let fine = Timestamp::new(NOW.as_second() + 60, 123_456_789).unwrap();
     assert_eq!(
-        finished(&Outcome::Again { at: fine }, NOW),
+        finished(
+            &Outcome::Again {
+                at: fine,
+                on_record: true
+            },
+            NOW
+        ),
         to_micros(fine),
         "cut like all others"
     );
@@ -142,7 +151,15 @@ fn rs_07_an_ending_names_the_claim_it_ends() {
 #[test]
 fn rs_13_the_attempt_is_described_as_it_was_not_as_the_task_will_be() {
     let task = claimed(2, 3);
-    let ended = end(2, 3, &Outcome::Again { at: at(600) }).ended;
+    let ended = end(
+        2,
+        3,
+        &Outcome::Again {
+            at: at(600),
+            on_record: true,
+        },
+    )
+    .ended;
     assert_eq!(ended.attempt, 2, "although the task starts a new round");
     assert_eq!(
         ended.due_at, task.execute_at,
@@ -169,7 +186,20 @@ fn rs_13_only_an_attempt_that_its_row_cannot_describe_needs_a_row_of_its_own() {
         (Outcome::Done { detail: None }, false),
         (gave_up(), false),
         (failed(), true),
-        (Outcome::Again { at: at(600) }, true),
+        (
+            Outcome::Again {
+                at: at(600),
+                on_record: true,
+            },
+            true,
+        ),
+        (
+            Outcome::Again {
+                at: at(600),
+                on_record: false,
+            },
+            false,
+        ),
         (Outcome::HandedBack, true),
     ] {
         assert_eq!(
@@ -241,7 +271,10 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         Just(gave_up()),
         Just(Outcome::LeaseExpired),
         Just(Outcome::HandedBack),
-        (-100_000_i64..100_000).prop_map(|seconds| Outcome::Again { at: at(seconds) }),
+        (-100_000_i64..100_000).prop_map(|seconds| Outcome::Again {
+            at: at(seconds),
+            on_record: true
+        }),
         proptest::option::of(-10_i64..100_000).prop_map(|after| Outcome::Retry {
             error: "boom".to_owned(),
             retry_after: after.map(SignedDuration::from_secs),

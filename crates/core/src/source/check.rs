@@ -17,6 +17,24 @@ pub trait Checker: Send + Sync {
     /// Makes one look. A checker keeps to the pace of the host it asks: it answers
     /// [`Look::Wait`] at once rather than hold up others.
     async fn look(&self, ask: &Ask, now: Timestamp) -> Look;
+
+    /// Feeds that a site's address leads to, the likeliest first.
+    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure>;
+
+    /// Why this could never be looked at, whatever the network says: an address that is none or may not be
+    /// asked, rules that cannot be read.
+    fn problem(&self, address: &str, reading: &Reading) -> Option<String>;
+}
+
+/// A feed that was discovered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where.
+    pub address: String,
+    /// What it or its page calls it.
+    pub title: Option<String>,
+    /// What it is, in a word: `rss`, `atom`, `json`.
+    pub format: Option<String>,
 }
 
 /// What to look at, and what is known from last time.

@@ -152,6 +152,10 @@ pub trait SourceStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Source>>;
 
+    /// Active sources whose time was before `overdue` and whose task does not live: it was never put, was
+    /// withdrawn or ran out of retries.
+    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>>;
+
     /// Writes sources, each for itself and whole: the row and its new entries. A write whose row moved on is
     /// `Lost`. An entry whose key the source has already is left as it is. Concurrent callers share a commit.
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>>;

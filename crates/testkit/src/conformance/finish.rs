@@ -106,7 +106,16 @@ pub async fn again_keeps_the_row_and_waits(store: Arc<dyn Store>) {
     for round in 1..=3_i64 {
         let next = at(round * 100);
         assert_eq!(
-            end(&*store, &attempt, &Outcome::Again { at: next }, next).await,
+            end(
+                &*store,
+                &attempt,
+                &Outcome::Again {
+                    at: next,
+                    on_record: true
+                },
+                next
+            )
+            .await,
             Applied
         );
         let row = task(&*store, attempt.id).await;
@@ -127,6 +136,18 @@ pub async fn again_keeps_the_row_and_waits(store: Arc<dyn Store>) {
         .map(|a| a.outcome)
         .collect();
     assert_eq!(told, ["again", "again", "again"]);
+}
+
+/// Work that keeps a record of its own comes again for ever without growing the history.
+pub async fn again_off_the_record_leaves_no_row_behind(store: Arc<dyn Store>) {
+    let attempt = running(&*store, 3).await;
+    let again = Outcome::Again {
+        at: at(100),
+        on_record: false,
+    };
+    assert_eq!(end(&*store, &attempt, &again, at(50)).await, Applied);
+    assert_eq!(task(&*store, attempt.id).await.due_at, Some(at(100)));
+    assert!(attempts(&*store).await.is_empty());
 }
 
 /// Due at once, one attempt used up.

@@ -75,7 +75,10 @@ pub async fn a_task_that_waits_again_soon_is_hinted_at(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
     for round in 0..ROUNDS {
         let attempt = claim_one(&*store, round + 1, at(round + 1)).await;
-        let again = Outcome::Again { at: at(round + 1) };
+        let again = Outcome::Again {
+            at: at(round + 1),
+            on_record: true,
+        };
         end(&*store, &attempt, &again, at(round + 1)).await;
         if hears(&mut *nudges, at(round + 1)).await {
             return;

@@ -73,6 +73,7 @@ macro_rules! conformance {
                 rs_09_the_last_failure_is_the_end,
                 rs_09_a_refusal_is_the_end_at_once,
                 again_keeps_the_row_and_waits,
+                again_off_the_record_leaves_no_row_behind,
                 rs_08_an_expired_lease_counts_as_an_attempt,
                 a_handed_back_task_is_as_before_but_for_its_term,
                 rs_07_an_older_term_cannot_finish,

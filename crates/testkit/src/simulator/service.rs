@@ -140,7 +140,10 @@ impl Service {
         }
         let ahead = SignedDuration::from_millis(self.dice.between(-1_000, 20_000));
         let at: Timestamp = self.truth.now() + ahead;
-        Outcome::Again { at }
+        Outcome::Again {
+            at,
+            on_record: true,
+        }
     }
 }
 

@@ -125,7 +125,10 @@ fn any_step() -> impl Strategy<Value = Step> {
             error: "busy".to_owned(),
             retry_after: None
         }),
-        (0_i64..3).prop_map(|seconds| Outcome::Again { at: at(seconds) }),
+        (0_i64..3).prop_map(|seconds| Outcome::Again {
+            at: at(seconds),
+            on_record: true
+        }),
     ];
     prop_oneof![
         3 => (0_i64..3, any::<bool>()).prop_map(|(seconds, numbered)| Step::Put { seconds, numbered }),

@@ -192,3 +192,6 @@ fn busiest_day(ascending: &[i64]) -> usize {
         .max()
         .unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! What one source has shown so far, in at most two kilobytes.
+//!
+//! A check tells the history what it revealed ([`History::observe`]); the policies ask it. It keeps
+//! the latest entries' times, the classic analysis and the rhythm, all bounded. The tables derived
+//! from the rhythm are made anew after a load and whenever entries arrive, so that a decision finds
+//! them ready.
+
+mod codec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    cadence::{Cadence, Frequency},
+    classic::{self, Analysis, PublishHour},
+    number::{hours, small},
+    rhythm::{Rhythm, Tables},
+};
+
+pub use codec::{Corrupt, ENCODED_MAX};
+
+/// How many of the latest entries are kept one by one.
+const RECENT: usize = 64;
+
+/// Everything learned about one source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    checks: u32,
+    hits: u32,
+    checked_at_s: i64,
+    /// The latest entries, ascending, in seconds of the epoch.
+    recent: Vec<i64>,
+    /// How many of them the latest check revealed.
+    fresh: usize,
+    analysis: Analysis,
+    pub(super) rhythm: Rhythm,
+    pub(super) tables: Tables,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl History {
+    /// Nothing is known yet.
+    pub fn new() -> Self {
+        Self {
+            checks: 0,
+            hits: 0,
+            checked_at_s: 0,
+            recent: Vec::new(),
+            fresh: 0,
+            analysis: Analysis::default(),
+            rhythm: Rhythm::default(),
+            tables: Tables::default(),
+        }
+    }
+
+    /// A successful check at `at` revealed entries published at these instants: believable times,
+    /// given by the publisher, of new entries only. The first check passes all of its document.
+    pub fn observe(
+        &mut self,
+        at: Timestamp,
+        published: &[Timestamp],
+        cadence_by_hand: Option<Cadence>,
+    ) {
+        let at_s = at.as_second();
+        let mut new: Vec<i64> = published.iter().map(|time| time.as_second()).collect();
+        new.sort_unstable();
+        self.checks = self.checks.saturating_add(1);
+        self.hits = self.hits.saturating_add(u32::from(!new.is_empty()));
+        self.checked_at_s = at_s;
+        self.fresh = new.len().min(RECENT);
+        if !new.is_empty() {
+            self.learn(&new, at_s);
+        }
+        let by_hand = cadence_by_hand;
+        if classic::is_due(self.checks, !new.is_empty()) || by_hand == Some(Cadence::P7) {
+            self.analysis = classic::analyse(&self.recent, by_hand);
+        } else if self.analysis.cadence == Cadence::P7 {
+            // No longer disabled by hand: what it was before is not known any more.
+            self.analysis = classic::analyse(&self.recent, by_hand);
+        }
+    }
+
+    fn learn(&mut self, new: &[i64], at_s: i64) {
+        let first = self.rhythm.is_empty();
+        let newest = self.recent.last().copied();
+        for time in new {
+            self.rhythm.count(*time);
+        }
+        if first {
+            self.tables = Tables::derive(&self.rhythm, at_s);
+        }
+        self.recent.extend_from_slice(new);
+        self.recent.sort_unstable();
+        let ahead = new.partition_point(|time| newest.is_some_and(|newest| *time <= newest));
+        let mut before = newest;
+        for time in &new[ahead..] {
+            if let Some(before) = before {
+                let gap_h = self.tables.operational_h(before, *time);
+                self.rhythm.learn_gap(gap_h);
+            }
+            before = Some(*time);
+        }
+        let surplus = self.recent.len().saturating_sub(RECENT);
+        self.recent.drain(..surplus);
+        self.tables = Tables::derive(&self.rhythm, at_s);
+    }
+
+    /// How often the source publishes, by the classic rules.
+    pub fn frequency(&self) -> Frequency {
+        self.analysis.frequency
+    }
+
+    /// Its cadence, by the classic rules.
+    pub fn cadence(&self) -> Cadence {
+        self.analysis.cadence
+    }
+
+    /// Mean and spread of the publish hour; none when the hours point nowhere.
+    pub fn publish_hour(&self) -> Option<PublishHour> {
+        self.analysis.hour.filter(|hour| hour.is_pattern)
+    }
+
+    /// Successful checks.
+    pub fn checks(&self) -> u32 {
+        self.checks
+    }
+
+    /// Checks that revealed entries.
+    pub fn hits(&self) -> u32 {
+        self.hits
+    }
+
+    /// The newest entry's time of publication.
+    pub fn newest_at(&self) -> Option<Timestamp> {
+        let newest = self.recent.last()?;
+        Timestamp::from_second(*newest).ok()
+    }
+
+    /// Entries expected on an average day, as of `now`.
+    pub fn entries_per_day(&self, now: Timestamp) -> f64 {
+        f64::from(super::intensity::level(self, now.as_second())) * 24.0
+    }
+
+    /// What is believed of the week: entries per hour for each hour from Monday 00:00 UTC.
+    pub fn week(&self, now: Timestamp) -> [f64; 168] {
+        let level = f64::from(super::intensity::level(self, now.as_second()));
+        let elapsed = &self.tables.elapsed;
+        std::array::from_fn(|hour| level * f64::from(elapsed[hour + 1] - elapsed[hour]))
+    }
+
+    /// How long after its newest entry a silence is beyond the source's own habit: longer than 199
+    /// silences in 200, counting hours as much as it usually publishes in them. None below ten
+    /// entries: what is not known has no habits.
+    pub fn silent_after(&self) -> Option<SignedDuration> {
+        const ENTRIES_MIN: usize = 10;
+        /// −ln(1/200): what chance alone makes of a steady source.
+        const CHANCE: f64 = 5.3;
+        /// Quantile of the normal distribution that 199 of 200 stay below.
+        const QUANTILE: f32 = 2.576;
+        if self.recent.len() < ENTRIES_MIN {
+            return None;
+        }
+        let newest = *self.recent.last()?;
+        let pairs = self.recent.windows(2);
+        let longest = pairs.map(|pair| self.tables.operational_h(pair[0], pair[1]));
+        let longest = longest.fold(0.0, f64::max);
+        let rhythm = &self.rhythm;
+        let usual = (rhythm.gap_mean + QUANTILE * rhythm.gap_variance.max(0.0).sqrt()).exp();
+        let span = hours(newest - self.recent[0]).max(1.0);
+        let mean = span / f64::from(super::number::real(self.recent.len() - 1));
+        let habit = (mean * CHANCE).max(f64::from(usual)).max(longest * 1.25);
+        Some(self.silence_of(newest, habit))
+    }
+
+    /// How long a silence after `newest` takes to amount to so many operational hours.
+    fn silence_of(&self, newest: i64, operational_h: f64) -> SignedDuration {
+        let weeks = (operational_h / 168.0).floor();
+        let mut silence_h = weeks * 168.0;
+        let begin =
+            newest.saturating_add(SignedDuration::from_secs_f64(silence_h * 3_600.0).as_secs());
+        for hour in 1..=168 {
+            let reached = weeks * 168.0 + self.tables.operational_h(begin, begin + hour * 3_600);
+            silence_h += 1.0;
+            if reached >= operational_h {
+                break;
+            }
+        }
+        SignedDuration::from_secs_f64(silence_h.min(24.0 * 365.0 * 10.0) * 3_600.0)
+    }
+
+    pub(super) fn analysis(&self) -> &Analysis {
+        &self.analysis
+    }
+
+    /// The entries known before the latest check, as far as they are kept.
+    pub(super) fn known_before(&self) -> &[i64] {
+        &self.recent[..self.recent.len() - self.fresh.min(self.recent.len())]
+    }
+
+    /// Hours since the newest entry at `now_s`, and the same in operational hours.
+    pub(super) fn age_h(&self, now_s: i64) -> Option<(f32, f32)> {
+        let newest = *self.recent.last()?;
+        let operational = self.tables.operational_h(newest, now_s.max(newest));
+        Some((
+            small(hours(now_s.saturating_sub(newest))),
+            small(operational),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

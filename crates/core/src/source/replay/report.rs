@@ -1,0 +1,142 @@
+//! What a replay of many sources comes to.
+
+use super::{Run, Trace, run};
+use crate::source::policy::{Budget, Policy, cadence::Frequency};
+
+/// Figures of a group of sources.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figures {
+    /// Sources that were replayed.
+    pub sources: usize,
+    /// Entries that came after the start.
+    pub entries: usize,
+    /// Checks made.
+    pub checks: u64,
+    /// Checks a day and source.
+    pub checks_per_source_day: f64,
+    /// Mean delay of an entry, in hours.
+    pub mean_delay_h: f64,
+    /// Median delay.
+    pub median_delay_h: f64,
+    /// Delay that 95 of 100 entries stay below.
+    pub p95_delay_h: f64,
+    /// Mean over sources of the source's mean delay.
+    pub macro_mean_delay_h: f64,
+    /// Share of checks that revealed something.
+    pub hit_rate: f64,
+    /// Entries pushed out of the document unseen.
+    pub missed: u64,
+    /// Days replayed, over all sources.
+    pub source_days: f64,
+}
+
+/// One cadence class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// Which.
+    pub frequency: Frequency,
+    /// Its figures.
+    pub figures: Figures,
+    /// A fixed interval with the class's own number of checks, for comparison.
+    pub fixed: Option<Figures>,
+}
+
+/// Everything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Over all sources.
+    pub overall: Figures,
+    /// The classes that occur, busiest first.
+    pub classes: Vec<Class>,
+}
+
+/// The class of a source, by the mean gap of all its entries.
+pub(super) fn class_of(trace: &Trace) -> Frequency {
+    let times = &trace.published_s;
+    let (Some(first), Some(last)) = (times.first(), times.last()) else {
+        return Frequency::Low;
+    };
+    #[expect(clippy::cast_precision_loss, reason = "seconds and counts below 2^53")]
+    let mean_h = (last - first) as f64 / 3_600.0 / (times.len().max(2) - 1) as f64;
+    Frequency::of_mean_gap(mean_h)
+}
+
+impl Figures {
+    /// Adds runs up.
+    pub fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
+        let mut figures = Self::default();
+        let (mut delays, mut hits, mut means) = (Vec::new(), 0, 0.0);
+        for run in runs {
+            figures.sources += 1;
+            figures.checks += run.checks;
+            figures.missed += run.missed;
+            figures.source_days += run.days;
+            hits += run.hits;
+            means += mean(&run.delays_h);
+            delays.extend_from_slice(&run.delays_h);
+        }
+        delays.sort_unstable_by(f64::total_cmp);
+        figures.entries = delays.len();
+        figures.mean_delay_h = mean(&delays);
+        figures.median_delay_h = quantile(&delays, 0.5);
+        figures.p95_delay_h = quantile(&delays, 0.95);
+        #[expect(clippy::cast_precision_loss, reason = "counts below 2^53")]
+        {
+            figures.macro_mean_delay_h = means / figures.sources.max(1) as f64;
+            figures.hit_rate = hits as f64 / figures.checks.max(1) as f64;
+            figures.checks_per_source_day = figures.checks as f64 / figures.source_days.max(1e-9);
+        }
+        figures
+    }
+}
+
+fn mean(numbers: &[f64]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "counts below 2^53")]
+    let count = numbers.len().max(1) as f64;
+    numbers.iter().sum::<f64>() / count
+}
+
+/// Of ascending numbers, the one that this share of them does not exceed.
+fn quantile(ascending: &[f64], share: f64) -> f64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count is a place"
+    )]
+    let place = (ascending.len() as f64 * share).ceil() as usize;
+    ascending
+        .get(place.saturating_sub(1))
+        .copied()
+        .unwrap_or(0.0)
+}
+
+impl Report {
+    /// Replays all sources. `beside_fixed` also finds, for every class, what a fixed interval does
+    /// with the same number of checks. `step` is told whenever a source is done.
+    pub fn new(policy: &Policy, traces: &[Trace], budget: &Budget, beside_fixed: bool) -> Self {
+        let runs: Vec<(Frequency, &Trace, Run)> = traces
+            .iter()
+            .filter_map(|trace| Some((class_of(trace), trace, run(policy, trace, budget)?)))
+            .collect();
+        let overall = Figures::of(runs.iter().map(|(_, _, run)| run));
+        let mut classes = Vec::new();
+        for frequency in Frequency::ALL {
+            let members = || runs.iter().filter(move |(class, ..)| *class == frequency);
+            if members().next().is_none() {
+                continue;
+            }
+            let figures = Figures::of(members().map(|(_, _, run)| run));
+            let fixed = beside_fixed.then(|| {
+                let traces: Vec<Trace> = members().map(|(_, trace, _)| (*trace).clone()).collect();
+                super::calibrate::fixed_at(&traces, figures.checks, budget)
+            });
+            classes.push(Class {
+                frequency,
+                figures,
+                fixed,
+            });
+        }
+        Self { overall, classes }
+    }
+}

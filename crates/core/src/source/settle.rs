@@ -1,0 +1,306 @@
+//! What a look does to its source.
+//!
+//! One function for every look, whatever it brought: counters, backoff, memory, what was learned, and when
+//! to come again. It is pure, so a write that was lost is settled again on the row as it is now.
+//!
+//! What must stay true: a look that failed is counted as a failure, the first one too, and one that did not
+//! resets what failures left behind (SS-06); an active source always comes out with a next time.
+
+mod learn;
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Attention, Moving, Source, SourceId, State,
+    check::{Document, Failure, FailureClass, Look, Unchanged},
+    entry::{Found, key_hash},
+    hints::Hints,
+    policy::{
+        Budget, Policy,
+        backoff::{self, next_wait},
+    },
+    recent::{Brought, PastLook},
+};
+use crate::{finish::shorten, schedule::hash_of, time::to_micros};
+
+pub use learn::{Believed, believed, replan};
+
+/// How often in a row a permanent move is told before it is believed: a captive network or a mistake at the
+/// other end must not take a source away.
+pub const MOVES_MIN: u32 = 3;
+/// So many failures in a row, and a person should look.
+pub const FAILING_AFTER: u32 = 10;
+/// Waits after failures are spread by up to this part of their length, so that what failed together does
+/// not come back together.
+const SPREAD: f64 = 0.05;
+
+/// What a node decides by.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// The policy of sources that have none of their own.
+    pub policy: Policy,
+    /// The interval that takes over when nothing was learned, or what was is damaged (SS-10).
+    pub fallback: SignedDuration,
+    /// What checks cost, and the bounds of their pace.
+    pub budget: Budget,
+}
+
+/// A look that was made.
+#[derive(Debug, Clone, Copy)]
+pub struct Made<'a> {
+    /// What it brought.
+    pub look: &'a Look,
+    /// Those of its entries that are new, by key.
+    pub fresh: &'a [(String, Found)],
+    /// How long it took.
+    pub took: SignedDuration,
+    /// Another source that is looked at where this one has moved to: the move is not made.
+    pub moved_onto: Option<SourceId>,
+}
+
+/// What became of the source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// Its row, to be written.
+    pub source: Source,
+    /// When it comes again; `None` when it has ended.
+    pub next_at: Option<Timestamp>,
+    /// What somebody should hear about, each once.
+    pub notices: Vec<Notice>,
+}
+
+/// Something that happened to a source just now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// A person should look at it.
+    Wants(Attention),
+    /// What a person should have looked at has passed.
+    Recovered(Attention),
+    /// It is gone for good.
+    Ended,
+    /// It has moved; where to.
+    Moved(String),
+    /// What was learned was damaged; the fixed interval takes over for now, and learning begins anew.
+    LearningLost,
+    /// Its policy cannot be read; the node's takes its place.
+    PolicyUnreadable(String),
+}
+
+/// What a document shows that its source has not shown last time, by key; each once, and without what may
+/// have been pruned. Whether there are rows of it already is for the store to say.
+pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, Found)> {
+    let shown: BTreeSet<u64> = source.memory.shown.iter().copied().collect();
+    let mut seen = BTreeSet::new();
+    let entries = document.entries.iter().filter_map(|found| {
+        let key = found.key()?;
+        let hash = key_hash(&key);
+        let is_new = !shown.contains(&hash) && !may_be_pruned(source, found) && seen.insert(hash);
+        is_new.then(|| (key, found.clone()))
+    });
+    entries.collect()
+}
+
+fn may_be_pruned(source: &Source, found: &Found) -> bool {
+    let published = found.published_at;
+    let pruned = source.memory.pruned_before;
+    matches!((published, pruned), (Some(at), Some(before)) if at < before)
+}
+
+/// Decides what a look at `now` does to its source.
+pub fn settle(source: &Source, made: Made<'_>, terms: &Terms, now: Timestamp) -> Settled {
+    let now = to_micros(now);
+    let mut settling = Settling {
+        before: source,
+        source: source.clone(),
+        notices: Vec::new(),
+        terms,
+        now,
+    };
+    settling.count(made);
+    match made.look {
+        Look::Document(document) => settling.document(document, made),
+        Look::Unchanged(unchanged) => settling.unchanged(unchanged, made),
+        Look::Failed(failure) => settling.failure(failure),
+        // Nothing was asked, so nothing happened but the waiting.
+        Look::Wait(at) => settling.source.stats.next_due_at = Some(to_micros(*at)),
+    }
+    settling.end()
+}
+
+/// A source on its way from one row to the next.
+struct Settling<'a> {
+    before: &'a Source,
+    source: Source,
+    notices: Vec<Notice>,
+    terms: &'a Terms,
+    now: Timestamp,
+}
+
+impl Settling<'_> {
+    fn count(&mut self, made: Made<'_>) {
+        let brought = match made.look {
+            Look::Wait(_) => return,
+            Look::Failed(failure) => Brought::Failed(failure.class),
+            Look::Unchanged(_) => Brought::Unchanged,
+            Look::Document(_) if made.fresh.is_empty() => Brought::Nothing,
+            Look::Document(_) => Brought::New(u8::try_from(made.fresh.len()).unwrap_or(u8::MAX)),
+        };
+        let stats = &mut self.source.stats;
+        stats.last_check_at = Some(self.now);
+        stats.check_count = stats.check_count.saturating_add(1);
+        if matches!(brought, Brought::New(_)) {
+            stats.hit_count = stats.hit_count.saturating_add(1);
+        }
+        self.source.recent.add(PastLook {
+            at: self.now,
+            took_ms: u32::try_from(made.took.as_millis()).unwrap_or(u32::MAX),
+            brought,
+        });
+    }
+
+    fn document(&mut self, document: &Document, made: Made<'_>) {
+        let memory = &mut self.source.memory;
+        memory.validators = document.validators.clone();
+        memory.hints = document.hints;
+        let keys = document.entries.iter().filter_map(Found::key);
+        memory.shown = keys.map(|key| key_hash(&key)).collect();
+        if self.source.definition.name.is_empty() {
+            self.source.definition.name = document.title.clone().unwrap_or_default();
+        }
+        let newest = made.fresh.iter();
+        let newest =
+            newest.map(|(_, found)| found.published_at.map_or(self.now, |at| at.min(self.now)));
+        let newest = newest.max();
+        let stats = &mut self.source.stats;
+        stats.last_article_at = stats.last_article_at.max(newest);
+        self.succeed(document.moved_to.as_deref(), made);
+        self.learn(document, made.fresh);
+    }
+
+    fn unchanged(&mut self, unchanged: &Unchanged, made: Made<'_>) {
+        // The body's wishes are those of the body we have; only the answer's own are new.
+        let hints = &mut self.source.memory.hints;
+        *hints = Hints {
+            fresh_for: unchanged.hints.fresh_for,
+            ..*hints
+        };
+        self.succeed(unchanged.moved_to.as_deref(), made);
+        self.learn(&Document::default(), &[]);
+    }
+
+    /// Forgets what failures left behind.
+    fn succeed(&mut self, moved_to: Option<&str>, made: Made<'_>) {
+        let stats = &mut self.source.stats;
+        stats.fail_count = 0;
+        stats.backoff_until = None;
+        stats.last_error = None;
+        stats.last_error_class = None;
+        self.source.attention = None;
+        self.follow(moved_to, made.moved_onto);
+    }
+
+    /// Believes a permanent move once it was told often enough in a row.
+    fn follow(&mut self, moved_to: Option<&str>, moved_onto: Option<SourceId>) {
+        let memory = &mut self.source.memory;
+        let Some(address) = moved_to.filter(|to| *to != self.source.definition.address) else {
+            memory.moving = None;
+            return;
+        };
+        let before = memory
+            .moving
+            .take()
+            .filter(|moving| moving.address == address);
+        let times = before.map_or(1, |moving| moving.times.saturating_add(1));
+        if times < MOVES_MIN || moved_onto.is_some() {
+            let address = address.to_owned();
+            memory.moving = Some(Moving { address, times });
+            if moved_onto.is_some() {
+                self.source.attention = Some(Attention::Duplicate);
+            }
+            return;
+        }
+        address.clone_into(&mut self.source.definition.address);
+        self.notices.push(Notice::Moved(address.to_owned()));
+    }
+
+    fn failure(&mut self, failure: &Failure) {
+        let stats = &mut self.source.stats;
+        stats.fail_count = stats.fail_count.saturating_add(1);
+        stats.last_error = Some(shorten(&failure.detail));
+        stats.last_error_class = Some(failure.class);
+        if failure.class == FailureClass::Gone {
+            return self.finish_for_good(&failure.detail);
+        }
+        let wait = next_wait(waits_as(failure), stats.fail_count);
+        let has_backoff = wait.backoff > SignedDuration::ZERO;
+        stats.backoff_until = has_backoff.then(|| later(self.now, wait.backoff));
+        let due = later(self.now, wait.due + spread(self.source.id, wait.due));
+        stats.next_due_at = Some(due);
+        let times = stats.fail_count;
+        if wait.needs_person {
+            self.source.attention = Some(Attention::Credentials);
+        } else if times >= FAILING_AFTER {
+            self.source.attention = self.source.attention.max(Some(Attention::Failing));
+        }
+        self.source.reason = Some(match times {
+            1 => "the last check failed".to_owned(),
+            times => format!("the last {times} checks failed"),
+        });
+    }
+
+    fn finish_for_good(&mut self, detail: &str) {
+        self.source.state = State::Ended {
+            since: self.now,
+            reason: shorten(detail),
+        };
+        self.source.stats.next_due_at = None;
+        self.source.stats.backoff_until = None;
+        self.source.attention = None;
+        self.source.reason = None;
+        self.notices.push(Notice::Ended);
+    }
+
+    fn end(mut self) -> Settled {
+        let (before, after) = (self.before.attention, self.source.attention);
+        if before != after {
+            self.notices.extend(before.map(Notice::Recovered));
+            self.notices.extend(after.map(Notice::Wants));
+        }
+        self.source.updated_at = self.now;
+        Settled {
+            next_at: self.source.stats.next_due_at,
+            source: self.source,
+            notices: self.notices,
+        }
+    }
+}
+
+/// What a failure's class means for waiting (SS-05).
+fn waits_as(failure: &Failure) -> backoff::Failure {
+    let retry_after = failure.retry_after;
+    match failure.class {
+        FailureClass::RateLimited => backoff::Failure::RateLimited { retry_after },
+        FailureClass::Unauthorised => backoff::Failure::Unauthorised,
+        FailureClass::Forbidden => backoff::Failure::Forbidden,
+        _ => backoff::Failure::Other { retry_after },
+    }
+}
+
+fn later(now: Timestamp, wait: SignedDuration) -> Timestamp {
+    to_micros(now.saturating_add(wait).unwrap_or(crate::time::LATEST))
+}
+
+/// 64 bits that depend on the source alone.
+fn chance(id: SourceId) -> u64 {
+    hash_of("source", &id.to_string())
+}
+
+fn spread(id: SourceId, wait: SignedDuration) -> SignedDuration {
+    let part = f64::from(u32::try_from(chance(id) >> 32).unwrap_or(0)) / f64::from(u32::MAX);
+    wait.mul_f64(SPREAD * part)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! What a source learns from a look that succeeded, and when it therefore comes again.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Notice, Settling, Terms, chance};
+use crate::{
+    source::{
+        Attention, Source,
+        check::Document,
+        entry::Found,
+        policy::{History, Next, Policy, next_check},
+    },
+    time::to_micros,
+};
+
+impl Settling<'_> {
+    /// Adds what was published to what is known, and chooses the next time by it. Times that publishers did
+    /// not give are not used: they would measure our own checking.
+    pub(super) fn learn(&mut self, document: &Document, fresh: &[(String, Found)]) {
+        let known = read(&self.source.learned);
+        let lost = known.is_none();
+        let mut history = known.unwrap_or_default();
+        let published: Vec<Timestamp> = if lost {
+            self.notices.push(Notice::LearningLost);
+            let shown = document.entries.iter();
+            shown.filter_map(|found| found.published_at).collect()
+        } else {
+            let new = fresh.iter();
+            new.filter_map(|(_, found)| found.published_at).collect()
+        };
+        history.observe(self.now, &published, self.source.definition.cadence);
+        self.describe(&history);
+        self.source.learned = history.encode();
+        if silent_since(&self.source, &history, self.now).is_some() {
+            self.source.attention = self.source.attention.max(Some(Attention::Silent));
+        }
+        let policy = self.policy(lost);
+        let next = choose(&self.source, &policy, &history, self.terms, self.now);
+        self.source.stats.next_due_at = Some(next.at);
+        self.source.reason = Some(next.reason);
+    }
+
+    fn describe(&mut self, history: &History) {
+        let hour = history.publish_hour();
+        let by_hand = self.source.definition.cadence;
+        let stats = &mut self.source.stats;
+        stats.frequency_type = Some(history.frequency());
+        stats.cadence = Some(by_hand.unwrap_or_else(|| history.cadence()));
+        stats.avg_publish_hour = hour.map(|hour| hour.mean);
+        stats.std_publish_hour = hour.map(|hour| hour.spread);
+    }
+
+    /// What was damaged decides nothing; the fixed interval takes over (SS-10).
+    fn policy(&mut self, lost: bool) -> Policy {
+        if lost {
+            return Policy::Fixed(self.terms.fallback);
+        }
+        policy_of(&self.source, self.terms).unwrap_or_else(|why| {
+            self.notices.push(Notice::PolicyUnreadable(why));
+            self.terms.policy.clone()
+        })
+    }
+}
+
+/// What was learned; `None` when that is damaged.
+fn read(learned: &[u8]) -> Option<History> {
+    if learned.is_empty() {
+        return Some(History::new());
+    }
+    History::decode(learned).ok()
+}
+
+/// A source's own policy, or the node's. A cadence set by hand is a fixed interval: who sets one wants it kept.
+fn policy_of(source: &Source, terms: &Terms) -> Result<Policy, String> {
+    let by_hand = source
+        .definition
+        .cadence
+        .and_then(|cadence| cadence.interval());
+    match (&source.definition.policy, by_hand) {
+        (_, Some(interval)) => Ok(Policy::Fixed(interval)),
+        (Some(text), None) => text
+            .parse()
+            .map_err(|why: crate::source::policy::UnknownPolicy| why.to_string()),
+        (None, None) => Ok(terms.policy.clone()),
+    }
+}
+
+/// The next time and why, after the publisher's wishes.
+struct Chosen {
+    at: Timestamp,
+    reason: String,
+}
+
+fn choose(
+    source: &Source,
+    policy: &Policy,
+    history: &History,
+    terms: &Terms,
+    now: Timestamp,
+) -> Chosen {
+    let Next { at, reason } = next_check(policy, history, now, &terms.budget, chance(source.id));
+    let open_at = to_micros(source.memory.hints.not_before(now, at));
+    let reason = if open_at > at {
+        format!("{reason}; its publisher asks for no earlier check")
+    } else {
+        reason.to_string()
+    };
+    Chosen {
+        at: open_at,
+        reason,
+    }
+}
+
+/// Chooses a source's next time anew, from what is known: after a person changed how it is to be checked.
+pub fn replan(source: &Source, terms: &Terms, now: Timestamp) -> Source {
+    let now = to_micros(now);
+    let mut source = source.clone();
+    // Nobody has looked yet, or failures decide: neither is changed by another policy.
+    if source.stats.last_check_at.is_none() || source.stats.fail_count > 0 {
+        return source;
+    }
+    let history = read(&source.learned).unwrap_or_default();
+    let policy = policy_of(&source, terms).unwrap_or_else(|_| terms.policy.clone());
+    let looked_at = source.stats.last_check_at.unwrap_or(now);
+    let chosen = choose(&source, &policy, &history, terms, looked_at);
+    source.stats.next_due_at = Some(chosen.at.max(now));
+    source.reason = Some(chosen.reason);
+    if let Some(by_hand) = source.definition.cadence {
+        source.stats.cadence = Some(by_hand);
+    } else if source.stats.cadence.is_some() {
+        source.stats.cadence = Some(history.cadence());
+    }
+    source
+}
+
+/// Since when a source is quiet beyond its habit, if it is.
+fn silent_since(source: &Source, history: &History, now: Timestamp) -> Option<Timestamp> {
+    let newest = source.stats.last_article_at?.max(history.newest_at()?);
+    let alarm_at = newest.saturating_add(history.silent_after()?).ok()?;
+    (now > alarm_at).then_some(newest)
+}
+
+/// What is believed of a source's rhythm, to be shown to people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Believed {
+    /// The policy in force, as it is written.
+    pub policy: String,
+    /// Entries expected on an average day.
+    pub entries_per_day: f64,
+    /// Entries expected in each hour of the week, from Monday 00:00 UTC.
+    pub week: [f64; 168],
+    /// How long after its newest entry it counts as silent, if its habits are known.
+    pub silent_after: Option<SignedDuration>,
+    /// Whether what was learned is damaged.
+    pub damaged: bool,
+}
+
+/// What is believed of a source at `now`.
+pub fn believed(source: &Source, terms: &Terms, now: Timestamp) -> Believed {
+    let known = read(&source.learned);
+    let damaged = known.is_none();
+    let history = known.unwrap_or_default();
+    let policy = policy_of(source, terms).unwrap_or_else(|_| terms.policy.clone());
+    Believed {
+        policy: policy.to_string(),
+        entries_per_day: history.entries_per_day(now),
+        week: history.week(now),
+        silent_after: history.silent_after(),
+        damaged,
+    }
+}

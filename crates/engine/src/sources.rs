@@ -1,0 +1,315 @@
+//! The way in for people: sources added, checked now, paused, resumed, changed, removed.
+//!
+//! A source's row says what it is; its task says when it is looked at. Every wish is written to the row first and then
+//! put to the task as a reschedule like any other (RS-01…RS-07). Who dies between the two leaves a row
+//! without a task, which the [`keeper`] finds, or a task without an active row, which ends by itself.
+
+pub mod check;
+mod error;
+pub mod fleet;
+pub mod keeper;
+
+use std::sync::Arc;
+
+use almanack_core::{
+    reschedule::{Cancel, Put, Receipt, Request},
+    source::{
+        Definition, Source, SourceId, State,
+        check::{Candidate, Checker},
+        policy::cadence::Cadence,
+        settle::{Believed, believed, replan},
+    },
+    store::{Added, SourceWrite, Store, Written},
+    task::{MAX_RETRY_MAX, Task},
+    time::Clock,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    reschedule::{self, Rescheduler},
+    wake::later,
+};
+pub use error::Error;
+use fleet::Fleet;
+
+/// How often a lost race is decided again.
+const ROUNDS_MAX: usize = 50;
+/// Longest name and category, in bytes.
+pub const NAME_BYTES_MAX: usize = 300;
+/// Longest note about a pause, in bytes.
+pub const NOTE_BYTES_MAX: usize = 500;
+/// Sources that are added together are first looked at so far apart: a list of thousands is no reason to
+/// ask thousands of servers in one second.
+const FIRST_LOOKS_APART: SignedDuration = SignedDuration::from_millis(100);
+
+/// What to change about a source; what is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// What people call it.
+    pub name: Option<String>,
+    /// Where people put it.
+    pub category: Option<String>,
+    /// Its own policy; `Some(None)` goes back to the node's.
+    pub policy: Option<Option<String>>,
+    /// Its cadence by hand; `Some(None)` takes it back.
+    pub cadence: Option<Option<Cadence>>,
+}
+
+/// Carries out what people want of sources.
+pub struct Sources {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    rescheduler: Arc<Rescheduler>,
+    checker: Arc<dyn Checker>,
+    fleet: Arc<Fleet>,
+}
+
+impl Sources {
+    /// Works on `store` by `clock`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        rescheduler: Arc<Rescheduler>,
+        checker: Arc<dyn Checker>,
+        fleet: Arc<Fleet>,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            rescheduler,
+            checker,
+            fleet,
+        }
+    }
+
+    /// A source.
+    pub async fn load(&self, id: SourceId) -> Result<Source, Error> {
+        let mut found = self.store.load_sources(&[id]).await?;
+        found.pop().flatten().ok_or(Error::Unknown { id })
+    }
+
+    /// The tasks of sources, in the order asked: what they say about the next look is the truth.
+    pub async fn tasks(&self, ids: &[SourceId]) -> Result<Vec<Option<Task>>, Error> {
+        let identities: Result<Vec<_>, _> = ids.iter().map(|id| id.identity()).collect();
+        Ok(self.store.load_current(&identities?).await?)
+    }
+
+    /// What is believed of a source's rhythm.
+    pub fn believed(&self, source: &Source) -> Believed {
+        believed(source, &self.fleet.terms(), self.clock.now())
+    }
+
+    /// Feeds that a site's address leads to.
+    pub async fn discover(&self, address: &str) -> Result<Vec<Candidate>, Error> {
+        let found = self.checker.discover(address, self.clock.now()).await;
+        found.map_err(Error::Unreachable)
+    }
+
+    /// Adds sources, each unless its address is taken; the answers are in the order given. One that cannot
+    /// be is refused before anything is written.
+    pub async fn add(&self, definitions: Vec<Definition>, by: &str) -> Result<Vec<Added>, Error> {
+        for definition in &definitions {
+            self.check(definition)?;
+        }
+        let now = self.clock.now();
+        let sources: Vec<Source> = definitions
+            .into_iter()
+            .enumerate()
+            .map(|(place, definition)| Source::new(definition, first_look(now, place)))
+            .map(|source| Source {
+                created_at: now,
+                updated_at: now,
+                ..source
+            })
+            .collect();
+        let dues: Vec<Option<Timestamp>> = sources.iter().map(|s| s.stats.next_due_at).collect();
+        let added = self.store.add_sources(sources).await?;
+        let new = added.iter().zip(dues).filter_map(|(added, due)| match added {
+            Added::New(id) => Some((*id, due.unwrap_or(now))),
+            Added::Exists(_) => None,
+        });
+        self.put(new.collect(), by).await?;
+        Ok(added)
+    }
+
+    /// Looks at a source as soon as a node has room. One that is paused or has ended comes back by this.
+    pub async fn check_now(&self, id: SourceId, by: &str) -> Result<Receipt, Error> {
+        let now = self.clock.now();
+        self.edit(id, |source| {
+            source.state = State::Active;
+            source.stats.next_due_at = Some(now);
+            source.reason = Some(format!("{by} asked for it"));
+        })
+        .await?;
+        self.put_one(id, now, by).await
+    }
+
+    /// Stops looking at a source.
+    pub async fn pause(&self, id: SourceId, note: Option<String>, by: &str) -> Result<Source, Error> {
+        if note.as_ref().is_some_and(|note| note.len() > NOTE_BYTES_MAX) {
+            return Err(Error::TooLong {
+                what: "note",
+                limit: NOTE_BYTES_MAX,
+            });
+        }
+        let since = self.clock.now();
+        let paused = self
+            .edit(id, |source| {
+                if !matches!(source.state, State::Paused { .. }) || note.is_some() {
+                    source.state = State::Paused {
+                        since,
+                        note: note.clone(),
+                    };
+                }
+                source.stats.next_due_at = None;
+                source.reason = None;
+            })
+            .await?;
+        self.withdraw(id, by).await?;
+        Ok(paused)
+    }
+
+    /// Looks at a source again, at once.
+    pub async fn resume(&self, id: SourceId, by: &str) -> Result<Source, Error> {
+        let source = self.load(id).await?;
+        if source.state == State::Active {
+            return Ok(source);
+        }
+        self.check_now(id, by).await?;
+        self.load(id).await
+    }
+
+    /// Changes what people say about a source, and with it when it is looked at.
+    pub async fn change(&self, id: SourceId, changes: &Changes, by: &str) -> Result<Source, Error> {
+        let (terms, now) = (self.fleet.terms(), self.clock.now());
+        let before = self.load(id).await?;
+        self.check(&apply(changes, &before.definition))?;
+        if changes.cadence == Some(Some(Cadence::P7)) {
+            return self.pause(id, Some("cadence P7".to_owned()), by).await;
+        }
+        let after = self
+            .edit(id, |source| {
+                source.definition = apply(changes, &source.definition);
+                if source.state == State::Active {
+                    *source = replan(source, &terms, now);
+                }
+            })
+            .await?;
+        if let (State::Active, Some(due_at)) = (&after.state, after.stats.next_due_at)
+            && after.stats.next_due_at != before.stats.next_due_at
+        {
+            self.put_one(id, due_at, by).await?;
+        }
+        Ok(after)
+    }
+
+    /// Forgets a source with its entries.
+    pub async fn remove(&self, id: SourceId, by: &str) -> Result<(), Error> {
+        let existed = self.store.remove_source(id).await?;
+        self.withdraw(id, by).await?;
+        if existed {
+            Ok(())
+        } else {
+            Err(Error::Unknown { id })
+        }
+    }
+
+    /// Whether a definition can be, before it is written.
+    pub fn check(&self, definition: &Definition) -> Result<(), Error> {
+        for (what, text) in [("name", &definition.name), ("category", &definition.category)] {
+            if text.len() > NAME_BYTES_MAX {
+                return Err(Error::TooLong {
+                    what,
+                    limit: NAME_BYTES_MAX,
+                });
+            }
+            if text.chars().any(char::is_control) {
+                return Err(Error::Unprintable { what });
+            }
+        }
+        if let Some(text) = &definition.policy {
+            text.parse::<almanack_core::source::policy::Policy>()?;
+        }
+        let refused = self.checker.problem(&definition.address, &definition.reading);
+        refused.map_or(Ok(()), |why| Err(Error::Unreadable { why }))
+    }
+
+    /// Changes a row as it is now; decides again when somebody else was faster.
+    async fn edit(&self, id: SourceId, change: impl Fn(&mut Source)) -> Result<Source, Error> {
+        for _ in 0..ROUNDS_MAX {
+            let mut source = self.load(id).await?;
+            let at = self.clock.now();
+            change(&mut source);
+            source.updated_at = at;
+            let write = SourceWrite {
+                source: source.clone(),
+                entries: Vec::new(),
+                at,
+            };
+            match self.store.write_sources(vec![write]).await?.pop() {
+                Some(Written::Done) => return Ok(source),
+                Some(Written::Taken(other)) => return Err(Error::AddressTaken { other }),
+                Some(Written::Lost) | None => {}
+            }
+        }
+        Err(Error::Contended { id })
+    }
+
+    async fn put_one(&self, id: SourceId, at: Timestamp, by: &str) -> Result<Receipt, Error> {
+        let mut receipts = self.put(vec![(id, at)], by).await?;
+        receipts.pop().ok_or(Error::Contended { id })
+    }
+
+    /// Puts the tasks of sources.
+    pub(crate) async fn put(
+        &self,
+        dues: Vec<(SourceId, Timestamp)>,
+        by: &str,
+    ) -> Result<Vec<Receipt>, Error> {
+        let puts: Result<Vec<Request>, Error> = dues
+            .into_iter()
+            .map(|(id, at)| {
+                Ok(Request::Put(Put {
+                    // A node that dies with a check is no reason to give a source up.
+                    max_retry: Some(MAX_RETRY_MAX),
+                    ..Put::at(id.identity()?, at)
+                }))
+            })
+            .collect();
+        let answers = self.rescheduler.ask_all(puts?, by).await?;
+        Ok(answers.into_iter().collect::<Result<_, _>>()?)
+    }
+
+    async fn withdraw(&self, id: SourceId, by: &str) -> Result<(), Error> {
+        let cancel = Request::Cancel(Cancel {
+            identity: id.identity()?,
+            revision: None,
+        });
+        match self.rescheduler.ask(cancel, by).await {
+            Ok(_) | Err(reschedule::Error::NothingThere(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn first_look(now: Timestamp, place: usize) -> Timestamp {
+    let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(place).unwrap_or(i32::MAX));
+    later(now, apart)
+}
+
+fn apply(changes: &Changes, definition: &Definition) -> Definition {
+    let mut changed = definition.clone();
+    if let Some(name) = &changes.name {
+        changed.name.clone_from(name);
+    }
+    if let Some(category) = &changes.category {
+        changed.category.clone_from(category);
+    }
+    if let Some(policy) = &changes.policy {
+        changed.policy.clone_from(policy);
+    }
+    if let Some(cadence) = changes.cadence {
+        changed.cadence = cadence;
+    }
+    changed
+}

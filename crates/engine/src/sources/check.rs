@@ -1,0 +1,239 @@
+//! The handler of `SOURCE_CHECK` tasks: looks at a source, keeps what is new, and says when to come again.
+//!
+//! The look is made once per attempt; what it does to the source is decided on the row as it is when it
+//! is written, and decided again if somebody changed the row meanwhile. A source whose host is busy comes again when the host has
+//! room, without holding a slot: it never delays the others (SS-08).
+
+use std::sync::Arc;
+
+use almanack_core::{
+    finish::Outcome,
+    handler::Handler,
+    source::{
+        Source, SourceId, State,
+        check::{Ask, Checker, Look},
+        entry::Found,
+        settle::{Made, Notice, Settled, settle, unfamiliar},
+    },
+    store::{self, SourceWrite, Store, Written},
+    task::ClaimedTask,
+    time::Clock,
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+use super::fleet::Fleet;
+use crate::wake::later;
+
+/// How often a lost write is decided again.
+const ROUNDS_MAX: usize = 10;
+/// When to come again if the store did not take what a look brought.
+const STORE_AGAIN: SignedDuration = SignedDuration::from_secs(30);
+
+/// Checks sources.
+pub struct SourceHandler {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    checker: Arc<dyn Checker>,
+    fleet: Arc<Fleet>,
+}
+
+/// Why a source is not looked at any more.
+struct NotLookedAt(String);
+
+/// What ended an attempt before its time.
+enum Stopped {
+    NotLookedAt(NotLookedAt),
+    Store(store::Error),
+}
+
+impl From<store::Error> for Stopped {
+    fn from(error: store::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<NotLookedAt> for Stopped {
+    fn from(why: NotLookedAt) -> Self {
+        Self::NotLookedAt(why)
+    }
+}
+
+/// A look that was made, and how long it took.
+struct LookMade {
+    look: Look,
+    at: Timestamp,
+    took: SignedDuration,
+}
+
+impl SourceHandler {
+    /// Looks by `checker`, decides by `fleet`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        checker: Arc<dyn Checker>,
+        fleet: Arc<Fleet>,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            checker,
+            fleet,
+        }
+    }
+
+    async fn check(&self, id: SourceId) -> Result<Option<Timestamp>, Stopped> {
+        let source = self.load(id).await?;
+        let started_at = self.clock.now();
+        let look = self.checker.look(&ask(&source), started_at).await;
+        let at = self.clock.now().max(started_at);
+        if let Look::Wait(until) = look {
+            return Ok(Some(until));
+        }
+        self.fleet.count();
+        let made = LookMade {
+            look,
+            at,
+            took: at.duration_since(started_at),
+        };
+        let settled = self.keep(source, &made).await?;
+        Ok(settled.next_at)
+    }
+
+    /// Writes what the look did to the source.
+    async fn keep(&self, mut source: Source, made: &LookMade) -> Result<Settled, Stopped> {
+        let mut moved_onto = None;
+        for _ in 0..ROUNDS_MAX {
+            let fresh = self.fresh(&source, &made.look).await?;
+            let told = Made {
+                look: &made.look,
+                fresh: &fresh,
+                took: made.took,
+                moved_onto,
+            };
+            let settled = settle(&source, told, &self.fleet.terms(), made.at);
+            let entries = fresh.len();
+            let write = SourceWrite {
+                source: settled.source.clone(),
+                entries: fresh,
+                at: made.at,
+            };
+            match self.store.write_sources(vec![write]).await?.pop() {
+                Some(Written::Done) => {
+                    measure(&settled, entries, made.took);
+                    tell(&settled);
+                    return Ok(settled);
+                }
+                Some(Written::Taken(other)) => moved_onto = Some(other),
+                Some(Written::Lost) | None => source = self.load(source.id).await?,
+            }
+        }
+        Err(NotLookedAt("the source was changed by others too often".to_owned()).into())
+    }
+
+    /// What a look brought that there is no row of yet.
+    async fn fresh(
+        &self,
+        source: &Source,
+        look: &Look,
+    ) -> Result<Vec<(String, Found)>, store::Error> {
+        let Look::Document(document) = look else {
+            return Ok(Vec::new());
+        };
+        let mut candidates = unfamiliar(source, document);
+        if candidates.is_empty() {
+            return Ok(candidates);
+        }
+        let keys: Vec<String> = candidates.iter().map(|(key, _)| key.clone()).collect();
+        let known = self.store.known_keys(source.id, &keys).await?;
+        candidates.retain(|(key, _)| !known.contains(key));
+        Ok(candidates)
+    }
+
+    async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
+        let found = self.store.load_sources(&[id]).await?.pop().flatten();
+        let source = found.ok_or_else(|| NotLookedAt(format!("there is no source {id}")))?;
+        match source.state {
+            State::Active => Ok(source),
+            State::Paused { .. } => Err(NotLookedAt("the source is paused".to_owned()).into()),
+            State::Ended { reason, .. } => Err(NotLookedAt(reason).into()),
+        }
+    }
+}
+
+fn ask(source: &Source) -> Ask {
+    Ask {
+        address: source.definition.address.clone(),
+        reading: source.definition.reading.clone(),
+        validators: source.memory.validators.clone(),
+    }
+}
+
+#[async_trait]
+impl Handler for SourceHandler {
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome {
+        let Some(id) = SourceId::of(&task.identity) else {
+            return give_up("this is no source's check".to_owned());
+        };
+        match self.check(id).await {
+            Ok(Some(at)) => Outcome::Again {
+                at,
+                on_record: false,
+            },
+            Ok(None) => give_up("the source has ended".to_owned()),
+            // A task that succeeded could not be put again; this one can.
+            Err(Stopped::NotLookedAt(NotLookedAt(why))) => give_up(why),
+            // A source is tried for ever: retries must not run out on the store's account.
+            Err(Stopped::Store(error)) => {
+                tracing::warn!(source.id = %id, error = error.chain(), "could not keep what a look brought; looking again soon");
+                Outcome::Again {
+                    at: later(self.clock.now(), STORE_AGAIN),
+                    on_record: false,
+                }
+            }
+        }
+    }
+}
+
+fn give_up(error: String) -> Outcome {
+    Outcome::GiveUp { error }
+}
+
+fn measure(settled: &Settled, entries: usize, took: SignedDuration) {
+    if let Some(look) = settled.source.recent.looks().last() {
+        let brought = look.brought.as_str();
+        metrics::counter!("almanack_source_checks_total", "brought" => brought).increment(1);
+    }
+    metrics::counter!("almanack_source_entries_total").increment(entries as u64);
+    metrics::histogram!("almanack_source_check_seconds").record(took.as_secs_f64());
+}
+
+/// Says once what somebody should hear.
+fn tell(settled: &Settled) {
+    let id = settled.source.id;
+    let name = settled.source.definition.name.as_str();
+    for notice in &settled.notices {
+        match notice {
+            Notice::Wants(attention) => {
+                let error = settled.source.stats.last_error.as_deref().unwrap_or_default();
+                metrics::counter!("almanack_source_alerts_total", "attention" => attention.as_str()).increment(1);
+                tracing::warn!(source.id = %id, source.name = name, %attention, error, "a source needs a person");
+            }
+            Notice::Recovered(attention) => {
+                tracing::info!(source.id = %id, source.name = name, %attention, "a source has recovered");
+            }
+            Notice::Ended => {
+                tracing::warn!(source.id = %id, source.name = name, "a source is gone for good and is not looked at any more");
+            }
+            Notice::Moved(_) => {
+                tracing::info!(source.id = %id, source.name = name, "a source has moved; its new address is used from now on");
+            }
+            Notice::LearningLost => {
+                tracing::warn!(source.id = %id, source.name = name, "what was learned of a source is damaged; the fixed interval takes over and learning begins anew");
+            }
+            Notice::PolicyUnreadable(why) => {
+                tracing::warn!(source.id = %id, source.name = name, why, "a source's policy cannot be read; the node's is used");
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Why a wish about a source was not carried out.
+
+use almanack_core::{
+    source::{SourceId, check::Failure, policy::UnknownPolicy},
+    store,
+    task::Invalid,
+};
+
+use crate::reschedule;
+
+/// Why a wish was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such source.
+    #[error("there is no source {id}")]
+    Unknown {
+        /// The number asked for.
+        id: SourceId,
+    },
+    /// A text that would not fit.
+    #[error("{what} must have at most {limit} bytes")]
+    TooLong {
+        /// Which text.
+        what: &'static str,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// A text that would not survive a line of a list.
+    #[error("{what} must have no control characters")]
+    Unprintable {
+        /// Which text.
+        what: &'static str,
+    },
+    /// Its policy is none.
+    #[error(transparent)]
+    Policy(#[from] UnknownPolicy),
+    /// Its address may not be asked, or its rules cannot be read.
+    #[error("{why}")]
+    Unreadable {
+        /// Which, and why.
+        why: String,
+    },
+    /// Its address leads nowhere now.
+    #[error("{}", .0.detail)]
+    Unreachable(Failure),
+    /// Another source is looked at there.
+    #[error("source {other} is looked at there already")]
+    AddressTaken {
+        /// Which one.
+        other: SourceId,
+    },
+    /// It changes faster than we can decide.
+    #[error("source {id} was changed by others too often while this was being decided")]
+    Contended {
+        /// Which one.
+        id: SourceId,
+    },
+    /// Its task could not be put.
+    #[error(transparent)]
+    Reschedule(#[from] reschedule::Error),
+    /// Its number makes no subject.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}

@@ -1,0 +1,160 @@
+//! The fleet: what all sources together may cost, and the one price that keeps them to it.
+//!
+//! Every node counts the looks it makes and adds them to a common count; whoever finds the count old
+//! enough compares it with what is wanted and moves the price a little (SS-15). A price that cannot be read or moved
+//! stays what it was: it is never worth stopping for.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use almanack_core::{
+    source::{
+        policy::{Budget, Policy, steer},
+        settle::Terms,
+    },
+    store::{self, Store},
+};
+use jiff::{SignedDuration, Timestamp};
+
+/// How long looks are counted before the price is moved.
+const STEER_EVERY: SignedDuration = SignedDuration::from_mins(10);
+/// A count that is older than this spans a time when nobody looked, and says nothing.
+const COUNT_OLD_AFTER: SignedDuration = SignedDuration::from_mins(30);
+const DAY_S: f64 = 86_400.0;
+
+/// What people want of the fleet.
+#[derive(Debug, Clone)]
+pub struct FleetSettings {
+    /// The policy of sources that have none of their own.
+    pub policy: Policy,
+    /// The interval that takes over when learning is off or fails.
+    pub fallback: SignedDuration,
+    /// The shortest gap between two looks at a source.
+    pub floor: SignedDuration,
+    /// The longest.
+    pub ceiling: SignedDuration,
+    /// How many looks a source may cost a day, on average over all of them.
+    pub checks_per_day: f64,
+}
+
+impl Default for FleetSettings {
+    fn default() -> Self {
+        let budget = Budget::default();
+        Self {
+            policy: Policy::Adaptive,
+            fallback: SignedDuration::from_hours(1),
+            floor: budget.floor,
+            ceiling: budget.ceiling,
+            checks_per_day: 24.0,
+        }
+    }
+}
+
+/// What a node knows of the fleet.
+#[derive(Debug)]
+pub struct Fleet {
+    settings: FleetSettings,
+    /// The price, as the bits of an `f64`.
+    price: AtomicU64,
+    /// Looks made here and not yet added to the common count.
+    uncounted: AtomicU64,
+}
+
+impl Fleet {
+    /// Knows no common price yet.
+    pub fn new(settings: FleetSettings) -> Self {
+        Self {
+            settings,
+            price: AtomicU64::new(Budget::default().price_h.to_bits()),
+            uncounted: AtomicU64::new(0),
+        }
+    }
+
+    /// What is wanted.
+    pub fn settings(&self) -> &FleetSettings {
+        &self.settings
+    }
+
+    /// The price, as last heard.
+    pub fn price_h(&self) -> f64 {
+        f64::from_bits(self.price.load(Ordering::Relaxed))
+    }
+
+    /// What decisions are made by.
+    pub fn terms(&self) -> Terms {
+        Terms {
+            policy: self.settings.policy.clone(),
+            fallback: self.settings.fallback,
+            budget: Budget {
+                price_h: self.price_h(),
+                floor: self.settings.floor,
+                ceiling: self.settings.ceiling,
+                ..Budget::default()
+            },
+        }
+    }
+
+    /// A look was made.
+    pub fn count(&self) {
+        self.uncounted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Hears the common price without counting or moving anything.
+    pub async fn hear(&self, store: &dyn Store) -> Result<(), store::Error> {
+        if let Some(fleet) = store.load_fleet().await? {
+            self.price.store(fleet.price.to_bits(), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Adds this node's looks to the common count, and moves the price when it is time.
+    pub async fn step(&self, store: &dyn Store, now: Timestamp) -> Result<(), store::Error> {
+        let Some(fleet) = store.load_fleet().await? else {
+            store.set_price(None, self.price_h(), now).await?;
+            return self.hear(store).await;
+        };
+        self.add_to_count(store).await?;
+        let counted_for = now.duration_since(fleet.counted_from);
+        if counted_for >= STEER_EVERY {
+            let price = self.moved(store, now).await?;
+            store.set_price(Some(fleet.version), price, now).await?;
+        }
+        self.hear(store).await?;
+        metrics::gauge!("almanack_source_price_hours").set(self.price_h());
+        Ok(())
+    }
+
+    async fn add_to_count(&self, store: &dyn Store) -> Result<(), store::Error> {
+        let looks = self.uncounted.swap(0, Ordering::Relaxed);
+        if looks == 0 {
+            return Ok(());
+        }
+        let added = store.count_checks(looks).await;
+        if added.is_err() {
+            // Perhaps counted after all; twice is better than never: it makes us ask less.
+            self.uncounted.fetch_add(looks, Ordering::Relaxed);
+        }
+        added
+    }
+
+    /// Where the price should be, by what was counted.
+    async fn moved(&self, store: &dyn Store, now: Timestamp) -> Result<f64, store::Error> {
+        let Some(fleet) = store.load_fleet().await? else {
+            return Ok(self.price_h());
+        };
+        let counted_for = now.duration_since(fleet.counted_from);
+        let numbers = store.count_sources(None, now).await?;
+        let active = numbers.states.iter().find(|(state, _)| state == "active");
+        let active = active.map_or(0, |(_, count)| *count);
+        if active == 0 || counted_for > COUNT_OLD_AFTER {
+            return Ok(fleet.price);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        let (looks, active) = (fleet.checks as f64, active as f64);
+        let made_per_day = looks * DAY_S / counted_for.as_secs_f64().max(1.0);
+        Ok(steer(
+            fleet.price,
+            made_per_day,
+            self.settings.checks_per_day * active,
+        ))
+    }
+}

@@ -1,0 +1,130 @@
+//! Keeps sources honest: the price, sources that lost their task, entries that are old.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    source::SourceId,
+    store::{self, EntryRetention, Store},
+    time::{Clock, Sleeper},
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use super::{Error, Sources, fleet::Fleet};
+use crate::wake::later;
+
+/// From one round to the next.
+const ROUND_EVERY: SignedDuration = SignedDuration::from_secs(30);
+/// A source whose time is past by so much has either waited long or lost its task.
+const STRAY_AFTER: SignedDuration = SignedDuration::from_mins(5);
+/// Strays taken back in one round.
+const STRAYS_MAX: usize = 500;
+/// Sources whose entries are looked at in one step.
+const PRUNE_STEP: usize = 200;
+/// Steps of pruning in one round.
+const PRUNE_STEPS: usize = 5;
+/// Who puts the tasks of strays.
+const BY: &str = "keeper";
+
+/// How long entries are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeepEntries {
+    /// So long after they were first seen; `None` for ever.
+    pub for_long: Option<SignedDuration>,
+    /// So many newest ones of a source.
+    pub per_source: usize,
+}
+
+impl Default for KeepEntries {
+    fn default() -> Self {
+        Self {
+            for_long: Some(SignedDuration::from_hours(90 * 24)),
+            per_source: 500,
+        }
+    }
+}
+
+/// A node's care for sources.
+pub struct SourceKeeper {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    sources: Arc<Sources>,
+    fleet: Arc<Fleet>,
+    keep: KeepEntries,
+}
+
+impl SourceKeeper {
+    /// Cares for `sources`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        sources: Arc<Sources>,
+        fleet: Arc<Fleet>,
+        keep: KeepEntries,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            sources,
+            fleet,
+            keep,
+        }
+    }
+
+    /// Goes round until `stop`. Trouble with the store is waited out.
+    pub async fn run(self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
+        let mut pruned_to = SourceId(0);
+        while !stop.is_cancelled() {
+            match self.round(pruned_to).await {
+                Ok(next) => pruned_to = next,
+                Err(error) => {
+                    tracing::warn!(error = %error, "the round of sources failed; trying again");
+                }
+            }
+            let next_at = later(self.clock.now(), ROUND_EVERY);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = sleeper.until(next_at) => {}
+            }
+        }
+    }
+
+    /// One round; answers where pruning goes on.
+    pub async fn round(&self, pruned_to: SourceId) -> Result<SourceId, Error> {
+        let now = self.clock.now();
+        self.fleet.step(self.store.as_ref(), now).await?;
+        self.take_back_strays(now).await?;
+        Ok(self.prune(now, pruned_to).await?)
+    }
+
+    /// Puts the tasks of sources whose time is long past and that have none: nothing dies silently.
+    async fn take_back_strays(&self, now: Timestamp) -> Result<(), Error> {
+        let overdue = now.saturating_sub(STRAY_AFTER).unwrap_or(now);
+        let strays = self.store.load_stray_sources(overdue, STRAYS_MAX).await?;
+        if strays.is_empty() {
+            return Ok(());
+        }
+        tracing::warn!(sources = strays.len(), "sources had lost their task; checking them now");
+        let dues = strays.into_iter().map(|id| (id, now)).collect();
+        self.sources.put(dues, BY).await?;
+        Ok(())
+    }
+
+    async fn prune(&self, now: Timestamp, from: SourceId) -> Result<SourceId, store::Error> {
+        let before = self.keep.for_long.map(|age| now.saturating_sub(age));
+        let retention = EntryRetention {
+            seen_before: before.map(|before| before.unwrap_or(Timestamp::MIN)),
+            per_source: self.keep.per_source,
+        };
+        let mut after = from;
+        for _ in 0..PRUNE_STEPS {
+            let step = self.store.prune_entries(retention, after, PRUNE_STEP).await?;
+            match step.next {
+                Some(next) => after = next,
+                None => return Ok(SourceId(0)),
+            }
+        }
+        Ok(after)
+    }
+}
