@@ -1,0 +1,1 @@
+//! `almanack source import` and `export`: lists of feeds, as every reader writes and reads them.
