@@ -13,9 +13,14 @@
 //! publisher's or absent, never ours: the time of a look must not pass for a rhythm of publication.
 
 pub mod advertised;
-mod charset;
+mod answer;
+mod apart;
+pub(crate) mod charset;
+pub mod checker;
 pub mod date;
+pub mod discover;
 mod draft;
+pub mod freshness;
 mod json;
 mod json_feed;
 mod markup;
@@ -25,8 +30,8 @@ pub mod rules;
 mod sitemap;
 mod stranger;
 mod syndication;
-mod text;
-mod xml;
+pub(crate) mod text;
+pub(crate) mod xml;
 
 use almanack_core::source::{
     check::{Document, Failure, FailureClass},
@@ -80,7 +85,7 @@ fn read_feed(bytes: &[u8], text: &str, base: &Url, now: Timestamp) -> Result<Doc
             return Ok(json_feed::read(&document, base, now));
         }
     } else if start.starts_with('<') {
-        let mended = xml::mend(start);
+        let mended = xml::mend(text);
         if let Some(root) = xml::root(&mended).filter(syndication::is_feed) {
             return syndication::read(&mended, &root, base, now);
         }

@@ -12,6 +12,7 @@ pub mod github;
 pub mod http;
 mod launcher;
 pub mod lock;
+pub mod opml;
 mod process;
 mod redact;
 pub mod signature;

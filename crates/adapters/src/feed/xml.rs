@@ -183,9 +183,11 @@ fn line_at(text: &str, position: u64) -> Option<usize> {
 /// references to characters that do not exist, and no bare `&`.
 pub(crate) fn mend(text: &str) -> String {
     let text = text::printable(text);
-    let text = without_declaration(&text);
+    let mut rest = without_declaration(&text);
     let mut mended = String::with_capacity(text.len());
-    let mut rest = text;
+    // Lines keep their numbers, for those who are told about them.
+    let dropped = &text[..text.len() - rest.len()];
+    mended.extend(dropped.matches('\n'));
     while let Some(at) = rest.find(['&', '<']) {
         mended.push_str(&rest[..at]);
         rest = &rest[at..];
@@ -201,7 +203,7 @@ pub(crate) fn mend(text: &str) -> String {
     mended
 }
 
-/// The declaration may stand after blanks; its line breaks stay, so that lines keep their numbers.
+/// The declaration may stand after blanks.
 fn without_declaration(text: &str) -> &str {
     let start = text.trim_start_matches(['\u{feff}', ' ', '\t', '\n']);
     match (start.starts_with("<?xml "), start.find("?>")) {
