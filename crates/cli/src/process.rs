@@ -22,7 +22,7 @@ use crate::{
     config::{Inputs, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring,
+    wiring::{self, Watch},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -75,9 +75,13 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
     let metrics = install_metrics()?;
-    let ports = wiring::ports(settings, environment, store.clone(), clock.clone())?;
+    let shared: Arc<dyn Clock> = clock.clone();
+    let watch = Watch::new(settings, &store, &shared)?;
+    let ports = wiring::ports(settings, environment, store.clone(), clock.clone(), &watch)?;
     let sleeper = ports.sleeper.clone();
     let node = admit(ports, settings, node_name.clone()).await?;
+    watch.hear().await?;
+    let node = node.caring_for(watch.keeper());
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone());

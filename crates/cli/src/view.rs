@@ -1,6 +1,7 @@
 //! Tasks, receipts and histories as `--json` shows them: the names are the API's.
 
 mod schedule;
+mod source;
 
 use almanack_core::{
     history::{Attempt, Decision, Happening},
@@ -13,6 +14,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub(crate) use schedule::{edit, schedule, slot};
+pub(crate) use source::{believed, candidate, entry, found, look, source, source_numbers};
 
 /// One row of a task's life.
 #[derive(Debug, Serialize)]

@@ -35,7 +35,12 @@ pub(crate) enum SourceCommand {
         #[arg(long)]
         wait: bool,
         /// How long to wait
-        #[arg(long, value_name = "DURATION", default_value = "60s", requires = "wait")]
+        #[arg(
+            long,
+            value_name = "DURATION",
+            default_value = "60s",
+            requires = "wait"
+        )]
         timeout: String,
     },
     /// Do not check a source until it is resumed

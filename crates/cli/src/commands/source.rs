@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Desk, Errand, checked};
 use crate::{
-    args::{SourceArguments, SourceCommand},
+    args::{SourceArguments, SourceCommand, WhyArguments},
     config::{self, Inputs, Need},
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
@@ -86,8 +86,17 @@ async fn on(desk: &Desk, command: &SourceCommand, output: &mut Output) -> Result
 }
 
 /// `almanack why source:17`
-pub(super) async fn why(desk: &Desk, given: &str, output: &mut Output) -> Result<Exit, Failure> {
-    why::run(desk, given, None, output).await
+pub(super) async fn why(
+    desk: &Desk,
+    given: &WhyArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    if given.time.is_some() {
+        let what = "a source is asked about without a time: its answer is about its next check";
+        let hint = format!("almanack why {}", given.name);
+        return Err(Failure::new(Exit::Usage, what).hint(hint));
+    }
+    why::run(desk, &given.name, None, output).await
 }
 
 /// What the subjects of sources begin with, on the command line as in tasks.
@@ -170,10 +179,11 @@ fn instant(at: Timestamp) -> String {
 }
 
 fn cadence(text: &str) -> Result<Cadence, Failure> {
-    text.parse()
-        .map_err(|unknown: almanack_core::source::policy::cadence::UnknownCadence| {
+    text.parse().map_err(
+        |unknown: almanack_core::source::policy::cadence::UnknownCadence| {
             Failure::new(Exit::Usage, format!("--cadence: {unknown}"))
-        })
+        },
+    )
 }
 
 fn duration(what: &str, text: &str) -> Result<SignedDuration, Failure> {

@@ -117,7 +117,9 @@ pub(crate) fn believed(believed: &Believed) -> Value {
 pub(crate) fn source_numbers(source_type: Option<SourceType>, numbers: &SourceNumbers) -> Value {
     let counts = |counts: Vec<(&str, u64)>| -> Map<String, Value> {
         let counts = counts.into_iter();
-        counts.map(|(name, count)| (name.to_owned(), json!(count))).collect()
+        counts
+            .map(|(name, count)| (name.to_owned(), json!(count)))
+            .collect()
     };
     let cadences = numbers.cadence_distribution.iter();
     let states = numbers.states.iter();

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use almanack_adapters::clock::SystemClock;
 use almanack_core::{
     source::{
         Definition,
@@ -14,7 +15,6 @@ use almanack_core::{
     store::Added,
     time::Clock,
 };
-use almanack_adapters::clock::SystemClock;
 use serde_json::json;
 
 use super::{cadence, called, counted, instant, rules};
@@ -189,7 +189,10 @@ fn several(
     let rows: Vec<Vec<Cell>> = found.iter().map(row).collect();
     output.table(&["FEED", "FORMAT", "TITLE"], &rows)?;
     let first = found.first().map_or("", |first| first.address.as_str());
-    let what = format!("{} names several feeds; say which", with_scheme(&given.address));
+    let what = format!(
+        "{} names several feeds; say which",
+        with_scheme(&given.address)
+    );
     Err(Failure::new(Exit::Usage, what).hint(format!("almanack source add {first}")))
 }
 
@@ -209,7 +212,11 @@ fn show(address: &str, document: &Document, output: &mut Output) -> Result<(), F
     output.line(&format!("{title}: {told}"))?;
     let row = |found: &almanack_core::source::entry::Found| {
         vec![
-            Cell::new(found.published_at.map_or_else(|| "no time".to_owned(), instant)),
+            Cell::new(
+                found
+                    .published_at
+                    .map_or_else(|| "no time".to_owned(), instant),
+            ),
             Cell::new(&*found.title),
             Cell::new(found.link.clone().unwrap_or_default()),
         ]

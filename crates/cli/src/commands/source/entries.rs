@@ -28,7 +28,11 @@ pub(super) async fn run(
     };
     let mut filter = EntryFilter {
         source,
-        seen_from: given.since.as_deref().map(|text| since(text, now)).transpose()?,
+        seen_from: given
+            .since
+            .as_deref()
+            .map(|text| since(text, now))
+            .transpose()?,
         before: None,
         limit: PAGE_ROWS,
     };
@@ -80,7 +84,10 @@ fn write(page: &[Entry], first: bool, output: &mut Output) -> Result<(), Failure
     }
     let rows: Vec<Vec<Cell>> = page.iter().map(row).collect();
     if first {
-        output.table(&["ENTRY", "SOURCE", "SEEN", "PUBLISHED", "TITLE", "LINK"], &rows)
+        output.table(
+            &["ENTRY", "SOURCE", "SEEN", "PUBLISHED", "TITLE", "LINK"],
+            &rows,
+        )
     } else {
         output.rows(&rows)
     }
@@ -92,7 +99,11 @@ fn row(entry: &Entry) -> Vec<Cell> {
         Cell::new(entry.id.to_string()),
         Cell::new(entry.source.to_string()),
         Cell::new(instant(entry.seen_at)),
-        Cell::new(found.published_at.map_or_else(|| "no time".to_owned(), instant)),
+        Cell::new(
+            found
+                .published_at
+                .map_or_else(|| "no time".to_owned(), instant),
+        ),
         Cell::new(&*found.title),
         Cell::new(found.link.clone().unwrap_or_default()),
     ]

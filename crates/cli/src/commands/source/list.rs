@@ -92,12 +92,7 @@ fn filter(given: &SourceListArguments) -> Result<SourceFilter, Failure> {
 }
 
 /// One page. JSON comes a source per line, so that many rows need no more memory than one page.
-fn write(
-    page: &[Source],
-    first: bool,
-    now: Timestamp,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn write(page: &[Source], first: bool, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
     if output.json {
         let mut sources = page.iter();
         return sources.try_for_each(|source| output.value(&view::source(source)));

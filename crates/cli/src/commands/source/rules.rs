@@ -12,7 +12,10 @@ use crate::{
 /// What the flags of each format are.
 const FORMATS: [(&str, &[&str]); 4] = [
     ("feed", &[]),
-    ("html", &["--item", "--title", "--link", "--date", "--summary"]),
+    (
+        "html",
+        &["--item", "--title", "--link", "--date", "--summary"],
+    ),
     (
         "json",
         &["--item", "--title", "--link", "--date", "--summary", "--id"],
@@ -27,9 +30,8 @@ pub(super) fn reading(given: &RuleArguments) -> Result<Reading, Failure> {
     }
     let format = given.format.as_deref().unwrap_or("feed");
     check_flags(given, format)?;
-    let required = |flag: &str, value: &Option<String>| {
-        value.clone().ok_or_else(|| missing(format, flag))
-    };
+    let required =
+        |flag: &str, value: &Option<String>| value.clone().ok_or_else(|| missing(format, flag));
     Ok(match format {
         "html" => Reading::Html(HtmlRules {
             item: required("--item", &given.item)?,

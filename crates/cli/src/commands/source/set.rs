@@ -23,7 +23,10 @@ pub(super) async fn run(
     let changes = Changes {
         name: given.name.clone(),
         category: given.category.clone(),
-        policy: given.policy.as_ref().map(|text| by_hand(text).map(str::to_owned)),
+        policy: given
+            .policy
+            .as_ref()
+            .map(|text| by_hand(text).map(str::to_owned)),
         cadence: match given.cadence.as_deref().map(by_hand) {
             None => None,
             Some(None) => Some(None),

@@ -33,7 +33,12 @@ pub(super) async fn run(
 ) -> Result<Exit, Failure> {
     let source = load_one(desk, given).await?;
     let sources = desk.sources().await?;
-    let task = sources.tasks(&[source.id]).await?.into_iter().flatten().next();
+    let task = sources
+        .tasks(&[source.id])
+        .await?
+        .into_iter()
+        .flatten()
+        .next();
     let filter = EntryFilter {
         source: Some(source.id),
         limit: ENTRIES,
@@ -113,7 +118,11 @@ fn state(state: &State) -> String {
         State::Active => "active".to_owned(),
         State::Paused { since, note } => {
             let note = note.as_ref().map(|note| format!(": {note}"));
-            format!("paused since {}{}", instant(*since), note.unwrap_or_default())
+            format!(
+                "paused since {}{}",
+                instant(*since),
+                note.unwrap_or_default()
+            )
         }
         State::Ended { since, reason } => format!("ended at {}: {reason}", instant(*since)),
     }
@@ -198,7 +207,10 @@ fn show_looks(looks: &[PastLook], now: Timestamp, output: &mut Output) -> Result
         strip += &output.paint(ink, mark);
     }
     let since = Relative { at: first.at, now };
-    output.line(&format!("{strip}  the last {} checks, from {since}", looks.len()))?;
+    output.line(&format!(
+        "{strip}  the last {} checks, from {since}",
+        looks.len()
+    ))?;
     let legend = "+ new entries  · nothing new  - not modified  ! failed";
     output.line(&output.paint(Ink::Faint, legend))
 }

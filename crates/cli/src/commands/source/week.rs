@@ -17,7 +17,11 @@ pub(super) fn rows(week: &[f64; 168]) -> Vec<Vec<Cell>> {
             vec![faint(day), Cell::new(marks), Cell::new(format!("{sum:.1}"))]
         })
         .collect();
-    rows.push(vec![faint("UTC"), faint("0     6     12    18    "), faint("a day")]);
+    rows.push(vec![
+        faint("UTC"),
+        faint("0     6     12    18    "),
+        faint("a day"),
+    ]);
     rows
 }
 

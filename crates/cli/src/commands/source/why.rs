@@ -80,20 +80,29 @@ fn next(source: &Source, now: Timestamp) -> String {
     match (&source.state, source.stats.next_due_at) {
         (State::Active, Some(at)) => {
             let relative = Relative { at, now };
-            let why = source.reason.as_deref().map_or_else(
-                || "nobody has looked at it yet".to_owned(),
-                str::to_owned,
-            );
-            format!("{name} is checked next at {} ({relative}): {why}.", instant(at))
+            let why = source
+                .reason
+                .as_deref()
+                .map_or_else(|| "nobody has looked at it yet".to_owned(), str::to_owned);
+            format!(
+                "{name} is checked next at {} ({relative}): {why}.",
+                instant(at)
+            )
         }
         (State::Active, None) => format!("{name} is about to get its next check."),
         (State::Paused { since, note }, _) => {
             let note = note.as_ref().map(|note| format!(" ({note})"));
             let note = note.unwrap_or_default();
-            format!("{name} is not checked: it is paused since {}{note}.", instant(*since))
+            format!(
+                "{name} is not checked: it is paused since {}{note}.",
+                instant(*since)
+            )
         }
         (State::Ended { since, reason }, _) => {
-            format!("{name} is not checked: it ended at {}: {reason}.", instant(*since))
+            format!(
+                "{name} is not checked: it ended at {}: {reason}.",
+                instant(*since)
+            )
         }
     }
 }

@@ -1,0 +1,132 @@
+//! Sources on a node: who looks at them, by which settings, and who cares for them.
+
+use std::sync::Arc;
+
+use almanack_adapters::{
+    feed::FeedChecker,
+    http::{Limits, lanes::Lanes},
+};
+use almanack_core::{
+    source::{SOURCE_CHECK, check::Checker},
+    store::Store,
+    task::Kind,
+    time::Clock,
+};
+use almanack_engine::sources::{
+    Sources,
+    check::SourceHandler,
+    fleet::{Fleet, FleetSettings},
+    keeper::{KeepEntries, SourceKeeper},
+};
+
+use super::{outbound, rescheduler, timeout};
+use crate::{
+    config::Settings,
+    failure::{Exit, Failure},
+};
+
+/// The setting that lets sources be in a network.
+const SOURCES_ALLOW: &str = "sources.allow";
+
+/// The kind of checks; always one that somebody knows how to try.
+pub(crate) fn check_kind() -> Result<Kind, Failure> {
+    Kind::parse(SOURCE_CHECK).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+}
+
+/// Who looks at sources. Its client trusts nobody: sources are strangers, whoever added them.
+pub(crate) fn checker(
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> Result<Arc<dyn Checker>, Failure> {
+    let sources = &settings.sources;
+    let contact = None;
+    let client = outbound::client(&sources.allow, SOURCES_ALLOW, contact)?;
+    let limits = Limits {
+        total: timeout(sources.timeout),
+        body_bytes: sources.body_bytes,
+        ..Limits::default()
+    };
+    let lanes = Lanes::new(sources.pace, clock);
+    Ok(Arc::new(FeedChecker::with_limits(client, lanes, limits)))
+}
+
+/// What all sources together may cost.
+pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
+    let sources = &settings.sources;
+    Arc::new(Fleet::new(FleetSettings {
+        policy: sources.policy.clone(),
+        fallback: sources.interval,
+        floor: sources.floor,
+        ceiling: sources.ceiling,
+        checks_per_day: f64::from(sources.checks_per_day),
+    }))
+}
+
+/// What a node needs to look at sources and to care for them.
+#[derive(Clone)]
+pub(crate) struct Watch {
+    checker: Arc<dyn Checker>,
+    fleet: Arc<Fleet>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    keep: KeepEntries,
+    /// The way in for what people want of sources.
+    pub(crate) sources: Arc<Sources>,
+}
+
+impl Watch {
+    /// Ready to look. The price is not known before [`Watch::hear`].
+    pub(crate) fn new(
+        settings: &Settings,
+        store: &Arc<dyn Store>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Self, Failure> {
+        let checker = checker(settings, Arc::clone(clock))?;
+        let fleet = fleet(settings);
+        let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(clock));
+        let sources = Sources::new(
+            Arc::clone(store),
+            Arc::clone(clock),
+            Arc::new(rescheduler),
+            Arc::clone(&checker),
+            Arc::clone(&fleet),
+        );
+        Ok(Self {
+            checker,
+            fleet,
+            store: Arc::clone(store),
+            clock: Arc::clone(clock),
+            keep: KeepEntries {
+                for_long: settings.sources.keep_for(),
+                per_source: settings.sources.keep_per_source,
+            },
+            sources: Arc::new(sources),
+        })
+    }
+
+    /// Learns the price that all nodes share.
+    pub(crate) async fn hear(&self) -> Result<(), Failure> {
+        Ok(self.fleet.hear(self.store.as_ref()).await?)
+    }
+
+    /// Who tries `SOURCE_CHECK` tasks.
+    pub(crate) fn handler(&self) -> SourceHandler {
+        SourceHandler::new(
+            Arc::clone(&self.store),
+            Arc::clone(&self.clock),
+            Arc::clone(&self.checker),
+            Arc::clone(&self.fleet),
+        )
+    }
+
+    /// Who keeps the price, the tasks of sources and their entries in order.
+    pub(crate) fn keeper(&self) -> SourceKeeper {
+        SourceKeeper::new(
+            Arc::clone(&self.store),
+            Arc::clone(&self.clock),
+            Arc::clone(&self.sources),
+            Arc::clone(&self.fleet),
+            self.keep,
+        )
+    }
+}
