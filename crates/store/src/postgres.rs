@@ -11,6 +11,7 @@ mod plan;
 mod port;
 mod records;
 mod schedule;
+mod source;
 mod task;
 
 use std::time::Duration;
@@ -26,7 +27,13 @@ use tokio_postgres::{Config, NoTls, error::SqlState};
 use crate::{
     migrate,
     nudge::{NudgeReceiver, Nudger},
-    postgres::{gate::Gate, listen::Listener, records::LoadCurrent, task::Apply},
+    postgres::{
+        gate::Gate,
+        listen::Listener,
+        records::LoadCurrent,
+        source::{LoadSources, WriteSources},
+        task::Apply,
+    },
     row::instant,
 };
 
@@ -54,6 +61,8 @@ pub struct PostgresStore {
     pool: Pool,
     changes: Gate<Apply>,
     looks: Gate<LoadCurrent>,
+    sources: Gate<LoadSources>,
+    source_writes: Gate<WriteSources>,
     nudger: Nudger,
     /// Where hints are told and heard; one per schema.
     channel: String,
@@ -99,10 +108,14 @@ impl PostgresStore {
             channel: channel.clone(),
         });
         let looks = Gate::open(LoadCurrent { pool: pool.clone() });
+        let sources = Gate::open(LoadSources { pool: pool.clone() });
+        let source_writes = Gate::open(WriteSources { pool: pool.clone() });
         Ok(Self {
             pool,
             changes,
             looks,
+            sources,
+            source_writes,
             nudger,
             channel,
             _listener: listener,
