@@ -14,7 +14,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub(crate) use schedule::{edit, schedule, slot};
-pub(crate) use source::{believed, candidate, entry, found, look, source, source_numbers};
+pub(crate) use source::{
+    candidate, entry, found, look, source, source_due, source_numbers, why_source,
+};
 
 /// One row of a task's life.
 #[derive(Debug, Serialize)]

@@ -8,16 +8,24 @@ use almanack_core::{
         policy::cadence::{Cadence, Frequency},
         recent::{Brought, PastLook},
         settle::Believed,
+        why,
     },
     store::SourceNumbers,
+    task::Task,
 };
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// One source.
+/// One source, by its row.
 pub(crate) fn source(source: &Source) -> Value {
+    source_due(source, source.stats.next_due_at)
+}
+
+/// One source, and when it is looked at next by its task.
+pub(crate) fn source_due(source: &Source, next_due_at: Option<Timestamp>) -> Value {
     let (definition, stats) = (&source.definition, &source.stats);
     let mut view = json!({
-        "id": source.id,
+        "source_id": source.id,
         "name": definition.name,
         "address": definition.address,
         "reading": definition.reading,
@@ -29,9 +37,9 @@ pub(crate) fn source(source: &Source) -> Value {
         "attention": source.attention.map(Attention::as_str),
         "frequency_type": stats.frequency_type.map(Frequency::as_str),
         "cadence": stats.cadence.map(Cadence::as_str),
-        "avg_publish_hour": stats.avg_publish_hour,
-        "std_publish_hour": stats.std_publish_hour,
-        "next_due_at": stats.next_due_at,
+        "avg_publish_hour": stats.avg_publish_hour.map(hundredths),
+        "std_publish_hour": stats.std_publish_hour.map(hundredths),
+        "next_due_at": next_due_at,
         "reason": source.reason,
         "last_check_at": stats.last_check_at,
         "last_article_at": stats.last_article_at,
@@ -41,7 +49,7 @@ pub(crate) fn source(source: &Source) -> Value {
         "last_error_class": stats.last_error_class.map(FailureClass::as_str),
         "check_count": stats.check_count,
         "hit_count": stats.hit_count,
-        "hit_rate": source.hit_rate(),
+        "hit_rate": source.hit_rate().map(percent),
         "created_at": source.created_at,
         "updated_at": source.updated_at,
     });
@@ -57,6 +65,15 @@ pub(crate) fn source(source: &Source) -> Value {
     view
 }
 
+/// A part of one as percent, with one decimal.
+fn percent(part: f64) -> f64 {
+    (part * 1000.0).round() / 10.0
+}
+
+fn hundredths(hour: f64) -> f64 {
+    (hour * 100.0).round() / 100.0
+}
+
 /// One look that was made.
 pub(crate) fn look(look: &PastLook) -> Value {
     let mut view = json!({
@@ -65,7 +82,7 @@ pub(crate) fn look(look: &PastLook) -> Value {
         "brought": look.brought.as_str(),
     });
     if let Brought::New(count) = look.brought {
-        view["new"] = json!(count);
+        view["entries"] = json!(count);
     }
     view
 }
@@ -73,7 +90,7 @@ pub(crate) fn look(look: &PastLook) -> Value {
 /// One entry as it is kept.
 pub(crate) fn entry(entry: &Entry) -> Value {
     let mut view = found(&entry.found);
-    view["id"] = json!(entry.id);
+    view["entry_id"] = json!(entry.id);
     view["source_id"] = json!(entry.source);
     view["key"] = json!(entry.key);
     view["seen_at"] = json!(entry.seen_at);
@@ -83,7 +100,6 @@ pub(crate) fn entry(entry: &Entry) -> Value {
 /// One entry as a document shows it.
 pub(crate) fn found(found: &Found) -> Value {
     json!({
-        "publisher_id": found.id,
         "link": found.link,
         "title": found.title,
         "published_at": found.published_at,
@@ -102,15 +118,37 @@ pub(crate) fn candidate(candidate: &Candidate) -> Value {
     })
 }
 
-/// What is believed of a source's rhythm.
-pub(crate) fn believed(believed: &Believed) -> Value {
-    json!({
+/// Why a source is looked at when it is, and what is believed of it.
+pub(crate) fn why_source(
+    source: &Source,
+    task: Option<&Task>,
+    believed: &Believed,
+    now: Timestamp,
+) -> Value {
+    let stats = &source.stats;
+    let silent_at = stats.last_article_at.zip(believed.silent_after);
+    let silent_at = silent_at.and_then(|(newest, after)| newest.checked_add(after).ok());
+    let mut view = json!({
+        "source_id": source.id,
+        "sentence": why::next_look(source, task, now),
+        "next_due_at": why::next_look_at(source, task),
         "policy": believed.policy,
         "entries_per_day": believed.entries_per_day,
         "week": believed.week.as_slice(),
-        "silent_after_s": believed.silent_after.map(|quiet| quiet.as_secs()),
+        "silent_after_seconds": believed.silent_after.map(|after| after.as_secs()),
+        "silent_at": silent_at,
+        "wishes": why::wishes(&source.memory.hints),
         "damaged": believed.damaged,
-    })
+    });
+    if let Some(detail) = &stats.last_error {
+        view["last_error"] = json!({
+            "class": stats.last_error_class.map(FailureClass::as_str),
+            "meaning": stats.last_error_class.map(why::meaning),
+            "detail": detail,
+            "times": stats.fail_count,
+        });
+    }
+    view
 }
 
 /// Sources counted.
@@ -133,6 +171,6 @@ pub(crate) fn source_numbers(source_type: Option<SourceType>, numbers: &SourceNu
         "attention": counts(attention.map(|(it, count)| (it.as_str(), *count)).collect()),
         "due_now": numbers.due_now,
         "in_backoff": numbers.in_backoff,
-        "avg_hit_rate": numbers.avg_hit_rate,
+        "avg_hit_rate": percent(numbers.avg_hit_rate),
     })
 }

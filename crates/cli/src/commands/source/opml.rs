@@ -130,7 +130,7 @@ impl Tally {
         if output.json {
             output.value(&json!({
                 "added": self.added,
-                "existed": existed,
+                "existing": existed,
                 "refused": refused,
             }))?;
         } else {

@@ -5,6 +5,7 @@ use almanack_core::{
         Source, State,
         entry::Entry,
         recent::{Brought, PastLook},
+        why,
     },
     store::EntryFilter,
     task::{Status, Task},
@@ -46,12 +47,12 @@ pub(super) async fn run(
     };
     let entries = desk.store.list_entries(&filter).await?;
     if output.json {
-        let looks: Vec<_> = source.recent.looks().iter().map(view::look).collect();
+        let looks: Vec<_> = source.recent.looks().iter().rev().map(view::look).collect();
         let entries: Vec<_> = entries.iter().map(view::entry).collect();
         output.value(&json!({
-            "source": view::source(&source),
+            "source": view::source_due(&source, why::next_look_at(&source, task.as_ref())),
             "task": task.as_ref().map(view::TaskView::from),
-            "looks": looks,
+            "recent": looks,
             "entries": entries,
         }))?;
         return Ok(Exit::Ok);

@@ -2,18 +2,23 @@
 
 use std::path::Path;
 
-use almanack_core::source::{Source, State, settle::Believed};
+use almanack_core::{
+    source::{Source, settle::Believed, why},
+    store::EntryFilter,
+};
+use almanack_server::picture::week::{self as picture, Week};
 use jiff::Timestamp;
-use serde_json::json;
 
-use super::{called, instant, load, week};
+use super::{called, load, week};
 use crate::{
     commands::Desk,
     failure::{Exit, Failure},
     output::Output,
-    view,
-    when::{self, Relative},
+    view, when,
 };
+
+/// Entries that are drawn into the picture.
+const ENTRIES_DRAWN: usize = 200;
 
 pub(super) async fn run(
     desk: &Desk,
@@ -23,88 +28,46 @@ pub(super) async fn run(
 ) -> Result<Exit, Failure> {
     let source = load(desk, given).await?;
     let sources = desk.sources().await?;
+    let task = sources.tasks(&[source.id]).await?.pop().flatten();
     let believed = sources.believed(&source);
     let now = desk.clock.now();
     if let Some(file) = svg {
-        draw(&source, &believed, file)?;
+        draw(desk, &source, &believed, file).await?;
     }
     if output.json {
-        output.value(&json!({
-            "source": source.id,
-            "answer": answer(&source, &believed, now).join(" "),
-            "next_due_at": source.stats.next_due_at,
-            "reason": source.reason,
-            "believed": view::believed(&believed),
-        }))?;
+        output.value(&view::why_source(&source, task.as_ref(), &believed, now))?;
         return Ok(Exit::Ok);
     }
-    for sentence in answer(&source, &believed, now) {
+    output.line(called(&source))?;
+    output.line(&why::next_look(&source, task.as_ref(), now))?;
+    for sentence in further(&source, &believed) {
         output.line(&sentence)?;
     }
     if believed.week.iter().any(|expected| *expected > 0.0) {
         output.line("")?;
-        output.line("entries expected in each hour of the week:")?;
+        output.line("Entries expected in each hour of the week:")?;
         output.rows(&week::rows(&believed.week))?;
     }
     Ok(Exit::Ok)
 }
 
-fn draw(source: &Source, believed: &Believed, file: &Path) -> Result<(), Failure> {
-    let picture = almanack_server::picture::week(called(source), &believed.week);
-    std::fs::write(file, picture).map_err(|error| {
-        let what = format!("--svg: write `{}`: {error}", file.display());
-        Failure::new(Exit::Failed, what)
-    })
-}
-
-/// The answer, a sentence a line.
-fn answer(source: &Source, believed: &Believed, now: Timestamp) -> Vec<String> {
-    let mut sentences = vec![next(source, now), policy(source, believed)];
+/// The rest of the answer, a sentence a line.
+fn further(source: &Source, believed: &Believed) -> Vec<String> {
+    let mut sentences = vec![policy(source, believed)];
+    sentences.extend(why::wishes(&source.memory.hints));
+    if let (Some(detail), Some(class)) = (&source.stats.last_error, source.stats.last_error_class) {
+        let meaning = why::meaning(class);
+        sentences.push(format!("Its last check failed: {detail}; {meaning}."));
+    }
     if believed.damaged {
-        sentences.push(
-            "What was learned of it is damaged; the fixed interval takes over while it learns anew."
-                .to_owned(),
-        );
+        let damaged = "What was learned of it is damaged; it learns anew, and the fixed interval holds until then.";
+        sentences.push(damaged.to_owned());
     }
     if let Some(quiet) = believed.silent_after {
         let quiet = when::rounded(quiet);
-        sentences.push(format!(
-            "It counts as silent when nothing came for {quiet}."
-        ));
+        sentences.push(format!("It counts as silent when nothing new came for {quiet}."));
     }
     sentences
-}
-
-fn next(source: &Source, now: Timestamp) -> String {
-    let name = called(source);
-    match (&source.state, source.stats.next_due_at) {
-        (State::Active, Some(at)) => {
-            let relative = Relative { at, now };
-            let why = source
-                .reason
-                .as_deref()
-                .map_or_else(|| "nobody has looked at it yet".to_owned(), str::to_owned);
-            format!(
-                "{name} is checked next at {} ({relative}): {why}.",
-                instant(at)
-            )
-        }
-        (State::Active, None) => format!("{name} is about to get its next check."),
-        (State::Paused { since, note }, _) => {
-            let note = note.as_ref().map(|note| format!(" ({note})"));
-            let note = note.unwrap_or_default();
-            format!(
-                "{name} is not checked: it is paused since {}{note}.",
-                instant(*since)
-            )
-        }
-        (State::Ended { since, reason }, _) => {
-            format!(
-                "{name} is not checked: it ended at {}: {reason}.",
-                instant(*since)
-            )
-        }
-    }
 }
 
 fn policy(source: &Source, believed: &Believed) -> String {
@@ -112,9 +75,38 @@ fn policy(source: &Source, believed: &Believed) -> String {
     let policy = &believed.policy;
     match (definition.cadence, &definition.policy) {
         (Some(cadence), _) => {
-            format!("Its cadence was set to {cadence} by hand, so its policy is {policy}.")
+            format!("Its cadence is set to {cadence} by hand, which makes its policy {policy}.")
         }
         (None, Some(_)) => format!("Its own policy is {policy}."),
-        (None, None) => format!("The policy of all sources without one of their own is {policy}."),
+        (None, None) => format!("Its policy is that of all sources: {policy}."),
     }
+}
+
+async fn draw(
+    desk: &Desk,
+    source: &Source,
+    believed: &Believed,
+    file: &Path,
+) -> Result<(), Failure> {
+    let newest = EntryFilter {
+        source: Some(source.id),
+        limit: ENTRIES_DRAWN,
+        ..EntryFilter::default()
+    };
+    let entries = desk.store.list_entries(&newest).await?.into_iter();
+    let entries: Vec<Timestamp> = entries
+        .filter_map(|entry| entry.found.published_at)
+        .collect();
+    let looks = source.recent.looks().iter();
+    let checks: Vec<Timestamp> = looks.map(|look| look.at).collect();
+    let svg = picture::draw(&Week {
+        name: called(source),
+        expected: &believed.week,
+        checks: &checks,
+        entries: &entries,
+    });
+    std::fs::write(file, svg).map_err(|error| {
+        let what = format!("--svg: write `{}`: {error}", file.display());
+        Failure::new(Exit::Failed, what)
+    })
 }
