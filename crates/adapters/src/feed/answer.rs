@@ -119,6 +119,16 @@ mod tests {
             .into_iter()
             .filter_map(|status| Some(check(status, None)?.detail))
             .collect();
-        insta::assert_snapshot!(told.join("\n"), @"");
+        insta::assert_snapshot!(told.join("\n"), @"
+        the site does not accept the request (HTTP 400)
+        the site wants credentials that we do not have (HTTP 401)
+        the site does not let us read this (HTTP 403)
+        there is nothing at this address (HTTP 404)
+        the site says that this is gone for good (HTTP 410)
+        the site asks us to come less often (HTTP 429)
+        the site does not let us read this (HTTP 451)
+        the site has a problem of its own (HTTP 500)
+        the site has a problem of its own (HTTP 503)
+        ");
     }
 }

@@ -42,11 +42,14 @@ impl Apart {
             Ok(Ok(worked)) => worked,
             // A parser gave up in the middle: the document is at fault, and the node goes on.
             Ok(Err(_)) => {
-                let detail = "it cannot be read: a parser gave up on it";
+                let detail = "the document cannot be read: a parser gave up on it";
                 Err(Failure::new(FailureClass::Malformed, detail))
             }
             Err(_) => {
-                let detail = format!("reading it took longer than {} s", TIME_MAX.as_secs());
+                let detail = format!(
+                    "reading the document took longer than {} s",
+                    TIME_MAX.as_secs()
+                );
                 Err(Failure::new(FailureClass::Malformed, detail))
             }
         }

@@ -161,7 +161,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, Failure> {
             "the JSON breaks off before its end".to_owned()
         } else {
             format!(
-                "it is no JSON at line {}, column {}",
+                "this is not JSON at line {}, column {}",
                 error.line(),
                 error.column()
             )

@@ -120,14 +120,36 @@ fn parse_selector(name: &'static str, selector: &str) -> Result<Selector, RulesE
     Selector::parse(selector).map_err(|error| RulesError::Selector {
         name,
         selector: selector.to_owned(),
-        reason: super::text::short_line(&error.to_string(), 80),
+        reason: told(&error.to_string()),
     })
+}
+
+/// What the parser's words mean to whoever wrote the selector; most of them are for its own authors.
+fn told(error: &str) -> String {
+    const MEANINGS: [(&str, &str); 5] = [
+        ("EmptySelector", "it is empty"),
+        ("ClassNeedsIdent", "a name must follow the dot"),
+        (
+            "DanglingCombinator",
+            "something is missing behind its last sign",
+        ),
+        (
+            "UnsupportedPseudoClassOrElement",
+            "this pseudo-class is not known here",
+        ),
+        ("EOL", "it ends too early"),
+    ];
+    let mut meanings = MEANINGS.iter();
+    let meaning = meanings.find(|(word, _)| error.contains(word));
+    meaning
+        .map_or("it breaks the rules of CSS", |(_, meaning)| meaning)
+        .to_owned()
 }
 
 /// Reads a page that is not nested beyond reason.
 pub(crate) fn parse(text: &str) -> Result<Html, Failure> {
     if nesting::is_too_deep(text) {
-        let detail = format!("the page's elements are nested more than {DEPTH_MAX} deep");
+        let detail = format!("the page is nested more than {DEPTH_MAX} deep");
         return Err(Failure::new(FailureClass::Malformed, detail));
     }
     Ok(Html::parse_document(text))

@@ -52,7 +52,7 @@ pub(crate) fn read(
     let feed = parse(renamed.as_deref().unwrap_or(mended), base)?;
     if feed.entries.is_empty() && outline.entries > 0 && feed.feed_type != FeedType::RSS1 {
         let detail = format!(
-            "none of its {} entries can be read: they are in a namespace that is not a feed's",
+            "the feed shows entries ({}), but in a namespace that is not a feed's",
             outline.entries
         );
         return Err(Failure::new(FailureClass::Malformed, detail));

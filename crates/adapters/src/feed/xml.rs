@@ -87,8 +87,7 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
         match reader.read_event() {
             Ok(Event::Eof) => return Err(walk.broken_off()),
             Ok(event) => walk.take(&event)?,
-            Err(error) if reader.buffer_position() >= text.len() as u64 => {
-                tracing::debug!(%error, "an XML document ends too early");
+            Err(error) if is_end(&error, text.len() as u64 - reader.error_position()) => {
                 return Err(walk.broken_off());
             }
             Err(error) => return Err(malformed(&error, line_at(text, reader.error_position()))),
@@ -98,6 +97,14 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
         entries: walk.entries,
         hints: walk.wishes.hints(),
     })
+}
+
+/// Whether a parser was still waiting for something when the text ended, so many bytes behind the error.
+fn is_end(error: &quick_xml::Error, behind: u64) -> bool {
+    use quick_xml::errors::SyntaxError::InvalidBangMarkup;
+    // A beginning of `<![CDATA[` is no markup of its own, unless it is the end of the text.
+    let is_cut_short = behind < "<![CDATA[".len() as u64;
+    matches!(error, quick_xml::Error::Syntax(syntax) if *syntax != InvalidBangMarkup || is_cut_short)
 }
 
 /// Where the walk is.
@@ -132,7 +139,7 @@ impl Walk {
         self.path.push(place);
         self.words.clear();
         if self.path.len() > DEPTH_MAX {
-            let detail = format!("its elements are nested more than {DEPTH_MAX} deep");
+            let detail = format!("the document is nested more than {DEPTH_MAX} deep");
             return Err(Failure::new(FailureClass::Malformed, detail));
         }
         Ok(())
@@ -155,9 +162,9 @@ impl Walk {
 
     fn broken_off(&self) -> Failure {
         let detail = match self.entries {
-            0 => "it breaks off before its end, and before its first entry".to_owned(),
-            1 => "it breaks off before its end, at its first entry".to_owned(),
-            entries => format!("it breaks off before its end, at entry {entries}"),
+            0 => "the document breaks off before its first entry".to_owned(),
+            1 => "the document breaks off in its first entry".to_owned(),
+            entries => format!("the document breaks off in or after entry {entries}"),
         };
         Failure::new(FailureClass::Malformed, detail)
     }
@@ -166,9 +173,10 @@ impl Walk {
 /// A document that contradicts itself, with what a parser says about it.
 pub(crate) fn malformed(error: &dyn std::fmt::Display, line: Option<usize>) -> Failure {
     let error = text::short_line(&error.to_string(), 200);
+    let error = error.trim_start_matches("ill-formed document: ");
     let detail = match line {
-        Some(line) => format!("it is not well-formed XML at line {line}: {error}"),
-        None => format!("it is not well-formed XML: {error}"),
+        Some(line) => format!("the document is not well-formed XML at line {line}: {error}"),
+        None => format!("the document is not well-formed XML: {error}"),
     };
     Failure::new(FailureClass::Malformed, detail)
 }

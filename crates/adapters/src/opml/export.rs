@@ -50,16 +50,11 @@ fn write_folder(opml: &mut String, folder: &Folder<'_>, depth: usize) {
         let _ = writeln!(opml, "{indent}</outline>");
     }
     for feed in &folder.feeds {
-        let title = as_title(&feed.title);
+        let title = escape(feed.title.as_str());
         let address = escape(feed.address.as_str());
         let _ = writeln!(
             opml,
             "{indent}<outline type=\"rss\" text=\"{title}\" title=\"{title}\" xmlUrl=\"{address}\"/>"
         );
     }
-}
-
-/// A title in an attribute. Readers take markup in titles for decoration, so what only looks like markup is escaped twice.
-fn as_title(title: &str) -> String {
-    escape(title).into_owned()
 }

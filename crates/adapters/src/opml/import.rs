@@ -1,6 +1,6 @@
 //! Reading OPML.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use almanack_core::{address, source::entry::TITLE_BYTES_MAX};
 use quick_xml::{
@@ -123,7 +123,7 @@ impl<'a> Import<'a> {
             parent.is_used = true;
         }
         let title = attribute(outline, "title").or_else(|| attribute(outline, "text"));
-        let title = text::undecorated(&title.unwrap_or_default(), TITLE_BYTES_MAX);
+        let title = text::cut(title.unwrap_or_default(), TITLE_BYTES_MAX);
         let Some(address) = attribute(outline, "xmlUrl").filter(|address| !address.is_empty())
         else {
             let folder = Some(title);
@@ -233,7 +233,24 @@ fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = start.attributes();
     let mut attributes = attributes.with_checks(false).flatten();
     let found = attributes.find(|known| known.key.as_ref().eq_ignore_ascii_case(name))?;
-    let value =
-        unescape(&found.value).map_or_else(|_| found.value.to_string(), |value| value.into_owned());
-    Some(text::one_line(&value))
+    Some(text::one_line(&unescaped(&found.value)))
+}
+
+/// A value with one unknown reference keeps that one only.
+fn unescaped(value: &str) -> String {
+    let known = unescape(value).map(Cow::into_owned);
+    known.unwrap_or_else(|_| {
+        let mut value = value.to_owned();
+        // The ampersand comes last, or `&amp;lt;` would become a bracket.
+        for (reference, char) in [
+            ("&lt;", "<"),
+            ("&gt;", ">"),
+            ("&quot;", "\""),
+            ("&apos;", "'"),
+            ("&amp;", "&"),
+        ] {
+            value = value.replace(reference, char);
+        }
+        value
+    })
 }

@@ -10,11 +10,11 @@ const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 /// A kind of element, known by its parent: an entry's own `ttl` is not the feed's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// `rss` or `RDF`.
+    /// `rss` or `RDF`; or `urlset`, whose pages are entries.
     Rss,
     /// `channel`, or Atom's `feed`.
     Channel,
-    /// `item` or `entry`.
+    /// `item`, `entry` or `url`.
     Entry,
     /// `skipHours` and `skipDays`.
     Skip,
@@ -30,9 +30,9 @@ impl Place {
     /// The kind of an element by its name and its parent's kind.
     pub(super) fn inside(parent: Option<Self>, name: &str) -> Self {
         match (parent, name) {
-            (None, "rss" | "RDF") => Self::Rss,
+            (None, "rss" | "RDF" | "urlset") => Self::Rss,
             (None, "feed") | (Some(Self::Rss), "channel") => Self::Channel,
-            (Some(Self::Channel | Self::Rss), "item" | "entry") => Self::Entry,
+            (Some(Self::Channel | Self::Rss), "item" | "entry" | "url") => Self::Entry,
             (Some(Self::Channel), "skipHours" | "skipDays") => Self::Skip,
             (Some(Self::Channel), "ttl") => Self::Ttl,
             (Some(Self::Channel), "updatePeriod") => Self::Period,

