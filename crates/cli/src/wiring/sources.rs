@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_adapters::{
-    feed::FeedChecker,
+    feed::checker::FeedChecker,
     http::{Limits, lanes::Lanes},
 };
 use almanack_core::{
