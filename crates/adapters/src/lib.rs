@@ -2,7 +2,7 @@
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
-pub mod call;
+mod call;
 pub mod callback;
 pub mod clock;
 pub mod command;

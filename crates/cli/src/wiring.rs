@@ -40,6 +40,7 @@ use crate::{
     failure::{Exit, Failure},
 };
 
+pub(crate) use outbound::{Outbound, client_of, hooks};
 pub(crate) use sources::{Watch, checker, fleet};
 
 /// The machine's chance.
@@ -145,13 +146,17 @@ pub(crate) fn ticker(
 pub(crate) fn ports(
     settings: &Settings,
     environment: &BTreeMap<String, String>,
+    outbound: &Outbound,
     store: Arc<dyn Store>,
     clock: Arc<CorrectedClock>,
-    watch: &Watch,
 ) -> Result<Ports, Failure> {
-    let handlers = targets::handlers(settings, environment, &store, &clock)?;
+    let own = targets::Own {
+        settings,
+        environment,
+        outbound,
+    };
     Ok(Ports {
-        handlers: handlers.with(sources::check_kind()?, Arc::new(watch.handler())),
+        handlers: targets::handlers(own, &store, &clock)?,
         store,
         sleeper: sleeper(&clock),
         clock,
@@ -196,8 +201,9 @@ fn limits(kinds: &BTreeMap<Kind, KindSettings>, slots: usize) -> BTreeMap<Kind, 
 /// Who makes the calls to business services.
 pub(crate) fn callback_handler(
     settings: &Settings,
+    outbound: &Outbound,
     clock: Arc<dyn Clock>,
-) -> Result<CallbackHandler, Failure> {
+) -> CallbackHandler {
     let otherwise = CallbackSettings {
         url: None,
         timeout: timeout(settings.callback.timeout),
@@ -217,8 +223,7 @@ pub(crate) fn callback_handler(
             (kind.clone(), call)
         })
         .collect();
-    CallbackHandler::new(clock, by_kind, otherwise)
-        .map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+    CallbackHandler::new(outbound.client(), clock, by_kind, otherwise)
 }
 
 /// Settings bound timeouts from below, so none is negative.

@@ -27,9 +27,9 @@ mod tests;
 
 use std::net::IpAddr;
 
-use ipnet::IpNet;
 use url::{Host, Url};
 
+pub use ipnet::IpNet;
 pub use origin::Origin;
 
 /// Why an address is not connected to.

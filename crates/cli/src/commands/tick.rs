@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use almanack_core::time::Clock;
 use almanack_engine::{sources::keeper::Walk, tick::Ticked};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -50,9 +49,16 @@ async fn tick(
     let chance = wiring::entropy().next_u64();
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
-    let shared: Arc<dyn Clock> = clock.clone();
-    let watch = Watch::new(settings, &store, &shared)?;
-    let ports = wiring::ports(settings, environment, store.clone(), clock.clone(), &watch)?;
+    let outbound = wiring::Outbound::new(settings)?;
+    let watch = Watch::new(settings, &store, &clock)?;
+    let ports = wiring::ports(
+        settings,
+        environment,
+        &outbound,
+        store.clone(),
+        clock.clone(),
+    )?;
+    let ports = watch.looking(ports)?;
     let node = process::admit(ports, settings, name).await?;
     watch.hear().await?;
     // One round, before the pass: what it finds lost is due in it.
@@ -60,7 +66,7 @@ async fn tick(
         tracing::warn!(%error, "the round of sources failed; the next tick tries again");
     }
     let schedules = wiring::schedules(store.clone(), clock.clone());
-    Files::new(inputs.clone(), Arc::new(schedules))
+    Files::new(inputs.clone(), Arc::new(schedules), outbound)
         .sync()
         .await?;
     let passes = wiring::ticker(store, &clock, node.tally());

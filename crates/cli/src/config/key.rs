@@ -50,6 +50,8 @@ pub(crate) const KEYS: &[Key] = &[
     secret(KINDS, "secret"),
     plain(KINDS, "max_retry"),
     plain(KINDS, "already_done"),
+    plain("outbound", "allow"),
+    plain("outbound", "contact"),
     plain("sources", "allow"),
     plain("sources", "policy"),
     plain("sources", "checks_per_day"),

@@ -21,12 +21,14 @@ use super::{
 mod database;
 mod kind;
 mod log;
+mod outbound;
 mod sources;
 mod target;
 
 pub(crate) use database::{Database, Durability};
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
+pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
 pub(crate) use target::{Command, Github, Schedules, Tick};
 
@@ -49,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) callback: Callback,
     /// What differs per kind.
     pub(crate) kinds: BTreeMap<Kind, KindSettings>,
+    /// Everything that is called.
+    pub(crate) outbound: Outbound,
     /// How sources are checked, and where they may be.
     pub(crate) sources: Sources,
     /// Schedules, besides those in the file itself.
@@ -75,6 +79,7 @@ impl Settings {
             limits: Limits::read(reader),
             callback: Callback::read(reader),
             kinds: kind::read_all(reader),
+            outbound: Outbound::read(reader),
             sources: Sources::read(reader),
             schedules: Schedules::read(reader),
             github: Github::read(reader),

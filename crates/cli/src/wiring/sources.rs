@@ -10,13 +10,16 @@ use almanack_core::{
     source::{SOURCE_CHECK, check::Checker},
     store::Store,
     task::Kind,
-    time::Clock,
+    time::{Clock, CorrectedClock},
 };
-use almanack_engine::sources::{
-    Sources,
-    check::SourceHandler,
-    fleet::{Fleet, FleetSettings},
-    keeper::{KeepEntries, SourceKeeper},
+use almanack_engine::{
+    node::Ports,
+    sources::{
+        Sources,
+        check::SourceHandler,
+        fleet::{Fleet, FleetSettings},
+        keeper::{KeepEntries, SourceKeeper},
+    },
 };
 
 use super::{outbound, rescheduler, timeout};
@@ -39,7 +42,7 @@ pub(crate) fn checker(
     clock: Arc<dyn Clock>,
 ) -> Result<Arc<dyn Checker>, Failure> {
     let sources = &settings.sources;
-    let contact = None;
+    let contact = settings.outbound.contact.as_deref();
     let client = outbound::client(&sources.allow, SOURCES_ALLOW, contact)?;
     let limits = Limits {
         total: timeout(sources.timeout),
@@ -79,14 +82,15 @@ impl Watch {
     pub(crate) fn new(
         settings: &Settings,
         store: &Arc<dyn Store>,
-        clock: &Arc<dyn Clock>,
+        clock: &Arc<CorrectedClock>,
     ) -> Result<Self, Failure> {
-        let checker = checker(settings, Arc::clone(clock))?;
+        let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
+        let checker = checker(settings, Arc::clone(&clock))?;
         let fleet = fleet(settings);
-        let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(clock));
+        let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(&clock));
         let sources = Sources::new(
             Arc::clone(store),
-            Arc::clone(clock),
+            Arc::clone(&clock),
             Arc::new(rescheduler),
             Arc::clone(&checker),
             Arc::clone(&fleet),
@@ -95,7 +99,7 @@ impl Watch {
             checker,
             fleet,
             store: Arc::clone(store),
-            clock: Arc::clone(clock),
+            clock,
             keep: KeepEntries {
                 for_long: settings.sources.keep_for(),
                 per_source: settings.sources.keep_per_source,
@@ -109,14 +113,18 @@ impl Watch {
         Ok(self.fleet.hear(self.store.as_ref()).await?)
     }
 
-    /// Who tries `SOURCE_CHECK` tasks.
-    pub(crate) fn handler(&self) -> SourceHandler {
-        SourceHandler::new(
+    /// The same ports, where `SOURCE_CHECK` tasks are tried too.
+    pub(crate) fn looking(&self, ports: Ports) -> Result<Ports, Failure> {
+        let handler = SourceHandler::new(
             Arc::clone(&self.store),
             Arc::clone(&self.clock),
             Arc::clone(&self.checker),
             Arc::clone(&self.fleet),
-        )
+        );
+        Ok(Ports {
+            handlers: ports.handlers.with(check_kind()?, Arc::new(handler)),
+            ..ports
+        })
     }
 
     /// Who keeps the price, the tasks of sources and their entries in order.

@@ -65,7 +65,9 @@ fn further(source: &Source, believed: &Believed) -> Vec<String> {
     }
     if let Some(quiet) = believed.silent_after {
         let quiet = when::rounded(quiet);
-        sentences.push(format!("It counts as silent when nothing new came for {quiet}."));
+        sentences.push(format!(
+            "It counts as silent when nothing new came for {quiet}."
+        ));
     }
     sentences
 }

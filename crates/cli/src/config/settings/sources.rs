@@ -1,10 +1,6 @@
 //! `[sources]`: how often sources are checked, how politely, and how long what they bring is kept.
 
-use almanack_core::{
-    address::{IpNet, parse_net},
-    lane::Pace,
-    source::policy::Policy,
-};
+use almanack_core::{address::IpNet, lane::Pace, source::policy::Policy};
 use jiff::SignedDuration;
 
 use super::{
@@ -15,7 +11,9 @@ use super::{
         report::Problem,
         value::{self, Complaint, Read},
     },
-    DAY_S, seconds,
+    DAY_S,
+    outbound::net,
+    seconds,
 };
 
 const KIB: usize = 1024;
@@ -112,20 +110,6 @@ impl Sources {
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
         (self.keep_days > 0).then(|| SignedDuration::from_secs(i64::from(self.keep_days) * DAY_S))
     }
-}
-
-impl Show for IpNet {
-    fn show(&self) -> String {
-        format!("\"{self}\"")
-    }
-}
-
-fn net(text: &str) -> Read<IpNet> {
-    parse_net(text).ok_or_else(|| {
-        let hint = "write a network or one address: \"10.0.0.0/8\", \"192.168.1.7\", \"fd00::/8\"; names are \
-                    judged by what they resolve to";
-        Complaint::new(format!("`{text}` is not a network"), hint)
-    })
 }
 
 impl Show for Policy {
