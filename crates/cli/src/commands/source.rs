@@ -136,12 +136,11 @@ async fn load_one(desk: &Desk, given: &SourceArguments) -> Result<Source, Failur
 }
 
 fn unknown(given: &str) -> Failure {
-    let what = match given.contains("://") {
-        true => format!("there is no source at {given}"),
-        false => format!(
-            "there is no source {}",
-            given.strip_prefix(PREFIX).unwrap_or(given)
-        ),
+    let what = if given.contains("://") {
+        format!("there is no source at {given}")
+    } else {
+        let number = given.strip_prefix(PREFIX).unwrap_or(given);
+        format!("there is no source {number}")
     };
     Failure::new(Exit::NotFound, what)
         .hint("`almanack source list --containing TEXT` finds sources by name or address")

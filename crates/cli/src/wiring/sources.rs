@@ -28,22 +28,18 @@ use crate::{
     failure::{Exit, Failure},
 };
 
-/// The setting that lets sources be in a network.
-const SOURCES_ALLOW: &str = "sources.allow";
-
 /// The kind of checks; always one that somebody knows how to try.
 pub(crate) fn check_kind() -> Result<Kind, Failure> {
     Kind::parse(SOURCE_CHECK).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
 }
 
-/// Who looks at sources. Its client trusts nobody: sources are strangers, whoever added them.
+/// Who looks at sources.
 pub(crate) fn checker(
     settings: &Settings,
     clock: Arc<dyn Clock>,
 ) -> Result<Arc<dyn Checker>, Failure> {
     let sources = &settings.sources;
-    let contact = settings.outbound.contact.as_deref();
-    let client = outbound::client(&sources.allow, SOURCES_ALLOW, contact)?;
+    let client = outbound::fetching(settings)?;
     let limits = Limits {
         total: timeout(sources.timeout),
         body_bytes: sources.body_bytes,

@@ -9,7 +9,7 @@ use almanack_adapters::clock::SystemClock;
 use almanack_core::{
     source::{
         Definition,
-        check::{Ask, Candidate, Checker, Document, Look, Validators},
+        check::{self, Ask, Candidate, Checker, Document, FailureClass, Look, Validators},
         reading::Reading,
     },
     store::Added,
@@ -137,25 +137,36 @@ async fn choose(
         return Ok(Choice::Take(address.clone()));
     }
     let found = checker.discover(address, clock.now()).await;
-    let mut found = found.map_err(|failure| {
-        unreadable(&failure.detail)
-            .during(&format!("look for a feed at {address}"))
-            .hint("--no-discover adds the address as it is; it is then tried until it answers")
-    })?;
+    let mut found = found.map_err(|failure| no_feed(address, &failure))?;
     match (found.len(), found.pop()) {
-        (_, None) => Err(Failure::new(
-            Exit::NotFound,
-            format!("there is no feed at {address}, and the page names none"),
-        )
-        .hint(
-            "give the feed's own address, or read the page by rules: --as html --item … --title …",
-        )),
+        (_, None) => Err(Failure::new(Exit::NotFound, "no feed was found")),
         (1, Some(only)) => Ok(Choice::Take(only.address)),
         (_, Some(last)) => {
             found.push(last);
             Ok(Choice::Several(found))
         }
     }
+}
+
+/// Why an address led to no feed, and what to do about it.
+fn no_feed(address: &str, failure: &check::Failure) -> Failure {
+    let (exit, hint) = match failure.class {
+        FailureClass::NotAFeed => (
+            Exit::NotFound,
+            "give the feed's own address, or read the page by rules: --as html --item … --title …",
+        ),
+        FailureClass::Refused => (
+            Exit::Usage,
+            "sources.allow lists the networks that sources may be in besides public ones",
+        ),
+        _ => (
+            Exit::Failed,
+            "--no-discover adds the address as it is; it is then tried until it answers",
+        ),
+    };
+    Failure::new(exit, failure.detail.as_str())
+        .during(&format!("look for a feed at {address}"))
+        .hint(hint)
 }
 
 fn unreadable(detail: &str) -> Failure {
