@@ -46,6 +46,7 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         source::LOAD_AT,
         source::LOAD_DUE,
         source::LOAD_DUE_OF,
+        source::LOAD_STRAYS,
         source::NEXT_PRICE,
         source::NEXT_ROWS,
         source::REMOVE,
@@ -163,6 +164,7 @@ fn ss_08_the_due_list_costs_no_more_when_more_sources_exist() {
     }
     let none: (&str, i64, i64) = ("custom", 4, 100);
     check_costs_no_more(source::LOAD_DUE_OF, none, 0, SOURCES);
+    check_costs_no_more(source::LOAD_STRAYS, [9, 100], 9, SOURCES);
     check_costs_no_more(source::LOAD_DUE_OF, ("custom", 100_000, 100), 10, SOURCES);
 }
 

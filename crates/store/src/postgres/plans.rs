@@ -52,6 +52,8 @@ async fn sources_and_entries_are_found_by_their_indexes() {
     let rows = [
         (source::LOAD_DUE, "9, 10", "source_due"),
         (source::LOAD_DUE_OF, "'rss', 9, 10", "source_type_due"),
+        (source::LOAD_STRAYS, "9, 10", "source_due"),
+        (source::LOAD_STRAYS, "9, 10", "task_current"),
         (source::LOAD_POSTGRES, "'{1,2}'", "source_pkey"),
         (source::LOAD_AT, "'7'", "source_address_key"),
         (source::LIST, nothing, "source_pkey"),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use almanack_core::{
+    reschedule::{Cancel, Put, Request},
     source::{
-        Attention, Source, SourceType, State,
+        Attention, SOURCE_CHECK, Source, SourceType, State,
         policy::cadence::Cadence,
         reading::{Reading, SitemapRules},
     },
@@ -12,8 +13,8 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::{followed, looked, source_of};
-use crate::fixture::{START, at, next_look, source};
+use super::{ask, claimed, end, failed, followed, looked, plant, refused, source_of};
+use crate::fixture::{START, at, claim_request, next_look, put, source};
 
 fn due_at(name: &str, next_due_at: Option<Timestamp>) -> Source {
     let mut new = source(name);
@@ -131,6 +132,48 @@ pub async fn ss_08_a_look_moves_a_source_in_the_list(store: Arc<dyn Store>) {
         due(&*store, Some(SourceType::Custom), at(60), 9).await,
         ["a"]
     );
+}
+
+/// A source is astray when its time has passed and no task of it runs, waits, or waits to be retried; however its
+/// task was lost.
+pub async fn an_overdue_source_without_a_living_task_is_astray(store: Arc<dyn Store>) {
+    let store = &*store;
+    let mut ids = Vec::new();
+    for (n, name) in (0..).zip(["never", "cancelled", "spent", "waits", "runs", "retried"]) {
+        ids.push(followed(store, due_at(name, Some(at(n)))).await.id);
+    }
+    let wish = |n: usize, now| Put {
+        identity: ids[n].identity().unwrap(),
+        ..put("source", SOURCE_CHECK, now)
+    };
+    for n in 1..6 {
+        plant(store, wish(n, START), START).await;
+    }
+    let cancel = Request::Cancel(Cancel {
+        identity: wish(1, START).identity,
+        revision: None,
+    });
+    ask(store, &cancel, START).await;
+    ask(store, &Request::Put(wish(3, at(50))), START).await;
+    let running = claimed(store, claim_request(1, START, 9)).await;
+    assert_eq!(running.len(), 3);
+    for (n, outcome) in [(2, refused()), (5, failed())] {
+        let identity = wish(n, START).identity;
+        let task = running.iter().find(|task| task.identity == identity);
+        end(store, task.unwrap(), &outcome, START).await;
+    }
+    followed(store, paused(source("resting"))).await;
+    followed(store, due_at("later", Some(at(10)))).await;
+    let strays = |overdue, limit| store.load_stray_sources(overdue, limit);
+    assert_eq!(strays(at(10), 9).await.unwrap(), ids[..3]);
+    assert_eq!(strays(at(10), 2).await.unwrap(), ids[..2]);
+    assert_eq!(
+        strays(at(1), 9).await.unwrap(),
+        ids[..1],
+        "not before its time"
+    );
+    plant(store, wish(0, at(60)), at(60)).await;
+    assert_eq!(strays(at(10), 9).await.unwrap(), ids[1..3]);
 }
 
 fn page(limit: usize) -> SourceFilter {
