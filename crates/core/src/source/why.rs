@@ -126,7 +126,9 @@ pub fn meaning(class: FailureClass) -> &'static str {
             "its server wants credentials that are missing or have expired; a person must act"
         }
         FailureClass::Forbidden => "its server refuses us; it is tried again after twelve hours",
-        FailureClass::Gone => "its server says that it is gone for good; it is not checked any more",
+        FailureClass::Gone => {
+            "its server says that it is gone for good; it is not checked any more"
+        }
         FailureClass::NotFound => "nothing is at its address for now",
         FailureClass::Server => "its server has a problem of its own",
         FailureClass::Dns => "the name in its address leads nowhere",
@@ -134,11 +136,17 @@ pub fn meaning(class: FailureClass) -> &'static str {
         FailureClass::Tls => "its server could not prove who it is",
         FailureClass::Timeout => "its server took too long",
         FailureClass::Refused => "its address is one that this node does not ask",
-        FailureClass::Redirect => "its server sends us from place to place without end, or where we do not go",
+        FailureClass::Redirect => {
+            "its server sends us from place to place without end, or where we do not go"
+        }
         FailureClass::TooLarge => "its answer is larger than what this node reads",
-        FailureClass::NotAFeed => "its answer is not what the source is read as, perhaps a page that asks to log in",
+        FailureClass::NotAFeed => {
+            "its answer is not what the source is read as, perhaps a page that asks to log in"
+        }
         FailureClass::Malformed => "its answer broke off or contradicts itself",
-        FailureClass::Rules => "the source's own rules find nothing in the answer; the page may have changed",
+        FailureClass::Rules => {
+            "the source's own rules find nothing in the answer; the page may have changed"
+        }
     }
 }
 

@@ -75,7 +75,11 @@ fn the_task_says_when_while_it_lives() {
         stats: crate::source::Stats::default(),
         ..paused
     };
-    assert_eq!(next_look_at(&paused, Some(&moved)), None, "it is left alone");
+    assert_eq!(
+        next_look_at(&paused, Some(&moved)),
+        None,
+        "it is left alone"
+    );
 }
 
 #[test]
