@@ -47,12 +47,12 @@ pub(crate) const LIST: &str = concat!(
     " from entry where id < $1 order by id desc limit $2"
 );
 /// A page of what was first seen since a time. Numbers and times rise together but for moments, so the
-/// page ends at the lowest number since then instead of walking through everything older; the sum keeps that
-/// from being looked for along the numbers.
+/// page ends at the lowest number since then instead of walking through everything older. The sums leave one
+/// way: that number is looked for along the times, the page walks along the numbers.
 pub(crate) const LIST_SINCE: &str = concat!(
     "select ",
     columns!(),
-    " from entry where seen_at_us >= $1 and id < $2 \
+    " from entry where seen_at_us + 0 >= $1 and id < $2 \
      and id >= (select min(id + 0) from entry where seen_at_us >= $1) \
      order by id desc limit $3"
 );

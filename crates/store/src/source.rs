@@ -175,6 +175,14 @@ pub(crate) const LOAD_DUE_OF: &str = concat!(
      order by s.due_at_us, s.source_id limit $3"
 );
 
+/// Sources that are overdue and that no task will look at: one that lives runs or waits. The name of the task is
+/// that of [`almanack_core::source::SourceId::identity`].
+pub(crate) const LOAD_STRAYS: &str = "select s.source_id from source s where s.due_at_us < $1 \
+     and not exists (select 1 from task t where t.subject = 'source:' || s.source_id \
+         and t.kind = 'SOURCE_CHECK' and t.is_current \
+         and (t.due_at_us is not null or t.status = 'RUNNING')) \
+     order by s.due_at_us, s.source_id limit $2";
+
 /// A page by number. A filter that is not set is null; the narrowest that is set names the index to walk.
 /// `replace` finds a part of a text in both databases, and both lower only ASCII (`collate "C"`).
 macro_rules! list {

@@ -108,6 +108,14 @@ impl SourceStore for PostgresStore {
         rows.iter().map(row::source).collect()
     }
 
+    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
+        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(overdue), &most(limit)];
+        let rows = self
+            .rows("load stray sources", source::LOAD_STRAYS, &parameters)
+            .await?;
+        Ok(rows.iter().map(|row| SourceId(row.get(0))).collect())
+    }
+
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
         self.source_writes.pass(writes).await
     }

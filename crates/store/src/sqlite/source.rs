@@ -82,6 +82,17 @@ impl SourceStore for SqliteStore {
         .await
     }
 
+    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
+        self.read("load stray sources", move |connection| {
+            let mut statement = connection.prepare_cached(source::LOAD_STRAYS)?;
+            let strays = statement.query_map([micros(overdue), most(limit)], |row| {
+                row.get(0).map(SourceId)
+            })?;
+            Ok(strays.collect::<rusqlite::Result<_>>()?)
+        })
+        .await
+    }
+
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
         self.write("write sources", move |connection| {
             let written = writes.iter().map(|write| write::write(connection, write));

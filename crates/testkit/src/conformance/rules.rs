@@ -184,6 +184,7 @@ macro_rules! conformance {
                 ss_08_a_resting_source_is_never_due,
                 ss_08_a_source_in_backoff_is_stepped_over,
                 ss_08_a_look_moves_a_source_in_the_list,
+                an_overdue_source_without_a_living_task_is_astray,
                 filters_of_sources_narrow_alone_and_together,
                 a_part_of_a_source_is_taken_literally,
                 pages_of_sources_cover_every_row_once,

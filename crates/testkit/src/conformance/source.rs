@@ -127,7 +127,7 @@ pub async fn a_removed_source_takes_its_entries_with_it(store: Arc<dyn Store>) {
 fn full() -> Source {
     let odd = at(0) + SignedDuration::from_micros(123_457);
     let mut full = source("满 'n\" \\ %_ 🦀");
-    full.definition.category = "News/世界".to_owned();
+    "News/世界".clone_into(&mut full.definition.category);
     full.definition.policy = Some("fixed:1h".to_owned());
     full.definition.cadence = Some(Cadence::P7);
     full.attention = Some(Attention::Credentials);
@@ -280,7 +280,7 @@ pub async fn ss_01_every_word_survives(store: Arc<dyn Store>) {
 pub async fn a_null_byte_is_refused_or_kept(store: Arc<dyn Store>) {
     let seen = followed(&*store, source("a")).await;
     let write = next_look(&seen, at(1), |after| {
-        after.stats.last_error = Some("a\0b".to_owned())
+        after.stats.last_error = Some("a\0b".to_owned());
     });
     match store.write_sources(vec![write.clone()]).await {
         Ok(answers) => {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use almanack_core::{
+    reschedule::{Cancel, Put, Request},
     source::{
-        Attention, Source, SourceType, State,
+        Attention, SOURCE_CHECK, Source, SourceType, State,
         policy::cadence::Cadence,
         reading::{Reading, SitemapRules},
     },
@@ -12,8 +13,8 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::{followed, looked, source_of};
-use crate::fixture::{START, at, next_look, source};
+use super::{ask, claimed, end, failed, followed, looked, plant, refused, source_of};
+use crate::fixture::{START, at, claim_request, next_look, put, source};
 
 fn due_at(name: &str, next_due_at: Option<Timestamp>) -> Source {
     let mut new = source(name);
@@ -133,6 +134,48 @@ pub async fn ss_08_a_look_moves_a_source_in_the_list(store: Arc<dyn Store>) {
     );
 }
 
+/// A source is astray when its time has passed and no task of it runs, waits, or waits to be retried; however its
+/// task was lost.
+pub async fn an_overdue_source_without_a_living_task_is_astray(store: Arc<dyn Store>) {
+    let store = &*store;
+    let mut ids = Vec::new();
+    for (n, name) in (0..).zip(["never", "cancelled", "spent", "waits", "runs", "retried"]) {
+        ids.push(followed(store, due_at(name, Some(at(n)))).await.id);
+    }
+    let wish = |n: usize, now| Put {
+        identity: ids[n].identity().unwrap(),
+        ..put("source", SOURCE_CHECK, now)
+    };
+    for n in 1..6 {
+        plant(store, wish(n, START), START).await;
+    }
+    let cancel = Request::Cancel(Cancel {
+        identity: wish(1, START).identity,
+        revision: None,
+    });
+    ask(store, &cancel, START).await;
+    ask(store, &Request::Put(wish(3, at(50))), START).await;
+    let running = claimed(store, claim_request(1, START, 9)).await;
+    assert_eq!(running.len(), 3);
+    for (n, outcome) in [(2, refused()), (5, failed())] {
+        let identity = wish(n, START).identity;
+        let task = running.iter().find(|task| task.identity == identity);
+        end(store, task.unwrap(), &outcome, START).await;
+    }
+    followed(store, paused(source("resting"))).await;
+    followed(store, due_at("later", Some(at(10)))).await;
+    let strays = |overdue, limit| store.load_stray_sources(overdue, limit);
+    assert_eq!(strays(at(10), 9).await.unwrap(), ids[..3]);
+    assert_eq!(strays(at(10), 2).await.unwrap(), ids[..2]);
+    assert_eq!(
+        strays(at(1), 9).await.unwrap(),
+        ids[..1],
+        "not before its time"
+    );
+    plant(store, wish(0, at(60)), at(60)).await;
+    assert_eq!(strays(at(10), 9).await.unwrap(), ids[1..3]);
+}
+
 fn page(limit: usize) -> SourceFilter {
     SourceFilter {
         limit,
@@ -160,7 +203,7 @@ async fn ten(store: &dyn Store) {
     new[5] = paused(new[5].clone());
     new[5].attention = Some(Attention::Silent);
     new[6].stats.backoff_until = Some(at(1000));
-    new[7].definition.name = "100% Größe_\\".to_owned();
+    "100% Größe_\\".clone_into(&mut new[7].definition.name);
     store.add_sources(new).await.unwrap();
 }
 
@@ -170,103 +213,51 @@ async fn listed(store: &dyn Store, filter: SourceFilter) -> String {
     found.iter().map(number).collect()
 }
 
+/// A page of all that `set` leaves.
+fn only(set: impl FnOnce(&mut SourceFilter)) -> SourceFilter {
+    let mut filter = page(99);
+    set(&mut filter);
+    filter
+}
+
+fn state(name: &str) -> SourceFilter {
+    only(|f| f.state = Some(name.to_owned()))
+}
+
 /// Each filter alone, and together.
 pub async fn filters_of_sources_narrow_alone_and_together(store: Arc<dyn Store>) {
     let store = &*store;
     ten(store).await;
-    let all = || page(99);
-    let rows: [(SourceFilter, &str); 14] = [
-        (all(), "0123456789"),
+    let (rss, custom) = (Some(SourceType::Rss), Some(SourceType::Custom));
+    let paused_with = |set: fn(&mut SourceFilter)| {
+        let mut filter = state("paused");
+        set(&mut filter);
+        filter
+    };
+    let together = paused_with(|f| {
+        f.source_type = Some(SourceType::Rss);
+        f.cadence = Some(Cadence::P2);
+        f.containing = Some("S4".to_owned());
+    });
+    let failing = only(|f| {
+        f.needs_attention = true;
+        f.attention = Some(Attention::Failing);
+    });
+    let rows = [
+        (page(99), "0123456789"),
         (page(3), "012"),
-        (
-            SourceFilter {
-                source_type: Some(SourceType::Custom),
-                ..all()
-            },
-            "1",
-        ),
-        (
-            SourceFilter {
-                source_type: Some(SourceType::Rss),
-                ..page(2)
-            },
-            "02",
-        ),
-        (
-            SourceFilter {
-                state: Some("paused".to_owned()),
-                ..all()
-            },
-            "45",
-        ),
-        (
-            SourceFilter {
-                state: Some("active".to_owned()),
-                ..page(4)
-            },
-            "0123",
-        ),
-        (
-            SourceFilter {
-                state: Some("nonsense".to_owned()),
-                ..all()
-            },
-            "",
-        ),
-        (
-            SourceFilter {
-                cadence: Some(Cadence::P2),
-                ..all()
-            },
-            "147",
-        ),
-        (
-            SourceFilter {
-                cadence: Some(Cadence::P7),
-                ..all()
-            },
-            "",
-        ),
-        (
-            SourceFilter {
-                attention: Some(Attention::Silent),
-                ..all()
-            },
-            "25",
-        ),
-        (
-            SourceFilter {
-                needs_attention: true,
-                ..all()
-            },
-            "235",
-        ),
-        (
-            SourceFilter {
-                needs_attention: true,
-                attention: Some(Attention::Failing),
-                ..all()
-            },
-            "",
-        ),
-        (
-            SourceFilter {
-                needs_attention: true,
-                state: Some("paused".to_owned()),
-                ..all()
-            },
-            "5",
-        ),
-        (
-            SourceFilter {
-                state: Some("paused".to_owned()),
-                cadence: Some(Cadence::P2),
-                source_type: Some(SourceType::Rss),
-                containing: Some("S4".to_owned()),
-                ..all()
-            },
-            "4",
-        ),
+        (only(|f| f.source_type = custom), "1"),
+        (only(|f| (f.source_type, f.limit) = (rss, 2)), "02"),
+        (state("paused"), "45"),
+        (state("active"), "01236789"),
+        (state("nonsense"), ""),
+        (only(|f| f.cadence = Some(Cadence::P2)), "147"),
+        (only(|f| f.cadence = Some(Cadence::P7)), ""),
+        (only(|f| f.attention = Some(Attention::Silent)), "25"),
+        (only(|f| f.needs_attention = true), "235"),
+        (failing, ""),
+        (paused_with(|f| f.needs_attention = true), "5"),
+        (together, "4"),
     ];
     for (filter, expected) in rows {
         assert_eq!(listed(store, filter.clone()).await, expected, "{filter:?}");
@@ -364,7 +355,7 @@ pub async fn ss_09_sources_are_counted_overall_and_by_type(store: Arc<dyn Store>
         attention: vec![(Attention::Silent, 2), (Attention::Credentials, 1)],
         due_now: 5,
         in_backoff: 1,
-        avg_hit_rate: (2.0 / 4.0 + 9.0 / 9.0) / 9.0,
+        avg_hit_rate: (0.5 + 1.0) / 9.0,
     };
     assert_eq!(all, expected);
     let custom = store

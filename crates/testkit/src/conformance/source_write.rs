@@ -22,7 +22,7 @@ pub async fn ss_06_a_stale_version_is_lost_and_changes_nothing(store: Arc<dyn St
             since: START,
             note: None,
         };
-        stale.definition.address = "https://elsewhere.example/".to_owned();
+        "https://elsewhere.example/".clone_into(&mut stale.definition.address);
     });
     stale.entries = vec![found("1", None)];
     assert_eq!(looked(&*store, stale).await, Written::Lost);
@@ -99,7 +99,7 @@ pub async fn ss_12_a_source_moves_to_a_free_address(store: Arc<dyn Store>) {
     let seen = followed(&*store, source("a")).await;
     let new = "https://elsewhere.example/".to_owned();
     let mut write = next_look(&seen, at(1), |after| {
-        after.definition.address.clone_from(&new)
+        after.definition.address.clone_from(&new);
     });
     write.entries = vec![found("1", None)];
     assert_eq!(looked(&*store, write).await, Written::Done);

@@ -194,6 +194,9 @@ impl<L: Layer> SourceStore for Layered<L> {
     ) -> Result<Vec<Source>> {
         self.below.load_due_sources(source_type, now, limit).await
     }
+    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
+        self.below.load_stray_sources(overdue, limit).await
+    }
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
         self.layer.write_sources(&*self.below, writes).await
     }

@@ -54,15 +54,15 @@ impl Errand for WriteSources {
 /// What may share a statement, by number: no source twice.
 fn rounds(writes: &[SourceWrite]) -> Vec<BTreeMap<i64, Placed<'_>>> {
     let mut rounds: Vec<BTreeMap<i64, Placed<'_>>> = Vec::new();
+    let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
     for placed in writes.iter().enumerate() {
         let id = placed.1.source.id.0;
-        match rounds.iter_mut().find(|round| !round.contains_key(&id)) {
-            Some(round) => round.insert(id, placed),
-            None => {
-                rounds.push(BTreeMap::new());
-                rounds.last_mut().and_then(|round| round.insert(id, placed))
-            }
-        };
+        let round = seen.entry(id).or_insert(0);
+        if *round == rounds.len() {
+            rounds.push(BTreeMap::new());
+        }
+        rounds[*round].insert(id, placed);
+        *round += 1;
     }
     rounds
 }

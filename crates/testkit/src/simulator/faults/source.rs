@@ -49,6 +49,12 @@ impl SourceStore for FaultyStore {
         })
         .await
     }
+    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
+        self.call("load_stray_sources", move |store| {
+            Box::pin(async move { store.load_stray_sources(overdue, limit).await })
+        })
+        .await
+    }
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
         self.call("write_sources", move |store| {
             Box::pin(async move { store.write_sources(writes).await })
