@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    source::{Attention, Source, SourceId, SourceType, policy::cadence::Cadence, why},
+    source::{
+        Attention, Source, SourceId, SourceType, policy::cadence::Cadence, why::next_look_at,
+    },
     store::SourceFilter,
     task::Task,
 };
@@ -38,7 +40,7 @@ pub(crate) mod entries;
 pub(crate) mod numbers;
 pub(crate) mod opml;
 mod view;
-pub(crate) mod why_view;
+pub(crate) mod why;
 
 /// Rows on a page when nobody says otherwise.
 const PAGE_DEFAULT: usize = 50;
@@ -213,7 +215,7 @@ pub(crate) async fn get_source(
     Numbered(id): Numbered,
 ) -> Result<Json<DetailView>, Problem> {
     let (source, task) = with_task(&state, id).await?;
-    let next_due_at = why::next_look_at(&source, task.as_ref());
+    let next_due_at = next_look_at(&source, task.as_ref());
     Ok(Json(DetailView::of(source, next_due_at)))
 }
 
@@ -287,7 +289,7 @@ async fn shown(state: &AppState, sources: Vec<Source>) -> Result<Vec<SourceView>
     let ids: Vec<SourceId> = sources.iter().map(|source| source.id).collect();
     let tasks = state.sources.tasks(&ids).await?;
     let views = sources.into_iter().zip(tasks).map(|(source, task)| {
-        let next_due_at = why::next_look_at(&source, task.as_ref());
+        let next_due_at = next_look_at(&source, task.as_ref());
         SourceView::of(source, next_due_at)
     });
     Ok(views.collect())

@@ -81,10 +81,11 @@ fn check_policy(text: &str) -> Result<(), Problem> {
 }
 
 fn parse_cadence(text: &str) -> Result<Cadence, Problem> {
-    text.parse()
-        .map_err(|unknown: almanack_core::source::policy::cadence::UnknownCadence| {
+    text.parse().map_err(
+        |unknown: almanack_core::source::policy::cadence::UnknownCadence| {
             Problem::new(Code::InvalidValue, unknown.to_string()).at("cadence")
-        })
+        },
+    )
 }
 
 /// What to change. What is left out stays; null takes back.

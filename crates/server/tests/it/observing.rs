@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use almanack_core::store::NodeStore;
+use almanack_core::{
+    store::{NodeStore, Store},
+    time::Clock,
+};
 use almanack_engine::{
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
@@ -17,7 +20,10 @@ use axum::http::Method;
 use insta::assert_json_snapshot;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-use crate::harness::{ARTICLE, LIMITS, World, at, request, send, with};
+use crate::{
+    harness::{ARTICLE, LIMITS, World, at, request, send, with},
+    told::{Desk, Lines},
+};
 
 #[tokio::test]
 async fn nodes_are_listed() {
@@ -95,9 +101,14 @@ fn metrics_count_requests_and_rules_and_show_what_waits() {
         ..Kinds::default()
     };
     let zones = Arc::default();
+    let port: Arc<dyn Store> = store.clone();
+    let time: Arc<dyn Clock> = clock.clone();
+    let desk = Desk::on(&port, &time);
     let state = AppState {
         rescheduler: Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds)),
         schedules: Arc::new(Schedules::new(store.clone(), clock.clone(), zones)),
+        sources: desk.sources.clone(),
+        opml: Arc::new(Lines),
         tick: Tick::default(),
         store: store.clone(),
         clock: clock.clone(),
