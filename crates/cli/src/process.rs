@@ -22,7 +22,7 @@ use crate::{
     config::{Inputs, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring::{self, Watch},
+    wiring::{self, Watch, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -96,6 +96,8 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
         schedules,
+        sources: watch.sources.clone(),
+        opml: Arc::new(Lists(clock.clone())),
         tick: Tick {
             ticker: Some(Arc::new(wiring::ticker(
                 store.clone(),

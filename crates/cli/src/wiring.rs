@@ -1,5 +1,6 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+pub(crate) mod opml;
 mod outbound;
 mod sources;
 mod targets;

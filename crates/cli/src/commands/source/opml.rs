@@ -7,7 +7,7 @@ use std::{io::Read, path::Path};
 
 use almanack_adapters::opml::{self, BYTES_MAX, Imported, Subscription};
 use almanack_core::{
-    source::{Definition, SourceType, reading::Reading},
+    source::{Definition, SourceType},
     store::{Added, SourceFilter},
 };
 use almanack_engine::sources::Sources;
@@ -18,6 +18,7 @@ use crate::{
     commands::{Desk, progress::progress},
     failure::{Exit, Failure},
     output::Output,
+    wiring,
 };
 
 /// Sources added in one go: enough to share a commit, few enough to show progress.
@@ -76,14 +77,7 @@ fn accepted(
 ) -> Result<Vec<Definition>, Failure> {
     let mut accepted = Vec::with_capacity(chunk.len());
     for feed in chunk {
-        let definition = Definition {
-            name: feed.title.clone(),
-            address: feed.address.clone(),
-            reading: Reading::Feed,
-            category: feed.category.clone(),
-            policy: None,
-            cadence: None,
-        };
+        let definition = wiring::opml::definition(feed.clone());
         match sources.check(&definition) {
             Ok(()) => accepted.push(definition),
             Err(error) => {
@@ -153,7 +147,7 @@ pub(super) async fn export(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let feeds = feeds(desk).await?;
-    let text = opml::export("Sources of Almanack", &feeds, desk.clock.now());
+    let text = wiring::opml::write(&feeds, desk.clock.as_ref());
     let count = counted(feeds.len() as u64, "feed", "feeds");
     match file.filter(|file| *file != Path::new("-")) {
         None => output.raw(&text)?,
@@ -171,8 +165,8 @@ pub(super) async fn export(
     Ok(Exit::Ok)
 }
 
-/// All feeds. Sources read by rules of their own are no feeds: no other reader could use their addresses.
-async fn feeds(desk: &Desk) -> Result<Vec<Subscription>, Failure> {
+/// All feeds.
+async fn feeds(desk: &Desk) -> Result<Vec<Definition>, Failure> {
     let mut filter = SourceFilter {
         source_type: Some(SourceType::Rss),
         limit: PAGE_ROWS,
@@ -183,11 +177,7 @@ async fn feeds(desk: &Desk) -> Result<Vec<Subscription>, Failure> {
         let page = desk.store.list_sources(&filter).await?;
         let full = page.len() == PAGE_ROWS;
         filter.after = page.last().map(|source| source.id);
-        feeds.extend(page.into_iter().map(|source| Subscription {
-            address: source.definition.address,
-            title: source.definition.name,
-            category: source.definition.category,
-        }));
+        feeds.extend(page.into_iter().map(|source| source.definition));
         if !full {
             return Ok(feeds);
         }
