@@ -109,11 +109,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         store: store.clone(),
         clock: clock.clone(),
         access,
-        limits: Limits {
-            payload_bytes: settings.limits.payload_bytes,
-            batch_items_max: settings.limits.batch_items,
-            ..Limits::default()
-        },
+        limits: limits(settings),
         metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
@@ -131,6 +127,14 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         app,
         leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+fn limits(settings: &Settings) -> Limits {
+    Limits {
+        payload_bytes: settings.limits.payload_bytes,
+        batch_items_max: settings.limits.batch_items,
+        ..Limits::default()
+    }
 }
 
 /// Knows the secret by which ticks are signed.
