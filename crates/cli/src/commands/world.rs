@@ -138,7 +138,9 @@ fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
              [kinds.ARTICLE_PUBLISH]\n  url = \"{url}/callbacks/publish\"\n"
         )
     } else {
-        "It tells Almanack with every task where to call.\n".to_owned()
+        "It tells Almanack with every task where to call, and Almanack must be allowed to call there:\n\n  \
+         [outbound]\n  allow = [\"127.0.0.1\"]\n"
+            .to_owned()
     };
     format!(
         "article service at {url}, tells its changes to Almanack at {almanack}\n{calls}\n\
