@@ -61,6 +61,7 @@ pub(crate) fn dispatch(
             world::article_service(arguments, &inputs.environment, output)
         }
         Command::World(WorldCommand::Github(arguments)) => world::github(arguments, output),
+        Command::World(WorldCommand::Feeds(arguments)) => world::feeds(arguments, output),
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());

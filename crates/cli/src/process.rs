@@ -75,12 +75,19 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
     let metrics = install_metrics()?;
-    let ports = wiring::ports(settings, environment, store.clone(), clock.clone())?;
+    let outbound = wiring::Outbound::new(settings)?;
+    let ports = wiring::ports(
+        settings,
+        environment,
+        &outbound,
+        store.clone(),
+        clock.clone(),
+    )?;
     let sleeper = ports.sleeper.clone();
     let node = admit(ports, settings, node_name.clone()).await?;
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
-    let mut files = Files::new(inputs.clone(), schedules.clone());
+    let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),

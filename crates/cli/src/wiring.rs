@@ -1,5 +1,6 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+mod outbound;
 mod targets;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
@@ -36,6 +37,8 @@ use crate::{
     },
     failure::{Exit, Failure},
 };
+
+pub(crate) use outbound::{Outbound, client_of, hooks};
 
 /// The machine's chance.
 pub(crate) fn entropy() -> Arc<dyn Entropy> {
@@ -137,11 +140,17 @@ pub(crate) fn ticker(
 pub(crate) fn ports(
     settings: &Settings,
     environment: &BTreeMap<String, String>,
+    outbound: &Outbound,
     store: Arc<dyn Store>,
     clock: Arc<CorrectedClock>,
 ) -> Result<Ports, Failure> {
+    let own = targets::Own {
+        settings,
+        environment,
+        outbound,
+    };
     Ok(Ports {
-        handlers: targets::handlers(settings, environment, &store, &clock)?,
+        handlers: targets::handlers(own, &store, &clock)?,
         store,
         sleeper: sleeper(&clock),
         clock,
@@ -184,8 +193,9 @@ fn limits(kinds: &BTreeMap<Kind, KindSettings>, slots: usize) -> BTreeMap<Kind, 
 /// Who makes the calls to business services.
 pub(crate) fn callback_handler(
     settings: &Settings,
+    outbound: &Outbound,
     clock: Arc<dyn Clock>,
-) -> Result<CallbackHandler, Failure> {
+) -> CallbackHandler {
     let otherwise = CallbackSettings {
         url: None,
         timeout: timeout(settings.callback.timeout),
@@ -205,8 +215,7 @@ pub(crate) fn callback_handler(
             (kind.clone(), call)
         })
         .collect();
-    CallbackHandler::new(clock, by_kind, otherwise)
-        .map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+    CallbackHandler::new(outbound.client(), clock, by_kind, otherwise)
 }
 
 /// Settings bound timeouts from below, so none is negative.

@@ -10,6 +10,7 @@ mod callback;
 mod command;
 mod fixture;
 mod github;
+mod http;
 mod hub;
 mod lock;
 mod webhook;

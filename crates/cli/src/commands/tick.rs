@@ -49,10 +49,17 @@ async fn tick(
     let chance = wiring::entropy().next_u64();
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
-    let ports = wiring::ports(settings, environment, store.clone(), clock.clone())?;
+    let outbound = wiring::Outbound::new(settings)?;
+    let ports = wiring::ports(
+        settings,
+        environment,
+        &outbound,
+        store.clone(),
+        clock.clone(),
+    )?;
     let node = process::admit(ports, settings, name).await?;
     let schedules = wiring::schedules(store.clone(), clock.clone());
-    Files::new(inputs.clone(), Arc::new(schedules))
+    Files::new(inputs.clone(), Arc::new(schedules), outbound)
         .sync()
         .await?;
     let passes = wiring::ticker(store, &clock, node.tally());
