@@ -12,19 +12,19 @@
 //! `core::source::entry`, holds no control characters and no markup that can run (SS-12, SS-13). Times are the
 //! publisher's or absent, never ours: the time of a look must not pass for a rhythm of publication.
 
-pub mod advertised;
+mod advertised;
 mod answer;
 mod apart;
 pub(crate) mod charset;
 pub mod checker;
 pub mod date;
-pub mod discover;
+mod discover;
 mod draft;
 pub mod freshness;
+mod html;
 mod json;
 mod json_feed;
 mod markup;
-mod nesting;
 mod page;
 pub mod rules;
 mod sitemap;

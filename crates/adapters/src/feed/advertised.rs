@@ -1,5 +1,6 @@
 //! What a page says about itself: its title, its base, and where its feeds are.
 
+use almanack_core::source::check::Candidate;
 use scraper::{ElementRef, Html, Selector};
 use url::Url;
 
@@ -12,7 +13,7 @@ const FEEDS_MAX: usize = 20;
 
 /// The format that a feed is said to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Format {
+pub(crate) enum Format {
     /// Any RSS.
     Rss,
     /// Atom.
@@ -32,25 +33,14 @@ impl Format {
         }
     }
 
-    /// What people call it.
-    pub fn as_str(self) -> &'static str {
+    /// In a word.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Rss => "RSS",
-            Self::Atom => "Atom",
-            Self::Json => "JSON Feed",
+            Self::Rss => "rss",
+            Self::Atom => "atom",
+            Self::Json => "json",
         }
     }
-}
-
-/// A feed that a page names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// Where it is.
-    pub address: String,
-    /// What it is called, if it is called anything.
-    pub title: Option<String>,
-    /// What it is said to be.
-    pub format: Format,
 }
 
 /// The page's title.
@@ -95,6 +85,7 @@ fn feed_of(link: ElementRef<'_>, base: &Url) -> Option<Candidate> {
     if !rel.any(|rel| rel.eq_ignore_ascii_case("alternate")) {
         return None;
     }
+    let format = Format::of_media_type(attribute("type")?)?;
     let address = base.join(attribute("href")?.trim()).ok()?;
     if !matches!(address.scheme(), "http" | "https") {
         return None;
@@ -103,7 +94,7 @@ fn feed_of(link: ElementRef<'_>, base: &Url) -> Option<Candidate> {
     Some(Candidate {
         address: address.into(),
         title: title.filter(|title| !title.is_empty()),
-        format: Format::of_media_type(attribute("type")?)?,
+        format: Some(format.as_str().to_owned()),
     })
 }
 

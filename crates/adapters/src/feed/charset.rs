@@ -25,7 +25,10 @@ pub(crate) fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
         Ok(text) if declared.is_none_or(|encoding| outweighs(text, bytes, encoding)) => {
             text.to_owned()
         }
-        _ => lossy(declared.unwrap_or_else(|| guess(bytes)), bytes),
+        _ => {
+            let declared = declared.filter(|encoding| *encoding != UTF_8);
+            lossy(declared.unwrap_or_else(|| guess(bytes)), bytes)
+        }
     }
 }
 
@@ -42,7 +45,8 @@ fn lossy(encoding: &'static Encoding, bytes: &[u8]) -> String {
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// Nothing declared and not UTF-8: either UTF-8 with a few broken places, or the old default of the web.
+/// Nothing else declared and not UTF-8: either UTF-8 with a few broken places, or the old default of the web,
+/// which at least keeps different texts different.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let text = String::from_utf8_lossy(bytes);
     let broken = text.matches(char::REPLACEMENT_CHARACTER).count();

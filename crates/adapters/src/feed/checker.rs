@@ -11,7 +11,9 @@
 //! byte. A host that asks to be left alone is left alone by all of its sources.
 
 use almanack_core::source::{
-    check::{Ask, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators},
+    check::{
+        Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+    },
     reading::Reading,
 };
 use async_trait::async_trait;
@@ -21,7 +23,7 @@ use reqwest::header::{
 };
 use url::Url;
 
-use super::{answer, apart::Apart, freshness};
+use super::{answer, apart::Apart, discover, freshness};
 use crate::http::{
     Client, Head, Limits, Request, Response,
     lanes::{Enter, Lanes},
@@ -123,6 +125,16 @@ impl Checker for FeedChecker {
             Enter::At(at) => Look::Wait(at),
             Enter::Now(_permit) => self.ask(ask, now).await.unwrap_or_else(Look::Failed),
         }
+    }
+
+    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
+        discover::discover(&self.client, &self.apart, address, now).await
+    }
+
+    fn problem(&self, address: &str, reading: &Reading) -> Option<String> {
+        let refused = self.client.refusal(address).map(|why| why.to_string());
+        let unusable = || super::validate(reading).err().map(|why| why.to_string());
+        refused.or_else(unusable)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use almanack_core::source::{
-    check::{Failure, FailureClass},
+    check::{Candidate, Failure, FailureClass},
     reading::Reading,
 };
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use url::Url;
 
 use super::{
-    advertised::{self, Candidate, Format},
+    advertised::{self, Format},
     answer,
     apart::Apart,
     charset,
@@ -35,8 +35,9 @@ enum Shown {
 }
 
 /// The feeds of a site, best first; never empty.
-pub async fn discover(
+pub(crate) async fn discover(
     client: &Client,
+    apart: &Apart,
     site: &str,
     now: Timestamp,
 ) -> Result<Vec<Candidate>, Failure> {
@@ -44,7 +45,7 @@ pub async fn discover(
     let visit = Visit {
         client,
         allowance: Allowance::new(REQUESTS_MAX),
-        apart: Apart::new(),
+        apart,
         now,
     };
     let (here, shown) = visit.look(&site).await?;
@@ -94,7 +95,7 @@ fn usual_places(here: &Url) -> Vec<Url> {
 struct Visit<'a> {
     client: &'a Client,
     allowance: Arc<Allowance>,
-    apart: Apart,
+    apart: &'a Apart,
     now: Timestamp,
 }
 
@@ -125,7 +126,7 @@ fn shown(response: &Response, now: Timestamp) -> Shown {
         Ok(document) => Shown::Feed(Candidate {
             address: head.address.to_string(),
             title: document.title,
-            format: format_of(&text),
+            format: Some(format_of(&text).as_str().to_owned()),
         }),
         Err(_) => Shown::Page(page::parse(&text).map_or_else(
             |_| Vec::new(),

@@ -5,6 +5,7 @@
 
 use almanack_core::source::{
     check::{Document, Failure, FailureClass},
+    entry::TITLE_BYTES_MAX,
     reading::JsonRules,
 };
 use jiff::Timestamp;
@@ -86,7 +87,7 @@ impl<'a> Paths<'a> {
             id: pick(&self.id),
             link: pick(&self.link),
             title: first_text(&self.title, item)
-                .map(|title| super::text::undecorated(&title, 2000))
+                .map(|title| super::text::undecorated(&title, TITLE_BYTES_MAX))
                 .unwrap_or_default(),
             published_at: date.and_then(|date| date::parse(&date)),
             summary: pick(&self.summary).map(Markup::Html),

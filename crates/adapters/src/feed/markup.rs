@@ -6,7 +6,7 @@
 use ammonia::{Builder, UrlRelative};
 use url::Url;
 
-use super::{nesting, text};
+use super::{html, text};
 
 /// What a publisher wrote, and as what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +45,10 @@ impl Sanitiser {
         };
         let read = markup.floor_char_boundary(bytes_max.saturating_mul(READ_FACTOR));
         let markup = text::printable(&markup[..read]);
-        let cleaned = if nesting::is_too_deep(&markup) {
-            ammonia::clean_text(&markup)
-        } else {
+        let cleaned = if html::is_harmless(&markup) {
             self.0.clean(&markup).to_string()
+        } else {
+            ammonia::clean_text(&markup)
         };
         let cleaned = self.shorten(cleaned, bytes_max);
         let cleaned = cleaned.trim();

@@ -11,8 +11,8 @@ use url::Url;
 use super::{
     advertised, date,
     draft::{self, Draft},
+    html,
     markup::Markup,
-    nesting::{self, DEPTH_MAX},
     rules::{RULE_BYTES_MAX, RulesError},
 };
 
@@ -146,13 +146,10 @@ fn told(error: &str) -> String {
         .to_owned()
 }
 
-/// Reads a page that is not nested beyond reason.
+/// Reads a page within reason.
 pub(crate) fn parse(text: &str) -> Result<Html, Failure> {
-    if nesting::is_too_deep(text) {
-        let detail = format!("the page is nested more than {DEPTH_MAX} deep");
-        return Err(Failure::new(FailureClass::Malformed, detail));
-    }
-    Ok(Html::parse_document(text))
+    html::parse(text)
+        .map_err(|excess| Failure::new(FailureClass::Malformed, format!("the page {excess}")))
 }
 
 /// What a selector finds first, the item itself among it: an item may be its own link.

@@ -5,7 +5,10 @@
 
 use std::time::SystemTime;
 
-use almanack_core::source::check::{Document, Failure, FailureClass};
+use almanack_core::source::{
+    check::{Document, Failure, FailureClass},
+    entry::TITLE_BYTES_MAX,
+};
 use feed_rs::{
     model::{Content, Entry, Feed, FeedType, Link, Text},
     parser::{Builder, ParseFeedError},
@@ -177,11 +180,10 @@ fn address(links: &[Link]) -> Option<String> {
 
 /// A title as plain text. Atom says what it is; RSS does not, and most publishers escape markup in it.
 fn plain(title: &Text, format: &FeedType) -> String {
-    const READ_BYTES_MAX: usize = 2000;
     if *format == FeedType::Atom && title.content_type.subty() == "plain" {
-        text::short_line(&title.content, READ_BYTES_MAX)
+        text::short_line(&title.content, TITLE_BYTES_MAX)
     } else {
-        text::undecorated(&title.content, READ_BYTES_MAX)
+        text::undecorated(&title.content, TITLE_BYTES_MAX)
     }
 }
 

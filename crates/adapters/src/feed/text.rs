@@ -91,8 +91,8 @@ pub(crate) fn undecorated(text: &str, bytes_max: usize) -> String {
     if !text.contains(['<', '&']) {
         return short_line(text, bytes_max);
     }
-    // A title is a line. What is longer than any title is not worth a parser's time.
-    let text = &text[..text.floor_char_boundary(bytes_max.saturating_mul(8))];
+    // A title is a line. What is longer than any title is not worth a parser's time, which is not bounded by the length alone.
+    let text = &text[..text.floor_char_boundary(bytes_max.saturating_mul(4))];
     let fragment = Html::parse_fragment(&escape_undecorating(text));
     short_line(&visible_text(&fragment), bytes_max)
 }

@@ -11,12 +11,14 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 
-use super::{nesting::DEPTH_MAX, text};
+use super::{html::DEPTH_MAX, text};
 
 mod place;
 
 use place::{Place, Wishes};
 
+/// Most attributes of an element, counted by their `=`.
+const ATTRIBUTES_MAX: usize = 1000;
 /// Longest name of an entity.
 const ENTITY_BYTES_MAX: usize = 32;
 
@@ -134,6 +136,11 @@ impl Walk {
     }
 
     fn enter(&mut self, start: &BytesStart<'_>) -> Result<(), Failure> {
+        // The feed parser compares each attribute with all others.
+        if start.attributes_raw().matches('=').count() > ATTRIBUTES_MAX {
+            let detail = format!("an element has more than {ATTRIBUTES_MAX} attributes");
+            return Err(Failure::new(FailureClass::Malformed, detail));
+        }
         let place = Place::inside(self.path.last().copied(), start.local_name().as_ref());
         self.entries += usize::from(place == Place::Entry);
         self.path.push(place);
