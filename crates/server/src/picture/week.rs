@@ -213,9 +213,9 @@ fn summary(expected: &[f64; HOURS]) -> String {
     if total <= 0.0 {
         return "nothing is known of its week yet".to_owned();
     }
-    let busiest = expected.iter().enumerate();
-    let busiest = busiest.max_by(|(_, a), (_, b)| a.total_cmp(b));
-    let hour = busiest.map_or(0, |(hour, _)| hour);
+    let busiest = expected.iter().copied().fold(0.0, f64::max);
+    let hour = expected.iter().position(|expected| *expected >= busiest);
+    let hour = hour.unwrap_or(0);
     format!(
         "about {} entries a week expected, most on {} at {:02}:00 UTC",
         Amount(total),
@@ -253,6 +253,7 @@ impl std::fmt::Display for Amount {
         match self.0 {
             n if n >= 9.95 => write!(f, "{n:.0}"),
             n if n >= 0.995 => write!(f, "{n:.1}"),
+            n if n >= 0.099_5 => write!(f, "{n:.2}"),
             n if n >= 0.000_5 => write!(f, "{n:.3}"),
             n if n > 0.0 => f.write_str("below 0.001"),
             _ => f.write_str("0"),

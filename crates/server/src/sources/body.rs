@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Longest rules of a custom source, in bytes as JSON.
-const READING_BYTES_MAX: usize = 8 * 1024;
+const READING_BYTES_MAX: usize = 4 * 1024;
 /// Longest policy, in bytes; a schedule that is longer than this is none.
 const POLICY_BYTES_MAX: usize = 300;
 

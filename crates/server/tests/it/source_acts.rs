@@ -17,7 +17,41 @@ async fn a_source_is_added_once_and_due_at_once() {
     let added = world.post(SOURCES, body).await;
     assert_eq!(added.status, 201, "{}", added.body);
     assert_eq!(added.header("location"), Some("/api/v1/sources/1"));
-    assert_json_snapshot!(added.json(), @"");
+    assert_json_snapshot!(added.json(), @r#"
+    {
+      "address": "https://a.example/api",
+      "attention": null,
+      "avg_publish_hour": null,
+      "backoff_until": null,
+      "cadence": null,
+      "cadence_by_hand": "P3",
+      "category": "News",
+      "check_count": 0,
+      "created_at": "2026-01-05T08:00:00Z",
+      "fail_count": 0,
+      "frequency_type": null,
+      "hit_count": 0,
+      "hit_rate": null,
+      "last_article_at": null,
+      "last_check_at": null,
+      "last_error": null,
+      "last_error_class": null,
+      "name": "A",
+      "next_due_at": "2026-01-05T08:00:00Z",
+      "policy": "fixed:1h",
+      "reading": {
+        "how": "json",
+        "items": "$.posts[*]",
+        "title": "$.title"
+      },
+      "reason": null,
+      "source_id": 1,
+      "source_type": "custom",
+      "state": "active",
+      "std_publish_hour": null,
+      "updated_at": "2026-01-05T08:00:00Z"
+    }
+    "#);
     let again = world
         .post(SOURCES, r#"{"address":"https://a.example/api","name":"B"}"#)
         .await;
@@ -58,7 +92,7 @@ async fn bad_definitions_are_refused_by_name_and_store_nothing() {
     let long = "x".repeat(301);
     let long_name = format!(r#"{{"address":"https://a.example/","name":"{long}"}}"#);
     let long_policy = format!(r#"{{"address":"https://a.example/","policy":"{long}"}}"#);
-    let rules = "x".repeat(5000);
+    let rules = "x".repeat(2500);
     let long_rules = format!(
         r#"{{"address":"https://a.example/","reading":{{"how":"html","item":"{rules}","title":"{rules}"}}}}"#
     );
@@ -109,7 +143,7 @@ async fn bad_definitions_are_refused_by_name_and_store_nothing() {
         (
             r#"{"address":"https://a.example/","reading":{"how":"xml"}}"#,
             "invalid_body",
-            Some("reading"),
+            Some("reading.how"),
             "sitemap",
         ),
         (
@@ -138,13 +172,14 @@ async fn bad_definitions_are_refused_by_name_and_store_nothing() {
         ),
         (&long_name, "invalid_value", Some("name"), "300 bytes"),
         (&long_policy, "invalid_value", Some("policy"), "300 bytes"),
+        (&long_rules, "invalid_value", Some("reading"), "4096"),
         (
             "\"https://a.example/\"",
             "invalid_body",
             None,
             "JSON object",
         ),
-        (r#"{"address":"#, "malformed_json", None, "EOF"),
+        (r#"{"address":"#, "malformed_json", Some("address"), "EOF"),
         (
             r#"{"address":"https://a.example/","url":"x"}"#,
             "invalid_body",
@@ -163,8 +198,6 @@ async fn bad_definitions_are_refused_by_name_and_store_nothing() {
         assert!(answer.body.contains(names), "{body}: {}", answer.body);
         assert!(!answer.body.contains("hunter2"), "secrets are never echoed");
     }
-    let answer = world.post(SOURCES, &long_rules).await;
-    assert_eq!(answer.code(), "body_too_large", "{}", answer.body);
     let listed = world.get(SOURCES).await.json();
     assert_eq!(listed["sources"], json!([]));
     assert!(world.rows().await.is_empty(), "no task either");
@@ -177,7 +210,17 @@ async fn discovery_names_candidates_and_which_are_there() {
     let found = world
         .post(discover, r#"{"address":"https://site.example/"}"#)
         .await;
-    assert_json_snapshot!(found.json(), @"");
+    assert_json_snapshot!(found.json(), @r#"
+    {
+      "candidates": [
+        {
+          "address": "https://site.example/feed",
+          "format": "atom",
+          "title": "Site"
+        }
+      ]
+    }
+    "#);
     world
         .add(r#"{"address":"https://site.example/feed"}"#)
         .await;
@@ -355,7 +398,17 @@ async fn ss_16_lists_of_sources_come_and_go() {
         !imported.body.contains("hunter2"),
         "secrets are never echoed"
     );
-    assert_json_snapshot!(imported.json(), @"");
+    assert_json_snapshot!(imported.json(), @r#"
+    {
+      "added": 1,
+      "existing": 1,
+      "problems": [
+        "`broken` has no address",
+        "`C`: address must be an http or https address without user name or password, at most 2000 bytes long"
+      ],
+      "refused": 2
+    }
+    "#);
     let exported = world.get(opml).await;
     assert_eq!(
         exported.header("content-type"),

@@ -6,6 +6,7 @@ use almanack_core::{
 };
 use almanack_testkit::fixture::{START, at as instant};
 use insta::assert_json_snapshot;
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     told::{document, failed},
 };
 
-const FEED: &str = r#"{"address":"https://a.example/feed"}"#;
+const FEED: &str = r#"{"address":"https://a.example/feed","policy":"fixed:1h"}"#;
 const PAGE: &str = r#"{"address":"https://b.example/","name":"Page","category":"News/Local",
     "reading":{"how":"html","item":"article","title":"h2"}}"#;
 
@@ -74,8 +75,89 @@ async fn ss_01_a_source_shows_every_statistic_under_its_name() {
     ] {
         assert!(source.get(name).is_some(), "{name} is missing: {source}");
     }
-    assert_json_snapshot!(source, @"");
-    assert_json_snapshot!(world.get("/api/v1/sources/2").await.json(), @"");
+    assert_json_snapshot!(source, @r#"
+    {
+      "address": "https://a.example/feed",
+      "attention": null,
+      "avg_publish_hour": null,
+      "backoff_until": null,
+      "cadence": "P2",
+      "cadence_by_hand": null,
+      "category": "",
+      "check_count": 1,
+      "created_at": "2026-01-05T08:00:00Z",
+      "fail_count": 0,
+      "frequency_type": "daily",
+      "hit_count": 1,
+      "hit_rate": 100.0,
+      "last_article_at": "2026-01-05T07:30:00Z",
+      "last_check_at": "2026-01-05T08:00:00Z",
+      "last_error": null,
+      "last_error_class": null,
+      "name": "A Weblog",
+      "next_due_at": "2026-01-05T09:00:00Z",
+      "policy": "fixed:1h",
+      "reading": {
+        "how": "feed"
+      },
+      "reason": "every hour",
+      "recent": [
+        {
+          "at": "2026-01-05T08:00:00Z",
+          "brought": "new",
+          "entries": 2,
+          "took_ms": 0
+        }
+      ],
+      "source_id": 1,
+      "source_type": "rss",
+      "state": "active",
+      "std_publish_hour": null,
+      "updated_at": "2026-01-05T08:00:00Z"
+    }
+    "#);
+    assert_json_snapshot!(world.get("/api/v1/sources/2").await.json(), @r#"
+    {
+      "address": "https://b.example/",
+      "attention": null,
+      "avg_publish_hour": null,
+      "backoff_until": "2026-01-05T08:15:00Z",
+      "cadence": null,
+      "cadence_by_hand": null,
+      "category": "News/Local",
+      "check_count": 1,
+      "created_at": "2026-01-05T08:00:00Z",
+      "fail_count": 1,
+      "frequency_type": null,
+      "hit_count": 0,
+      "hit_rate": 0.0,
+      "last_article_at": null,
+      "last_check_at": "2026-01-05T08:00:00Z",
+      "last_error": "404 Not Found",
+      "last_error_class": "not_found",
+      "name": "Page",
+      "next_due_at": "2026-01-05T08:15:41.188672Z",
+      "policy": null,
+      "reading": {
+        "how": "html",
+        "item": "article",
+        "title": "h2"
+      },
+      "reason": "the last check failed",
+      "recent": [
+        {
+          "at": "2026-01-05T08:00:00Z",
+          "brought": "not_found",
+          "took_ms": 0
+        }
+      ],
+      "source_id": 2,
+      "source_type": "custom",
+      "state": "active",
+      "std_publish_hour": null,
+      "updated_at": "2026-01-05T08:00:00Z"
+    }
+    "#);
     assert_eq!(
         world.get("/api/v1/sources/3").await.json()["state"],
         "paused"
@@ -145,9 +227,7 @@ async fn ss_08_due_sources_are_listed_longest_first_by_type_and_limited() {
     ] {
         let body = format!(r#"{{"address":"{address}","reading":{{"how":"{reading}"}}}}"#);
         world.add(&body).await;
-        world
-            .clock
-            .set(world.clock.now() + jiff::SignedDuration::from_secs(1));
+        world.clock.advance(SignedDuration::from_secs(1));
     }
     world.post("/api/v1/sources/3/pause", "").await;
     let c = r#"{"address":"https://d.example/"}"#;
@@ -177,7 +257,95 @@ async fn ss_08_due_sources_are_listed_longest_first_by_type_and_limited() {
 async fn ss_09_the_numbers_are_told_overall_and_by_type() {
     let world = filled().await;
     let all = world.get("/api/v1/sources/stats").await.json();
-    assert_json_snapshot!(all, @"");
+    assert_json_snapshot!(all, @r#"
+    {
+      "attention": {
+        "credentials": 0,
+        "duplicate": 0,
+        "failing": 0,
+        "silent": 0
+      },
+      "avg_hit_rate": 50.0,
+      "by_type": {
+        "custom": {
+          "attention": {
+            "credentials": 0,
+            "duplicate": 0,
+            "failing": 0,
+            "silent": 0
+          },
+          "avg_hit_rate": 0.0,
+          "cadence_distribution": {
+            "P0": 0,
+            "P1": 0,
+            "P2": 0,
+            "P3": 0,
+            "P4": 0,
+            "P5": 0,
+            "P6": 0,
+            "P7": 0
+          },
+          "due_now": 0,
+          "in_backoff": 1,
+          "states": {
+            "active": 1,
+            "ended": 0,
+            "paused": 0
+          },
+          "total_sources": 1,
+          "total_with_stats": 1
+        },
+        "rss": {
+          "attention": {
+            "credentials": 0,
+            "duplicate": 0,
+            "failing": 0,
+            "silent": 0
+          },
+          "avg_hit_rate": 100.0,
+          "cadence_distribution": {
+            "P0": 0,
+            "P1": 0,
+            "P2": 1,
+            "P3": 0,
+            "P4": 0,
+            "P5": 0,
+            "P6": 0,
+            "P7": 0
+          },
+          "due_now": 0,
+          "in_backoff": 0,
+          "states": {
+            "active": 1,
+            "ended": 0,
+            "paused": 1
+          },
+          "total_sources": 2,
+          "total_with_stats": 1
+        }
+      },
+      "cadence_distribution": {
+        "P0": 0,
+        "P1": 0,
+        "P2": 1,
+        "P3": 0,
+        "P4": 0,
+        "P5": 0,
+        "P6": 0,
+        "P7": 0
+      },
+      "due_now": 0,
+      "in_backoff": 1,
+      "price_hours": null,
+      "states": {
+        "active": 2,
+        "ended": 0,
+        "paused": 1
+      },
+      "total_sources": 3,
+      "total_with_stats": 2
+    }
+    "#);
     for of_type in ["rss", "custom"] {
         let path = format!("/api/v1/sources/stats?type={of_type}");
         let mut alone = world.get(&path).await.json();
@@ -190,7 +358,24 @@ async fn ss_09_the_numbers_are_told_overall_and_by_type() {
 async fn entries_are_listed_newest_first_with_their_text_on_request() {
     let world = filled().await;
     let page = world.get("/api/v1/sources/1/entries?limit=1").await.json();
-    assert_json_snapshot!(page, @"");
+    assert_json_snapshot!(page, @r#"
+    {
+      "entries": [
+        {
+          "author": null,
+          "entry_id": 2,
+          "key": "id:2",
+          "link": "https://a.example/2",
+          "published_at": "2026-01-05T07:30:00Z",
+          "seen_at": "2026-01-05T08:00:00Z",
+          "source_id": 1,
+          "summary": null,
+          "title": "Entry 2"
+        }
+      ],
+      "next_cursor": "Mg"
+    }
+    "#);
     let next = page["next_cursor"].as_str().unwrap();
     let path = format!("/api/v1/entries?limit=1&content=true&cursor={next}");
     let last = world.get(&path).await.json();
@@ -212,14 +397,23 @@ async fn why_tells_what_is_believed_and_what_went_wrong() {
     let world = filled().await;
     let why = world.get("/api/v1/sources/1/why").await.json();
     assert_eq!(why["week"].as_array().unwrap().len(), 168);
-    assert_eq!(why["policy"], "adaptive");
+    assert_eq!(why["policy"], "fixed:1h");
+    let of_the_node = world.get("/api/v1/sources/2/why").await.json();
+    assert_eq!(of_the_node["policy"], "adaptive");
     assert_eq!(why["damaged"], false);
     assert!(why["entries_per_day"].as_f64().unwrap() > 0.0, "{why}");
     let sentence = why["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("The next check is at "), "{sentence}");
     assert_eq!(why.get("last_error"), None, "nothing went wrong");
     let why = world.get("/api/v1/sources/2/why").await.json();
-    assert_json_snapshot!(why["last_error"], @"");
+    assert_json_snapshot!(why["last_error"], @r#"
+    {
+      "class": "not_found",
+      "detail": "404 Not Found",
+      "meaning": "nothing is at its address for now",
+      "times": 1
+    }
+    "#);
     let paused = world.get("/api/v1/sources/3/why").await.json();
     let sentence = paused["sentence"].as_str().unwrap();
     assert!(sentence.contains("it is paused since"), "{sentence}");
