@@ -103,6 +103,16 @@ impl Client {
         *trusted = origins.into_iter().collect();
     }
 
+    /// Why an address would be refused before anybody is asked where its name leads.
+    pub fn refusal(&self, address: &str) -> Option<address::Refusal> {
+        let url = match address::parse(address) {
+            Ok(url) => url,
+            Err(refusal) => return Some(refusal),
+        };
+        let literal = address::literal(&url).filter(|_| !self.trusts(&url));
+        literal.and_then(|ip| self.guard.judge(ip).err())
+    }
+
     /// Sends and reads the whole answer, whatever its status.
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
         let mut answer = self.open(request).await?;

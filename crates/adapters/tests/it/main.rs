@@ -8,6 +8,7 @@
 
 mod callback;
 mod command;
+mod feed;
 mod fixture;
 mod github;
 mod http;

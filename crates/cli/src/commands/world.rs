@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
 use almanack_world::{
     article,
+    feeds::{self, fleet::Fleet, host::Shares},
     github::{self, setup::Setup},
 };
 
 use crate::{
-    args::{ArticleServiceArguments, GithubArguments},
+    args::{ArticleServiceArguments, FeedsArguments, GithubArguments},
     commands::{runtime, serve::start_log},
     config::settings::{Log, LogFormat},
     failure::{Exit, Failure},
@@ -71,6 +72,38 @@ pub(super) fn github(arguments: &GithubArguments, output: &mut Output) -> Result
         ended
             .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
             .map_err(|error| told("GitHub", &error))?;
+        Ok(Exit::Ok)
+    })
+}
+
+/// Runs the feeds until SIGTERM or Ctrl-C.
+pub(super) fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
+    fleet.feeds_per_host = arguments.feeds_per_host.max(1);
+    if !arguments.calm {
+        fleet.shares = Shares::usual();
+    }
+    let config = feeds::Config {
+        listen: arguments.listen,
+        ..feeds::Config::new(fleet)
+    };
+    start_plain_log(output)?;
+    runtime()?.block_on(async {
+        let stop = stop_signal()?;
+        let running = feeds::start(config, stop)
+            .await
+            .map_err(|error| told("feeds", &error))?;
+        let (url, count) = (running.url(), arguments.feeds);
+        let first = running.handle.feed_url(0);
+        output.note(&format!(
+            "{count} feeds, the first at {first}\nall of them as OPML, documents made to hurt, and \
+             how to disturb and look inside:\n\n  curl {url}/opml\n  curl {url}/hostile\n  \
+             curl {url}/_world\n\n"
+        ));
+        let ended = running.join.await;
+        ended
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(|error| told("feeds", &error))?;
         Ok(Exit::Ok)
     })
 }
