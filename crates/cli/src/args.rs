@@ -15,6 +15,7 @@ mod import;
 mod next;
 mod schedule;
 mod simulate;
+mod source;
 
 pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
@@ -24,6 +25,7 @@ pub(crate) use schedule::{
     SchedulePutArguments, TickArguments, WhyArguments,
 };
 pub(crate) use simulate::SimulateArguments;
+pub(crate) use source::{ReplayArguments, SourceCommand};
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
@@ -100,6 +102,9 @@ pub(crate) enum Command {
     /// Put, look at, pause and fire schedules
     #[command(subcommand)]
     Schedule(ScheduleCommand),
+    /// Look at sources and at what was learned about them
+    #[command(subcommand)]
+    Source(SourceCommand),
     /// Tell why a schedule fired or did not fire at a time
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave

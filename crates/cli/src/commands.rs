@@ -29,6 +29,7 @@ mod next;
 mod schedule;
 mod serve;
 mod simulate;
+mod source;
 mod task;
 mod tick;
 mod token;
@@ -54,6 +55,7 @@ pub(crate) fn dispatch(
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
+        Command::Source(command) => source::run(command, output),
         Command::Import(arguments) => import::run(arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
