@@ -13,30 +13,21 @@ use almanack_core::{
     task::ClaimedTask,
     time::Clock,
 };
-use reqwest::{Client, Response, header, redirect};
+use reqwest::header::{self, HeaderName};
 use serde::Deserialize;
 
-use crate::signature::SigningKey;
+use crate::{
+    http::{self, Client, Limits, Request},
+    signature::SigningKey,
+};
 
 /// How much of an answer is read in search of a `code`.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// The client could not be built: the platform's TLS is not usable.
-#[derive(Debug, thiserror::Error)]
-#[error("build HTTP client")]
-pub struct NoClient(#[source] reqwest::Error);
-
-/// A client that goes where it is sent and nowhere else: no redirects, no proxy from the environment.
-pub(crate) fn client() -> Result<Client, NoClient> {
-    // Installing twice is harmless: the first one stays.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
-        .redirect(redirect::Policy::none())
-        .no_proxy()
-        .user_agent(concat!("almanack/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(NoClient)
-}
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
+const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
 /// How to call.
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +47,8 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Result<Self, NoClient> {
-        let client = client()?;
-        Ok(Self { client, clock })
+    pub(crate) fn new(client: Client, clock: Arc<dyn Clock>) -> Self {
+        Self { client, clock }
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -74,94 +64,65 @@ impl Caller {
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Outcome {
-        match self.send(url, manner, task, body).await {
-            Ok(response) => self.read(response, manner).await,
-            Err(error) if error.is_builder() => Outcome::GiveUp {
-                error: "the address is not a usable URL".to_owned(),
-            },
-            Err(error) => Outcome::Retry {
-                error: explain(error),
-                retry_after: None,
-            },
+        let request = self.request(url, manner, task, body);
+        match self.client.open(request).await {
+            Ok(answer) => self.read(answer, manner).await,
+            Err(error) => unanswered(&error),
         }
     }
 
-    async fn send(
-        &self,
-        url: &str,
-        manner: Manner<'_>,
-        task: &ClaimedTask,
-        body: Vec<u8>,
-    ) -> reqwest::Result<Response> {
+    fn request(&self, url: &str, manner: Manner<'_>, task: &ClaimedTask, body: Vec<u8>) -> Request {
         let id = format!("almanack-task-{}-{}", task.id, task.term.0);
         let now = self.clock.now();
-        let mut request = self
-            .client
-            .post(url)
-            .timeout(manner.timeout)
-            .header(header::CONTENT_TYPE, "application/json")
-            .header("idempotency-key", format!("almanack-task-{}", task.id))
-            .header("webhook-id", &id)
-            .header("webhook-timestamp", now.as_second().to_string());
-        if let Some(key) = manner.key {
-            request = request.header("webhook-signature", key.sign(&id, now, &body));
+        let signature = manner.key.map(|key| key.sign(&id, now, &body));
+        let limits = Limits {
+            total: manner.timeout,
+            idle: manner.timeout,
+            body_bytes: ANSWER_BYTES_MAX,
+        };
+        let request = Request::post_json(url, body)
+            .limits(limits)
+            .header(IDEMPOTENCY_KEY, &format!("almanack-task-{}", task.id))
+            .header(WEBHOOK_ID, &id)
+            .header(WEBHOOK_TIMESTAMP, &now.as_second().to_string());
+        match signature {
+            Some(signature) => request.header(WEBHOOK_SIGNATURE, &signature),
+            None => request,
         }
-        request.body(body).send().await
     }
 
-    async fn read(&self, response: Response, manner: Manner<'_>) -> Outcome {
-        let status = response.status().as_u16();
-        let retry_after = response.headers().get(header::RETRY_AFTER);
-        let retry_after = retry_after
-            .and_then(|value| value.to_str().ok())
-            .map(str::to_owned);
-        let code = read_code(response).await;
+    /// The status counts. A body that cannot be read, or is too large, has no `code`.
+    async fn read(&self, mut answer: http::Answer, manner: Manner<'_>) -> Outcome {
+        let body = answer.read().await;
+        let code = body.ok().and_then(|body| code_of(&body));
         let answer = Answer {
-            status,
+            status: answer.head.status,
             code: code.as_deref(),
-            retry_after: retry_after.as_deref(),
+            retry_after: answer.head.header(&header::RETRY_AFTER),
         };
         judge(&answer, manner.already_done, self.clock.now())
     }
 }
 
-/// The `code` of a JSON answer, if it has one within the bytes we are willing to read.
-async fn read_code(response: Response) -> Option<String> {
+/// No answer at all may pass; an address that we do not go to stays one.
+fn unanswered(error: &http::Error) -> Outcome {
+    let told = error.to_string();
+    if error.is_transient() {
+        Outcome::Retry {
+            error: told,
+            retry_after: None,
+        }
+    } else {
+        Outcome::GiveUp { error: told }
+    }
+}
+
+/// The `code` of a JSON answer, if it has one.
+fn code_of(body: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Coded {
         code: String,
     }
-    let body = read_body(response, ANSWER_BYTES_MAX).await?;
-    serde_json::from_slice::<Coded>(&body)
-        .ok()
-        .map(|coded| coded.code)
-}
-
-/// The whole body, unless it breaks off or has more than `bytes_max`.
-pub(crate) async fn read_body(mut response: Response, bytes_max: usize) -> Option<Vec<u8>> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.ok()? {
-        body.extend_from_slice(&chunk);
-        if body.len() > bytes_max {
-            return None;
-        }
-    }
-    Some(body)
-}
-
-/// What went wrong, down to the cause, without the address: it may carry a token.
-pub(crate) fn explain(error: reqwest::Error) -> String {
-    let what = if error.is_timeout() {
-        "no answer in time"
-    } else if error.is_connect() {
-        "could not connect"
-    } else {
-        "no usable answer"
-    };
-    let error = error.without_url();
-    let mut root: &dyn std::error::Error = &error;
-    while let Some(cause) = root.source() {
-        root = cause;
-    }
-    format!("{what}: {root}")
+    let coded = serde_json::from_slice::<Coded>(body);
+    coded.ok().map(|coded| coded.code)
 }

@@ -18,7 +18,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    call::{Caller, Manner, NoClient},
+    call::{Caller, Manner},
+    http::Client,
     signature::SigningKey,
 };
 
@@ -58,15 +59,16 @@ pub struct CallbackHandler {
 impl CallbackHandler {
     /// Calls by `by_kind`, and by `otherwise` for every other kind.
     pub fn new(
+        client: Client,
         clock: Arc<dyn Clock>,
         by_kind: BTreeMap<Kind, CallbackSettings>,
         otherwise: CallbackSettings,
-    ) -> Result<Self, NoClient> {
-        Ok(Self {
-            caller: Caller::new(clock)?,
+    ) -> Self {
+        Self {
+            caller: Caller::new(client, clock),
             by_kind,
             otherwise,
-        })
+        }
     }
 }
 

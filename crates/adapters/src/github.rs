@@ -29,11 +29,14 @@ use std::{
 };
 
 use almanack_core::time::Clock;
-use reqwest::{Client, Method, RequestBuilder, Response, header};
+use reqwest::{
+    Method,
+    header::{self, HeaderName, HeaderValue},
+};
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 
-use crate::call::{self, NoClient, read_body};
+use crate::http::{Answer, Client, Limits, Request};
 use answer::Facts;
 use memory::{Memory, Page};
 use refs::NodeIds;
@@ -49,6 +52,7 @@ pub use refs::Ref;
 pub const API_URL: &str = "https://api.github.com";
 /// The version of the API that this client speaks.
 const API_VERSION: &str = "2022-11-28";
+const API_VERSION_HEADER: HeaderName = HeaderName::from_static("x-github-api-version");
 /// Most of an answer that is read; a page of 100 refs has some 35 KiB.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Pages of one list that are followed.
@@ -62,6 +66,13 @@ impl Token {
     /// Takes a token as it was given; blanks around it are not part of it.
     pub fn new(token: &str) -> Self {
         Self(token.trim().to_owned())
+    }
+
+    /// Marked as sensitive, so that no log and no other origin sees it.
+    fn authorization(&self) -> Option<HeaderValue> {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0)).ok()?;
+        value.set_sensitive(true);
+        Some(value)
     }
 }
 
@@ -118,12 +129,12 @@ pub struct GithubSettings {
 /// Why there is no client.
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
-    /// The platform's TLS is not usable.
-    #[error(transparent)]
-    NoClient(#[from] NoClient),
     /// The base URL is none.
     #[error("the GitHub API's address is not an http or https URL")]
     BaseUrl,
+    /// The token is no text that a header can hold.
+    #[error("the GitHub token has characters that no token has")]
+    Token,
 }
 
 /// A client of the API, on behalf of one token.
@@ -131,7 +142,8 @@ pub struct Github {
     client: Client,
     clock: Arc<dyn Clock>,
     base: Url,
-    settings: GithubSettings,
+    timeout: Duration,
+    authorization: HeaderValue,
     memory: Memory,
     limit: Mutex<Option<Limit>>,
     node_ids: NodeIds,
@@ -139,16 +151,21 @@ pub struct Github {
 
 impl Github {
     /// A client that has asked nothing yet.
-    pub fn new(clock: Arc<dyn Clock>, settings: GithubSettings) -> Result<Self, Unusable> {
+    pub fn new(
+        client: Client,
+        clock: Arc<dyn Clock>,
+        settings: &GithubSettings,
+    ) -> Result<Self, Unusable> {
         let base = Url::parse(&settings.base_url).map_err(|_| Unusable::BaseUrl)?;
         if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
             return Err(Unusable::BaseUrl);
         }
         Ok(Self {
-            client: call::client()?,
+            client,
             clock,
             base,
-            settings,
+            timeout: settings.timeout,
+            authorization: settings.token.authorization().ok_or(Unusable::Token)?,
             memory: Memory::default(),
             limit: Mutex::default(),
             node_ids: NodeIds::default(),
@@ -175,29 +192,43 @@ impl Github {
         url
     }
 
-    fn request(&self, method: Method, url: Url) -> RequestBuilder {
-        self.client
-            .request(method, url)
-            .timeout(self.settings.timeout)
-            .bearer_auth(&self.settings.token.0)
+    fn request(&self, method: Method, url: Url) -> Request {
+        let limits = Limits {
+            total: self.timeout,
+            idle: self.timeout,
+            body_bytes: ANSWER_BYTES_MAX,
+        };
+        let mut request = Request::new(method, url)
+            .limits(limits)
             .header(header::ACCEPT, "application/vnd.github+json")
-            .header("x-github-api-version", API_VERSION)
+            .header(API_VERSION_HEADER, API_VERSION);
+        let authorization = self.authorization.clone();
+        request.headers.insert(header::AUTHORIZATION, authorization);
+        request
+    }
+
+    /// A POST of what can always be written as JSON: our own texts and maps.
+    fn posting(&self, url: Url, body: &impl Serialize) -> Request {
+        let mut request = self.request(Method::POST, url);
+        request = request.header(header::CONTENT_TYPE, "application/json");
+        request.body = serde_json::to_vec(body).ok();
+        request
     }
 
     /// Sends, and turns everything that is neither success nor "not modified" into an error whose
     /// text does not contain `names`.
-    async fn send(&self, request: RequestBuilder, names: &[&str]) -> Result<Response, Error> {
-        let response = request.send().await.map_err(Error::no_answer)?;
-        let facts = Facts::of(&response, self.clock.now());
+    async fn send(&self, request: Request, names: &[&str]) -> Result<Answer, Error> {
+        let answer = self.client.open(request).await;
+        let mut answer = answer.map_err(|error| Error::no_answer(&error))?;
+        let facts = Facts::of(&answer.head, self.clock.now());
         if let Some(limit) = facts.limit() {
             *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
         }
-        let status = response.status();
-        if status.is_success() || status == 304 {
-            return Ok(response);
+        if matches!(answer.head.status, 200..=299 | 304) {
+            return Ok(answer);
         }
-        let body = read_body(response, ANSWER_BYTES_MAX).await;
-        Err(facts.error(&body.unwrap_or_default(), names))
+        let body = answer.read().await.unwrap_or_default();
+        Err(facts.error(&body, names))
     }
 
     /// Posts and reads the answer.
@@ -208,10 +239,9 @@ impl Github {
         names: &[&str],
         what: &'static str,
     ) -> Result<T, Error> {
-        let request = self.request(Method::POST, url).json(body);
-        let response = self.send(request, names).await?;
-        let body = read_body(response, ANSWER_BYTES_MAX).await;
-        let body = body.ok_or(Error::Unreadable { what })?;
+        let mut answer = self.send(self.posting(url, body), names).await?;
+        let body = answer.read().await;
+        let body = body.map_err(|_| Error::Unreadable { what })?;
         serde_json::from_slice(&body).map_err(|_| Error::Unreadable { what })
     }
 
@@ -227,13 +257,11 @@ impl Github {
         if let Some(etag) = known.as_ref().and_then(|page| page.etag.as_deref()) {
             request = request.header(header::IF_NONE_MATCH, etag);
         }
-        let response = self.send(request, names).await?;
-        if response.status() == 304 {
+        let answer = self.send(request, names).await?;
+        if answer.head.status == 304 {
             return known.ok_or(Error::Unreadable { what });
         }
-        let page = Page::read(response)
-            .await
-            .ok_or(Error::Unreadable { what })?;
+        let page = Page::read(answer).await.ok_or(Error::Unreadable { what })?;
         Ok(self.memory.keep(url, page))
     }
 

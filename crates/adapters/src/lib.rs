@@ -2,14 +2,17 @@
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
-pub mod call;
+mod call;
 pub mod callback;
 pub mod clock;
 pub mod command;
 pub mod entropy;
+pub mod feed;
 pub mod github;
+pub mod http;
 mod launcher;
 pub mod lock;
+pub mod opml;
 mod process;
 mod redact;
 pub mod signature;

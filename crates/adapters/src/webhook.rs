@@ -20,7 +20,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    call::{Caller, Manner, NoClient},
+    call::{Caller, Manner},
+    http::Client,
     launcher::wrong_target,
     signature::SigningKey,
 };
@@ -44,9 +45,9 @@ pub struct WebhookLauncher {
 
 impl WebhookLauncher {
     /// Calls as `settings` say.
-    pub fn new(clock: Arc<dyn Clock>, settings: WebhookSettings) -> Result<Self, NoClient> {
-        let caller = Caller::new(clock)?;
-        Ok(Self { caller, settings })
+    pub fn new(client: Client, clock: Arc<dyn Clock>, settings: WebhookSettings) -> Self {
+        let caller = Caller::new(client, clock);
+        Self { caller, settings }
     }
 }
 

@@ -16,6 +16,7 @@ mod next;
 mod schedule;
 mod simulate;
 mod source;
+mod world;
 
 pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
@@ -25,7 +26,11 @@ pub(crate) use schedule::{
     SchedulePutArguments, TickArguments, WhyArguments,
 };
 pub(crate) use simulate::SimulateArguments;
-pub(crate) use source::{ReplayArguments, SourceCommand};
+pub(crate) use source::{
+    EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
+    SourceCommand, SourceListArguments, SourceSetArguments,
+};
+pub(crate) use world::{ArticleServiceArguments, FeedsArguments, GithubArguments, WorldCommand};
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
@@ -102,10 +107,10 @@ pub(crate) enum Command {
     /// Put, look at, pause and fire schedules
     #[command(subcommand)]
     Schedule(ScheduleCommand),
-    /// Look at sources and at what was learned about them
+    /// Add, look at and check sources: feeds, pages, sitemaps
     #[command(subcommand)]
     Source(SourceCommand),
-    /// Tell why a schedule fired or did not fire at a time
+    /// Tell why a schedule fired or did not fire at a time, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave
     Tick(TickArguments),
@@ -179,47 +184,6 @@ pub(crate) struct DemoArguments {
     /// Address of the API; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: String,
-}
-
-/// Which piece.
-#[derive(Debug, Subcommand)]
-pub(crate) enum WorldCommand {
-    /// The reference article service: the other half of rescheduling
-    ArticleService(ArticleServiceArguments),
-    /// A GitHub to call: refs, files, workflows, rate limits, faults
-    Github(GithubArguments),
-}
-
-/// How to run the simulated GitHub.
-#[derive(Debug, Args)]
-pub(crate) struct GithubArguments {
-    /// Address to listen at; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8091")]
-    pub(crate) listen: std::net::SocketAddr,
-    /// Tokens and repositories to start with, as JSON [default: none]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) setup: Option<PathBuf>,
-}
-
-/// How to run the article service.
-#[derive(Debug, Args)]
-pub(crate) struct ArticleServiceArguments {
-    /// Its own SQLite file
-    #[arg(long, value_name = "FILE", default_value = "articles.db")]
-    pub(crate) articles: PathBuf,
-    /// Address to listen at; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090")]
-    pub(crate) listen: std::net::SocketAddr,
-    /// Where Almanack answers
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
-    pub(crate) almanack_url: String,
-    /// Do not tell Almanack where to call; its configuration must then have a url for the kinds
-    /// `ARTICLE_AUDIT` and `ARTICLE_PUBLISH`
-    #[arg(long)]
-    pub(crate) no_callback_url: bool,
-    /// Retries to ask for with every task
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) max_retry: Option<u32>,
 }
 
 /// What to measure.

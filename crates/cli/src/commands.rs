@@ -26,6 +26,7 @@ mod guard;
 mod hub;
 mod import;
 mod next;
+mod progress;
 mod schedule;
 mod serve;
 mod simulate;
@@ -55,7 +56,6 @@ pub(crate) fn dispatch(
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
-        Command::Source(command) => source::run(command, output),
         Command::Import(arguments) => import::run(arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
@@ -63,6 +63,7 @@ pub(crate) fn dispatch(
             world::article_service(arguments, &inputs.environment, output)
         }
         Command::World(WorldCommand::Github(arguments)) => world::github(arguments, output),
+        Command::World(WorldCommand::Feeds(arguments)) => world::feeds(arguments, output),
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
@@ -83,8 +84,12 @@ pub(crate) fn dispatch(
                 schedule::run(&desk, &inputs, command, output).await
             })
         }
+        Command::Source(command) => wait_for(source::run(&inputs, command, output)),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
+            if arguments.name.starts_with(source::PREFIX) {
+                return source::why(&desk, arguments, output).await;
+            }
             schedule::why(&desk, arguments, output).await
         }),
         Command::Tick(arguments) => {

@@ -7,15 +7,18 @@
 //! Where no file and no DISPATCH is configured, nobody has said that there are to be no schedules, so those
 //! in the store stay: a command run in the wrong folder must not remove them.
 //!
-//! Nodes that share a database all do this; the first one writes, the others find it written.
+//! Nodes that share a database all do this; the first one writes, the others find it written. Whose hooks the
+//! files name are trusted by each node for itself, so nodes that fire the same schedules read the same files.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
     time::SystemTime,
 };
 
 use almanack_core::{
+    address,
     plan::{Origin, ScheduleName},
     time::{Clock, Sleeper},
 };
@@ -24,10 +27,13 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::{runtime::Handle, signal::unix::Signal, task::spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{
-    self, Inputs, Loaded, Need, Settings,
-    dispatch::{self, DispatchText},
-    report::{Problem, Report, Severity},
+use crate::{
+    config::{
+        self, Inputs, Loaded, Need, Settings,
+        dispatch::{self, DispatchText},
+        report::{Problem, Report, Severity},
+    },
+    wiring::{Outbound, hooks},
 };
 
 /// Names told in one line of the log; more are counted.
@@ -40,16 +46,21 @@ type Stamp = Option<(SystemTime, u64)>;
 pub(crate) struct Files {
     inputs: Inputs,
     schedules: Arc<Schedules>,
+    outbound: Outbound,
+    /// Where the hooks of the files' schedules are.
+    hooks: BTreeSet<address::Origin>,
     /// Empty until a look has succeeded.
     seen: Vec<(PathBuf, Stamp)>,
 }
 
 impl Files {
     /// Nothing has been read yet.
-    pub(crate) fn new(inputs: Inputs, schedules: Arc<Schedules>) -> Self {
+    pub(crate) fn new(inputs: Inputs, schedules: Arc<Schedules>, outbound: Outbound) -> Self {
         Self {
             inputs,
             schedules,
+            outbound,
+            hooks: BTreeSet::new(),
             seen: Vec::new(),
         }
     }
@@ -63,6 +74,8 @@ impl Files {
         let loaded = config::load(&self.inputs, Need::Database);
         if let Some(settings) = &loaded.settings {
             seen.extend(settings.schedules.dispatch.clone().map(stamped));
+            // Before the store hears of them: a new schedule may be due at once.
+            self.trust_hooks(&loaded);
             self.sync_file(&loaded).await?;
             self.sync_dispatch(settings).await?;
         } else {
@@ -119,6 +132,18 @@ impl Files {
     fn have_changed(&self) -> bool {
         let mut seen = self.seen.iter();
         self.seen.is_empty() || seen.any(|(path, stamp)| look_at(path) != *stamp)
+    }
+
+    /// A schedule that no longer reads stays what it was, and so does the trust in its hook.
+    fn trust_hooks(&mut self, loaded: &Loaded) {
+        if loaded.report.source.is_none() {
+            return;
+        }
+        if loaded.schedules.keep.is_empty() {
+            self.hooks.clear();
+        }
+        self.hooks.extend(hooks(&loaded.schedules.wanted));
+        self.outbound.trust(&self.hooks);
     }
 
     async fn sync_file(&self, loaded: &Loaded) -> Result<(), schedules::Error> {

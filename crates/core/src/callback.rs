@@ -92,7 +92,7 @@ fn tell(answer: &Answer<'_>) -> String {
 }
 
 /// `Retry-After` is a number of seconds or a date.
-fn wait_asked_for(text: &str, now: Timestamp) -> Option<SignedDuration> {
+pub fn wait_asked_for(text: &str, now: Timestamp) -> Option<SignedDuration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u32>() {
         return Some(SignedDuration::from_secs(seconds.into()));

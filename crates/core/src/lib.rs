@@ -7,6 +7,7 @@
 //! `now` and `jitter` are arguments, and what the decisions need from a database or a network is
 //! stated as a port trait ([`store`], [`handler`]) that other crates implement.
 
+pub mod address;
 pub mod backoff;
 pub mod callback;
 pub mod chain;
@@ -18,6 +19,7 @@ mod fixture;
 pub mod handler;
 pub mod history;
 pub mod import;
+pub mod lane;
 pub mod lease;
 pub mod lock;
 pub mod place;

@@ -16,6 +16,7 @@ pub mod reading;
 pub mod recent;
 pub mod replay;
 pub mod settle;
+pub mod why;
 
 use std::fmt;
 

@@ -21,6 +21,7 @@ pub mod reschedule;
 pub mod retention;
 pub mod runner;
 pub mod schedules;
+pub mod sources;
 pub mod tally;
 pub mod tick;
 pub mod trust;

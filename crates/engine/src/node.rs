@@ -21,6 +21,7 @@ use crate::{
     planner::Planner,
     retention::{self, Retention},
     runner::{Runner, RunnerSettings},
+    sources::keeper::SourceKeeper,
     tally::Tally,
     trust::Trust,
     zones::Zones,
@@ -114,6 +115,7 @@ struct Duties {
     retention: Retention,
     keeper: Keeper,
     runner: Runner,
+    sources: Option<SourceKeeper>,
 }
 
 /// Admits a node: after this call it is registered, its clock is corrected and its trust proven.
@@ -145,6 +147,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         retention,
         keeper,
         runner,
+        sources: None,
     };
     Ok(AdmittedNode {
         planner,
@@ -157,6 +160,13 @@ impl AdmittedNode {
     /// What it is doing, for who waits until it is idle.
     pub fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
+    }
+
+    /// Takes care of sources as well.
+    #[must_use]
+    pub fn caring_for(mut self, sources: SourceKeeper) -> Self {
+        self.duties.sources = Some(sources);
+        self
     }
 
     /// Works until `stop`, then drains.
@@ -180,7 +190,19 @@ impl Duties {
             drained.cancel();
         };
         let forgetting = retention::run(&self.ports, self.retention, stop);
-        tokio::join!(running, forgetting, self.keeper.run(drained.clone()));
+        let sources = self.sources;
+        let sleeper = Arc::clone(&self.ports.sleeper);
+        let caring = async {
+            if let Some(sources) = sources {
+                sources.run(sleeper.as_ref(), stop).await;
+            }
+        };
+        tokio::join!(
+            running,
+            forgetting,
+            caring,
+            self.keeper.run(drained.clone())
+        );
     }
 }
 

@@ -108,6 +108,16 @@ impl Sources {
     /// Adds sources, each unless its address is taken; the answers are in the order given. One that cannot
     /// be is refused before anything is written.
     pub async fn add(&self, definitions: Vec<Definition>, by: &str) -> Result<Vec<Added>, Error> {
+        self.add_after(0, definitions, by).await
+    }
+
+    /// The same behind so many that were added just before: a long list is added in pieces.
+    pub async fn add_after(
+        &self,
+        before: usize,
+        definitions: Vec<Definition>,
+        by: &str,
+    ) -> Result<Vec<Added>, Error> {
         for definition in &definitions {
             self.check(definition)?;
         }
@@ -115,7 +125,7 @@ impl Sources {
         let sources: Vec<Source> = definitions
             .into_iter()
             .enumerate()
-            .map(|(place, definition)| Source::new(definition, first_look(now, place)))
+            .map(|(place, definition)| Source::new(definition, first_look(now, before + place)))
             .map(|source| Source {
                 created_at: now,
                 updated_at: now,
@@ -124,10 +134,13 @@ impl Sources {
             .collect();
         let dues: Vec<Option<Timestamp>> = sources.iter().map(|s| s.stats.next_due_at).collect();
         let added = self.store.add_sources(sources).await?;
-        let new = added.iter().zip(dues).filter_map(|(added, due)| match added {
-            Added::New(id) => Some((*id, due.unwrap_or(now))),
-            Added::Exists(_) => None,
-        });
+        let new = added
+            .iter()
+            .zip(dues)
+            .filter_map(|(added, due)| match added {
+                Added::New(id) => Some((*id, due.unwrap_or(now))),
+                Added::Exists(_) => None,
+            });
         self.put(new.collect(), by).await?;
         Ok(added)
     }
@@ -145,8 +158,16 @@ impl Sources {
     }
 
     /// Stops looking at a source.
-    pub async fn pause(&self, id: SourceId, note: Option<String>, by: &str) -> Result<Source, Error> {
-        if note.as_ref().is_some_and(|note| note.len() > NOTE_BYTES_MAX) {
+    pub async fn pause(
+        &self,
+        id: SourceId,
+        note: Option<String>,
+        by: &str,
+    ) -> Result<Source, Error> {
+        if note
+            .as_ref()
+            .is_some_and(|note| note.len() > NOTE_BYTES_MAX)
+        {
             return Err(Error::TooLong {
                 what: "note",
                 limit: NOTE_BYTES_MAX,
@@ -216,7 +237,10 @@ impl Sources {
 
     /// Whether a definition can be, before it is written.
     pub fn check(&self, definition: &Definition) -> Result<(), Error> {
-        for (what, text) in [("name", &definition.name), ("category", &definition.category)] {
+        for (what, text) in [
+            ("name", &definition.name),
+            ("category", &definition.category),
+        ] {
             if text.len() > NAME_BYTES_MAX {
                 return Err(Error::TooLong {
                     what,
@@ -230,7 +254,9 @@ impl Sources {
         if let Some(text) = &definition.policy {
             text.parse::<almanack_core::source::policy::Policy>()?;
         }
-        let refused = self.checker.problem(&definition.address, &definition.reading);
+        let refused = self
+            .checker
+            .problem(&definition.address, &definition.reading);
         refused.map_or(Ok(()), |why| Err(Error::Unreadable { why }))
     }
 

@@ -37,7 +37,7 @@ use crate::{
     batch, events, health, metrics, nodes,
     openapi::{self, Rendered},
     problem::{self, Code, Problem},
-    receipts, schedules, tasks, tick,
+    receipts, schedules, sources, tasks, tick,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -61,6 +61,7 @@ pub fn app(state: Arc<AppState>) -> Router {
     let router = router
         .layer(Extension(Arc::new(Rendered::of(&document))))
         .layer(Extension(Arc::new(metrics::SeenKinds::default())))
+        .layer(Extension(Arc::new(metrics::Fleet::default())))
         .layer(Extension(Arc::new(tick::Ticks::default())))
         .fallback(no_such_path)
         .with_state(state);
@@ -110,6 +111,35 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(schedules::ledger::why))
         .routes(register!(nodes::list_nodes))
         .routes(register!(metrics::get_metrics))
+        .merge(guarded_sources())
+}
+
+/// The part of [`guarded`] that is about sources.
+fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::new()
+        .routes(register!(
+            sources::list_sources,
+            sources::adding::add_sources
+        ))
+        .routes(register!(sources::adding::discover))
+        .routes(register!(sources::numbers::list_due))
+        .routes(register!(sources::numbers::get_stats))
+        .routes(register!(
+            sources::opml::export_opml,
+            sources::opml::import_opml
+        ))
+        .routes(register!(
+            sources::get_source,
+            sources::patch_source,
+            sources::delete_source
+        ))
+        .routes(register!(sources::acts::check_source))
+        .routes(register!(sources::acts::pause_source))
+        .routes(register!(sources::acts::resume_source))
+        .routes(register!(sources::entries::list_source_entries))
+        .routes(register!(sources::entries::list_entries))
+        .routes(register!(sources::why::why_source))
+        .routes(register!(sources::why::draw_week))
 }
 
 /// Questions that come as a POST.

@@ -16,7 +16,7 @@ use serde::{
     Deserialize,
     de::{DeserializeOwned, IgnoredAny},
 };
-use serde_json::error::Category;
+use serde_json::{error::Category, value::RawValue};
 
 use crate::{
     AppState,
@@ -71,15 +71,35 @@ impl Call {
             .map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))
     }
 
+    /// The body as it came.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.body
+    }
+
     /// The body as JSON of an expected form.
     pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Problem> {
+        read_object(self.json_text()?)
+    }
+
+    /// The body as one JSON object of an expected form, or as an array of values still to be read.
+    pub(crate) fn json_or_list<'a, T: Deserialize<'a>>(
+        &'a self,
+    ) -> Result<OneOrMany<'a, T>, Problem> {
+        let text = self.json_text()?;
+        if text.trim_ascii_start().starts_with('[') {
+            return read_json(text).map(OneOrMany::Many);
+        }
+        read_object(text).map(OneOrMany::One)
+    }
+
+    fn json_text(&self) -> Result<&str, Problem> {
         if !self
             .media_type()
             .is_some_and(|t| t.eq_ignore_ascii_case("application/json"))
         {
             return Err(unsupported("application/json"));
         }
-        read_object(self.text()?)
+        self.text()
     }
 
     /// As [`Self::json`], where nothing at all is as good as `{}`.
@@ -94,12 +114,24 @@ impl Call {
 
     /// Refuses a key where nothing would be remembered by it.
     pub(crate) fn refuse_key(&self) -> Result<(), Problem> {
+        self.refuse_key_because(
+            "changes of schedules take no Idempotency-Key; If-Match makes them careful",
+        )
+    }
+
+    /// As [`Self::refuse_key`], in other words.
+    pub(crate) fn refuse_key_because(&self, detail: &str) -> Result<(), Problem> {
         if self.once.is_none() {
             return Ok(());
         }
-        let detail = "changes of schedules take no Idempotency-Key; If-Match makes them careful";
         Err(Problem::new(Code::IdempotencyKeyUnsupported, detail))
     }
+}
+
+/// What a body brings where one or several are taken.
+pub(crate) enum OneOrMany<'a, T> {
+    One(T),
+    Many(Vec<&'a RawValue>),
 }
 
 /// Asks for another content type.

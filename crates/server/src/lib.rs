@@ -2,7 +2,7 @@
 //!
 //! A thin face: a request becomes a wish ([`almanack_core::reschedule::Request`]), the engine's
 //! [`Rescheduler`] carries it out, and the receipt becomes the answer; [`Schedules`] does the same for
-//! schedules. This crate owns what the
+//! schedules, [`Sources`] for sources. This crate owns what the
 //! outside relies on: paths, the JSON of bodies and answers, stable error codes ([`problem`]) and
 //! who may ask for what ([`access`]). What must stay true:
 //!
@@ -24,9 +24,11 @@ mod metrics;
 mod nodes;
 pub mod openapi;
 mod percent;
+pub mod picture;
 pub mod problem;
 mod receipts;
 mod schedules;
+mod sources;
 mod tasks;
 mod tick;
 pub mod words;
@@ -34,11 +36,14 @@ pub mod words;
 use std::sync::Arc;
 
 use almanack_core::{signature::Verifier, store::Store, time::Clock};
-use almanack_engine::{reschedule::Rescheduler, schedules::Schedules, tick::Ticker};
+use almanack_engine::{
+    reschedule::Rescheduler, schedules::Schedules, sources::Sources, tick::Ticker,
+};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::access::Access;
 pub use crate::app::app;
+pub use crate::sources::opml::{Opml, Outline};
 
 /// What the API works with. Made once, by whoever starts the process.
 pub struct AppState {
@@ -46,9 +51,14 @@ pub struct AppState {
     pub rescheduler: Arc<Rescheduler>,
     /// Carries out what people want of schedules.
     pub schedules: Arc<Schedules>,
+    /// Carries out what people want of sources.
+    pub sources: Arc<Sources>,
+    /// Reads and writes lists of sources.
+    pub opml: Arc<dyn Opml>,
     /// Makes a pass of everything due, on request.
     pub tick: Tick,
-    /// Read by the looking half of the API; every change goes through `rescheduler` or `schedules`.
+    /// Read by the looking half of the API; every change goes through `rescheduler`, `schedules` or
+    /// `sources`.
     pub store: Arc<dyn Store>,
     /// The only way to learn the time.
     pub clock: Arc<dyn Clock>,

@@ -9,7 +9,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use almanack_core::store::Depth;
+use almanack_core::{
+    source::Attention,
+    store::{self, Depth, SourceNumbers},
+};
 use axum::{
     Extension,
     extract::{MatchedPath, Request, State},
@@ -17,11 +20,14 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use metrics::gauge;
 use std::sync::Arc;
 
-use crate::AppState;
+use crate::{AppState, sources::numbers::by_state};
+
+/// How long a count of sources is shown before they are counted again.
+const COUNTED_FOR: SignedDuration = SignedDuration::from_secs(10);
 
 /// Kinds whose gauges were set before. One that no longer waits must fall to zero, not freeze.
 #[derive(Default)]
@@ -38,11 +44,15 @@ pub(crate) struct SeenKinds(Mutex<BTreeSet<String>>);
 pub(crate) async fn get_metrics(
     State(state): State<Arc<AppState>>,
     Extension(seen): Extension<Arc<SeenKinds>>,
+    Extension(fleet): Extension<Arc<Fleet>>,
 ) -> Response {
     let now = state.clock.now();
     match state.store.load_depths(now).await {
         Ok(depths) => seen.show(&depths, now),
         Err(error) => tracing::warn!(error = %error, "metrics are shown without queue depths"),
+    }
+    if let Err(error) = fleet.show(&state, now).await {
+        tracing::warn!(error = %error, "metrics are shown without fresh counts of sources");
     }
     gauge!("almanack_build_info", "version" => state.version).set(1.0);
     let text_format = "text/plain; version=0.0.4; charset=utf-8";
@@ -51,6 +61,57 @@ pub(crate) async fn get_metrics(
         state.metrics.render(),
     )
         .into_response()
+}
+
+/// When sources were last counted. A gauge keeps its value, so that is all there is to remember.
+#[derive(Default)]
+pub(crate) struct Fleet(Mutex<Option<Timestamp>>);
+
+impl Fleet {
+    /// Counts sources, unless that was done a moment ago: it is a walk over all of them.
+    async fn show(&self, state: &AppState, now: Timestamp) -> Result<(), store::Error> {
+        if !self.is_due(now) {
+            return Ok(());
+        }
+        let counted = state.store.count_sources(None, now).await;
+        if counted.is_err() {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        set_sources(&counted?);
+        Ok(())
+    }
+
+    /// Whether it is time to count; who is told so is the only one.
+    fn is_due(&self, now: Timestamp) -> bool {
+        let mut counted_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let age = counted_at.map(|at| now.duration_since(at));
+        // A clock that was set back must not make a count last longer.
+        if age.is_some_and(|age| (SignedDuration::ZERO..COUNTED_FOR).contains(&age)) {
+            return false;
+        }
+        *counted_at = Some(now);
+        true
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counting stops long before 2^53"
+)]
+fn set_sources(numbers: &SourceNumbers) {
+    for (state, count) in by_state(&numbers.states) {
+        gauge!("almanack_sources", "state" => state).set(count as f64);
+    }
+    for attention in Attention::ALL {
+        let found = numbers
+            .attention
+            .iter()
+            .find(|(name, _)| *name == attention);
+        let count = found.map_or(0, |(_, count)| *count);
+        gauge!("almanack_sources_attention", "attention" => attention.as_str()).set(count as f64);
+    }
+    gauge!("almanack_sources_due").set(numbers.due_now as f64);
+    gauge!("almanack_sources_in_backoff").set(numbers.in_backoff as f64);
 }
 
 impl SeenKinds {
@@ -109,6 +170,7 @@ fn method_label(method: &Method) -> &'static str {
         Method::HEAD => "HEAD",
         Method::PUT => "PUT",
         Method::POST => "POST",
+        Method::PATCH => "PATCH",
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
         _ => "other",

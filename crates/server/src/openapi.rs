@@ -144,6 +144,7 @@ fn operations(item: &PathItem) -> impl Iterator<Item = (&'static str, &Operation
         ("GET", &item.get),
         ("PUT", &item.put),
         ("POST", &item.post),
+        ("PATCH", &item.patch),
         ("DELETE", &item.delete),
     ];
     all.into_iter()

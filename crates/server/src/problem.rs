@@ -18,6 +18,7 @@ use crate::words;
 
 mod code;
 mod schedule;
+mod source;
 
 /// Media type of every error.
 pub const MEDIA_TYPE: &str = "application/problem+json";

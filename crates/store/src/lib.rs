@@ -5,6 +5,7 @@
 
 mod claim;
 mod depth;
+mod entry;
 mod history;
 mod lanes;
 mod migrate;
@@ -14,6 +15,7 @@ mod register;
 mod row;
 mod schedule;
 pub mod scratch;
+mod source;
 pub mod sqlite;
 mod task;
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(1, "0001_task"),
     migration!(2, "0002_node_token"),
     migration!(3, "0003_schedule"),
+    migration!(4, "0004_source"),
 ];
 
 pub(crate) const CREATE_LEDGER: &str = "create table if not exists migration \

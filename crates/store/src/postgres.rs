@@ -8,9 +8,12 @@ mod claim;
 mod gate;
 mod listen;
 mod plan;
+#[cfg(test)]
+mod plans;
 mod port;
 mod records;
 mod schedule;
+mod source;
 mod task;
 
 use std::time::Duration;
@@ -26,7 +29,13 @@ use tokio_postgres::{Config, NoTls, error::SqlState};
 use crate::{
     migrate,
     nudge::{NudgeReceiver, Nudger},
-    postgres::{gate::Gate, listen::Listener, records::LoadCurrent, task::Apply},
+    postgres::{
+        gate::Gate,
+        listen::Listener,
+        records::LoadCurrent,
+        source::{LoadSources, WriteSources},
+        task::Apply,
+    },
     row::instant,
 };
 
@@ -44,16 +53,19 @@ const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(10);
 /// Every statement here is driven by a short list or an index. A plan made while a table was still
 /// empty would read it from end to end and stay cached while it grows; a plan made for one list from
 /// statistics that lag behind (nothing was RUNNING when they were taken) walks the whole table for
-/// each of its rows. Generic plans without the alternatives leave only the intended plan. A
-/// statement that takes half a minute is lost anyway.
+/// each of its rows; and while a table is small, collecting a whole range and sorting it looks
+/// cheaper than reading the first rows of it in the order of the index. Generic plans without the
+/// alternatives leave only the intended plan. A statement that takes half a minute is lost anyway.
 const SESSION_OPTIONS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
-     -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c statement_timeout=30000";
+     -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c statement_timeout=30000";
 
 /// The store on one PostgreSQL database.
 pub struct PostgresStore {
     pool: Pool,
     changes: Gate<Apply>,
     looks: Gate<LoadCurrent>,
+    sources: Gate<LoadSources>,
+    source_writes: Gate<WriteSources>,
     nudger: Nudger,
     /// Where hints are told and heard; one per schema.
     channel: String,
@@ -99,10 +111,14 @@ impl PostgresStore {
             channel: channel.clone(),
         });
         let looks = Gate::open(LoadCurrent { pool: pool.clone() });
+        let sources = Gate::open(LoadSources { pool: pool.clone() });
+        let source_writes = Gate::open(WriteSources { pool: pool.clone() });
         Ok(Self {
             pool,
             changes,
             looks,
+            sources,
+            source_writes,
             nudger,
             channel,
             _listener: listener,

@@ -4,6 +4,7 @@
 //! two drivers call a value differs; what the values mean does not.
 
 mod schedule;
+mod source;
 
 use almanack_core::{
     history::{Attempt, Decision},
@@ -18,6 +19,9 @@ use almanack_core::{
 use jiff::Timestamp;
 
 pub(crate) use schedule::{StateColumns, edit, schedule, slot};
+pub(crate) use source::{
+    SourceColumns, SourceLists, attention_or_null, cadence_or_null, entry, fleet, hashes, source,
+};
 
 /// A row of either database.
 pub(crate) trait Row {
@@ -33,6 +37,10 @@ pub(crate) trait Row {
     fn text_or_null(&self, index: usize) -> Result<Option<String>>;
     /// A truth column.
     fn truth(&self, index: usize) -> Result<bool>;
+    /// A column of a real number that may be null.
+    fn real_or_null(&self, index: usize) -> Result<Option<f64>>;
+    /// A column of bytes.
+    fn bytes(&self, index: usize) -> Result<Vec<u8>>;
 }
 
 impl Row for rusqlite::Row<'_> {
@@ -54,6 +62,12 @@ impl Row for rusqlite::Row<'_> {
     fn truth(&self, index: usize) -> Result<bool> {
         self.get(index).map_err(unreadable)
     }
+    fn real_or_null(&self, index: usize) -> Result<Option<f64>> {
+        self.get(index).map_err(unreadable)
+    }
+    fn bytes(&self, index: usize) -> Result<Vec<u8>> {
+        self.get(index).map_err(unreadable)
+    }
 }
 
 impl Row for tokio_postgres::Row {
@@ -73,6 +87,12 @@ impl Row for tokio_postgres::Row {
         self.try_get(index).map_err(unreadable)
     }
     fn truth(&self, index: usize) -> Result<bool> {
+        self.try_get(index).map_err(unreadable)
+    }
+    fn real_or_null(&self, index: usize) -> Result<Option<f64>> {
+        self.try_get(index).map_err(unreadable)
+    }
+    fn bytes(&self, index: usize) -> Result<Vec<u8>> {
         self.try_get(index).map_err(unreadable)
     }
 }

@@ -8,6 +8,7 @@ mod claim;
 mod port;
 mod records;
 mod schedule;
+mod source;
 mod task;
 mod thread;
 
@@ -29,7 +30,7 @@ const READERS: usize = 2;
 /// How long to queue at the file lock behind another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection; more than there are.
-const STATEMENTS_KEPT: usize = 64;
+const STATEMENTS_KEPT: usize = 128;
 /// The log is copied back into the file when it has this many pages (16 MiB). A busy page is written
 /// to the log again and again; copying it back less often saves most of those copies.
 const CHECKPOINT_PAGES: i64 = 4_000;

@@ -1,8 +1,12 @@
 //! Checks on the texts themselves.
 
-use rusqlite::{Connection, Params, StatementStatus};
+use rusqlite::{Connection, Params, StatementStatus, ToSql, params_from_iter, types::Value};
 
-use crate::{claim, history, migrate, register, schedule, task};
+use crate::{
+    claim, entry, history, migrate, register, schedule,
+    source::{self, numbers},
+    task,
+};
 
 /// SQLite numbers `$n` by first appearance, PostgreSQL by its digit: only ascending texts mean the
 /// same to both.
@@ -11,6 +15,10 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
     let shared = [
         claim::EXPIRED,
         claim::LANES,
+        entry::LIST,
+        entry::LIST_OF,
+        entry::LIST_SINCE,
+        entry::REMOVE_ALL,
         history::LOAD_ATTEMPTS,
         history::LOAD_DECISIONS,
         history::LOAD_ONCE,
@@ -26,6 +34,22 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         schedule::LOAD_DUE,
         schedule::LOAD_EDITS,
         schedule::LOAD_SLOTS,
+        numbers::COUNT,
+        source::AT,
+        source::COUNT_CHECKS,
+        source::FIRST_PRICE,
+        source::LIST,
+        source::LIST_ATTENTION,
+        source::LIST_CADENCE,
+        source::LIST_RESTING,
+        source::LIST_TYPE,
+        source::LOAD_AT,
+        source::LOAD_DUE,
+        source::LOAD_DUE_OF,
+        source::LOAD_STRAYS,
+        source::NEXT_PRICE,
+        source::NEXT_ROWS,
+        source::REMOVE,
         task::DEPTH,
         task::LIST_SQLITE,
         task::LOAD,
@@ -52,10 +76,7 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
 /// Steps of SQLite's machine: a measure of work that does not depend on the machine underneath. The
 /// tables hold what `fill` makes of the numbers below `count`; the text must answer `rows` rows.
 fn steps(text: &str, parameters: impl Params, rows: usize, (fill, count): (&str, u32)) -> i32 {
-    let connection = Connection::open_in_memory().unwrap();
-    for migration in migrate::ALL {
-        connection.execute_batch(migration.sqlite).unwrap();
-    }
+    let connection = migrated();
     for n in 0..count {
         connection.execute(fill, [n]).unwrap();
     }
@@ -63,6 +84,14 @@ fn steps(text: &str, parameters: impl Params, rows: usize, (fill, count): (&str,
     let answered = statement.query_map(parameters, |_| Ok(())).unwrap().count();
     assert_eq!(answered, rows, "{text}");
     statement.get_status(StatementStatus::VmStep)
+}
+
+fn migrated() -> Connection {
+    let connection = Connection::open_in_memory().unwrap();
+    for migration in migrate::ALL {
+        connection.execute_batch(migration.sqlite).unwrap();
+    }
+    connection
 }
 
 /// That a hundred times as much costs the same.
@@ -116,4 +145,129 @@ const SLOTS: &str = "insert into slot values (1, ?1, ?1, 1, 'fired', null, 1, ?1
 fn the_ledger_costs_no_more_when_it_is_longer() {
     check_costs_no_more(schedule::LOAD_SLOTS, [1, 50, 10], 10, SLOTS);
     check_costs_no_more(schedule::PRUNE_SLOTS_SQLITE, [50, 10], 0, SLOTS);
+}
+
+/// Sources that are due one microsecond apart. Among the first sixty, every sixth is odd in all ways.
+const SOURCES: &str = "insert into source (source_id, version, source_type, state, cadence, \
+     attention, due_at_us, check_count, hit_count, fail_count, created_at_us, updated_at_us, \
+     address, name, category, reading, moving_times, shown, recent, learned) \
+     select ?1 + 1, 1, case when odd then 'custom' else 'rss' end, \
+     case when odd then 'paused' else 'active' end, case when odd then 'P6' else 'P0' end, \
+     case when odd then 'silent' end, ?1, 0, 0, 0, 0, 0, ?1, 'n', '', '', 0, '', '', '' \
+     from (select ?1 % 6 = 5 and ?1 < 60 as odd)";
+
+/// A quiet minute finds nothing, a busy one ten; neither reads those that are not due.
+#[test]
+fn ss_08_the_due_list_costs_no_more_when_more_sources_exist() {
+    for (now, limit, rows) in [(-1, 100, 0), (9, 100, 10), (100_000, 10, 10)] {
+        check_costs_no_more(source::LOAD_DUE, [now, limit], rows, SOURCES);
+    }
+    let none: (&str, i64, i64) = ("custom", 4, 100);
+    check_costs_no_more(source::LOAD_DUE_OF, none, 0, SOURCES);
+    check_costs_no_more(source::LOAD_STRAYS, [9, 100], 9, SOURCES);
+    check_costs_no_more(source::LOAD_DUE_OF, ("custom", 100_000, 100), 10, SOURCES);
+}
+
+/// Few of many are found without reading the others.
+#[test]
+fn a_page_of_sources_costs_no_more_when_more_exist() {
+    let nothing: Option<&str> = None;
+    let (odd, some) = (Some("custom"), Some("P6"));
+    let (paused, silent) = (Some("paused"), Some("silent"));
+    for (text, a, b, c, d, rows) in [
+        (source::LIST, nothing, nothing, nothing, nothing, 20),
+        (source::LIST_TYPE, odd, nothing, nothing, nothing, 10),
+        (source::LIST_CADENCE, nothing, nothing, some, nothing, 10),
+        (source::LIST_RESTING, nothing, paused, nothing, nothing, 10),
+        (
+            source::LIST_ATTENTION,
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+            10,
+        ),
+        (source::LIST_ATTENTION, odd, paused, some, silent, 10),
+    ] {
+        let parameters = rusqlite::params![a, b, c, d, nothing, 0, 20];
+        check_costs_no_more(text, parameters, rows, SOURCES);
+    }
+}
+
+/// Every statement that a look makes: the source is found, and written by its number.
+#[test]
+fn a_look_costs_no_more_when_more_sources_exist() {
+    check_costs_no_more(source::LOAD_SQLITE, [7], 1, SOURCES);
+    check_costs_no_more(source::AT, ["7"], 1, SOURCES);
+    check_costs_no_more(source::NEXT_ROWS, [7, 10], 10, SOURCES);
+    for text in [source::UPDATE_QUIETLY_SQLITE, source::UPDATE_SQLITE] {
+        let quiet = quiet_values();
+        let quiet: Vec<&dyn ToSql> = quiet.iter().map(|value| value as _).collect();
+        check_costs_no_more(text, quiet.as_slice(), 0, SOURCES);
+    }
+}
+
+/// What a look at the seventh source writes, with everything it is found by as it was.
+fn quiet_values() -> Vec<Value> {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let mut values: Vec<Value> = (0..31).map(Value::Integer).collect();
+    values.extend([text("6"), text("rss"), text("active"), text("P0")]);
+    values.extend([Value::Null, Value::Integer(7), Value::Integer(1)]);
+    values
+}
+
+/// Tables and indexes that a statement writes to.
+fn writes_to(text: &str) -> Vec<String> {
+    let connection = migrated();
+    let mut program = connection.prepare(&format!("explain {text}")).unwrap();
+    let opened = program.query_map(params_from_iter(quiet_values()), |row| {
+        Ok((row.get(1)?, row.get(3)?))
+    });
+    let opened: Vec<(String, i64)> = opened.unwrap().map(Result::unwrap).collect();
+    let name = |(_, page): &(String, i64)| {
+        let named = "select name from sqlite_schema where rootpage = ?1";
+        connection.query_row(named, [page], |row| row.get(0))
+    };
+    let written = opened.iter().filter(|(opcode, _)| opcode == "OpenWrite");
+    let mut names: Vec<String> = written.map(|open| name(open).unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_quiet_look_writes_its_row_and_the_indexes_of_its_time() {
+    let quiet = writes_to(source::UPDATE_QUIETLY_SQLITE);
+    assert_eq!(quiet, ["source", "source_due", "source_type_due"]);
+    assert!(writes_to(source::UPDATE_SQLITE).len() > 3);
+}
+
+/// Entries of three sources, seen one microsecond apart.
+const ENTRIES: &str = "insert into entry (source_id, seen_at_us, key, title) \
+     values (case when ?1 < 30 then ?1 % 3 else 9 end, ?1, ?1, '')";
+
+#[test]
+fn entries_cost_no_more_when_more_exist() {
+    let end = i64::MAX;
+    check_costs_no_more(entry::LIST, [end, 10], 10, ENTRIES);
+    check_costs_no_more(entry::LIST, [20, 10], 10, ENTRIES);
+    check_costs_no_more(entry::LIST_OF, [1, 0, end, 5], 5, ENTRIES);
+    check_costs_no_more(entry::LIST_OF, [1, 99_999, end, 5], 0, ENTRIES);
+    check_costs_no_more(entry::LIST_SINCE, [99_999, end, 10], 0, ENTRIES);
+    check_costs_no_more(entry::KEPT_SQLITE, [1], 10, ENTRIES);
+    check_costs_no_more(entry::IS_KNOWN_SQLITE, (1, "1"), 1, ENTRIES);
+    check_costs_no_more(entry::REMOVE_ALL, [1], 0, ENTRIES);
+}
+
+/// A page of the last moments does not walk through everything older.
+#[test]
+fn what_was_seen_since_costs_what_was_seen_since() {
+    let since = |count: u32| {
+        let parameters = [i64::from(count) - 10, i64::MAX, 20];
+        steps(entry::LIST_SINCE, parameters, 10, (ENTRIES, count))
+    };
+    let (few, many) = (since(60), since(6_000));
+    assert!(
+        many <= few * 11 / 10,
+        "{few} steps for 60, {many} for 6,000"
+    );
 }

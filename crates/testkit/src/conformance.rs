@@ -18,7 +18,11 @@ use almanack_core::{
     finish::{Finish, Outcome, finish as decide_finish},
     plan::{Schedule, ScheduleId, ScheduleWrite, Slot},
     reschedule::{Change, Put, Receipt, Request, decide},
-    store::{Applied, ClaimRequest, Finished, LedgerPage, Store},
+    source::{Source, SourceId, entry::Entry},
+    store::{
+        Added, Applied, ClaimRequest, EntryFilter, Finished, LedgerPage, SourceWrite, Store,
+        Written,
+    },
     task::{ClaimedTask, Identity, Task, TaskId},
 };
 use jiff::Timestamp;
@@ -28,7 +32,9 @@ use crate::fixture::{claim_request, new_schedule, put, schedule_name};
 pub mod apply;
 pub mod claim;
 pub mod due;
+pub mod entry;
 pub mod finish;
+pub mod fleet;
 pub mod guard;
 pub mod lease;
 pub mod ledger;
@@ -41,6 +47,9 @@ pub mod prune;
 pub mod records;
 mod rules;
 pub mod schedule;
+pub mod source;
+pub mod source_list;
+pub mod source_write;
 pub mod token;
 pub mod value;
 
@@ -215,6 +224,42 @@ pub(crate) async fn ledger_of(store: &dyn Store, id: ScheduleId) -> Vec<Slot> {
         limit: 10_000,
     };
     store.load_slots(id, page).await.expect("load_slots")
+}
+
+/// Adds a source and reads it back.
+pub(crate) async fn followed(store: &dyn Store, source: Source) -> Source {
+    let added = store.add_sources(vec![source]).await.expect("add_sources");
+    let [Added::New(id)] = added[..] else {
+        panic!("a new address was {added:?}");
+    };
+    source_of(store, id).await
+}
+
+/// The source with this number, which must exist.
+pub(crate) async fn source_of(store: &dyn Store, id: SourceId) -> Source {
+    let mut found = store.load_sources(&[id]).await.expect("load_sources");
+    assert_eq!(found.len(), 1, "one answer per number");
+    found.remove(0).unwrap_or_else(|| panic!("no source {id}"))
+}
+
+/// Carries out one write of a source.
+pub(crate) async fn looked(store: &dyn Store, write: SourceWrite) -> Written {
+    let answers = store
+        .write_sources(vec![write])
+        .await
+        .expect("write_sources");
+    assert_eq!(answers.len(), 1, "one answer per write");
+    answers[0]
+}
+
+/// All entries of a source, newest row first.
+pub(crate) async fn entries_of(store: &dyn Store, id: SourceId) -> Vec<Entry> {
+    let filter = EntryFilter {
+        source: Some(id),
+        limit: 10_000,
+        ..EntryFilter::default()
+    };
+    store.list_entries(&filter).await.expect("list_entries")
 }
 
 /// The outcome most rules end with.

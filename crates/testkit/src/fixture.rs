@@ -7,7 +7,8 @@ use almanack_core::{
         Verdict, slot_identity,
     },
     reschedule::{Cancel, Put, Request},
-    store::{ClaimId, ClaimRequest, Node},
+    source::{self, Source, entry::Found, reading::Reading},
+    store::{ClaimId, ClaimRequest, Node, SourceWrite},
     target::Target,
     task::{
         Identity, Kind, MAX_RETRY_MAX, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority, Revision,
@@ -230,6 +231,43 @@ pub fn firing(schedule: &Schedule, slot_at: Timestamp) -> NewTask {
         origin: format!("schedule {}", schedule.name),
         replaces: None,
     }
+}
+
+/// A feed of this name that is added at [`START`] and due at once.
+pub fn source(name: &str) -> Source {
+    let definition = source::Definition {
+        name: name.to_owned(),
+        address: format!("https://{name}.example/feed.xml"),
+        reading: Reading::Feed,
+        category: String::new(),
+        policy: None,
+        cadence: None,
+    };
+    Source::new(definition, START)
+}
+
+/// Writes `source`, which was read, with `change` made to it, and nothing else.
+pub fn next_look(source: &Source, now: Timestamp, change: impl FnOnce(&mut Source)) -> SourceWrite {
+    let mut after = source.clone();
+    after.updated_at = now;
+    change(&mut after);
+    SourceWrite {
+        source: after,
+        entries: Vec::new(),
+        at: now,
+    }
+}
+
+/// An entry known by `id`, with its key.
+pub fn found(id: &str, published_at: Option<Timestamp>) -> (String, Found) {
+    let found = Found {
+        id: Some(id.to_owned()),
+        title: format!("Entry {id}"),
+        published_at,
+        ..Found::default()
+    };
+    let key = found.key().expect("an id is a key");
+    (key, found)
 }
 
 #[cfg(test)]

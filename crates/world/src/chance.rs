@@ -10,6 +10,12 @@ impl Chance {
         Self(seed)
     }
 
+    /// A generator of its own for one thing among many: what neighbours draw tells nothing of it.
+    pub fn of(seed: u64, path: &[u64]) -> Self {
+        let enter = |mut outer: Self, step: &u64| Self(outer.next_u64() ^ step);
+        path.iter().fold(Self(seed), enter)
+    }
+
     /// The next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -23,6 +29,23 @@ impl Chance {
     /// for bounds this far below 2⁶⁴.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next_u64().checked_rem(bound).unwrap_or(0)
+    }
+
+    /// A number from `least` to `most`, both included.
+    pub fn between(&mut self, least: i64, most: i64) -> i64 {
+        let width = most.saturating_sub(least).max(0).cast_unsigned() + 1;
+        least.saturating_add_unsigned(self.below(width))
+    }
+
+    /// Whether something happens that does so in so many of a thousand cases.
+    pub fn happens(&mut self, permille: u64) -> bool {
+        self.below(1000) < permille
+    }
+
+    /// A number from 0 up to, not including, 1.
+    pub fn unit(&mut self) -> f64 {
+        let upper = u32::try_from(self.next_u64() >> 32).unwrap_or(0);
+        f64::from(upper) / 4_294_967_296.0
     }
 
     /// One of several; `None` only of nothing.
@@ -54,5 +77,15 @@ mod tests {
         assert!((0..1000).all(|_| chance.below(10) < 10));
         assert_eq!(chance.below(0), 0);
         assert_eq!(chance.pick::<u8>(&[]), None);
+        assert!((0..1000).all(|_| (-3..=4).contains(&chance.between(-3, 4))));
+        assert!((0..1000).all(|_| (0.0..1.0).contains(&chance.unit())));
+    }
+
+    #[test]
+    fn neighbours_draw_apart_and_each_repeats() {
+        let draw = |path: &[u64]| Chance::of(7, path).next_u64();
+        assert_eq!(draw(&[1, 2]), draw(&[1, 2]));
+        assert_ne!(draw(&[1, 2]), draw(&[2, 1]));
+        assert_ne!(draw(&[1, 2]), draw(&[1, 3]));
     }
 }

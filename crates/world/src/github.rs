@@ -26,7 +26,6 @@ pub mod handle;
 mod http;
 pub mod journal;
 pub mod limit;
-mod line;
 pub mod refusal;
 mod service;
 pub mod setup;
@@ -37,14 +36,12 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use self::{
-    handle::Handle,
+use self::{handle::Handle, service::Service, setup::Setup, state::GitHub};
+use crate::{
+    clock,
+    clock::Clock,
     line::{Cut, Lines},
-    service::Service,
-    setup::Setup,
-    state::GitHub,
 };
-use crate::{clock, clock::Clock};
 
 /// How long requests may take to end once the server was told to stop.
 const GRACE: Duration = Duration::from_secs(5);

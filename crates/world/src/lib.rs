@@ -5,6 +5,7 @@
 //!
 //! - [`article`]: the reference article service of RS-12, with audit, publish and an outbox;
 //! - [`authors`]: people who write articles, move their publication and withdraw them;
+//! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
 //! - [`webhook`]: how it knows that a call really comes from Almanack.
@@ -17,6 +18,8 @@ pub mod authors;
 pub mod chance;
 pub mod client;
 pub mod clock;
+pub mod feeds;
 pub mod flaky;
 pub mod github;
+mod line;
 pub mod webhook;

@@ -56,7 +56,7 @@ impl Github {
             r#ref: git_ref,
             inputs,
         };
-        let request = self.request(Method::POST, url).json(&body);
+        let request = self.posting(url, &body);
         self.send(request, &hidden(repository, workflow)).await?;
         Ok(())
     }

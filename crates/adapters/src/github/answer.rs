@@ -9,11 +9,10 @@
 //! | everything else | refused |
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::Response;
 use serde::Deserialize;
 
 use super::error::Error;
-use crate::redact::redact;
+use crate::{http::Head, redact::redact};
 
 /// How long to wait where GitHub limits without saying for how long: what its documentation asks.
 const LIMITED_WAIT: SignedDuration = SignedDuration::from_secs(60);
@@ -37,14 +36,14 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(response: &Response, now: Timestamp) -> Self {
+    pub(super) fn of(head: &Head, now: Timestamp) -> Self {
         let number = |name: &str| -> Option<u64> {
-            let value = response.headers().get(name)?;
+            let value = head.headers.get(name)?;
             value.to_str().ok()?.trim().parse().ok()
         };
         let seconds = |name| number(name).and_then(|number| i64::try_from(number).ok());
         Self {
-            status: response.status().as_u16(),
+            status: head.status,
             remaining: number("x-ratelimit-remaining"),
             reset_at: seconds("x-ratelimit-reset").and_then(|at| Timestamp::from_second(at).ok()),
             retry_after: seconds("retry-after").map(SignedDuration::from_secs),

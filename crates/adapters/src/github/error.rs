@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use crate::call::explain;
+use crate::http;
 
 /// Whether a request without an answer may have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,12 @@ pub enum Error {
         why: String,
         /// Whether it may have been carried out.
         sent: Sent,
+    },
+    /// The API's address is one that we do not go to.
+    #[error("{why}")]
+    Unreachable {
+        /// Why not.
+        why: String,
     },
     /// Too many requests; wait.
     #[error("HTTP {status}: {message} (rate limit)")]
@@ -61,19 +67,22 @@ pub enum Error {
 }
 
 impl Error {
-    pub(super) fn no_answer(error: reqwest::Error) -> Self {
-        let sent = if error.is_connect() || error.is_builder() {
-            Sent::No
-        } else {
+    pub(super) fn no_answer(error: &http::Error) -> Self {
+        let why = error.to_string();
+        if !error.is_transient() {
+            return Self::Unreachable { why };
+        }
+        let sent = if error.may_have_arrived() {
             Sent::Perhaps
+        } else {
+            Sent::No
         };
-        let why = explain(error);
         Self::NoAnswer { why, sent }
     }
 
     /// Whether the same call can succeed later without anyone changing anything.
     pub fn is_transient(&self) -> bool {
-        !matches!(self, Self::Refused { .. })
+        !matches!(self, Self::Refused { .. } | Self::Unreachable { .. })
     }
 
     /// How long to wait at least, if GitHub said so.
@@ -90,7 +99,7 @@ impl Error {
         match self {
             Self::NoAnswer { sent, .. } => *sent == Sent::Perhaps,
             Self::Trouble { .. } | Self::Unreadable { .. } => true,
-            Self::Limited { .. } | Self::Refused { .. } => false,
+            Self::Limited { .. } | Self::Refused { .. } | Self::Unreachable { .. } => false,
         }
     }
 

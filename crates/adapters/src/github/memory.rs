@@ -5,11 +5,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use reqwest::{Response, header};
+use reqwest::header;
 use url::Url;
 
-use super::ANSWER_BYTES_MAX;
-use crate::call::read_body;
+use crate::http::Answer;
 
 /// Pages that are remembered. A chain asks for a handful; past this, forgetting all of them costs a
 /// request each, once.
@@ -27,14 +26,10 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) async fn read(response: Response) -> Option<Self> {
-        let text = |name: header::HeaderName| {
-            let value = response.headers().get(name)?;
-            value.to_str().ok().map(str::to_owned)
-        };
-        let etag = text(header::ETAG);
-        let next = text(header::LINK).and_then(|link| next_of(&link));
-        let body = read_body(response, ANSWER_BYTES_MAX).await?;
+    pub(super) async fn read(mut answer: Answer) -> Option<Self> {
+        let body = answer.read().await.ok()?;
+        let etag = answer.head.header(&header::ETAG).map(str::to_owned);
+        let next = answer.head.header(&header::LINK).and_then(next_of);
         Some(Self { etag, next, body })
     }
 }

@@ -96,9 +96,7 @@ impl Github {
         sha: &str,
     ) -> Result<(), Error> {
         let url = self.repository_url(repository, &["git", "refs"]);
-        let request = self
-            .request(Method::POST, url)
-            .json(&json!({"ref": name, "sha": sha}));
+        let request = self.posting(url, &json!({"ref": name, "sha": sha}));
         self.send(request, &repository.names()).await?;
         Ok(())
     }

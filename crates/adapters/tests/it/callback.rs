@@ -17,7 +17,7 @@ use axum::{
 use jiff::SignedDuration;
 use tokio::{net::TcpListener, sync::mpsc};
 
-use crate::fixture::{Fixed, SECRET, task};
+use crate::fixture::{Fixed, SECRET, client, task};
 
 /// A service with one route per way to answer; tells what it received.
 async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
@@ -70,7 +70,7 @@ fn handler(configured: Option<String>) -> CallbackHandler {
         key: Some(SigningKey::parse(SECRET).unwrap()),
         already_done: vec![AlreadyDone::parse("409:already_published").unwrap()],
     };
-    CallbackHandler::new(Arc::new(Fixed), BTreeMap::new(), settings).unwrap()
+    CallbackHandler::new(client(), Arc::new(Fixed), BTreeMap::new(), settings)
 }
 
 async fn outcome(path: &str) -> Outcome {
@@ -207,4 +207,26 @@ async fn an_address_that_is_none_is_given_up() {
         .attempt(&task(Some("not a url".to_owned())))
         .await;
     assert_eq!(nonsense.name(), "give_up");
+}
+
+#[tokio::test]
+async fn ss_14_a_task_s_own_address_may_not_lead_into_a_network_that_is_not_allowed() {
+    for (url, told) in [
+        ("http://10.0.0.7/hook?token=hush", "outbound.allow"),
+        (
+            "http://[::ffff:169.254.169.254]/latest?hush",
+            "169.254.169.254 is",
+        ),
+        ("http://127.0.0.1:6379/hush", "Redis"),
+        ("http://hush@127.0.0.1:8080/", "before the `@`"),
+    ] {
+        let outcome = handler(None).attempt(&task(Some(url.to_owned()))).await;
+        let Outcome::GiveUp { error } = outcome else {
+            panic!("{url}: {outcome:?}: it does not become public by waiting");
+        };
+        assert!(error.contains(told) && !error.contains("hush"), "{error}");
+    }
+    let unknown = task(Some("http://almanack.invalid/".to_owned()));
+    let outcome = handler(None).attempt(&unknown).await;
+    assert_eq!(outcome.name(), "retry", "{outcome:?}: a name may come back");
 }

@@ -1,10 +1,15 @@
 //! What the tests of this crate share: a clock that stands still, a claimed task, a firing, a server.
 
+use std::{net::IpAddr, sync::Arc};
+
+use almanack_adapters::http::{Client, NoName, Resolve, Settings};
 use almanack_core::{
+    address::{Guard, parse_net},
     plan::{Firing, Trigger},
     task::{ClaimedTask, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
     time::Clock,
 };
+use async_trait::async_trait;
 use axum::Router;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
@@ -17,6 +22,27 @@ impl Clock for Fixed {
     fn now(&self) -> Timestamp {
         Timestamp::from_second(1_767_600_000).unwrap()
     }
+}
+
+/// Knows no name, so that no test asks the network.
+struct Nameless;
+
+#[async_trait]
+impl Resolve for Nameless {
+    async fn resolve(&self, _: &str) -> Result<Vec<IpAddr>, NoName> {
+        let why = "no such name".to_owned();
+        Err(NoName { why })
+    }
+}
+
+/// A client that may go to this machine, as somebody who tries things out allows.
+pub(crate) fn client() -> Client {
+    let home = parse_net("127.0.0.1").unwrap();
+    Client::new(&Settings {
+        resolver: Arc::new(Nameless),
+        ..Settings::new(Guard::new(vec![home], "outbound.allow"))
+    })
+    .unwrap()
 }
 
 pub(crate) fn task(callback_url: Option<String>) -> ClaimedTask {

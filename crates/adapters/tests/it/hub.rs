@@ -18,7 +18,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{Fixed, serve};
+use crate::fixture::{self, Fixed, serve};
 
 /// The token that the tests use, which must never be seen.
 pub(crate) const TOKEN: &str = "ghp_hush";
@@ -100,7 +100,7 @@ pub(crate) fn client(url: &str) -> Arc<Github> {
         token: Token::new(TOKEN),
         timeout: Duration::from_millis(500),
     };
-    Arc::new(Github::new(Arc::new(Fixed), settings).unwrap())
+    Arc::new(Github::new(fixture::client(), Arc::new(Fixed), &settings).unwrap())
 }
 
 pub(crate) fn repository() -> Repository {

@@ -8,8 +8,10 @@
 
 mod callback;
 mod command;
+mod feed;
 mod fixture;
 mod github;
+mod http;
 mod hub;
 mod lock;
 mod webhook;

@@ -18,7 +18,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::fixture::{Fixed, SECRET, firing, serve, task};
+use crate::fixture::{Fixed, SECRET, client, firing, serve, task};
 
 async fn receiver() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
     let (seen, received) = mpsc::unbounded_channel();
@@ -42,7 +42,7 @@ fn launcher() -> WebhookLauncher {
         key: Some(SigningKey::parse(SECRET).unwrap()),
         already_done: vec![AlreadyDone::parse("409").unwrap()],
     };
-    WebhookLauncher::new(Arc::new(Fixed), settings).unwrap()
+    WebhookLauncher::new(client(), Arc::new(Fixed), settings)
 }
 
 async fn fire(path: &str) -> Outcome {
@@ -109,7 +109,7 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn dp_15_an_address_stays_out_of_the_error() {
-    let target = json!({"type": "webhook", "url": "http://127.0.0.1:1/hush"});
+    let target = json!({"type": "webhook", "url": "http://127.0.0.1:1025/hush"});
     let Outcome::Retry { error, .. } = launcher().fire(&firing(target), &task(None)).await else {
         panic!("nobody there is a retry");
     };

@@ -44,6 +44,9 @@ const LOSE_REPLY_PERCENT: u8 = 5;
 /// Waits between retries stay short enough to watch.
 const CONFIGURATION: &str = "\
 # Written by `almanack demo`; `almanack serve --config FILE` runs the same node without the show.
+[outbound]
+allow = [\"127.0.0.1\"]        # the article service tells with every task where to call, and it runs on this machine
+
 [retry]
 base = \"1s\"
 cap = \"4s\"

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use almanack_adapters::github::{API_URL, Github, GithubSettings, Repository, Token};
 use almanack_core::time::Clock;
 
-use crate::failure::{Exit, Failure};
+use crate::{
+    failure::{Exit, Failure},
+    wiring,
+};
 
 /// How long an answer may take. Shorter than a round: who waits longer asks again.
 const TIMEOUT: Duration = Duration::from_secs(8);
@@ -64,7 +67,8 @@ impl<'a> Hub<'a> {
             token: Token::new(token),
             timeout: TIMEOUT,
         };
-        let client = Github::new(Arc::clone(clock), settings);
+        let http = wiring::client_of(&self.api_url)?;
+        let client = Github::new(http, Arc::clone(clock), &settings);
         let client = client.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
         Ok(Arc::new(client))
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use almanack_engine::tick::Ticked;
+use almanack_engine::{sources::keeper::Walk, tick::Ticked};
 use jiff::SignedDuration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,7 @@ use crate::{
     process,
     reload::Files,
     when::{self, Relative},
-    wiring,
+    wiring::{self, Watch},
 };
 
 /// Runs one pass.
@@ -49,10 +49,24 @@ async fn tick(
     let chance = wiring::entropy().next_u64();
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
-    let ports = wiring::ports(settings, environment, store.clone(), clock.clone())?;
+    let outbound = wiring::Outbound::new(settings)?;
+    let watch = Watch::new(settings, &store, &clock)?;
+    let ports = wiring::ports(
+        settings,
+        environment,
+        &outbound,
+        store.clone(),
+        clock.clone(),
+    )?;
+    let ports = watch.looking(ports)?;
     let node = process::admit(ports, settings, name).await?;
+    watch.hear().await?;
+    // One round, before the pass: what it finds lost is due in it.
+    if let Err(error) = watch.keeper().round(&mut Walk::default()).await {
+        tracing::warn!(%error, "the round of sources failed; the next tick tries again");
+    }
     let schedules = wiring::schedules(store.clone(), clock.clone());
-    Files::new(inputs.clone(), Arc::new(schedules))
+    Files::new(inputs.clone(), Arc::new(schedules), outbound)
         .sync()
         .await?;
     let passes = wiring::ticker(store, &clock, node.tally());

@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
 use almanack_world::{
     article,
+    feeds::{self, fleet::Fleet, host::Shares},
     github::{self, setup::Setup},
 };
 
 use crate::{
-    args::{ArticleServiceArguments, GithubArguments},
+    args::{ArticleServiceArguments, FeedsArguments, GithubArguments},
     commands::{runtime, serve::start_log},
     config::settings::{Log, LogFormat},
     failure::{Exit, Failure},
@@ -75,6 +76,38 @@ pub(super) fn github(arguments: &GithubArguments, output: &mut Output) -> Result
     })
 }
 
+/// Runs the feeds until SIGTERM or Ctrl-C.
+pub(super) fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
+    fleet.feeds_per_host = arguments.feeds_per_host.max(1);
+    if !arguments.calm {
+        fleet.shares = Shares::usual();
+    }
+    let config = feeds::Config {
+        listen: arguments.listen,
+        ..feeds::Config::new(fleet)
+    };
+    start_plain_log(output)?;
+    runtime()?.block_on(async {
+        let stop = stop_signal()?;
+        let running = feeds::start(config, stop)
+            .await
+            .map_err(|error| told("feeds", &error))?;
+        let (url, count) = (running.url(), arguments.feeds);
+        let first = running.handle.feed_url(0);
+        output.note(&format!(
+            "{count} feeds, the first at {first}\nall of them as OPML, documents made to hurt, and \
+             how to disturb and look inside:\n\n  curl {url}/opml\n  curl {url}/hostile\n  \
+             curl {url}/_world\n\n"
+        ));
+        let ended = running.join.await;
+        ended
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(|error| told("feeds", &error))?;
+        Ok(Exit::Ok)
+    })
+}
+
 /// Errors name the file and the place in it, never what stands there: the file holds secrets.
 fn read_setup(file: &Path) -> Result<Setup, Failure> {
     let shown = file.display();
@@ -105,7 +138,9 @@ fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
              [kinds.ARTICLE_PUBLISH]\n  url = \"{url}/callbacks/publish\"\n"
         )
     } else {
-        "It tells Almanack with every task where to call.\n".to_owned()
+        "It tells Almanack with every task where to call, and Almanack must be allowed to call there:\n\n  \
+         [outbound]\n  allow = [\"127.0.0.1\"]\n"
+            .to_owned()
     };
     format!(
         "article service at {url}, tells its changes to Almanack at {almanack}\n{calls}\n\

@@ -21,11 +21,15 @@ use super::{
 mod database;
 mod kind;
 mod log;
+mod outbound;
+mod sources;
 mod target;
 
 pub(crate) use database::{Database, Durability};
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
+pub(crate) use outbound::Outbound;
+pub(crate) use sources::Sources;
 pub(crate) use target::{Command, Github, Schedules, Tick};
 
 /// Everything that can be set, checked.
@@ -47,6 +51,10 @@ pub(crate) struct Settings {
     pub(crate) callback: Callback,
     /// What differs per kind.
     pub(crate) kinds: BTreeMap<Kind, KindSettings>,
+    /// Everything that is called.
+    pub(crate) outbound: Outbound,
+    /// How sources are checked, and where they may be.
+    pub(crate) sources: Sources,
     /// Schedules, besides those in the file itself.
     pub(crate) schedules: Schedules,
     /// How workflows are reached.
@@ -71,6 +79,8 @@ impl Settings {
             limits: Limits::read(reader),
             callback: Callback::read(reader),
             kinds: kind::read_all(reader),
+            outbound: Outbound::read(reader),
+            sources: Sources::read(reader),
             schedules: Schedules::read(reader),
             github: Github::read(reader),
             command: Command::read(reader),

@@ -5,6 +5,7 @@ use std::{
     ops::{Range, RangeInclusive},
 };
 
+use almanack_core::address;
 use jiff::SignedDuration;
 use url::Url;
 
@@ -237,5 +238,10 @@ pub(crate) fn web_address(raw: &Raw) -> Read<Url> {
             hint,
         ));
     }
+    address::check(&url).map_err(|refusal| Complaint {
+        what: refusal.to_string(),
+        hint: None,
+        span: None,
+    })?;
     Ok(url)
 }

@@ -18,7 +18,7 @@ use almanack_engine::{
     handlers::Handlers,
 };
 
-use super::{callback_handler, rescheduler, sleeper, timeout};
+use super::{Outbound, callback_handler, rescheduler, sleeper, timeout};
 use crate::{
     config::{Settings, settings},
     failure::{Exit, Failure},
@@ -34,28 +34,36 @@ pub(crate) fn dispatch_kind() -> Result<Kind, Failure> {
     Kind::parse(DISPATCH).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
 }
 
+/// What a process has of its own: its settings, its environment, its way out.
+#[derive(Clone, Copy)]
+pub(crate) struct Own<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    pub(crate) outbound: &'a Outbound,
+}
+
 /// Who tries what: firings go to their targets, everything else to the services it belongs to.
 pub(crate) fn handlers(
-    settings: &Settings,
-    environment: &BTreeMap<String, String>,
+    own: Own<'_>,
     store: &Arc<dyn Store>,
     clock: &Arc<CorrectedClock>,
 ) -> Result<Handlers, Failure> {
+    let Own {
+        settings,
+        environment,
+        outbound,
+    } = own;
     let shared: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
-    let otherwise = callback_handler(settings, Arc::clone(&shared))?;
+    let otherwise = callback_handler(settings, outbound, Arc::clone(&shared));
     let own_work = rescheduler(settings, Arc::clone(store), Arc::clone(&shared));
     let own_work = TaskLauncher::new(Arc::new(own_work), Arc::clone(&shared));
+    let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
+    let commands = commands(&settings.command, environment);
     let mut dispatch = DispatchHandler::new(Arc::clone(store), Arc::clone(&shared), sleeper(clock))
         .with("task", Arc::new(own_work))
-        .with(
-            "webhook",
-            Arc::new(webhooks(settings, Arc::clone(&shared))?),
-        )
-        .with(
-            "command",
-            Arc::new(commands(&settings.command, environment)),
-        );
-    if let Some(workflows) = workflows(&settings.github, shared)? {
+        .with("webhook", Arc::new(webhooks))
+        .with("command", Arc::new(commands));
+    if let Some(workflows) = workflows(&settings.github, outbound, shared)? {
         dispatch = dispatch.with("workflow", Arc::new(workflows));
     }
     let kind = dispatch_kind()?;
@@ -64,18 +72,19 @@ pub(crate) fn handlers(
         .waiting(kind, BACKOFF))
 }
 
-fn webhooks(settings: &Settings, clock: Arc<dyn Clock>) -> Result<WebhookLauncher, Failure> {
+fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> WebhookLauncher {
     let call = WebhookSettings {
         timeout: timeout(settings.callback.timeout),
         key: settings.callback.key.clone(),
         already_done: Vec::new(),
     };
-    WebhookLauncher::new(clock, call).map_err(|error| failed(&error))
+    WebhookLauncher::new(outbound.client(), clock, call)
 }
 
 /// Without a token there is nobody to ask as.
 fn workflows(
     github: &settings::Github,
+    outbound: &Outbound,
     clock: Arc<dyn Clock>,
 ) -> Result<Option<WorkflowLauncher>, Failure> {
     let Some(token) = &github.token else {
@@ -86,7 +95,8 @@ fn workflows(
         token: Token::new(token.expose()),
         timeout: GITHUB_TIMEOUT,
     };
-    let client = Github::new(clock, settings).map_err(|error| failed(&error))?;
+    let client = Github::new(outbound.client(), clock, &settings);
+    let client = client.map_err(|error| failed(&error))?;
     Ok(Some(WorkflowLauncher::new(Arc::new(client)).looking()))
 }
 

@@ -561,6 +561,9 @@ fn what_is_in_force_and_why() {
     kinds.ARTICLE_PUBLISH.secret        (as in [callback])                          default
     kinds.ARTICLE_PUBLISH.max_retry     3                                           default
     kinds.ARTICLE_PUBLISH.already_done  ["409:already_published"]                   almanack.toml:12
+    outbound.allow                      []                                          default
+    outbound.contact                    (none)                                      default
+    sources.allow                       []                                          default
     schedules.dispatch                  (none; or set DISPATCH)                     default
     schedules.reload                    "5s"                                        default
     github.api_url                      "https://api.github.com"                    default
@@ -641,7 +644,7 @@ fn problems_for_programs() {
 fn a_task_of_a_kind_that_is_not_configured_is_pointed_at() {
     let home = Home::with(
         "[kinds.EDITION_RUN]
-url = \"http://127.0.0.1:1/\"
+url = \"http://127.0.0.1:1025/\"
 [[schedule]]
 name = \"edition\"
 expression = \"@daily\"

@@ -306,6 +306,13 @@ async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
     assert_eq!(dispatches.as_array().unwrap().len(), 1, "{dispatches}");
 
     let hook = fire_and_tick(&home, "hook", &[]);
+    assert_eq!(
+        hook["status"], "FAIL",
+        "put by hand, into this machine: {hook}"
+    );
+    let told = hook["detail"].as_str().unwrap();
+    assert!(told.contains("add it to `outbound.allow`"), "{told}");
+    let hook = fire_and_tick(&home, "hook", &["--set", "outbound.allow=127.0.0.1"]);
     assert_eq!(hook["status"], "SUCCESS", "{hook}");
 
     let off = fire_and_tick(&home, "touch", &[]);
@@ -330,4 +337,29 @@ async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
     let on = fire_and_tick(&home, "touch", &on);
     assert_eq!(on["status"], "SUCCESS", "{on}");
     assert!(home.path().join("touched").exists());
+}
+
+/// What the operator wrote into the file is called wherever it is; what others put in is not, even if it
+/// differs by the port alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ss_14_hooks_of_the_file_are_trusted_and_others_need_the_allow_list() {
+    let (mine, other) = (Business::start().await, Business::start().await);
+    let url = mine.done_url();
+    let home = Home::with(&format!(
+        "[[schedule]]\nname = \"mine\"\nexpression = \"0 0 0 1 1 * 2120\"\n\
+         target = {{ type = \"webhook\", url = \"{url}\" }}\n"
+    ));
+    home.run(&["tick"]).expect_data();
+    let mine = fire_and_tick(&home, "mine", &[]);
+    assert_eq!(mine["status"], "SUCCESS", "{mine}");
+    let put = ["schedule", "put", "other", "0 0 0 1 1 * 2120"];
+    let url = other.done_url();
+    home.run(&[&put[..], &["--target-webhook", &url]].concat())
+        .expect_data();
+    let other = fire_and_tick(&home, "other", &[]);
+    assert_eq!(
+        (&other["status"], &other["live"]),
+        (&"FAIL".into(), &false.into()),
+        "{other}"
+    );
 }

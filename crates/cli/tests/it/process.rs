@@ -69,9 +69,12 @@ pub(crate) struct Process {
     pub(crate) address: SocketAddr,
 }
 
-/// How nodes here are run: quick to notice that another one died, quick to try again.
-const NODE: [&str; 7] = [
+/// How nodes here are run: quick to notice that another one died, quick to try again, and allowed to call
+/// what runs on this machine.
+const NODE: [&str; 9] = [
     "serve",
+    "--set",
+    "outbound.allow=127.0.0.1",
     "--set",
     "node.lease=3s",
     "--set",

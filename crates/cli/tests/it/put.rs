@@ -5,7 +5,7 @@ use crate::harness::{Home, Ran};
 const AT: &str = "2999-01-05T08:00Z";
 
 fn home() -> Home {
-    Home::with("[kinds.ARTICLE_PUBLISH]\nurl = \"http://127.0.0.1:9/publish\"\n")
+    Home::with("[kinds.ARTICLE_PUBLISH]\nurl = \"http://127.0.0.1:1025/publish\"\n")
 }
 
 fn put(home: &Home, more: &[&str]) -> Ran {

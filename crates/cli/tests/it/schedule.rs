@@ -321,7 +321,7 @@ fn a_schedule_is_fired_by_hand_and_its_past_is_filled() {
 fn a_plan_tells_which_firings_change() {
     let table = |name: &str, rest: &str| {
         format!(
-            "[[schedule]]\nname = \"{name}\"\n{rest}\ntarget = {{ type = \"webhook\", url = \"http://127.0.0.1:1/\" }}\n"
+            "[[schedule]]\nname = \"{name}\"\n{rest}\ntarget = {{ type = \"webhook\", url = \"http://127.0.0.1:1025/\" }}\n"
         )
     };
     let before = table("changes", "expression = \"0 0 8 1 1 * 2120\"")
@@ -368,7 +368,7 @@ fn a_plan_tells_which_firings_change() {
 fn a_plan_says_which_schedules_do_not_fire_now() {
     let table = |hour: u8| {
         format!(
-            "[[schedule]]\nname = \"paper\"\nexpression = \"0 0 {hour} 1 1 * 2120\"\ntarget = {{ type = \"webhook\", url = \"http://127.0.0.1:1/\" }}\n"
+            "[[schedule]]\nname = \"paper\"\nexpression = \"0 0 {hour} 1 1 * 2120\"\ntarget = {{ type = \"webhook\", url = \"http://127.0.0.1:1025/\" }}\n"
         )
     };
     let home = Home::with(&table(8)).file("new.toml", &table(9));
@@ -392,7 +392,7 @@ fn a_plan_says_which_schedules_do_not_fire_now() {
 #[test]
 fn a_schedule_of_a_file_is_changed_there() {
     let home = Home::with(
-        "[[schedule]]\nname = \"paper\"\nexpression = \"@yearly\"\ntarget = { type = \"webhook\", url = \"http://127.0.0.1:1/\" }\n",
+        "[[schedule]]\nname = \"paper\"\nexpression = \"@yearly\"\ntarget = { type = \"webhook\", url = \"http://127.0.0.1:1025/\" }\n",
     );
     home.run(&["tick"]).expect_data();
     insta::assert_snapshot!(put(&home, "paper", "@daily", &HOOK), @"
@@ -412,7 +412,7 @@ fn a_schedule_of_a_file_is_changed_there() {
 #[test]
 fn a_tick_that_finds_nothing_says_so_and_one_without_a_file_removes_nothing() {
     let home = Home::with(
-        "[[schedule]]\nname = \"paper\"\nexpression = \"0 0 0 1 1 * 2120\"\ntarget = { type = \"webhook\", url = \"http://127.0.0.1:1/\" }\n",
+        "[[schedule]]\nname = \"paper\"\nexpression = \"0 0 0 1 1 * 2120\"\ntarget = { type = \"webhook\", url = \"http://127.0.0.1:1025/\" }\n",
     );
     let told = home.run(&["tick", "--json"]).expect_json();
     assert_eq!(told["complete"], true, "{told}");
@@ -516,7 +516,7 @@ fn a_pause_without_end_has_no_next_time() {
 
 #[test]
 fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
-    let home = Home::with("[kinds.EDITION_RUN]\nurl = \"http://127.0.0.1:1/\"\n");
+    let home = Home::with("[kinds.EDITION_RUN]\nurl = \"http://127.0.0.1:1025/\"\n");
     let good = ["--target-task", "EDITION_RUN", "edition:{date}"];
     assert_eq!(put(&home, "a", "@daily", &good).notes, "");
     let near = ["--target-task", "EDITION_RNU", "edition:{date}"];

@@ -9,7 +9,7 @@ use crate::{
 const AT: &str = "2999-01-05T08:00Z";
 
 fn home() -> Home {
-    Home::with("[kinds.ARTICLE_PUBLISH]\nurl = \"http://127.0.0.1:9/publish\"\n")
+    Home::with("[kinds.ARTICLE_PUBLISH]\nurl = \"http://127.0.0.1:1025/publish\"\n")
 }
 
 fn put(home: &Home, at: &str, more: &[&str]) -> Ran {
@@ -128,7 +128,7 @@ async fn a_list_tells_a_failure_that_will_be_retried_from_the_last_one() {
     let retries = ["--set", "retry.base=1h", "--set", "retry.cap=1h"];
     let node = Process::node(&home, free_address(), &retries).ready().await;
     for (subject, max_retry) in [("again", "1"), ("never", "0")] {
-        let nobody = "http://127.0.0.1:9/";
+        let nobody = "http://127.0.0.1:1025/";
         let put = ["task", "put", "K", subject, "--at", "now"];
         let more = ["--callback-url", nobody, "--max-retry", max_retry];
         home.run(&[&put[..], &more].concat()).expect_data();

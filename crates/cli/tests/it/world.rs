@@ -1,4 +1,4 @@
-//! `almanack world`: the article service beside a node that nobody has configured, and GitHub.
+//! `almanack world`: the article service beside a node that nobody has configured, GitHub, and feeds.
 
 use std::fs;
 
@@ -98,6 +98,32 @@ async fn a_github_starts_with_what_its_setup_names() {
     assert!(!github.notes().contains("s-chain"));
     github.terminate();
     assert_eq!(github.exit_code().await, Some(0));
+}
+
+#[tokio::test]
+async fn feeds_answer_on_their_own_hosts_and_are_listed() {
+    let home = Home::new();
+    let address = free_address();
+    let listen = format!("0.0.0.0:{}", address.port());
+    let arguments = ["world", "feeds", "--listen", &listen];
+    let arguments = [&arguments[..], &["--feeds", "50", "--seed", "7", "--calm"]].concat();
+    let command = home.command(&arguments);
+    let mut feeds = Process::start(&home, address, command).ready().await;
+    let list = feeds.api().insist(Method::GET, "/opml", None).await;
+    let list = list.json.as_str().unwrap().to_owned();
+    assert!(list.contains(&format!(
+        "xmlUrl=\"http://127.1.1.1:{}/feeds/",
+        address.port()
+    )));
+    let cards = feeds.api().insist(Method::GET, "/_world/feeds", None).await;
+    assert_eq!(cards.json.as_array().unwrap().len(), 50);
+    assert!(
+        feeds
+            .notes()
+            .contains("50 feeds, the first at http://127.1.1.1:")
+    );
+    feeds.terminate();
+    assert_eq!(feeds.exit_code().await, Some(0));
 }
 
 #[test]

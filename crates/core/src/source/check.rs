@@ -84,7 +84,7 @@ pub struct Unchanged {
 pub struct Document {
     /// What the source calls itself.
     pub title: Option<String>,
-    /// Its entries, cleaned, with the first [`super::entry::ENTRIES_MAX`] in the order shown.
+    /// Its entries, cleaned, in the order shown; the newest [`super::entry::ENTRIES_MAX`] of more.
     pub entries: Vec<Found>,
     /// How many more it showed.
     pub left_out: usize,
@@ -142,6 +142,17 @@ pub enum FailureClass {
     Malformed,
     /// The source's own rules find nothing or cannot be applied.
     Rules,
+}
+
+impl Failure {
+    /// A failure whose server said nothing about when to come again.
+    pub fn new(class: FailureClass, detail: impl Into<String>) -> Self {
+        Self {
+            class,
+            detail: detail.into(),
+            retry_after: None,
+        }
+    }
 }
 
 impl FailureClass {

@@ -26,7 +26,7 @@ pub struct SourceWrite {
     pub source: Source,
     /// Entries to keep, by key.
     pub entries: Vec<(String, Found)>,
-    /// When.
+    /// When: the row's `updated_at`, and when the entries were first seen.
     pub at: Timestamp,
 }
 
@@ -112,9 +112,10 @@ pub struct Fleet {
 /// How much of old entries to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryRetention {
-    /// Entries first seen before this may go.
+    /// Entries first seen before this may go, however few there are.
     pub seen_before: Option<Timestamp>,
-    /// So many newest ones of a source stay, others may go.
+    /// Beyond so many newest ones of a source, entries may go, however recently they were seen. Newest by the
+    /// time they were published, or first seen where no time is given.
     pub per_source: usize,
 }
 
@@ -163,7 +164,7 @@ pub trait SourceStore: Send + Sync {
     /// Deletes a source with its entries; answers whether it existed.
     async fn remove_source(&self, id: SourceId) -> Result<bool>;
 
-    /// Which of these keys a source has entries of.
+    /// Which of these keys a source has entries of, in the order asked.
     async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>>;
 
     /// A page of entries, newest row first.
@@ -179,7 +180,8 @@ pub trait SourceStore: Send + Sync {
     /// The fleet's price; `None` before it was first set.
     async fn load_fleet(&self) -> Result<Option<Fleet>>;
 
-    /// Adds checks to the count; nothing while no price was set.
+    /// Adds checks to the count; nothing while no price was set. Not conditional: asked again after a lost reply it
+    /// may count twice, which a price can bear.
     async fn count_checks(&self, checks: u64) -> Result<()>;
 
     /// Sets the price and begins a new count, if the fleet is still the version that was seen (`None`: there
@@ -188,7 +190,8 @@ pub trait SourceStore: Send + Sync {
 
     /// Looks at the entries of up to `limit` sources numbered above `after` and deletes what may go, but
     /// nothing a source's last document still shows; notes in each source until when entries were deleted
-    /// ([`crate::source::Memory::pruned_before`]).
+    /// ([`crate::source::Memory::pruned_before`]) and raises its version, so that a look made before is `Lost` and
+    /// decided again. A source that is written meanwhile is left for the next time.
     async fn prune_entries(
         &self,
         retention: EntryRetention,

@@ -215,7 +215,12 @@ fn tell(settled: &Settled) {
     for notice in &settled.notices {
         match notice {
             Notice::Wants(attention) => {
-                let error = settled.source.stats.last_error.as_deref().unwrap_or_default();
+                let error = settled
+                    .source
+                    .stats
+                    .last_error
+                    .as_deref()
+                    .unwrap_or_default();
                 metrics::counter!("almanack_source_alerts_total", "attention" => attention.as_str()).increment(1);
                 tracing::warn!(source.id = %id, source.name = name, %attention, error, "a source needs a person");
             }

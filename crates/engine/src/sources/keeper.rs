@@ -23,6 +23,8 @@ const STRAYS_MAX: usize = 500;
 const PRUNE_STEP: usize = 200;
 /// Steps of pruning in one round.
 const PRUNE_STEPS: usize = 5;
+/// From the end of one walk over all sources to the start of the next.
+const WALK_EVERY: SignedDuration = SignedDuration::from_hours(1);
 /// Who puts the tasks of strays.
 const BY: &str = "keeper";
 
@@ -42,6 +44,13 @@ impl Default for KeepEntries {
             per_source: 500,
         }
     }
+}
+
+/// How far the walk over all entries is.
+#[derive(Debug, Default)]
+pub struct Walk {
+    after: Option<SourceId>,
+    rests_until: Option<Timestamp>,
 }
 
 /// A node's care for sources.
@@ -73,13 +82,10 @@ impl SourceKeeper {
 
     /// Goes round until `stop`. Trouble with the store is waited out.
     pub async fn run(self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
-        let mut pruned_to = SourceId(0);
+        let mut walk = Walk::default();
         while !stop.is_cancelled() {
-            match self.round(pruned_to).await {
-                Ok(next) => pruned_to = next,
-                Err(error) => {
-                    tracing::warn!(error = %error, "the round of sources failed; trying again");
-                }
+            if let Err(error) = self.round(&mut walk).await {
+                tracing::warn!(error = %error, "the round of sources failed; trying again");
             }
             let next_at = later(self.clock.now(), ROUND_EVERY);
             tokio::select! {
@@ -90,12 +96,13 @@ impl SourceKeeper {
         }
     }
 
-    /// One round; answers where pruning goes on.
-    pub async fn round(&self, pruned_to: SourceId) -> Result<SourceId, Error> {
+    /// One round.
+    pub async fn round(&self, walk: &mut Walk) -> Result<(), Error> {
         let now = self.clock.now();
         self.fleet.step(self.store.as_ref(), now).await?;
         self.take_back_strays(now).await?;
-        Ok(self.prune(now, pruned_to).await?)
+        self.prune(now, walk).await?;
+        Ok(())
     }
 
     /// Puts the tasks of sources whose time is long past and that have none: nothing dies silently.
@@ -105,26 +112,36 @@ impl SourceKeeper {
         if strays.is_empty() {
             return Ok(());
         }
-        tracing::warn!(sources = strays.len(), "sources had lost their task; checking them now");
+        tracing::warn!(
+            sources = strays.len(),
+            "sources had lost their task; checking them now"
+        );
         let dues = strays.into_iter().map(|id| (id, now)).collect();
         self.sources.put(dues, BY).await?;
         Ok(())
     }
 
-    async fn prune(&self, now: Timestamp, from: SourceId) -> Result<SourceId, store::Error> {
-        let before = self.keep.for_long.map(|age| now.saturating_sub(age));
+    async fn prune(&self, now: Timestamp, walk: &mut Walk) -> Result<(), store::Error> {
+        if walk.rests_until.is_some_and(|until| now < until) {
+            return Ok(());
+        }
+        let age = self.keep.for_long;
         let retention = EntryRetention {
-            seen_before: before.map(|before| before.unwrap_or(Timestamp::MIN)),
+            seen_before: age.map(|age| now.saturating_sub(age).unwrap_or(Timestamp::MIN)),
             per_source: self.keep.per_source,
         };
-        let mut after = from;
         for _ in 0..PRUNE_STEPS {
-            let step = self.store.prune_entries(retention, after, PRUNE_STEP).await?;
-            match step.next {
-                Some(next) => after = next,
-                None => return Ok(SourceId(0)),
+            let after = walk.after.unwrap_or(SourceId(0));
+            let step = self
+                .store
+                .prune_entries(retention, after, PRUNE_STEP)
+                .await?;
+            walk.after = step.next;
+            if step.next.is_none() {
+                walk.rests_until = Some(later(now, WALK_EVERY));
+                break;
             }
         }
-        Ok(after)
+        Ok(())
     }
 }

@@ -14,4 +14,5 @@ mod node;
 mod planner;
 mod refusals;
 mod rehearsal;
+mod sources;
 mod virtual_time;

@@ -51,6 +51,12 @@ pub enum Code {
     NoSuchReceipt,
     /// No schedule has this name.
     NoSuchSchedule,
+    /// No source has this number.
+    NoSuchSource,
+    /// Another source is looked at there.
+    AddressTaken,
+    /// An address of the outside could not be read.
+    Unreachable,
     /// The schedule belongs to a file.
     ManagedSchedule,
     /// The schedule is not at the revision that was seen.
@@ -149,6 +155,9 @@ impl Code {
                 "/problems/no_such_schedule",
                 "No such schedule",
             ),
+            Self::NoSuchSource => (S::NOT_FOUND, "/problems/no_such_source", "No such source"),
+            Self::AddressTaken => (S::CONFLICT, "/problems/address_taken", "Address taken"),
+            Self::Unreachable => (S::BAD_GATEWAY, "/problems/unreachable", "Unreachable"),
             Self::ManagedSchedule => (
                 S::CONFLICT,
                 "/problems/managed_schedule",

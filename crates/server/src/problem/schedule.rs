@@ -59,7 +59,7 @@ fn refused(told: &str, misread: Misread) -> Problem {
     }
 }
 
-fn misread(expression: &str, error: &schedule::Error) -> Misread {
+pub(super) fn misread(expression: &str, error: &schedule::Error) -> Misread {
     let repair = error.repair.as_ref();
     Misread {
         message: error.to_string(),

@@ -1,6 +1,7 @@
 //! The JSON in which somebody says what they want tried, and when.
 
 use almanack_core::{
+    address,
     reschedule::{Put, Request},
     task::{Identity, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision},
     time::to_micros,
@@ -8,7 +9,6 @@ use almanack_core::{
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use url::Url;
 use utoipa::ToSchema;
 
 use crate::{
@@ -141,17 +141,11 @@ pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<(), Prob
         return Ok(());
     };
     let fits = text.len() <= CALLBACK_BYTES_MAX && !text.contains(|c: char| c.is_control());
-    let parsed = Url::parse(text).ok().filter(|url| {
-        matches!(url.scheme(), "http" | "https")
-            && url.has_host()
-            && url.username().is_empty()
-            && url.password().is_none()
-    });
-    if fits && parsed.is_some() {
+    if fits && address::parse(text).is_ok() {
         return Ok(());
     }
     let detail = format!(
-        "{path} must be an http or https address without user name or password, at most {CALLBACK_BYTES_MAX} bytes long"
+        "{path} must be an http or https address without user name or password, at a port of web servers, at most {CALLBACK_BYTES_MAX} bytes long"
     );
     Err(Problem::new(Code::InvalidValue, detail).at(path))
 }
@@ -199,6 +193,7 @@ mod tests {
             ("http://user@a.example/", "a user name"),
             ("http://:secret@a.example/", "a password"),
             ("http://a.example/\n", "a line break"),
+            ("http://a.example:22/", "a port of another service"),
             (&long, "too long"),
         ] {
             assert!(

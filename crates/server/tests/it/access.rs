@@ -135,6 +135,14 @@ async fn every_change_is_refused_to_a_reader_and_changes_nothing() {
         (Method::POST, "/api/v1/schedules/a/fire".to_owned()),
         (Method::POST, "/api/v1/schedules/a/backfill".to_owned()),
         (Method::POST, "/tick".to_owned()),
+        (Method::POST, "/api/v1/sources".to_owned()),
+        (Method::POST, "/api/v1/sources/discover".to_owned()),
+        (Method::POST, "/api/v1/sources/opml".to_owned()),
+        (Method::PATCH, "/api/v1/sources/1".to_owned()),
+        (Method::DELETE, "/api/v1/sources/1".to_owned()),
+        (Method::POST, "/api/v1/sources/1/check".to_owned()),
+        (Method::POST, "/api/v1/sources/1/pause".to_owned()),
+        (Method::POST, "/api/v1/sources/1/resume".to_owned()),
     ] {
         let answer = ask(&world, method, &path, "Bearer alm_read").await;
         assert_eq!(

@@ -42,6 +42,7 @@ async fn the_document_lists_exactly_what_is_routed() {
         .collect();
     assert_snapshot!(listed.join("\n"), @r"
     GET /api/docs
+    GET /api/v1/entries
     POST /api/v1/events
     GET /api/v1/nodes
     GET /api/v1/openapi.json
@@ -58,6 +59,22 @@ async fn the_document_lists_exactly_what_is_routed() {
     GET /api/v1/schedules/{name}/slots
     GET /api/v1/schedules/{name}/why
     POST /api/v1/schedules:explain
+    GET /api/v1/sources
+    POST /api/v1/sources
+    POST /api/v1/sources/discover
+    GET /api/v1/sources/due
+    GET /api/v1/sources/opml
+    POST /api/v1/sources/opml
+    GET /api/v1/sources/stats
+    DELETE /api/v1/sources/{id}
+    GET /api/v1/sources/{id}
+    PATCH /api/v1/sources/{id}
+    POST /api/v1/sources/{id}/check
+    GET /api/v1/sources/{id}/entries
+    POST /api/v1/sources/{id}/pause
+    POST /api/v1/sources/{id}/resume
+    GET /api/v1/sources/{id}/week.svg
+    GET /api/v1/sources/{id}/why
     GET /api/v1/tasks
     DELETE /api/v1/tasks/{kind}/{subject}
     GET /api/v1/tasks/{kind}/{subject}

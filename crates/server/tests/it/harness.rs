@@ -34,6 +34,8 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value;
 use tower::ServiceExt;
 
+use crate::told::{Desk, Lines};
+
 /// A path most tests use.
 pub(crate) const ARTICLE: &str = "/api/v1/tasks/ARTICLE_PUBLISH/article:42";
 
@@ -48,6 +50,7 @@ pub(crate) struct World {
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) schedules: Arc<Schedules>,
     pub(crate) planner: Planner,
+    pub(crate) desk: Desk,
     pub(crate) app: Router,
 }
 
@@ -138,9 +141,12 @@ impl World {
             accept_any: false,
             ..Kinds::default()
         };
+        let desk = Desk::on(&port, &time);
         let state = AppState {
             rescheduler: Arc::new(Rescheduler::new(port.clone(), time.clone(), kinds)),
             schedules: schedules.clone(),
+            sources: desk.sources.clone(),
+            opml: Arc::new(Lines),
             tick,
             store: port.clone(),
             clock: time.clone(),
@@ -154,6 +160,7 @@ impl World {
             store,
             schedules,
             planner: Planner::new(port, time, zones),
+            desk,
             app: app(Arc::new(state)),
         }
     }
@@ -178,6 +185,10 @@ impl World {
 
     pub(crate) async fn post(&self, path: &str, body: &str) -> Answer {
         self.send(request(Method::POST, path, body)).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: &str) -> Answer {
+        self.send(request(Method::PATCH, path, body)).await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Answer {

@@ -19,5 +19,8 @@ mod observing;
 mod receipts;
 mod schedule_acts;
 mod schedules;
+mod source_acts;
+mod sources;
 mod tasks;
 mod tick;
+mod told;

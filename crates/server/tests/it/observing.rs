@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use almanack_core::store::NodeStore;
+use almanack_core::{
+    store::{NodeStore, Store},
+    time::Clock,
+};
 use almanack_engine::{
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
@@ -13,11 +16,15 @@ use almanack_testkit::{
     clock::ManualClock,
     fixture::{PUBLISH, START, at as instant, kind, node},
 };
-use axum::http::Method;
+use axum::{Router, http::Method};
 use insta::assert_json_snapshot;
-use metrics_exporter_prometheus::PrometheusBuilder;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
+use tokio::runtime::Runtime;
 
-use crate::harness::{ARTICLE, LIMITS, World, at, request, send, with};
+use crate::{
+    harness::{ARTICLE, Answer, LIMITS, World, at, request, send, with},
+    told::{Desk, Lines},
+};
 
 #[tokio::test]
 async fn nodes_are_listed() {
@@ -83,42 +90,97 @@ async fn answers_carry_a_request_id_and_careful_headers() {
     );
 }
 
-/// The recorder is the thread's own here, so that tests do not count each other's requests.
+/// An app that is counted. The recorder is the thread's own, so that tests do not count each other's
+/// requests.
+struct Counted {
+    recorder: PrometheusRecorder,
+    runtime: Runtime,
+    clock: Arc<ManualClock>,
+    app: Router,
+}
+
+impl Counted {
+    fn new() -> Self {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let clock = Arc::new(ManualClock::at(START));
+        let time: Arc<dyn Clock> = clock.clone();
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().unwrap());
+        let kinds = Kinds {
+            configured: BTreeSet::from([kind(PUBLISH)]),
+            accept_any: false,
+            ..Kinds::default()
+        };
+        let desk = Desk::on(&store, &time);
+        let state = AppState {
+            rescheduler: Arc::new(Rescheduler::new(store.clone(), time.clone(), kinds)),
+            schedules: Arc::new(Schedules::new(store.clone(), time.clone(), Arc::default())),
+            sources: desk.sources,
+            opml: Arc::new(Lines),
+            tick: Tick::default(),
+            store,
+            clock: time,
+            access: Access::Open { hosts: Vec::new() },
+            limits: LIMITS,
+            metrics: recorder.handle(),
+            version: "0.0.0-test",
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        Self {
+            recorder,
+            runtime,
+            clock,
+            app: app(Arc::new(state)),
+        }
+    }
+
+    fn ask(&self, method: Method, path: &str, body: &str) -> Answer {
+        let request = request(method, path, body);
+        metrics::with_local_recorder(&self.recorder, || {
+            self.runtime.block_on(send(&self.app, request))
+        })
+    }
+}
+
+#[test]
+fn metrics_count_sources_but_not_at_every_look() {
+    let counted = Counted::new();
+    let add = |address: &str| {
+        let body = format!(r#"{{"address":"{address}"}}"#);
+        let answer = counted.ask(Method::POST, "/api/v1/sources", &body);
+        assert_eq!(answer.status, 201, "{}", answer.body);
+    };
+    add("https://a.example/");
+    let lines = || counted.ask(Method::GET, "/metrics", "").body;
+    let text = lines();
+    for line in [
+        r#"almanack_sources{state="active"} 1"#,
+        r#"almanack_sources{state="paused"} 0"#,
+        r#"almanack_sources{state="ended"} 0"#,
+        "almanack_sources_due 1",
+        "almanack_sources_in_backoff 0",
+        r#"almanack_sources_attention{attention="silent"} 0"#,
+        r#"almanack_sources_attention{attention="credentials"} 0"#,
+    ] {
+        assert!(text.contains(line), "{line} is missing in\n{text}");
+    }
+    add("https://b.example/");
+    let active = |count| format!(r#"almanack_sources{{state="active"}} {count}"#);
+    assert!(lines().contains(&active(1)), "counted a moment ago");
+    counted.clock.set(instant(10));
+    assert!(lines().contains(&active(2)), "counted anew");
+}
+
 #[test]
 fn metrics_count_requests_and_rules_and_show_what_waits() {
-    let recorder = PrometheusBuilder::new().build_recorder();
-    let clock = Arc::new(ManualClock::at(START));
-    let store = Arc::new(SqliteStore::in_memory().unwrap());
-    let kinds = Kinds {
-        configured: BTreeSet::from([kind(PUBLISH)]),
-        accept_any: false,
-        ..Kinds::default()
-    };
-    let zones = Arc::default();
-    let state = AppState {
-        rescheduler: Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds)),
-        schedules: Arc::new(Schedules::new(store.clone(), clock.clone(), zones)),
-        tick: Tick::default(),
-        store: store.clone(),
-        clock: clock.clone(),
-        access: Access::Open { hosts: Vec::new() },
-        limits: LIMITS,
-        metrics: recorder.handle(),
-        version: "0.0.0-test",
-    };
-    let app = app(Arc::new(state));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let ask = |method, path, body: &str| {
-        let request = request(method, path, body);
-        metrics::with_local_recorder(&recorder, || runtime.block_on(send(&app, request)))
-    };
+    let counted = Counted::new();
+    let ask = |method, path, body: &str| counted.ask(method, path, body);
     ask(Method::PUT, ARTICLE, &at(0));
     ask(Method::PUT, ARTICLE, &at(10));
     ask(Method::GET, "/nowhere/42", "");
-    clock.set(instant(3600 + 600 + 90));
+    counted.clock.set(instant(3600 + 600 + 90));
     let text = ask(Method::GET, "/metrics", "").body;
     for line in [
         r#"almanack_reschedule_total{path="created"} 1"#,

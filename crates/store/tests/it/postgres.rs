@@ -1,10 +1,10 @@
 //! PostgreSQL: a schema of its own per rule, in the cluster that `dev/check` starts.
 
-use almanack_core::store::Applied;
+use almanack_core::store::{Applied, SourceStore};
 use almanack_store::postgres::PostgresStore;
 use almanack_testkit::{
     conformance::Fresh,
-    fixture::{START, new_schedule, schedule},
+    fixture::{START, new_schedule, schedule, source},
     postgres::Schema,
 };
 
@@ -36,4 +36,19 @@ async fn dp_18_a_value_that_is_refused_is_not_transient() {
         fresh.store().write_schedules(alone).await.unwrap(),
         [Applied::Done { inserted: None }]
     );
+}
+
+/// What a source remembers for itself is not worth losing the source over.
+#[tokio::test]
+async fn ss_10_a_damaged_memory_leaves_the_source_readable() {
+    let schema = Schema::create().await;
+    let store = PostgresStore::connect(schema.url()).await.unwrap();
+    store.add_sources(vec![source("a")]).await.unwrap();
+    schema
+        .run(
+            "update source set shown = '\\x0000000000000001ff', recent = '\\x010203', \
+             learned = '\\xff', hints = '{'",
+        )
+        .await;
+    super::check_damaged(&store).await;
 }

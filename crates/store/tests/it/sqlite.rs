@@ -1,6 +1,14 @@
 //! SQLite: on a file with threads of its own, as in production, and in memory on the caller's
 //! thread, as in the simulator.
 
+use almanack_core::store::SourceStore;
+use almanack_store::sqlite::{Durability, SqliteStore};
+use almanack_testkit::fixture::source;
+use rusqlite::Connection;
+
+const DAMAGE_SQLITE: &str = "update source set shown = x'0000000000000001ff', recent = x'010203', \
+     learned = x'ff', hints = '{'";
+
 mod file {
     use std::future::{Ready, ready};
 
@@ -16,6 +24,18 @@ mod file {
     }
 
     almanack_testkit::conformance!(fresh);
+}
+
+/// What a source remembers for itself is not worth losing the source over.
+#[tokio::test]
+async fn ss_10_a_damaged_memory_leaves_the_source_readable() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("almanack.db");
+    let store = SqliteStore::open(&path, Durability::Normal).unwrap();
+    store.add_sources(vec![source("a")]).await.unwrap();
+    let damage = Connection::open(&path).unwrap();
+    damage.execute_batch(DAMAGE_SQLITE).unwrap();
+    super::check_damaged(&store).await;
 }
 
 mod memory {

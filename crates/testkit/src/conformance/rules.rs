@@ -159,6 +159,55 @@ macro_rules! conformance {
                 old_ledger_rows_are_pruned,
                 edits_are_told_oldest_first,
             ]
+            source: [
+                ss_01_a_new_source_is_due_at_once,
+                a_taken_address_names_who_has_it,
+                of_many_who_add_an_address_one_does,
+                sources_come_in_the_order_asked,
+                a_removed_source_takes_its_entries_with_it,
+                ss_01_every_column_survives,
+                ss_01_every_word_survives,
+                a_null_byte_is_refused_or_kept,
+                an_address_that_is_too_long_is_refused,
+            ]
+            source_write: [
+                ss_06_a_stale_version_is_lost_and_changes_nothing,
+                ss_06_of_eight_concurrent_looks_one_is_written,
+                a_batch_of_looks_is_answered_one_by_one,
+                ss_12_a_source_moves_to_a_free_address,
+                ss_12_a_move_to_a_taken_address_names_who_has_it,
+                ss_12_of_two_who_move_to_one_address_one_does,
+                a_large_batch_of_looks_is_answered_in_full,
+            ]
+            source_list: [
+                ss_08_due_sources_come_longest_first,
+                ss_08_a_resting_source_is_never_due,
+                ss_08_a_source_in_backoff_is_stepped_over,
+                ss_08_a_look_moves_a_source_in_the_list,
+                an_overdue_source_without_a_living_task_is_astray,
+                filters_of_sources_narrow_alone_and_together,
+                a_part_of_a_source_is_taken_literally,
+                pages_of_sources_cover_every_row_once,
+                ss_09_an_empty_store_counts_nothing,
+                ss_09_sources_are_counted_overall_and_by_type,
+            ]
+            entry: [
+                ss_13_an_entry_is_never_doubled,
+                ss_13_every_field_of_an_entry_survives,
+                a_key_that_is_too_long_is_refused,
+                ss_13_known_keys_are_the_sources_own,
+                entries_are_listed_newest_first_in_pages,
+                old_entries_and_those_beyond_the_newest_go,
+                ss_13_what_is_still_shown_stays,
+                ss_13_a_source_knows_until_when_entries_were_pruned,
+                ss_13_a_look_from_before_a_pruning_is_lost,
+                ss_13_pruning_does_not_disturb_looks,
+            ]
+            fleet: [
+                ss_15_there_is_no_price_before_the_first,
+                ss_15_checks_are_counted_from_price_to_price,
+                ss_15_of_many_who_set_the_price_one_does,
+            ]
             node: [
                 a_heartbeat_registers_and_then_refreshes,
                 two_runs_of_one_name_are_two_nodes,
@@ -220,7 +269,9 @@ mod tests {
             ("apply", include_str!("apply.rs")),
             ("claim", include_str!("claim.rs")),
             ("due", include_str!("due.rs")),
+            ("entry", include_str!("entry.rs")),
             ("finish", include_str!("finish.rs")),
+            ("fleet", include_str!("fleet.rs")),
             ("guard", include_str!("guard.rs")),
             ("lease", include_str!("lease.rs")),
             ("ledger", include_str!("ledger.rs")),
@@ -231,6 +282,9 @@ mod tests {
             ("prune", include_str!("prune.rs")),
             ("records", include_str!("records.rs")),
             ("schedule", include_str!("schedule.rs")),
+            ("source", include_str!("source.rs")),
+            ("source_list", include_str!("source_list.rs")),
+            ("source_write", include_str!("source_write.rs")),
             ("token", include_str!("token.rs")),
             ("value", include_str!("value.rs")),
         ] {

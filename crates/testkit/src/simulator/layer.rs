@@ -6,10 +6,13 @@ use almanack_core::{
     finish::Finish,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
+    source::{Source, SourceId, SourceType, entry::Entry},
     store::{
-        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules, ExpiredClaim,
-        Finished, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Pruned, Records,
-        Result, ScheduleFilter, ScheduleStore, Store, TaskFilter, TaskStore, TokenStore,
+        Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules,
+        EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, LedgerPage, Node, NodeStore,
+        Nudges, OnceKey, OnceRecord, Pruned, PrunedEntries, Records, Result, ScheduleFilter,
+        ScheduleStore, SourceFilter, SourceNumbers, SourceStore, SourceWrite, Store, TaskFilter,
+        TaskStore, TokenStore, Written,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -58,6 +61,14 @@ pub trait Layer: Send + Sync {
         writes: Vec<ScheduleWrite>,
     ) -> Result<Vec<Applied>> {
         below.write_schedules(writes).await
+    }
+    /// See [`SourceStore::write_sources`].
+    async fn write_sources(
+        &self,
+        below: &dyn Store,
+        writes: Vec<SourceWrite>,
+    ) -> Result<Vec<Written>> {
+        below.write_sources(writes).await
     }
     /// See [`Store::nudges`].
     fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {
@@ -158,6 +169,69 @@ impl<L: Layer> ScheduleStore for Layered<L> {
     }
     async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
         self.below.prune_slots(before, limit).await
+    }
+}
+
+#[async_trait]
+impl<L: Layer> SourceStore for Layered<L> {
+    async fn add_sources(&self, sources: Vec<Source>) -> Result<Vec<Added>> {
+        self.below.add_sources(sources).await
+    }
+    async fn load_sources(&self, ids: &[SourceId]) -> Result<Vec<Option<Source>>> {
+        self.below.load_sources(ids).await
+    }
+    async fn load_source_at(&self, address: &str) -> Result<Option<Source>> {
+        self.below.load_source_at(address).await
+    }
+    async fn list_sources(&self, filter: &SourceFilter) -> Result<Vec<Source>> {
+        self.below.list_sources(filter).await
+    }
+    async fn load_due_sources(
+        &self,
+        source_type: Option<SourceType>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Source>> {
+        self.below.load_due_sources(source_type, now, limit).await
+    }
+    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
+        self.below.load_stray_sources(overdue, limit).await
+    }
+    async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
+        self.layer.write_sources(&*self.below, writes).await
+    }
+    async fn remove_source(&self, id: SourceId) -> Result<bool> {
+        self.below.remove_source(id).await
+    }
+    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>> {
+        self.below.known_keys(id, keys).await
+    }
+    async fn list_entries(&self, filter: &EntryFilter) -> Result<Vec<Entry>> {
+        self.below.list_entries(filter).await
+    }
+    async fn count_sources(
+        &self,
+        source_type: Option<SourceType>,
+        now: Timestamp,
+    ) -> Result<SourceNumbers> {
+        self.below.count_sources(source_type, now).await
+    }
+    async fn load_fleet(&self) -> Result<Option<Fleet>> {
+        self.below.load_fleet().await
+    }
+    async fn count_checks(&self, checks: u64) -> Result<()> {
+        self.below.count_checks(checks).await
+    }
+    async fn set_price(&self, seen: Option<i64>, price: f64, now: Timestamp) -> Result<bool> {
+        self.below.set_price(seen, price, now).await
+    }
+    async fn prune_entries(
+        &self,
+        retention: EntryRetention,
+        after: SourceId,
+        limit: usize,
+    ) -> Result<PrunedEntries> {
+        self.below.prune_entries(retention, after, limit).await
     }
 }
 

@@ -1,8 +1,9 @@
-//! RS-12: the reference article service, and the simulated GitHub, over real HTTP on loopback.
+//! RS-12: the reference article service, the simulated GitHub and the feeds, over real HTTP on loopback.
 #![cfg(test)]
 
 mod authors;
 mod faults;
+mod feeds;
 mod github;
 mod outbox;
 mod publish;

@@ -22,7 +22,7 @@ use almanack_world::github::{
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::fixture::{firing, task};
+use crate::fixture::{client, firing, task};
 
 struct World {
     running: Running,
@@ -46,7 +46,7 @@ impl World {
             timeout: Duration::from_secs(10),
         };
         Self {
-            github: Arc::new(Github::new(Arc::new(SystemClock), settings).unwrap()),
+            github: Arc::new(Github::new(client(), Arc::new(SystemClock), &settings).unwrap()),
             running,
             _stop: cancel.drop_guard(),
         }

@@ -10,9 +10,11 @@ use almanack_adapters::{
     github::{
         Github, GithubSettings, OwnWorkflow, Repository, TargetWorkflows, Token, WorkflowLauncher,
     },
+    http,
     lock::github::GithubLock,
 };
 use almanack_core::{
+    address::{Guard, parse_net},
     chain::{ChainName, Note, ROUND_DEFAULT, Said, calls_an_hour},
     dispatch,
     target::Launcher,
@@ -111,7 +113,11 @@ fn chain(
             token: Token::new(token),
             timeout: Duration::from_secs(30),
         };
-        Arc::new(Github::new(Arc::clone(&clock), settings).unwrap())
+        let home = parse_net("127.0.0.1").unwrap();
+        let guard = Guard::new(vec![home], "outbound.allow");
+        let http = http::Client::new(&http::Settings::new(guard));
+        let github = Github::new(http.unwrap(), Arc::clone(&clock), &settings);
+        Arc::new(github.unwrap())
     };
     let (own, pat) = (client("s-chain"), client("s-pat"));
     let repository = Repository::parse("octo/clock").unwrap();

@@ -20,7 +20,7 @@ const PUT: [&str; 8] = [
     "--at",
     "now",
     "--callback-url",
-    "http://127.0.0.1:9/",
+    "http://127.0.0.1:1025/",
 ];
 const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 
@@ -108,7 +108,13 @@ async fn a_full_disk_refuses_changes_loses_nothing_and_work_goes_on_when_there_i
 fn start_deaf_to_file_size(home: &Home) -> Process {
     let address = free_address();
     let listen = address.to_string();
-    let plain = home.command(&["serve", "--set", "node.lease=3s", "--listen", &listen]);
+    let set = [
+        "--set",
+        "node.lease=3s",
+        "--set",
+        "outbound.allow=127.0.0.1",
+    ];
+    let plain = home.command(&[&["serve", "--listen", &listen][..], &set].concat());
     let mut command = Command::new("sh");
     command
         .args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"])

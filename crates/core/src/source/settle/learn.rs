@@ -8,7 +8,7 @@ use crate::{
         Attention, Source,
         check::Document,
         entry::Found,
-        policy::{History, Next, Policy, next_check},
+        policy::{History, Next, Policy, cadence::Cadence, next_check},
     },
     time::to_micros,
 };
@@ -72,10 +72,7 @@ fn read(learned: &[u8]) -> Option<History> {
 
 /// A source's own policy, or the node's. A cadence set by hand is a fixed interval: who sets one wants it kept.
 fn policy_of(source: &Source, terms: &Terms) -> Result<Policy, String> {
-    let by_hand = source
-        .definition
-        .cadence
-        .and_then(|cadence| cadence.interval());
+    let by_hand = source.definition.cadence.and_then(Cadence::interval);
     match (&source.definition.policy, by_hand) {
         (_, Some(interval)) => Ok(Policy::Fixed(interval)),
         (Some(text), None) => text

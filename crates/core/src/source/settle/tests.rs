@@ -374,11 +374,11 @@ fn any_look() -> impl Strategy<Value = Look> {
     prop_oneof![
         Just(unchanged(None)),
         Just(unchanged(Some("https://example.org/"))),
-        proptest::collection::vec((0_u32..50, proptest::option::of(0_i64..40_000)), 0..8).prop_map(
+        proptest::collection::vec((0_u32..50, proptest::option::of(0_i32..40_000)), 0..8).prop_map(
             |shown| {
                 let entries = shown.into_iter().map(|(id, hours)| Found {
                     id: Some(id.to_string()),
-                    published_at: hours.map(|hours| start() - HOUR.saturating_mul(hours as i32)),
+                    published_at: hours.map(|hours| start() - HOUR * hours),
                     ..Found::default()
                 });
                 document(entries.collect())

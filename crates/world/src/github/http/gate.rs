@@ -23,10 +23,10 @@ use crate::{
         fault::{Effect, Sight},
         journal::Seen,
         limit::{Resource, Standing},
-        line::Cut,
         refusal::Refusal,
         service::{Inside, Service},
     },
+    line::Cut,
 };
 
 /// A request as the gate sees it.

@@ -26,11 +26,11 @@ use tokio::{
 
 /// Cuts the connection that a request came on.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Cut(Arc<AtomicBool>);
+pub(crate) struct Cut(Arc<AtomicBool>);
 
 impl Cut {
     /// From now on nothing more is written.
-    pub(super) fn now(&self) {
+    pub(crate) fn now(&self) {
         self.0.store(true, Ordering::Release);
     }
 
@@ -51,7 +51,7 @@ impl Connected<IncomingStream<'_, Lines>> for Cut {
 
 /// Accepts connections that can be cut.
 #[derive(Debug)]
-pub(super) struct Lines(pub(super) TcpListener);
+pub(crate) struct Lines(pub(crate) TcpListener);
 
 impl Listener for Lines {
     type Io = Line;
@@ -70,9 +70,21 @@ impl Listener for Lines {
 
 /// A connection that can be cut.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     stream: TcpStream,
     cut: Cut,
+}
+
+impl Line {
+    /// What cuts it.
+    pub(crate) fn cut(&self) -> Cut {
+        self.cut.clone()
+    }
+
+    /// The address that the caller dialled.
+    pub(crate) fn dialled(&self) -> io::Result<SocketAddr> {
+        self.stream.local_addr()
+    }
 }
 
 impl AsyncRead for Line {

@@ -1,0 +1,101 @@
+//! Reading what a source shows: feeds, pages, JSON and sitemaps.
+//!
+//! ```text
+//! bytes ─ charset ─► text ─┬─ feed:    xml (mend, walk) ─ syndication │ json_feed ─┐
+//!                          ├─ page:    selectors ──────────────────────────────────┤
+//!                          ├─ json:    paths ──────────────────────────────────────┼─► drafts ─► document
+//!                          └─ sitemap: pages ──────────────────────────────────────┘
+//! ```
+//!
+//! [`read`] is pure and its work is bounded by the length of what it is given: nothing is expanded, nothing
+//! recurses, nothing deeper than 512 is built. INVARIANT: whatever a document holds, what comes out keeps to the limits of
+//! `core::source::entry`, holds no control characters and no markup that can run (SS-12, SS-13). Times are the
+//! publisher's or absent, never ours: the time of a look must not pass for a rhythm of publication.
+
+mod advertised;
+mod answer;
+mod apart;
+pub(crate) mod charset;
+pub mod checker;
+pub mod date;
+mod discover;
+mod draft;
+pub mod freshness;
+mod html;
+mod json;
+mod json_feed;
+mod markup;
+mod page;
+pub mod rules;
+mod sitemap;
+mod stranger;
+mod syndication;
+pub(crate) mod text;
+pub(crate) mod xml;
+
+use almanack_core::source::{
+    check::{Document, Failure, FailureClass},
+    reading::Reading,
+};
+use jiff::Timestamp;
+use url::Url;
+
+use rules::RulesError;
+
+/// Reads an answer. `base` is the address it came from, after redirects.
+pub fn read(
+    reading: &Reading,
+    bytes: &[u8],
+    content_type: Option<&str>,
+    base: &Url,
+    now: Timestamp,
+) -> Result<Document, Failure> {
+    let text = || charset::decode(bytes, content_type);
+    match reading {
+        Reading::Feed => read_feed(bytes, &text(), base, now),
+        Reading::Html(rules) => {
+            page::Selectors::parse(rules)
+                .map_err(unusable)?
+                .read(&text(), base, now)
+        }
+        Reading::Json(rules) => {
+            json::Paths::parse(rules)
+                .map_err(unusable)?
+                .read(&text(), base, now)
+        }
+        Reading::Sitemap(rules) => sitemap::read(rules, bytes, content_type, base, now),
+    }
+}
+
+/// Whether rules can be read at all; asked before a source is stored.
+pub fn validate(reading: &Reading) -> Result<(), RulesError> {
+    match reading {
+        Reading::Feed => Ok(()),
+        Reading::Html(rules) => page::Selectors::parse(rules).map(drop),
+        Reading::Json(rules) => json::Paths::parse(rules).map(drop),
+        Reading::Sitemap(rules) => sitemap::validate(rules),
+    }
+}
+
+fn read_feed(bytes: &[u8], text: &str, base: &Url, now: Timestamp) -> Result<Document, Failure> {
+    let start = text.trim_start_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
+    if start.starts_with('{') {
+        let document = json::parse(start)?;
+        if json_feed::is_feed(&document) {
+            return Ok(json_feed::read(&document, base, now));
+        }
+    } else if start.starts_with('<') {
+        let mended = xml::mend(text);
+        if let Some(root) = xml::root(&mended).filter(syndication::is_feed) {
+            return syndication::read(&mended, &root, base, now);
+        }
+    }
+    Err(stranger::describe(bytes, text, "a feed", base))
+}
+
+fn unusable(error: RulesError) -> Failure {
+    Failure::new(FailureClass::Rules, error.to_string())
+}
+
+#[cfg(test)]
+mod tests;

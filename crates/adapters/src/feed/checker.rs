@@ -1,0 +1,188 @@
+//! The checker: one polite look at one source.
+//!
+//! ```text
+//! Ask ─ lane of the host ─┬─ busy ─► Wait
+//!                         └─ free ─► conditional GET ─┬─ 304 ────────► Unchanged
+//!                                                     ├─ 2xx ─ read ─► Document │ Failed
+//!                                                     └─ else ───────► Failed, and the lane is held
+//! ```
+//!
+//! A look waits for nobody: a busy host costs no connection and no thread. What a server gave to recognise its answer by is sent back byte for
+//! byte. A host that asks to be left alone is left alone by all of its sources.
+
+use almanack_core::source::{
+    check::{
+        Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+    },
+    reading::Reading,
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
+};
+use url::Url;
+
+use super::{answer, apart::Apart, discover, freshness};
+use crate::http::{
+    Client, Head, Limits, Request, Response,
+    lanes::{Enter, Lanes},
+};
+
+/// How many redirects are followed.
+pub(crate) const REDIRECTS_MAX: usize = 5;
+/// How long a host is left alone that answers 429 without saying for how long.
+const HOLD_LIMITED: SignedDuration = SignedDuration::from_hours(1);
+/// The same for 503: most are over soon.
+const HOLD_UNAVAILABLE: SignedDuration = SignedDuration::from_mins(5);
+/// Longest validator that is kept, in bytes. A longer one would cost more than it saves.
+const VALIDATOR_BYTES_MAX: usize = 1000;
+
+/// Looks at sources over HTTP.
+#[derive(Debug, Clone)]
+pub struct FeedChecker {
+    client: Client,
+    lanes: Lanes,
+    limits: Limits,
+    apart: Apart,
+}
+
+impl FeedChecker {
+    /// A checker with the usual limits of time and size.
+    pub fn new(client: Client, lanes: Lanes) -> Self {
+        Self::with_limits(client, lanes, Limits::default())
+    }
+
+    /// A checker with limits of its own.
+    pub fn with_limits(client: Client, lanes: Lanes, limits: Limits) -> Self {
+        let apart = Apart::new();
+        Self {
+            client,
+            lanes,
+            limits,
+            apart,
+        }
+    }
+
+    async fn ask(&self, ask: &Ask, now: Timestamp) -> Result<Look, Failure> {
+        let request = request(ask).limits(self.limits);
+        let sent = self.client.send(request).await;
+        let response = sent.map_err(|error| answer::no_answer(&error))?;
+        if let Some(failure) = answer::refusal(&response.head, now) {
+            self.hold(&response.head, &failure, now);
+            return Err(failure);
+        }
+        if response.head.status == 304 {
+            return unchanged(&response.head, &ask.validators, now);
+        }
+        let document = self.read(&ask.reading, response, now).await?;
+        Ok(Look::Document(Box::new(document)))
+    }
+
+    async fn read(
+        &self,
+        reading: &Reading,
+        response: Response,
+        now: Timestamp,
+    ) -> Result<Document, Failure> {
+        let Response { head, body } = response;
+        let content_type = head.header(&CONTENT_TYPE).map(str::to_owned);
+        let (reading, base) = (reading.clone(), head.address.clone());
+        let read = self
+            .apart
+            .run(move || super::read(&reading, &body, content_type.as_deref(), &base, now));
+        let mut document = read.await?;
+        document.validators = validators(&head);
+        document.hints.fresh_for = freshness::hints(&head.headers, now).fresh_for;
+        document.moved_to = moved_to(&head);
+        Ok(document)
+    }
+
+    /// Leaves the host that answered alone, if it asks for that.
+    fn hold(&self, head: &Head, failure: &Failure, now: Timestamp) {
+        let wait = match (head.status, failure.retry_after) {
+            (429 | 503, Some(wait)) => wait,
+            (429, None) => HOLD_LIMITED,
+            (503, None) => HOLD_UNAVAILABLE,
+            _ => return,
+        };
+        let until = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+        if let Some(host) = head.address.host_str() {
+            self.lanes.hold(host, until, now);
+        }
+    }
+}
+
+#[async_trait]
+impl Checker for FeedChecker {
+    async fn look(&self, ask: &Ask, now: Timestamp) -> Look {
+        let address = Url::parse(&ask.address).ok();
+        let Some(host) = address.as_ref().and_then(Url::host_str) else {
+            let detail = "the address is not one of the web";
+            return Look::Failed(Failure::new(FailureClass::Refused, detail));
+        };
+        match self.lanes.enter(host, now) {
+            Enter::At(at) => Look::Wait(at),
+            Enter::Now(_permit) => self.ask(ask, now).await.unwrap_or_else(Look::Failed),
+        }
+    }
+
+    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
+        discover::discover(&self.client, &self.apart, address, now).await
+    }
+
+    fn problem(&self, address: &str, reading: &Reading) -> Option<String> {
+        let refused = self.client.refusal(address).map(|why| why.to_string());
+        let unusable = || super::validate(reading).err().map(|why| why.to_string());
+        refused.or_else(unusable)
+    }
+}
+
+fn request(ask: &Ask) -> Request {
+    let accept = match &ask.reading {
+        Reading::Feed => {
+            "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.5"
+        }
+        Reading::Html(_) => "text/html, application/xhtml+xml, */*;q=0.5",
+        Reading::Json(_) => "application/json, */*;q=0.5",
+        Reading::Sitemap(_) => "application/xml, text/xml, */*;q=0.5",
+    };
+    let mut request = Request::get(ask.address.clone())
+        .header(ACCEPT, accept)
+        .following(REDIRECTS_MAX);
+    if let Some(etag) = &ask.validators.etag {
+        request = request.header(IF_NONE_MATCH, etag);
+    }
+    if let Some(last_modified) = &ask.validators.last_modified {
+        request = request.header(IF_MODIFIED_SINCE, last_modified);
+    }
+    request
+}
+
+/// "Nothing has changed" is an answer only to somebody who said since when.
+fn unchanged(head: &Head, sent: &Validators, now: Timestamp) -> Result<Look, Failure> {
+    if *sent == Validators::default() {
+        let detail =
+            "the site says that nothing has changed, though we did not say since when (HTTP 304)";
+        return Err(Failure::new(FailureClass::Malformed, detail));
+    }
+    Ok(Look::Unchanged(Unchanged {
+        hints: freshness::hints(&head.headers, now),
+        moved_to: moved_to(head),
+    }))
+}
+
+fn validators(head: &Head) -> Validators {
+    let kept = |name: &HeaderName| {
+        let value = head.header(name).filter(|value| !value.is_empty())?;
+        (value.len() <= VALIDATOR_BYTES_MAX).then(|| value.to_owned())
+    };
+    Validators {
+        etag: kept(&ETAG),
+        last_modified: kept(&LAST_MODIFIED),
+    }
+}
+
+fn moved_to(head: &Head) -> Option<String> {
+    head.moved_to.clone().map(String::from)
+}

@@ -1,0 +1,146 @@
+//! From a site's address to its feeds.
+//!
+//! The address may be a feed already; else the page names its feeds; else they may be where programs put them. A person waits
+//! for the answer and the site did not ask for our visit, so all of it takes a handful of requests.
+
+use std::sync::Arc;
+
+use almanack_core::source::{
+    check::{Candidate, Failure, FailureClass},
+    reading::Reading,
+};
+use jiff::Timestamp;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use url::Url;
+
+use super::{
+    advertised::{self, Format},
+    answer,
+    apart::Apart,
+    charset,
+    checker::REDIRECTS_MAX,
+    page,
+};
+use crate::http::{Allowance, Client, Request, Response};
+
+/// Where programs put feeds, seen from the page and from the site.
+const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
+/// Most requests for one discovery, redirects included.
+const REQUESTS_MAX: u32 = 12;
+
+/// What is at an address.
+enum Shown {
+    Feed(Candidate),
+    Page(Vec<Candidate>),
+}
+
+/// The feeds of a site, best first; never empty.
+pub(crate) async fn discover(
+    client: &Client,
+    apart: &Apart,
+    site: &str,
+    now: Timestamp,
+) -> Result<Vec<Candidate>, Failure> {
+    let site = absolute(site);
+    let visit = Visit {
+        client,
+        allowance: Allowance::new(REQUESTS_MAX),
+        apart,
+        now,
+    };
+    let (here, shown) = visit.look(&site).await?;
+    match shown {
+        Shown::Feed(feed) => return Ok(vec![feed]),
+        Shown::Page(feeds) if !feeds.is_empty() => return Ok(feeds),
+        Shown::Page(_) => {}
+    }
+    for place in usual_places(&here) {
+        if let Ok((_, Shown::Feed(feed))) = visit.look(place.as_str()).await {
+            return Ok(vec![feed]);
+        }
+    }
+    let detail = format!(
+        "no feed was found: the page names none, and none is at the usual places ({})",
+        USUAL_PLACES.join(", ")
+    );
+    Err(Failure::new(FailureClass::NotAFeed, detail))
+}
+
+/// People write `example.com`.
+fn absolute(site: &str) -> String {
+    let site = site.trim();
+    if site.contains("://") {
+        site.to_owned()
+    } else {
+        format!("https://{site}")
+    }
+}
+
+/// Beside the page, then at the top of the site.
+fn usual_places(here: &Url) -> Vec<Url> {
+    let mut places: Vec<Url> = Vec::new();
+    for name in USUAL_PLACES {
+        for place in [name.to_owned(), format!("/{name}")] {
+            if let Ok(place) = here.join(&place)
+                && !places.contains(&place)
+                && place != *here
+            {
+                places.push(place);
+            }
+        }
+    }
+    places
+}
+
+struct Visit<'a> {
+    client: &'a Client,
+    allowance: Arc<Allowance>,
+    apart: &'a Apart,
+    now: Timestamp,
+}
+
+impl Visit<'_> {
+    async fn look(&self, address: &str) -> Result<(Url, Shown), Failure> {
+        let request = Request::get(address)
+            .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
+            .following(REDIRECTS_MAX)
+            .paid_by(Arc::clone(&self.allowance));
+        let sent = self.client.send(request).await;
+        let response = sent.map_err(|error| answer::no_answer(&error))?;
+        if let Some(failure) = answer::refusal(&response.head, self.now) {
+            return Err(failure);
+        }
+        let here = response.head.address.clone();
+        let now = self.now;
+        let shown = self.apart.run(move || Ok(shown(&response, now))).await?;
+        Ok((here, shown))
+    }
+}
+
+fn shown(response: &Response, now: Timestamp) -> Shown {
+    let Response { head, body } = response;
+    let content_type = head.header(&CONTENT_TYPE);
+    let read = super::read(&Reading::Feed, body, content_type, &head.address, now);
+    let text = charset::decode(body, content_type);
+    match read {
+        Ok(document) => Shown::Feed(Candidate {
+            address: head.address.to_string(),
+            title: document.title,
+            format: Some(format_of(&text).as_str().to_owned()),
+        }),
+        Err(_) => Shown::Page(page::parse(&text).map_or_else(
+            |_| Vec::new(),
+            |page| advertised::feeds_of(&page, &head.address),
+        )),
+    }
+}
+
+/// The format of what was read as a feed.
+fn format_of(text: &str) -> Format {
+    let mended = super::xml::mend(text);
+    match super::xml::root(&mended).map(|root| root.name).as_deref() {
+        Some("feed") => Format::Atom,
+        Some(_) => Format::Rss,
+        None => Format::Json,
+    }
+}

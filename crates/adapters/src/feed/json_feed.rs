@@ -1,0 +1,58 @@
+//! JSON Feed. It is short enough to be read field by field, so that a number where a text should be, or a
+//! title that is missing, does not cost the whole feed.
+
+use almanack_core::source::check::Document;
+use jiff::Timestamp;
+use serde_json::Value;
+use url::Url;
+
+use super::{
+    date,
+    draft::{self, Draft},
+    json,
+    markup::Markup,
+};
+
+/// Whether a document is a JSON Feed.
+pub(crate) fn is_feed(document: &Value) -> bool {
+    let version = document.get("version").and_then(Value::as_str);
+    version.is_some_and(|version| version.contains("jsonfeed.org/version/"))
+        && document.get("items").is_some_and(Value::is_array)
+}
+
+/// Reads one.
+pub(crate) fn read(document: &Value, base: &Url, now: Timestamp) -> Document {
+    let items = document.get("items").and_then(Value::as_array);
+    let authors = author(document);
+    let drafts = items.into_iter().flatten().map(|item| {
+        let mut draft = draft(item);
+        draft.author = draft.author.or_else(|| authors.clone());
+        draft
+    });
+    draft::document(text(document, "title"), drafts.collect(), base, now)
+}
+
+fn draft(item: &Value) -> Draft {
+    let html = text(item, "content_html").map(Markup::Html);
+    let date = text(item, "date_published").or_else(|| text(item, "date_modified"));
+    Draft {
+        id: text(item, "id"),
+        link: text(item, "url").or_else(|| text(item, "external_url")),
+        title: text(item, "title").unwrap_or_default(),
+        published_at: date.and_then(|date| date::parse(&date)),
+        author: author(item),
+        summary: text(item, "summary").map(Markup::Text),
+        content: html.or_else(|| text(item, "content_text").map(Markup::Text)),
+        base: None,
+    }
+}
+
+/// Version 1.1 lists authors, version 1 has one.
+fn author(value: &Value) -> Option<String> {
+    let author = value.get("authors").and_then(|authors| authors.get(0));
+    text(author.or_else(|| value.get("author"))?, "name")
+}
+
+fn text(value: &Value, field: &str) -> Option<String> {
+    json::text(value.get(field)?)
+}

@@ -1,0 +1,180 @@
+//! A page by CSS selectors.
+
+use almanack_core::source::{
+    check::{Document, Failure, FailureClass},
+    reading::HtmlRules,
+};
+use jiff::Timestamp;
+use scraper::{ElementRef, Html, Selector};
+use url::Url;
+
+use super::{
+    advertised, date,
+    draft::{self, Draft},
+    html,
+    markup::Markup,
+    rules::{RULE_BYTES_MAX, RulesError},
+};
+
+/// Most items that are looked at: a selector that matches everything is looked for inside of everything.
+const ITEMS_MAX: usize = 2000;
+
+/// The rules, ready for use.
+pub(crate) struct Selectors<'a> {
+    rules: &'a HtmlRules,
+    item: Selector,
+    title: Selector,
+    link: Option<Selector>,
+    date: Option<Selector>,
+    summary: Option<Selector>,
+}
+
+impl<'a> Selectors<'a> {
+    pub(crate) fn parse(rules: &'a HtmlRules) -> Result<Self, RulesError> {
+        let optional = |name, selector: &Option<String>| {
+            let selector = selector.as_deref();
+            selector
+                .map(|selector| parse_selector(name, selector))
+                .transpose()
+        };
+        Ok(Self {
+            rules,
+            item: parse_selector("item", &rules.item)?,
+            title: parse_selector("title", &rules.title)?,
+            link: optional("link", &rules.link)?,
+            date: optional("date", &rules.date)?,
+            summary: optional("summary", &rules.summary)?,
+        })
+    }
+
+    /// Reads a page.
+    pub(crate) fn read(&self, text: &str, base: &Url, now: Timestamp) -> Result<Document, Failure> {
+        let page = parse(text)?;
+        let base = advertised::base_of(&page, base);
+        let items: Vec<ElementRef<'_>> = page.select(&self.item).take(ITEMS_MAX).collect();
+        let drafts: Vec<Draft> = items.iter().map(|item| self.draft(*item)).collect();
+        let title = advertised::title_of(&page);
+        self.check(&drafts, title.as_deref())?;
+        Ok(draft::document(title, drafts, &base, now))
+    }
+
+    fn draft(&self, item: ElementRef<'_>) -> Draft {
+        let found = |selector: &Option<Selector>| first(item, selector.as_ref()?);
+        let link = match &self.link {
+            Some(selector) => first(item, selector),
+            None => Some(item),
+        };
+        Draft {
+            title: first(item, &self.title).map(words).unwrap_or_default(),
+            link: link.and_then(|element| attribute_within(element, "href")),
+            published_at: found(&self.date).and_then(time),
+            summary: found(&self.summary).map(|element| Markup::Html(element.inner_html())),
+            ..Draft::default()
+        }
+    }
+
+    /// An entry is known by its link or title. A rule for one that finds nothing anywhere is a mistake, or the page has changed.
+    fn check(&self, drafts: &[Draft], title: Option<&str>) -> Result<(), Failure> {
+        let rules = self.rules;
+        if drafts.is_empty() {
+            let page = match title {
+                Some(title) => format!("the page “{title}”"),
+                None => "the page".to_owned(),
+            };
+            let detail = format!(
+                "the selector `{}` for `item` matches nothing on {page}",
+                rules.item
+            );
+            return Err(Failure::new(FailureClass::Rules, detail));
+        }
+        let known_by = [
+            (
+                "title",
+                Some(&rules.title),
+                drafts.iter().any(|draft| !draft.title.is_empty()),
+            ),
+            (
+                "link",
+                rules.link.as_ref(),
+                drafts.iter().any(|draft| draft.link.is_some()),
+            ),
+        ];
+        for (name, selector, is_found) in known_by {
+            if let (Some(selector), false) = (selector, is_found) {
+                let detail = format!(
+                    "the selector `{}` for `item` matches {}, but `{selector}` for `{name}` finds nothing in any of them",
+                    rules.item,
+                    drafts.len(),
+                );
+                return Err(Failure::new(FailureClass::Rules, detail));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse_selector(name: &'static str, selector: &str) -> Result<Selector, RulesError> {
+    if selector.len() > RULE_BYTES_MAX {
+        return Err(RulesError::TooLong { name });
+    }
+    Selector::parse(selector).map_err(|error| RulesError::Selector {
+        name,
+        selector: selector.to_owned(),
+        reason: told(&error.to_string()),
+    })
+}
+
+/// What the parser's words mean to whoever wrote the selector; most of them are for its own authors.
+fn told(error: &str) -> String {
+    const MEANINGS: [(&str, &str); 5] = [
+        ("EmptySelector", "it is empty"),
+        ("ClassNeedsIdent", "a name must follow the dot"),
+        (
+            "DanglingCombinator",
+            "something is missing behind its last sign",
+        ),
+        (
+            "UnsupportedPseudoClassOrElement",
+            "this pseudo-class is not known here",
+        ),
+        ("EOL", "it ends too early"),
+    ];
+    let mut meanings = MEANINGS.iter();
+    let meaning = meanings.find(|(word, _)| error.contains(word));
+    meaning
+        .map_or("it breaks the rules of CSS", |(_, meaning)| meaning)
+        .to_owned()
+}
+
+/// Reads a page within reason.
+pub(crate) fn parse(text: &str) -> Result<Html, Failure> {
+    html::parse(text)
+        .map_err(|excess| Failure::new(FailureClass::Malformed, format!("the page {excess}")))
+}
+
+/// What a selector finds first, the item itself among it: an item may be its own link.
+fn first<'a>(item: ElementRef<'a>, selector: &Selector) -> Option<ElementRef<'a>> {
+    let itself = selector.matches(&item).then_some(item);
+    itself.or_else(|| item.select(selector).next())
+}
+
+fn words(element: ElementRef<'_>) -> String {
+    let words: Vec<&str> = element.text().collect();
+    super::text::one_line(&words.join(" "))
+}
+
+/// An attribute at or inside an element.
+fn attribute_within(element: ElementRef<'_>, name: &str) -> Option<String> {
+    let mut elements = element.descendants().filter_map(ElementRef::wrap);
+    let value = elements.find_map(|element| element.value().attr(name))?;
+    Some(value.to_owned())
+}
+
+fn time(element: ElementRef<'_>) -> Option<Timestamp> {
+    let machine = attribute_within(element, "datetime");
+    let machine = machine.and_then(|datetime| date::parse(&datetime));
+    machine.or_else(|| date::parse(&words(element)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! What an answer is when it is not what it should be, in a sentence that says what to do.
+//!
+//! "Not a feed" helps nobody. Most often it is the site's own page, whose feed is one line above; or a login, or a
+//! file. Only titles and addresses are told: what else is in an answer is nobody's business.
+
+use almanack_core::source::check::{Failure, FailureClass};
+use url::Url;
+
+use super::{advertised, page, xml};
+
+/// How much of a page is looked at.
+const PAGE_BYTES_MAX: usize = 512 * 1024;
+
+/// Beginnings of files that are no text.
+const FILES: [(&[u8], &str); 9] = [
+    (b"\x89PNG", "a picture (PNG)"),
+    (b"\xff\xd8\xff", "a picture (JPEG)"),
+    (b"GIF8", "a picture (GIF)"),
+    (b"RIFF", "a picture or a recording (RIFF)"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x1f\x8b", "a packed file (gzip)"),
+    (b"ID3", "a recording (MP3)"),
+    (b"\x7fELF", "a program"),
+];
+
+/// A failure for an answer that should have been `expected`.
+pub(crate) fn describe(bytes: &[u8], text: &str, expected: &str, base: &Url) -> Failure {
+    let what = what_it_is(bytes, text, base);
+    let detail = format!("this is not {expected}: {what}");
+    Failure::new(FailureClass::NotAFeed, detail)
+}
+
+fn what_it_is(bytes: &[u8], text: &str, base: &Url) -> String {
+    let trimmed = text.trim_start();
+    if bytes.is_empty() {
+        return "the answer is empty".to_owned();
+    }
+    if trimmed.is_empty() {
+        return "the answer is blank".to_owned();
+    }
+    if let Some((_, kind)) = FILES.iter().find(|(start, _)| bytes.starts_with(start)) {
+        return format!("it is {kind}");
+    }
+    if bytes.iter().take(512).any(|byte| *byte == 0) {
+        return "it is a file, not text".to_owned();
+    }
+    match trimmed.as_bytes().first() {
+        Some(b'{' | b'[') => "it is JSON, which a custom source can read by paths".to_owned(),
+        Some(b'<') => markup(trimmed, base),
+        _ if is_page(trimmed) => web_page(trimmed, base),
+        _ => "it is plain text".to_owned(),
+    }
+}
+
+fn markup(text: &str, base: &Url) -> String {
+    let root = xml::root(&xml::mend(text)).map(|root| root.name);
+    match root.as_deref() {
+        _ if is_page(text) => web_page(text, base),
+        Some("urlset" | "sitemapindex") => {
+            "it is a sitemap, which a custom source can read as one".to_owned()
+        }
+        Some("opml") => "it is an OPML list of feeds, which can be imported".to_owned(),
+        Some("Error" | "error") => "it is an error message in XML".to_owned(),
+        Some("svg") => "it is a picture (SVG)".to_owned(),
+        Some("rss" | "RDF" | "feed") => "it is a feed".to_owned(),
+        Some(name) if name.len() <= 50 => format!("it is XML, but its root is <{name}>"),
+        _ => web_page(text, base),
+    }
+}
+
+fn is_page(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(2000)];
+    let head = head.to_ascii_lowercase();
+    ["<!doctype html", "<html", "<head", "<body"]
+        .iter()
+        .any(|tag| head.contains(tag))
+}
+
+fn web_page(text: &str, base: &Url) -> String {
+    let Ok(page) = page::parse(&text[..text.floor_char_boundary(PAGE_BYTES_MAX)]) else {
+        return "it is a web page".to_owned();
+    };
+    let title = advertised::title_of(&page);
+    let title = title.map_or_else(
+        || " without a title".to_owned(),
+        |title| format!(" titled “{title}”"),
+    );
+    let feeds = advertised::feeds_of(&page, base);
+    match feeds.first() {
+        Some(feed) => format!(
+            "it is a web page{title}; its feed may be at {}",
+            feed.address
+        ),
+        None if advertised::asks_for_password(&page) => {
+            format!("it is a login page{title}; without logging in there is nothing to read")
+        }
+        None => format!("it is a web page{title}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! RSS and Atom, read by feed-rs.
+//!
+//! What feed-rs leaves out is done around it: [`super::xml`] mends and walks the text first, dates are read by [`super::date`], ids that it would
+//! invent are left away (an invented id would be new at every look), and formats from before 2005 are put under the names it knows.
+
+use std::time::SystemTime;
+
+use almanack_core::source::{
+    check::{Document, Failure, FailureClass},
+    entry::TITLE_BYTES_MAX,
+};
+use feed_rs::{
+    model::{Content, Entry, Feed, FeedType, Link, Text},
+    parser::{Builder, ParseFeedError},
+};
+use jiff::Timestamp;
+use url::Url;
+
+use super::{
+    date,
+    draft::{self, Draft},
+    markup::Markup,
+    text,
+    xml::{self, Tag},
+};
+
+/// Old and private names of namespaces, and the ones feed-rs knows.
+const NAMESPACES: [(&str, &str); 6] = [
+    ("http://my.netscape.com/rdf/simple/0.9/", RSS),
+    ("http://channel.netscape.com/rdf/simple/0.9/", RSS),
+    ("http://backend.userland.com/rss2", RSS),
+    ("http://blogs.law.harvard.edu/tech/rss", RSS),
+    ("http://purl.org/atom/ns#", ATOM),
+    ("https://www.w3.org/2005/Atom", ATOM),
+];
+const RSS: &str = "http://purl.org/rss/1.0/";
+const ATOM: &str = "http://www.w3.org/2005/Atom";
+/// What feed-rs takes for a version of RSS.
+const VERSIONS: [&str; 4] = ["2.0", "", "0.91", "0.92"];
+
+/// Whether a document with this root is a feed.
+pub(crate) fn is_feed(root: &Tag) -> bool {
+    matches!(root.name.as_str(), "rss" | "RDF" | "feed")
+}
+
+/// Reads a mended document.
+pub(crate) fn read(
+    mended: &str,
+    root: &Tag,
+    base: &Url,
+    now: Timestamp,
+) -> Result<Document, Failure> {
+    let outline = xml::outline(mended)?;
+    let renamed = rename_root(mended, root);
+    let feed = parse(renamed.as_deref().unwrap_or(mended), base)?;
+    if feed.entries.is_empty() && outline.entries > 0 && feed.feed_type != FeedType::RSS1 {
+        let detail = format!(
+            "the feed shows entries ({}), but in a namespace that is not a feed's",
+            outline.entries
+        );
+        return Err(Failure::new(FailureClass::Malformed, detail));
+    }
+    let title = feed.title.as_ref();
+    let title = title.map(|title| plain(title, &feed.feed_type));
+    let drafts = feed.entries.iter();
+    let drafts = drafts.map(|entry| draft(entry, &feed.feed_type, base));
+    let mut document = draft::document(title, drafts.collect(), base, now);
+    document.hints = outline.hints;
+    Ok(document)
+}
+
+fn parse(text: &str, base: &Url) -> Result<Feed, Failure> {
+    let parser = Builder::new()
+        .base_uri(Some(base.as_str()))
+        .sanitize_content(false)
+        .id_generator(|_, _, _| String::new())
+        .timestamp_parser(|text| date::parse(text).map(|at| SystemTime::from(at).into()))
+        .build();
+    parser.parse(text.as_bytes()).map_err(|error| match error {
+        ParseFeedError::XmlReader(error) => xml::malformed(&error, None),
+        error => {
+            let error = text::short_line(&error.to_string(), 200);
+            Failure::new(
+                FailureClass::Malformed,
+                format!("the feed contradicts itself: {error}"),
+            )
+        }
+    })
+}
+
+/// The document with a root that feed-rs knows, if it does not know this one.
+fn rename_root(mended: &str, root: &Tag) -> Option<String> {
+    let version = root.attribute("version").unwrap_or("none");
+    let odd_version = root.name == "rss" && !VERSIONS.contains(&version);
+    let odd_namespace = root
+        .attributes
+        .iter()
+        .any(|(_, value)| known_namespace(value).is_some());
+    if !odd_version && !odd_namespace {
+        return None;
+    }
+    let mut tag = format!("<{}", root.full_name);
+    for (name, value) in &root.attributes {
+        if name != "version" {
+            let value = known_namespace(value).unwrap_or(value);
+            tag.push_str(&format!(" {name}=\"{}\"", value.replace('"', "&quot;")));
+        }
+    }
+    if root.name == "rss" {
+        tag.push_str(" version=\"2.0\"");
+    }
+    let rest = mended.get(root.end..)?;
+    let is_empty = mended.get(..root.end)?.ends_with("/>");
+    Some(format!("{tag}{}{rest}", if is_empty { "/>" } else { ">" }))
+}
+
+fn known_namespace(name: &str) -> Option<&'static str> {
+    let mut names = NAMESPACES.iter();
+    names.find_map(|(old, known)| (*old == name).then_some(*known))
+}
+
+fn draft(entry: &Entry, format: &FeedType, base: &Url) -> Draft {
+    let published_at = entry.published.or(entry.updated);
+    Draft {
+        id: Some(entry.id.clone()),
+        link: address(&entry.links),
+        title: entry
+            .title
+            .as_ref()
+            .map(|title| plain(title, format))
+            .unwrap_or_default(),
+        published_at: published_at.and_then(|at| Timestamp::try_from(SystemTime::from(at)).ok()),
+        author: entry.authors.first().and_then(|author| {
+            let name = author.name.clone().filter(|name| !name.trim().is_empty());
+            name.or_else(|| author.email.clone())
+        }),
+        summary: entry.summary.as_ref().map(|summary| {
+            let is_text = *format == FeedType::Atom && summary.content_type.subty() == "plain";
+            markup(&summary.content, is_text)
+        }),
+        content: entry.content.as_ref().and_then(content),
+        base: entry
+            .base
+            .as_deref()
+            .and_then(|entry| base.join(entry).ok()),
+    }
+}
+
+/// Content that can be shown as text: what else Atom carries (pictures, other XML) is not.
+fn content(content: &Content) -> Option<Markup> {
+    let kind = &content.content_type;
+    let is_text = kind.subty() == "plain";
+    let is_shown = is_text || matches!(kind.subty().as_str(), "html" | "xhtml");
+    let body = content.body.as_deref().filter(|_| is_shown)?;
+    Some(markup(body, is_text))
+}
+
+fn markup(content: &str, is_text: bool) -> Markup {
+    if is_text {
+        Markup::Text(content.to_owned())
+    } else {
+        Markup::Html(content.to_owned())
+    }
+}
+
+/// Where an entry can be read: not its own feed, its comments, a file it comes with, or where it is edited.
+fn address(links: &[Link]) -> Option<String> {
+    let pages = links.iter().filter(|link| {
+        let rel = link.rel.as_deref();
+        link.target.is_none() && matches!(rel, None | Some("alternate"))
+    });
+    let is_page = |link: &&Link| {
+        link.media_type
+            .as_deref()
+            .is_none_or(|kind| kind.contains("html"))
+    };
+    let mut by_kind = pages.clone().filter(is_page).chain(pages);
+    by_kind.next().map(|link| link.href.clone())
+}
+
+/// A title as plain text. Atom says what it is; RSS does not, and most publishers escape markup in it.
+fn plain(title: &Text, format: &FeedType) -> String {
+    if *format == FeedType::Atom && title.content_type.subty() == "plain" {
+        text::short_line(&title.content, TITLE_BYTES_MAX)
+    } else {
+        text::undecorated(&title.content, TITLE_BYTES_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests;

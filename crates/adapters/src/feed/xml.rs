@@ -1,0 +1,275 @@
+//! A first walk through an XML document, before anybody believes it.
+//!
+//! The feed parser takes a document that breaks off for a whole one, reads no `skipHours`, and gives up on text that every
+//! browser reads. So the text is mended, then walked once: the walk tells what the root is, that its end is there, how deep it goes, and when
+//! the publisher wants to be asked again. Entities that a document declares are never expanded, by anyone.
+
+use almanack_core::source::check::{Failure, FailureClass};
+use almanack_core::source::hints::Hints;
+use quick_xml::{
+    Reader,
+    events::{BytesStart, Event},
+};
+
+use super::{html::DEPTH_MAX, text};
+
+mod place;
+
+use place::{Place, Wishes};
+
+/// Most attributes of an element, counted by their `=`.
+const ATTRIBUTES_MAX: usize = 1000;
+/// Longest name of an entity.
+const ENTITY_BYTES_MAX: usize = 32;
+
+/// What the walk found.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    /// How many entries there are.
+    pub(crate) entries: usize,
+    /// When to come again.
+    pub(crate) hints: Hints,
+}
+
+/// An opening tag.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    /// Without its prefix.
+    pub(crate) name: String,
+    /// As written.
+    pub(crate) full_name: String,
+    /// Name and value, the value as written.
+    pub(crate) attributes: Vec<(String, String)>,
+    /// Where it ends.
+    pub(crate) end: usize,
+}
+
+impl Tag {
+    fn of(start: &BytesStart<'_>, end: u64) -> Self {
+        let mut attributes = start.attributes();
+        let attributes = attributes.with_checks(false).flatten().map(|attribute| {
+            let name = attribute.key.as_ref().to_owned();
+            (name, attribute.value.into_owned())
+        });
+        Self {
+            name: start.local_name().as_ref().to_owned(),
+            full_name: start.name().as_ref().to_owned(),
+            attributes: attributes.collect(),
+            end: usize::try_from(end).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        let mut attributes = self.attributes.iter();
+        attributes.find_map(|(known, value)| (known == name).then_some(value.as_str()))
+    }
+}
+
+/// The root's tag, if this is XML at all.
+pub(crate) fn root(text: &str) -> Option<Tag> {
+    let mut reader = Reader::from_str(text);
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(start) | Event::Empty(start) => {
+                return Some(Tag::of(&start, reader.buffer_position()));
+            }
+            Event::Text(text) if !text.trim().is_empty() => return None,
+            Event::Eof => return None,
+            _ => {}
+        }
+    }
+}
+
+/// Walks the document to its end.
+pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
+    let mut reader = Reader::from_str(text);
+    let mut walk = Walk::default();
+    while !walk.is_over {
+        match reader.read_event() {
+            Ok(Event::Eof) => return Err(walk.broken_off()),
+            Ok(event) => walk.take(&event)?,
+            Err(error) if is_end(&error, text.len() as u64 - reader.error_position()) => {
+                return Err(walk.broken_off());
+            }
+            Err(error) => return Err(malformed(&error, line_at(text, reader.error_position()))),
+        }
+    }
+    Ok(Outline {
+        entries: walk.entries,
+        hints: walk.wishes.hints(),
+    })
+}
+
+/// Whether a parser was still waiting for something when the text ended, so many bytes behind the error.
+fn is_end(error: &quick_xml::Error, behind: u64) -> bool {
+    use quick_xml::errors::SyntaxError::InvalidBangMarkup;
+    // A beginning of `<![CDATA[` is no markup of its own, unless it is the end of the text.
+    let is_cut_short = behind < "<![CDATA[".len() as u64;
+    matches!(error, quick_xml::Error::Syntax(syntax) if *syntax != InvalidBangMarkup || is_cut_short)
+}
+
+/// Where the walk is.
+#[derive(Default)]
+struct Walk {
+    path: Vec<Place>,
+    entries: usize,
+    wishes: Wishes,
+    words: String,
+    is_over: bool,
+}
+
+impl Walk {
+    fn take(&mut self, event: &Event<'_>) -> Result<(), Failure> {
+        match event {
+            Event::Start(start) => self.enter(start)?,
+            Event::Empty(start) => {
+                self.enter(start)?;
+                self.leave();
+            }
+            Event::End(_) => self.leave(),
+            Event::Text(words) => self.hear(words),
+            Event::CData(words) => self.hear(words),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, start: &BytesStart<'_>) -> Result<(), Failure> {
+        // The feed parser compares each attribute with all others.
+        if start.attributes_raw().matches('=').count() > ATTRIBUTES_MAX {
+            let detail = format!("an element has more than {ATTRIBUTES_MAX} attributes");
+            return Err(Failure::new(FailureClass::Malformed, detail));
+        }
+        let place = Place::inside(self.path.last().copied(), start.local_name().as_ref());
+        self.entries += usize::from(place == Place::Entry);
+        self.path.push(place);
+        self.words.clear();
+        if self.path.len() > DEPTH_MAX {
+            let detail = format!("the document is nested more than {DEPTH_MAX} deep");
+            return Err(Failure::new(FailureClass::Malformed, detail));
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, words: &str) {
+        let listens = self.path.last().is_some_and(|place| place.is_wish());
+        if listens && self.words.len() + words.len() < 100 {
+            self.words.push_str(words);
+        }
+    }
+
+    fn leave(&mut self) {
+        if let Some(place) = self.path.pop() {
+            self.wishes.hear(place, self.words.trim());
+        }
+        self.words.clear();
+        self.is_over = self.path.is_empty();
+    }
+
+    fn broken_off(&self) -> Failure {
+        let detail = match self.entries {
+            0 => "the document breaks off before its first entry".to_owned(),
+            1 => "the document breaks off in its first entry".to_owned(),
+            entries => format!("the document breaks off in or after entry {entries}"),
+        };
+        Failure::new(FailureClass::Malformed, detail)
+    }
+}
+
+/// A document that contradicts itself, with what a parser says about it.
+pub(crate) fn malformed(error: &dyn std::fmt::Display, line: Option<usize>) -> Failure {
+    let error = text::short_line(&error.to_string(), 200);
+    let error = error.trim_start_matches("ill-formed document: ");
+    let detail = match line {
+        Some(line) => format!("the document is not well-formed XML at line {line}: {error}"),
+        None => format!("the document is not well-formed XML: {error}"),
+    };
+    Failure::new(FailureClass::Malformed, detail)
+}
+
+fn line_at(text: &str, position: u64) -> Option<usize> {
+    let position = usize::try_from(position).ok()?;
+    let before = text.get(..position)?;
+    Some(1 + before.matches('\n').count())
+}
+
+/// Text that a strict parser can read: no declaration (the text is decoded), no control characters, no
+/// references to characters that do not exist, and no bare `&`.
+pub(crate) fn mend(text: &str) -> String {
+    let text = text::printable(text);
+    let mut rest = without_declaration(&text);
+    let mut mended = String::with_capacity(text.len());
+    // Lines keep their numbers, for those who are told about them.
+    let dropped = &text[..text.len() - rest.len()];
+    mended.extend(dropped.matches('\n'));
+    while let Some(at) = rest.find(['&', '<']) {
+        mended.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (written, read) = if rest.starts_with('&') {
+            reference(rest)
+        } else {
+            (None, raw_section(rest))
+        };
+        mended.push_str(written.unwrap_or(&rest[..read]));
+        rest = &rest[read..];
+    }
+    mended.push_str(rest);
+    mended
+}
+
+/// The declaration may stand after blanks.
+fn without_declaration(text: &str) -> &str {
+    let start = text.trim_start_matches(['\u{feff}', ' ', '\t', '\n']);
+    match (start.starts_with("<?xml "), start.find("?>")) {
+        (true, Some(end)) => &start[end + 2..],
+        _ => start,
+    }
+}
+
+/// How much at `<` is copied as it is: all of a CDATA section or comment, else the bracket.
+fn raw_section(rest: &str) -> usize {
+    let end = |open: &str, close: &str| {
+        rest.starts_with(open)
+            .then(|| rest.find(close).map_or(rest.len(), |at| at + close.len()))
+    };
+    end("<![CDATA[", "]]>")
+        .or_else(|| end("<!--", "-->"))
+        .unwrap_or(1)
+}
+
+/// What is written for what stands at `&`, unless it stays, and how much of it is read.
+fn reference(rest: &str) -> (Option<&'static str>, usize) {
+    let body = &rest[1..];
+    let window = &body[..body.floor_char_boundary(ENTITY_BYTES_MAX)];
+    let Some(end) = window.find(';') else {
+        return (Some("&amp;"), 1);
+    };
+    let name = &window[..end];
+    let read = end + 2;
+    match name.strip_prefix('#') {
+        Some(number) => match character(number) {
+            Some(char) if !char.is_control() || matches!(char, '\t' | '\n') => (None, read),
+            Some(_) => (Some(""), read),
+            None => (Some("\u{fffd}"), read),
+        },
+        None if is_name(name) => (None, read),
+        None => (Some("&amp;"), 1),
+    }
+}
+
+fn character(number: &str) -> Option<char> {
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => number.parse(),
+    };
+    char::from_u32(code.ok()?)
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|char: char| char.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests;

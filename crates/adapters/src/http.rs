@@ -1,0 +1,214 @@
+//! The one HTTP client: everything that leaves Almanack leaves here.
+//!
+//! Callbacks, webhooks, GitHub, feeds and whatever comes next go through one [`Client`], so that there is
+//! one place where an address is judged, a redirect is followed, a body is bounded and a request is
+//! counted (SS-14, docs/adr/0014).
+//!
+//! ```text
+//! Request ─► every hop: core::address::check ─► literal? Guard::judge ─────────────┐
+//!                ▲                            └► name?    resolve, Guard::judge_all ├─► connect
+//!                └── redirect, up to so many ◄── answer ◄──────────────────────────┘
+//!                                                  └─► body: decompressed, counted, timed
+//! ```
+//!
+//! What must stay true:
+//!
+//! - A connection is made only to an address that was judged, and to the very address that was judged: the
+//!   resolver inside the connection pool hands out nothing else, so a name that changes its mind in between
+//!   (rebinding) gains nothing. A pool asks no resolver about literals; these are judged at every hop.
+//! - The configuration's own origins skip the ranges, and nothing else. They have a pool of their own, so a
+//!   connection made by trust never serves a request without it.
+//! - Nothing comes from the environment: no proxy, no cookies, no credentials.
+//! - No error tells more of an address than an IP or a port.
+
+mod allowance;
+mod body;
+mod error;
+pub mod lanes;
+mod pool;
+mod redirect;
+mod request;
+mod resolve;
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use almanack_core::address::{self, Guard, Origin};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use url::Url;
+
+use body::Deadline;
+use redirect::{Step, Trail};
+
+pub use allowance::Allowance;
+pub use error::{Error, NoClient, Phase};
+pub use request::{Answer, Head, Limits, Redirects, Request, Response};
+pub use resolve::{NoName, Resolve, SystemResolver};
+
+/// How a client is made.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where it may connect to.
+    pub guard: Guard,
+    /// Who to write to about our requests: an address of the web or of a mailbox.
+    pub contact: Option<String>,
+    /// How long a connection may take, name and handshake included.
+    pub connect_timeout: Duration,
+    /// Who knows where names lead.
+    pub resolver: Arc<dyn Resolve>,
+}
+
+impl Settings {
+    /// As the system resolves names, without a contact.
+    pub fn new(guard: Guard) -> Self {
+        Self {
+            guard,
+            contact: None,
+            connect_timeout: Duration::from_secs(10),
+            resolver: Arc::new(SystemResolver),
+        }
+    }
+}
+
+/// Makes requests. Clones share connections and trust.
+#[derive(Clone)]
+pub struct Client {
+    guarded: reqwest::Client,
+    trusting: reqwest::Client,
+    guard: Arc<Guard>,
+    connect_timeout: Duration,
+    trusted: Arc<RwLock<BTreeSet<Origin>>>,
+}
+
+impl Client {
+    /// A client that trusts no origin yet.
+    pub fn new(settings: &Settings) -> Result<Self, NoClient> {
+        let guard = Arc::new(settings.guard.clone());
+        Ok(Self {
+            guarded: pool::build(settings, Some(Arc::clone(&guard)))?,
+            trusting: pool::build(settings, None)?,
+            guard,
+            connect_timeout: settings.connect_timeout,
+            trusted: Arc::default(),
+        })
+    }
+
+    /// From now on exactly these origins skip the ranges: those of the operator's own configuration.
+    pub fn trust(&self, origins: impl IntoIterator<Item = Origin>) {
+        let mut trusted = self.trusted.write().unwrap_or_else(PoisonError::into_inner);
+        *trusted = origins.into_iter().collect();
+    }
+
+    /// Why an address would be refused before anybody is asked where its name leads.
+    pub fn refusal(&self, address: &str) -> Option<address::Refusal> {
+        let url = match address::parse(address) {
+            Ok(url) => url,
+            Err(refusal) => return Some(refusal),
+        };
+        let literal = address::literal(&url).filter(|_| !self.trusts(&url));
+        literal.and_then(|ip| self.guard.judge(ip).err())
+    }
+
+    /// Sends and reads the whole answer, whatever its status.
+    pub async fn send(&self, request: Request) -> Result<Response, Error> {
+        let mut answer = self.open(request).await?;
+        let body = answer.read().await?;
+        Ok(Response {
+            head: answer.head,
+            body,
+        })
+    }
+
+    /// Sends and waits for the head of the answer. The body can be read, or not.
+    pub async fn open(&self, request: Request) -> Result<Answer, Error> {
+        let mut deadline = Deadline::start(request.limits.total);
+        let arrived = deadline.bound(Phase::Answer, self.follow(&request)).await?;
+        let (response, trail) = arrived?;
+        let (address, moved_to) = trail.end();
+        let head = Head {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            address,
+            moved_to,
+        };
+        Ok(Answer::new(head, response, request.limits, deadline))
+    }
+
+    /// Hop after hop, until an answer is not a redirect that may be followed.
+    async fn follow(&self, request: &Request) -> Result<(reqwest::Response, Trail), Error> {
+        let start = address::parse(&request.address).map_err(Error::refused)?;
+        let mut trail = Trail::new(start, request.redirects_to_follow());
+        let mut headers = request.headers.clone();
+        let coding = HeaderValue::from_static(body::CODINGS);
+        headers.entry(ACCEPT_ENCODING).or_insert(coding);
+        loop {
+            let sent = self.hop(trail.here(), request, headers.clone()).await;
+            let response = sent.map_err(|error| error.after(trail.hops()))?;
+            match trail.step(response.status().as_u16(), response.headers())? {
+                Step::Stay => return Ok((response, trail)),
+                Step::SameOrigin => {}
+                Step::OtherOrigin => forget_secrets(&mut headers),
+            }
+        }
+    }
+
+    /// One request to an address that has been read, but not been judged yet.
+    async fn hop(
+        &self,
+        url: &Url,
+        request: &Request,
+        headers: HeaderMap,
+    ) -> Result<reqwest::Response, Error> {
+        address::check(url).map_err(Error::refused)?;
+        let trusted = self.trusts(url);
+        if let (false, Some(ip)) = (trusted, address::literal(url)) {
+            self.guard.judge(ip).map_err(Error::refused)?;
+        }
+        let pool = if trusted {
+            &self.trusting
+        } else {
+            &self.guarded
+        };
+        let mut sending = pool
+            .request(request.method.clone(), url.clone())
+            .headers(headers);
+        if let Some(body) = &request.body {
+            sending = sending.body(body.clone());
+        }
+        let ticket = allowance::take(request.allowance.as_deref())?;
+        let sent = sending.send().await;
+        let sent = sent.map_err(|error| error::from_reqwest(error, self.connect_timeout));
+        if sent.as_ref().is_err_and(|error| !error.may_have_arrived()) {
+            ticket.give_back();
+        }
+        sent
+    }
+
+    fn trusts(&self, url: &Url) -> bool {
+        let trusted = self.trusted.read().unwrap_or_else(PoisonError::into_inner);
+        Origin::of(url).is_some_and(|origin| trusted.contains(&origin))
+    }
+}
+
+/// What was meant for one origin is not told to another.
+fn forget_secrets(headers: &mut HeaderMap) {
+    use reqwest::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
+    let secret = |(name, value): (&reqwest::header::HeaderName, &HeaderValue)| {
+        let known = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION].contains(name);
+        (known || value.is_sensitive()).then(|| name.clone())
+    };
+    let secrets: Vec<_> = headers.iter().filter_map(secret).collect();
+    for name in secrets {
+        headers.remove(name);
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+//! From a site's address to its feeds.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use almanack_core::source::check::FailureClass;
+use axum::{Router, response::Html, routing::get};
+
+use super::*;
+use crate::fixture::serve;
+
+const FEED: &str = "<feed xmlns='http://www.w3.org/2005/Atom'><title>News</title></feed>";
+
+#[tokio::test]
+async fn ss_12_a_sites_feeds_are_found() {
+    let (world, _guard) = world().await;
+    let number = world
+        .handle
+        .feeds_where(|feed| feed.document.is_feed())
+        .next()
+        .unwrap();
+    let by_page = checker(&client())
+        .discover(&world.handle.site_url(number), now())
+        .await
+        .unwrap();
+    let address = world.handle.feed_url(number);
+    assert!(
+        by_page.iter().any(|feed| feed.address == address),
+        "{by_page:?}"
+    );
+    let by_itself = checker(&client()).discover(&address, now()).await.unwrap();
+    assert_eq!(by_itself[0].address, address);
+    assert!(by_itself[0].title.is_some());
+}
+
+#[tokio::test]
+async fn pages_name_their_feeds_in_many_ways() {
+    let page = "<!doctype html><head><base href='/blog/'>\
+        <link rel='alternate' type='application/rss+xml' title=' The\n feed ' href='rss'>\
+        <link REL='ALTERNATE home' TYPE='application/atom+xml; charset=utf-8' href='//127.0.0.1/atom'>\
+        <link rel='alternate' type='application/feed+json' href='f.json'>\
+        <link rel='alternate' type='application/rss+xml' href='rss'>\
+        <link rel='alternate' type='application/rss+xml' href='javascript:x'>\
+        <link rel='alternate' type='text/html' hreflang='de' href='/de'>\
+        <link rel='stylesheet' type='application/rss+xml' href='no'>";
+    let site = serve(Router::new().route("/", get(move || async move { Html(page) }))).await;
+    let found = checker(&client()).discover(&site, now()).await.unwrap();
+    let told: Vec<_> = found
+        .iter()
+        .map(|feed| {
+            (
+                feed.address.as_str(),
+                feed.format.as_deref(),
+                feed.title.as_deref(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (
+                format!("{site}/blog/rss").as_str(),
+                Some("rss"),
+                Some("The feed")
+            ),
+            ("http://127.0.0.1/atom", Some("atom"), None),
+            (format!("{site}/blog/f.json").as_str(), Some("json"), None),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn usual_places_are_tried_with_a_handful_of_requests() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let fallback = move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        async { Html("<title>Nothing here</title>") }
+    };
+    let without = Router::new().fallback(fallback);
+    let site = serve(without).await;
+    let failure = checker(&client())
+        .discover(&format!("{site}/a/b/"), now())
+        .await
+        .unwrap_err();
+    assert_eq!(failure.class, FailureClass::NotAFeed);
+    insta::assert_snapshot!(failure.detail, @"");
+    assert!(asked.load(Ordering::SeqCst) <= 12);
+
+    let with = Router::new()
+        .route("/", get(|| async { Html("<title>Home</title>") }))
+        .route("/atom.xml", get(|| async { FEED }));
+    let site = serve(with).await;
+    let found = checker(&client()).discover(&site, now()).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].address, format!("{site}/atom.xml"));
+    assert_eq!(
+        (found[0].format.as_deref(), found[0].title.as_deref()),
+        (Some("atom"), Some("News"))
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_told() {
+    for (site, class) in [
+        ("no-such-host.invalid", FailureClass::Dns),
+        ("http://10.0.0.1/", FailureClass::Refused),
+        ("file:///etc/passwd", FailureClass::Refused),
+    ] {
+        let failure = checker(&client()).discover(site, now()).await.unwrap_err();
+        assert_eq!(failure.class, class, "{site}");
+    }
+}
+
+#[test]
+fn what_could_never_be_looked_at_is_told_at_once() {
+    let checker = checker(&client());
+    let problem = |address: &str| checker.problem(address, &Reading::Feed);
+    assert_eq!(problem("https://site.example/feed"), None);
+    assert_eq!(problem("http://127.0.0.1/feed"), None, "allowed");
+    assert!(problem("http://10.0.0.1/feed").is_some());
+    assert!(problem("ftp://site.example/feed").is_some());
+    let rules = serde_json::from_str(r#"{"how": "json", "items": "$[", "title": "$.a"}"#).unwrap();
+    assert!(checker.problem("https://site.example/", &rules).is_some());
+}

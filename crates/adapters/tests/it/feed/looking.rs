@@ -1,0 +1,199 @@
+//! Manners: conditional requests, moves, limits, lanes.
+
+use std::sync::Mutex;
+
+use almanack_core::source::{
+    check::FailureClass,
+    reading::{HtmlRules, JsonRules, SitemapRules},
+};
+use almanack_world::feeds::{document::Document as Form, fault::Fault};
+use axum::{Router, http::HeaderMap, http::StatusCode, routing::get};
+use jiff::SignedDuration;
+
+use super::*;
+use crate::fixture::serve;
+
+fn reading(form: Form) -> Reading {
+    let some = |text: &str| Some(text.to_owned());
+    match form {
+        Form::Page => Reading::Html(HtmlRules {
+            item: "li.post".to_owned(),
+            title: "a.title".to_owned(),
+            link: some("a.title"),
+            date: some("time"),
+            summary: some("p.summary"),
+        }),
+        Form::Api => Reading::Json(JsonRules {
+            items: "$.data.items[*]".to_owned(),
+            title: "$.title".to_owned(),
+            link: some("$.url"),
+            id: some("$.id"),
+            date: some("$.published_at"),
+            summary: some("$.summary"),
+        }),
+        Form::Sitemap => Reading::Sitemap(SitemapRules::default()),
+        _ => Reading::Feed,
+    }
+}
+
+#[tokio::test]
+async fn ss_12_every_form_of_every_feed_reads_the_same() {
+    let (world, _guard) = world().await;
+    let client = client();
+    for number in 0..8 {
+        let entries = world.handle.entries(number);
+        for form in Form::ALL {
+            let ask = Ask {
+                reading: reading(form),
+                ..ask(&world.handle.document_url(number, form))
+            };
+            let document = outcome(checker(&client).look(&ask, now()).await).unwrap();
+            let titles = |document: &Document| -> Vec<String> {
+                document
+                    .entries
+                    .iter()
+                    .map(|found| found.title.clone())
+                    .collect()
+            };
+            let expected: Vec<String> = entries.iter().map(|entry| entry.title.clone()).collect();
+            assert_eq!(titles(&document), expected, "feed {number} as {form:?}");
+            let times: Vec<Option<i64>> = document
+                .entries
+                .iter()
+                .map(|found| Some(found.published_at?.as_second()))
+                .collect();
+            let expected: Vec<Option<i64>> = entries
+                .iter()
+                .map(|entry| (form != Form::Rss091).then(|| entry.published_at.as_second()))
+                .collect();
+            assert_eq!(times, expected, "feed {number} as {form:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn ss_12_validators_go_back_byte_for_byte() {
+    type Heard = Arc<Mutex<Vec<(Option<String>, Option<String>)>>>;
+    let heard = Heard::default();
+    let ear = Arc::clone(&heard);
+    let handler = move |headers: HeaderMap| {
+        let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
+        let sent = (text("if-none-match"), text("if-modified-since"));
+        let is_known = sent.0.is_some();
+        ear.lock().unwrap().push(sent);
+        let validators = [
+            ("etag", "W/\"a  b\\\"'\""),
+            ("last-modified", "Thu, 1 jan 2026 0:00:00 gmt"),
+        ];
+        async move {
+            if is_known {
+                (StatusCode::NOT_MODIFIED, validators, String::new())
+            } else {
+                let feed = "<rss version='2.0'><channel><ttl>5</ttl></channel></rss>";
+                (StatusCode::OK, validators, feed.to_owned())
+            }
+        }
+    };
+    let address = format!(
+        "{}/feed",
+        serve(Router::new().route("/feed", get(handler))).await
+    );
+    let checker = checker(&client());
+    let document = outcome(checker.look(&ask(&address), now()).await).unwrap();
+    assert_eq!(document.hints.every, Some(300));
+    let again = Ask {
+        validators: document.validators,
+        ..ask(&address)
+    };
+    let look = checker.look(&again, now()).await;
+    assert!(matches!(look, Look::Unchanged(_)), "{look:?}");
+    let sent = (
+        Some("W/\"a  b\\\"'\"".to_owned()),
+        Some("Thu, 1 jan 2026 0:00:00 gmt".to_owned()),
+    );
+    assert_eq!(*heard.lock().unwrap(), [(None, None), sent]);
+}
+
+#[tokio::test]
+async fn ss_12_nothing_new_is_unchanged_until_something_is() {
+    let (world, _guard) = world().await;
+    let client = client();
+    let is_plain = |feed: &almanack_world::feeds::feed::Feed| {
+        feed.validators != almanack_world::feeds::feed::Validators::None && feed.document.is_feed()
+    };
+    let number = world.handle.feeds_where(is_plain).next().unwrap();
+    let first = look(&client, &world.handle.feed_url(number)).await.unwrap();
+    let again = Ask {
+        validators: first.validators,
+        ..ask(&world.handle.feed_url(number))
+    };
+    let unchanged = checker(&client).look(&again, now()).await;
+    assert!(matches!(unchanged, Look::Unchanged(_)), "{unchanged:?}");
+    world.handle.publish(number, "Extra");
+    let document = outcome(checker(&client).look(&again, now()).await).unwrap();
+    assert_eq!(document.entries[0].title, "Extra");
+}
+
+#[tokio::test]
+async fn ss_12_moves_for_good_are_told_and_others_followed() {
+    let (world, _guard) = world().await;
+    let number = world
+        .handle
+        .feeds_where(|feed| feed.document.is_feed())
+        .next()
+        .unwrap();
+    let address = world.handle.feed_url(number);
+    for (status, is_for_good) in [(301, true), (308, true), (302, false), (307, false)] {
+        world.handle.clear_faults(number);
+        world.handle.add_fault(number, Fault::moved(status));
+        let document = look(&client(), &address).await.unwrap();
+        assert_eq!(document.moved_to.is_some(), is_for_good, "{status}");
+        assert!(!document.entries.is_empty());
+    }
+    for (status, class) in [
+        (401, FailureClass::Unauthorised),
+        (403, FailureClass::Forbidden),
+        (404, FailureClass::NotFound),
+        (410, FailureClass::Gone),
+        (500, FailureClass::Server),
+    ] {
+        world.handle.clear_faults(number);
+        world.handle.add_fault(number, Fault::Status(status));
+        let failure = look(&client(), &address).await.unwrap_err();
+        assert_eq!(failure.class, class, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn ss_14_a_host_that_asks_for_it_is_left_alone_by_all_its_sources() {
+    let (world, _guard) = world().await;
+    let checker = checker(&client());
+    let limited = ask(&world.handle.hostile_url("limited-seconds.xml"));
+    let failure = outcome(checker.look(&limited, now()).await).unwrap_err();
+    assert_eq!(failure.retry_after, Some(SignedDuration::from_mins(30)));
+    let other = ask(&world.handle.hostile_url("plain.xml"));
+    let Look::Wait(at) = checker.look(&other, now()).await else {
+        panic!("the host wants to be left alone");
+    };
+    assert!(at >= now() + SignedDuration::from_mins(30));
+    let later = checker.look(&other, at).await;
+    assert!(matches!(later, Look::Document(_)), "{later:?}");
+}
+
+#[tokio::test]
+async fn ss_14_a_busy_host_costs_no_request() {
+    let (world, _guard) = world().await;
+    let checker = checker(&client());
+    let plain = ask(&world.handle.hostile_url("plain.xml"));
+    let mut waits = 0;
+    for _ in 0..8 {
+        match checker.look(&plain, now()).await {
+            Look::Wait(at) => {
+                assert!(at > now());
+                waits += 1;
+            }
+            look => assert!(matches!(look, Look::Document(_)), "{look:?}"),
+        }
+    }
+    assert_eq!(waits, 3, "five within ten seconds");
+}

@@ -1,0 +1,69 @@
+//! `almanack world …`: pieces of the simulated outside.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// Which piece.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorldCommand {
+    /// The reference article service: the other half of rescheduling
+    ArticleService(ArticleServiceArguments),
+    /// A GitHub to call: refs, files, workflows, rate limits, faults
+    Github(GithubArguments),
+    /// Thousands of feeds to check, each with a rhythm and a temper, and documents made to hurt
+    Feeds(FeedsArguments),
+}
+
+/// How to run the feeds.
+#[derive(Debug, Args)]
+pub(crate) struct FeedsArguments {
+    /// Address to listen at; 0.0.0.0 makes every address under 127.0.0.0/8 a host of its own, and
+    /// lets only this machine in; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:8092")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// How many feeds
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
+    pub(crate) feeds: u32,
+    /// How many feeds share a host
+    #[arg(long, value_name = "NUMBER", default_value_t = 4)]
+    pub(crate) feeds_per_host: u32,
+    /// Another number gives other feeds
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// No host is slow, fails, limits or hangs, and no feed has moved or gone
+    #[arg(long)]
+    pub(crate) calm: bool,
+}
+
+/// How to run the simulated GitHub.
+#[derive(Debug, Args)]
+pub(crate) struct GithubArguments {
+    /// Address to listen at; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8091")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Tokens and repositories to start with, as JSON [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) setup: Option<PathBuf>,
+}
+
+/// How to run the article service.
+#[derive(Debug, Args)]
+pub(crate) struct ArticleServiceArguments {
+    /// Its own SQLite file
+    #[arg(long, value_name = "FILE", default_value = "articles.db")]
+    pub(crate) articles: PathBuf,
+    /// Address to listen at; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Where Almanack answers
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub(crate) almanack_url: String,
+    /// Do not tell Almanack where to call; its configuration must then have a url for the kinds
+    /// `ARTICLE_AUDIT` and `ARTICLE_PUBLISH`
+    #[arg(long)]
+    pub(crate) no_callback_url: bool,
+    /// Retries to ask for with every task
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) max_retry: Option<u32>,
+}

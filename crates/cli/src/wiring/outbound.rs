@@ -1,0 +1,99 @@
+//! The HTTP client of a process, and which of the addresses it calls are the operator's own.
+//!
+//! What stands in the configuration was written by whoever runs the node, and most of it leads into their own
+//! network: the service that publishes, the hook of a schedule. Those origins are trusted. What comes in by
+//! the API, by events or from a feed is not, and needs `outbound.allow` or `sources.allow` to get there.
+
+use std::collections::BTreeSet;
+
+use almanack_adapters::http::{Client, Settings as ClientSettings};
+use almanack_core::{
+    address::{Guard, IpNet, Origin},
+    target::Target,
+};
+use almanack_engine::schedules::Wanted;
+use url::Url;
+
+use crate::{
+    config::Settings,
+    failure::{Exit, Failure},
+};
+
+/// The setting that lets callbacks and webhooks into a network.
+const OUTBOUND_ALLOW: &str = "outbound.allow";
+/// The setting that lets sources be in a network.
+const SOURCES_ALLOW: &str = "sources.allow";
+
+/// Makes callbacks, fires webhooks and asks GitHub.
+#[derive(Clone)]
+pub(crate) struct Outbound {
+    client: Client,
+    /// Trusted as long as the process runs: services of kinds, and GitHub.
+    services: BTreeSet<Origin>,
+}
+
+impl Outbound {
+    /// A client that trusts the configured services.
+    pub(crate) fn new(settings: &Settings) -> Result<Self, Failure> {
+        let outbound = &settings.outbound;
+        let client = client(&outbound.allow, OUTBOUND_ALLOW, outbound.contact.as_deref())?;
+        let kinds = settings.kinds.values().filter_map(|kind| kind.url.as_ref());
+        let services = kinds.filter_map(Origin::of);
+        let made = Self {
+            client,
+            services: services.chain(origin(&settings.github.api_url)).collect(),
+        };
+        made.trust(&BTreeSet::new());
+        Ok(made)
+    }
+
+    /// The client; all of them share connections and trust.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Trusts the services, these hooks, and nobody else.
+    pub(crate) fn trust(&self, hooks: &BTreeSet<Origin>) {
+        self.client.trust(self.services.union(hooks).cloned());
+    }
+}
+
+/// The client that sources are checked with. It trusts nobody: sources come from everywhere.
+pub(super) fn fetching(settings: &Settings) -> Result<Client, Failure> {
+    let contact = settings.outbound.contact.as_deref();
+    client(&settings.sources.allow, SOURCES_ALLOW, contact)
+}
+
+/// A client that may go into these networks; `key` is the setting that holds them.
+pub(super) fn client(
+    allow: &[IpNet],
+    key: &'static str,
+    contact: Option<&str>,
+) -> Result<Client, Failure> {
+    let made = Client::new(&ClientSettings {
+        contact: contact.map(str::to_owned),
+        ..ClientSettings::new(Guard::new(allow.to_vec(), key))
+    });
+    made.map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+}
+
+/// A client for GitHub alone, at an address that the operator gave.
+pub(crate) fn client_of(api_url: &str) -> Result<Client, Failure> {
+    let client = client(&[], OUTBOUND_ALLOW, None)?;
+    client.trust(origin(api_url));
+    Ok(client)
+}
+
+/// The origins of the hooks that these schedules fire at.
+pub(crate) fn hooks(schedules: &[Wanted]) -> impl Iterator<Item = Origin> {
+    schedules
+        .iter()
+        .filter_map(|wanted| match &wanted.definition.target {
+            Target::Webhook { url, .. } => origin(url),
+            _ => None,
+        })
+}
+
+fn origin(url: &str) -> Option<Origin> {
+    Origin::of(&Url::parse(url).ok()?)
+}

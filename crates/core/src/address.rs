@@ -1,0 +1,164 @@
+//! Addresses: may this be connected to?
+//!
+//! Addresses come from everywhere: from a feed's redirect, from an event, from whoever may change a task.
+//! A program that runs inside a network and goes wherever it is sent is a door into that network (SS-14).
+//! So every address is judged twice, by what it says and by where it leads:
+//!
+//! ```text
+//! text ── parse ──► http or https, no user name, a port that speaks HTTP
+//!                        │
+//!              literal or resolved name
+//!                        ▼
+//!          Guard::judge(IP) ── public, or in the allow-list ──► connect to exactly this IP
+//! ```
+//!
+//! What must stay true:
+//!
+//! - Only what came out of [`parse`] is looked at: `http://0x7f.1/` *is* 127.0.0.1 by then, and nobody
+//!   compares texts.
+//! - A name is judged by all it resolves to, at the moment of connecting, never by how it reads.
+//! - No sentence contains more of an address than an IP or a port: the rest may be a secret.
+
+mod origin;
+mod port;
+mod range;
+#[cfg(test)]
+mod tests;
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+pub use ipnet::IpNet;
+pub use origin::Origin;
+
+/// Why an address is not connected to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It cannot be read.
+    #[error("this is not an address; write it like https://news.example.org/feed")]
+    Unreadable,
+    /// It is not about HTTP.
+    #[error("only addresses that begin with http:// or https:// are called")]
+    Scheme,
+    /// It names a user, which hides where it leads and leaks what is secret.
+    #[error("the address holds a user name or a password; remove what stands before the `@`")]
+    Userinfo,
+    /// A port that web servers do not use.
+    #[error(
+        "port {port} is not one that web servers use; 80, 443 and ports from 1024 on are called"
+    )]
+    Port {
+        /// The port.
+        port: u16,
+    },
+    /// A port where something else listens, which HTTP could be mistaken by.
+    #[error("port {port} belongs to {service}, which is never spoken HTTP to")]
+    Service {
+        /// The port.
+        port: u16,
+        /// Who listens there.
+        service: &'static str,
+    },
+    /// It leads into a network that is not public.
+    #[error(
+        "{ip} is {what}, and only public addresses are called; \
+         if it is yours to be called, add it to `{allow_key}`, like [\"{net}\"]"
+    )]
+    Range {
+        /// Where it leads.
+        ip: IpAddr,
+        /// What kind of address that is.
+        what: &'static str,
+        /// The smallest entry of the allow-list that would let it through.
+        net: IpNet,
+        /// The setting that holds the allow-list.
+        allow_key: &'static str,
+    },
+}
+
+/// Reads an address and checks all that can be seen in it, except where it leads.
+pub fn parse(text: &str) -> Result<Url, Refusal> {
+    let url = Url::parse(text).map_err(|_| Refusal::Unreadable)?;
+    check(&url)?;
+    Ok(url)
+}
+
+/// Checks all that can be seen in an address, except where it leads: scheme, user, port.
+pub fn check(url: &Url) -> Result<(), Refusal> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Refusal::Scheme);
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Refusal::Userinfo);
+    }
+    let port = url.port_or_known_default().ok_or(Refusal::Unreadable)?;
+    port::check(port)
+}
+
+/// The IP that an address names itself. No resolver is ever asked about those, so whoever connects must
+/// have them judged before.
+pub fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Ipv4(ip) => Some(ip.into()),
+        Host::Ipv6(ip) => Some(ip.into()),
+        Host::Domain(_) => None,
+    }
+}
+
+/// Reads an entry of an allow-list: `10.0.0.0/8`, or a single address.
+pub fn parse_net(text: &str) -> Option<IpNet> {
+    let text = text.trim();
+    let alone = || text.parse::<IpAddr>().ok().map(IpNet::from);
+    text.parse::<IpNet>()
+        .ok()
+        .map(|net| net.trunc())
+        .or_else(alone)
+}
+
+/// Judges where addresses lead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guard {
+    allow: Vec<IpNet>,
+    allow_key: &'static str,
+}
+
+impl Guard {
+    /// Lets public addresses through and those in `allow`; `allow_key` is the setting to name to people.
+    pub fn new(allow: Vec<IpNet>, allow_key: &'static str) -> Self {
+        Self { allow, allow_key }
+    }
+
+    /// Whether this address may be connected to. An IPv4 address inside an IPv6 one is judged as what it is.
+    pub fn judge(&self, ip: IpAddr) -> Result<(), Refusal> {
+        let ip = ip.to_canonical();
+        let Some(what) = range::special(ip) else {
+            return Ok(());
+        };
+        if self.allow.iter().any(|net| net.contains(&ip)) {
+            return Ok(());
+        }
+        Err(Refusal::Range {
+            ip,
+            what,
+            net: IpNet::from(ip),
+            allow_key: self.allow_key,
+        })
+    }
+
+    /// Those of a name's addresses that may be connected to; if there is none, why not. A name that leads
+    /// both ways keeps its public addresses: only these are connected to, so the others do no harm.
+    pub fn judge_all(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
+        let (mut fit, mut refused) = (Vec::new(), None);
+        for ip in ips {
+            match self.judge(*ip) {
+                Ok(()) => fit.push(*ip),
+                Err(refusal) => refused = refused.or(Some(refusal)),
+            }
+        }
+        match refused {
+            Some(refusal) if fit.is_empty() => Err(refusal),
+            _ => Ok(fit),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+use super::*;
+use crate::{
+    source::{Definition, SourceId, reading::Reading},
+    task::{Payload, Priority, Revision, TaskId, Term},
+};
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn now() -> Timestamp {
+    at("2026-03-02T10:00:00Z")
+}
+
+fn source() -> Source {
+    let definition = Definition {
+        name: "Example".to_owned(),
+        address: "https://example.com/feed".to_owned(),
+        reading: Reading::Feed,
+        category: String::new(),
+        policy: None,
+        cadence: None,
+    };
+    Source {
+        id: SourceId(17),
+        reason: Some("cadence P2: about every hour".to_owned()),
+        ..Source::new(definition, now())
+    }
+}
+
+fn task(execute_at: Timestamp, status: Status) -> Task {
+    let waits = status == Status::Init;
+    Task {
+        id: TaskId(1),
+        identity: SourceId(17).identity().unwrap(),
+        status,
+        current: true,
+        execute_at,
+        due_at: waits.then_some(execute_at),
+        payload: Payload::default(),
+        callback_url: None,
+        priority: Priority::default(),
+        attempt: 0,
+        max_retry: 3,
+        term: Term(0),
+        revision: Revision(0),
+        decisions: 0,
+        origin: "api:editor".to_owned(),
+        detail: None,
+        node: None,
+        lease_until: None,
+        replaces: None,
+        created_at: now(),
+        created_execute_at: execute_at,
+        started_at: None,
+        finished_at: None,
+    }
+}
+
+#[test]
+fn the_task_says_when_while_it_lives() {
+    let later = at("2026-03-02T12:00:00Z");
+    let moved = task(later, Status::Init);
+    assert_eq!(next_look_at(&source(), Some(&moved)), Some(later));
+    let withdrawn = task(later, Status::Cancelled);
+    assert_eq!(next_look_at(&source(), Some(&withdrawn)), Some(now()));
+    let paused = Source {
+        state: State::Paused {
+            since: now(),
+            note: None,
+        },
+        ..source()
+    };
+    let paused = Source {
+        stats: crate::source::Stats::default(),
+        ..paused
+    };
+    assert_eq!(
+        next_look_at(&paused, Some(&moved)),
+        None,
+        "it is left alone"
+    );
+}
+
+#[test]
+fn the_sentence_says_what_is_known() {
+    let paused = |note: Option<&str>| Source {
+        state: State::Paused {
+            since: now(),
+            note: note.map(ToOwned::to_owned),
+        },
+        ..source()
+    };
+    let ended = Source {
+        state: State::Ended {
+            since: now(),
+            reason: "410 Gone".to_owned(),
+        },
+        ..source()
+    };
+    let new = Source {
+        reason: None,
+        ..source()
+    };
+    let waits = task(now(), Status::Init);
+    let moved = task(at("2026-03-02T12:00:00Z"), Status::Init);
+    let earlier = at("2026-03-02T09:59:00Z");
+    for (source, task, now, sentence) in [
+        (
+            source(),
+            Some(&waits),
+            earlier,
+            "The next check is at 2026-03-02T10:00:00Z: cadence P2: about every hour.",
+        ),
+        (
+            new,
+            Some(&waits),
+            now(),
+            "It is due for a check since 2026-03-02T10:00:00Z: it has not been checked yet.",
+        ),
+        (
+            source(),
+            Some(&moved),
+            now(),
+            "The next check is at 2026-03-02T12:00:00Z, not at 2026-03-02T10:00:00Z as it planned \
+             itself: its task was moved, or its host was busy.",
+        ),
+        (
+            source(),
+            Some(&task(now(), Status::Running)),
+            now(),
+            "It is being checked now.",
+        ),
+        (
+            source(),
+            None,
+            now(),
+            "Its task does not live; a node puts it again within minutes.",
+        ),
+        (
+            paused(Some("on holiday")),
+            None,
+            now(),
+            "It is not checked: it is paused since 2026-03-02T10:00:00Z (on holiday).",
+        ),
+        (
+            paused(None),
+            None,
+            now(),
+            "It is not checked: it is paused since 2026-03-02T10:00:00Z.",
+        ),
+        (
+            ended,
+            None,
+            now(),
+            "It is not checked: it ended at 2026-03-02T10:00:00Z (410 Gone).",
+        ),
+    ] {
+        assert_eq!(next_look(&source, task, now), sentence);
+    }
+}
+
+#[test]
+fn wishes_are_told_with_how_far_they_are_honoured() {
+    assert!(wishes(&Hints::default()).is_empty());
+    let zero = Hints {
+        fresh_for: Some(0),
+        every: Some(0),
+        ..Hints::default()
+    };
+    assert!(wishes(&zero).is_empty(), "nothing is no wish");
+    let hints = Hints {
+        fresh_for: Some(600),
+        every: Some(7 * 86_400),
+        skip_hours: 0b111,
+        skip_days: 0b110_0000,
+    };
+    assert_eq!(
+        wishes(&hints),
+        [
+            "Its answer is fresh for 10m.",
+            "It asks for no more than one check in 168h, which is honoured up to 24h.",
+            "It asks not to be checked in the hours beginning at 00:00, 01:00, 02:00 UTC.",
+            "It asks not to be checked on Saturday, Sunday.",
+        ]
+    );
+}

@@ -1,0 +1,540 @@
+//! Sources from their row to their task and back, on both databases, by a clock that a test moves and a
+//! world that answers what it was told.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
+
+use almanack_core::{
+    backoff::Backoff,
+    finish::{Outcome, finish},
+    handler::Handler,
+    source::{
+        Attention, Definition, Source, SourceId, State,
+        check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged},
+        entry::Found,
+        policy::cadence::Cadence,
+        reading::Reading,
+    },
+    store::{Added, EntryFilter, Store},
+    task::{Status, Task},
+    time::Clock,
+};
+use almanack_engine::{
+    reschedule::{Kinds, Rescheduler},
+    sources::{
+        Changes, Error, Sources,
+        check::SourceHandler,
+        fleet::{Fleet, FleetSettings},
+        keeper::{KeepEntries, SourceKeeper},
+    },
+};
+use almanack_testkit::{
+    clock::ManualClock,
+    fixture::{START, at, claim_request},
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::desk::{Desk, HOUR, on_both};
+
+on_both!(
+    ss_06_a_check_keeps_what_is_new_once_and_comes_again,
+    ss_08_a_busy_host_is_come_back_to_without_a_check,
+    ss_05_a_failing_source_is_tried_for_ever,
+    ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back,
+    a_pause_during_a_look_survives_it,
+    a_paused_source_has_no_task_and_comes_back_by_resuming,
+    check_now_and_a_cadence_by_hand_are_reschedules,
+    a_source_that_lost_its_task_is_taken_back,
+    a_removed_source_leaves_nothing_behind,
+    ss_12_a_move_onto_another_source_wants_a_person,
+    ss_15_the_price_follows_what_the_fleet_costs,
+    bad_definitions_are_refused_and_change_nothing,
+    ss_13_pruned_entries_are_not_new_again,
+);
+
+/// Answers in the order it was told, and "unchanged" after that.
+#[derive(Default)]
+struct World {
+    answers: Mutex<VecDeque<Look>>,
+    asked: Mutex<Vec<Ask>>,
+    meanwhile: Mutex<Option<Pausing>>,
+}
+
+/// Somebody who pauses a source while it is being looked at.
+type Pausing = (Arc<Sources>, SourceId);
+
+impl World {
+    fn will_answer(&self, looks: impl IntoIterator<Item = Look>) {
+        self.answers.lock().unwrap().extend(looks);
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+#[async_trait]
+impl Checker for World {
+    async fn look(&self, ask: &Ask, _now: Timestamp) -> Look {
+        self.asked.lock().unwrap().push(ask.clone());
+        let meanwhile = self.meanwhile.lock().unwrap().take();
+        if let Some((sources, id)) = meanwhile {
+            sources.pause(id, None, "ada").await.unwrap();
+        }
+        let told = self.answers.lock().unwrap().pop_front();
+        told.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
+    }
+
+    async fn discover(&self, _address: &str, _now: Timestamp) -> Result<Vec<Candidate>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn problem(&self, address: &str, _reading: &Reading) -> Option<String> {
+        (!address.starts_with("https://")).then(|| format!("{address} is no address"))
+    }
+}
+
+struct Newsroom {
+    store: Arc<dyn Store>,
+    clock: Arc<ManualClock>,
+    world: Arc<World>,
+    sources: Arc<Sources>,
+    fleet: Arc<Fleet>,
+    handler: SourceHandler,
+    claims: Mutex<i64>,
+}
+
+impl Newsroom {
+    fn at(desk: Desk) -> Self {
+        let (store, clock) = (desk.store, desk.clock);
+        let world = Arc::new(World::default());
+        let checker: Arc<dyn Checker> = world.clone();
+        let kinds = Kinds {
+            accept_any: true,
+            ..Kinds::default()
+        };
+        let rescheduler = Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds));
+        let fleet = Arc::new(Fleet::new(FleetSettings::default()));
+        let sources = Arc::new(Sources::new(
+            store.clone(),
+            clock.clone(),
+            rescheduler,
+            checker.clone(),
+            fleet.clone(),
+        ));
+        let handler = SourceHandler::new(store.clone(), clock.clone(), checker, fleet.clone());
+        Self {
+            store,
+            clock,
+            world,
+            sources,
+            fleet,
+            handler,
+            claims: Mutex::new(0),
+        }
+    }
+
+    async fn add(&self, address: &str) -> SourceId {
+        let added = self.sources.add(vec![definition(address)], "ada").await;
+        match added.unwrap()[..] {
+            [Added::New(id)] => id,
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    async fn source(&self, id: SourceId) -> Source {
+        self.sources.load(id).await.unwrap()
+    }
+
+    async fn task(&self, id: SourceId) -> Option<Task> {
+        self.sources.tasks(&[id]).await.unwrap().pop().unwrap()
+    }
+
+    /// Runs what is due now; answers how the attempts ended.
+    async fn run_due(&self) -> Vec<Outcome> {
+        let now = self.clock.now();
+        let claim = {
+            let mut claims = self.claims.lock().unwrap();
+            *claims += 1;
+            *claims
+        };
+        let claimed = self
+            .store
+            .claim(claim_request(claim, now, 100))
+            .await
+            .unwrap();
+        let mut outcomes = Vec::new();
+        for task in claimed.tasks {
+            let outcome = self.handler.attempt(&task).await;
+            let ended = finish(&task, &outcome, &Backoff::default(), self.clock.now(), 0);
+            self.store.finish(vec![ended]).await.unwrap();
+            outcomes.push(outcome);
+        }
+        outcomes
+    }
+
+    fn keeper(&self, keep: KeepEntries) -> SourceKeeper {
+        SourceKeeper::new(
+            self.store.clone(),
+            self.clock.clone(),
+            self.sources.clone(),
+            self.fleet.clone(),
+            keep,
+        )
+    }
+
+    async fn titles(&self) -> Vec<String> {
+        let filter = EntryFilter {
+            limit: 1000,
+            ..EntryFilter::default()
+        };
+        let entries = self.store.list_entries(&filter).await.unwrap();
+        entries.into_iter().map(|entry| entry.found.title).collect()
+    }
+}
+
+fn definition(address: &str) -> Definition {
+    Definition {
+        name: String::new(),
+        address: address.to_owned(),
+        reading: Reading::Feed,
+        category: String::new(),
+        policy: Some("fixed:1h".to_owned()),
+        cadence: None,
+    }
+}
+
+fn document(titles: &[&str]) -> Look {
+    let entries = titles.iter().map(|title| Found {
+        id: Some((*title).to_owned()),
+        title: (*title).to_owned(),
+        published_at: Some(START),
+        ..Found::default()
+    });
+    Look::Document(Box::new(Document {
+        title: Some("The Example".to_owned()),
+        entries: entries.collect(),
+        ..Document::default()
+    }))
+}
+
+fn failed(class: FailureClass) -> Look {
+    Look::Failed(Failure {
+        class,
+        detail: "no".to_owned(),
+        retry_after: None,
+    })
+}
+
+async fn ss_06_a_check_keeps_what_is_new_once_and_comes_again(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    let looks = [
+        document(&["b", "a"]),
+        document(&["c", "b", "a"]),
+        document(&["c", "b"]),
+    ];
+    room.world.will_answer(looks);
+    for (round, (checks, hits)) in [(1, 1), (2, 2), (3, 2)].into_iter().enumerate() {
+        let now = at(i64::try_from(round).unwrap() * HOUR);
+        room.clock.set(now);
+        let next = now + SignedDuration::from_hours(1);
+        let again = Outcome::Again {
+            at: next,
+            on_record: false,
+        };
+        assert_eq!(room.run_due().await, [again]);
+        let source = room.source(id).await;
+        assert_eq!(
+            (source.stats.check_count, source.stats.hit_count),
+            (checks, hits)
+        );
+        assert_eq!(source.stats.next_due_at, Some(next));
+        assert_eq!(room.task(id).await.unwrap().due_at, Some(next));
+    }
+    assert_eq!(room.titles().await.len(), 3);
+    assert_eq!(room.source(id).await.definition.name, "The Example");
+    let identity = id.identity().unwrap();
+    let records = room.store.load_records(&identity).await.unwrap();
+    assert_eq!(records.attempts.len(), 0, "the source's row is the record");
+}
+
+async fn ss_08_a_busy_host_is_come_back_to_without_a_check(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    room.world.will_answer([Look::Wait(at(7))]);
+    room.run_due().await;
+    assert_eq!(room.source(id).await.stats.check_count, 0);
+    assert_eq!(room.task(id).await.unwrap().due_at, Some(at(7)));
+    room.clock.set(at(7));
+    room.run_due().await;
+    assert_eq!(room.source(id).await.stats.check_count, 1);
+}
+
+async fn ss_05_a_failing_source_is_tried_for_ever(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    for failures in 1..=150 {
+        room.world.will_answer([failed(FailureClass::Server)]);
+        assert_eq!(room.run_due().await.len(), 1, "after {failures} failures");
+        let due_at = room.task(id).await.unwrap().due_at.unwrap();
+        assert!(due_at <= room.clock.now() + SignedDuration::from_hours(26));
+        room.clock.set(due_at);
+    }
+    let source = room.source(id).await;
+    assert_eq!(source.stats.fail_count, 150);
+    assert_eq!(source.attention, Some(Attention::Failing));
+    room.run_due().await;
+    let source = room.source(id).await;
+    assert_eq!((source.stats.fail_count, source.attention), (0, None));
+}
+
+async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    room.world.will_answer([failed(FailureClass::Gone)]);
+    room.run_due().await;
+    let ended = room.source(id).await;
+    assert!(
+        matches!(ended.state, State::Ended { .. }),
+        "{:?}",
+        ended.state
+    );
+    assert_eq!(room.task(id).await.unwrap().status, Status::Fail);
+    room.clock.set(at(48 * HOUR));
+    assert_eq!(room.run_due().await, []);
+    room.sources.resume(id, "ada").await.unwrap();
+    assert_eq!(room.run_due().await.len(), 1);
+    assert_eq!(room.source(id).await.state, State::Active);
+}
+
+async fn a_pause_during_a_look_survives_it(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    *room.world.meanwhile.lock().unwrap() = Some((room.sources.clone(), id));
+    room.world.will_answer([document(&["a"])]);
+    room.run_due().await;
+    let source = room.source(id).await;
+    assert!(
+        matches!(source.state, State::Paused { .. }),
+        "{:?}",
+        source.state
+    );
+    assert_eq!(
+        source.stats.check_count, 0,
+        "what it brought is looked at again one day"
+    );
+    room.clock.set(at(48 * HOUR));
+    assert_eq!(room.run_due().await, []);
+}
+
+async fn a_paused_source_has_no_task_and_comes_back_by_resuming(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    let note = Some("too loud".to_owned());
+    let paused = room.sources.pause(id, note.clone(), "ada").await.unwrap();
+    assert_eq!(paused.state, State::Paused { since: START, note });
+    assert_eq!(room.run_due().await, []);
+    room.sources.pause(id, None, "ada").await.unwrap();
+    assert_eq!(
+        room.source(id).await.state,
+        paused.state,
+        "a second pause keeps the note"
+    );
+    room.keeper(KeepEntries::default())
+        .round_at(at(48 * HOUR), &room.clock)
+        .await;
+    assert_eq!(room.run_due().await, [], "a paused source is no stray");
+    room.sources.resume(id, "ada").await.unwrap();
+    assert_eq!(room.run_due().await.len(), 1);
+}
+
+/// A round at another time.
+trait RoundAt {
+    async fn round_at(&self, now: Timestamp, clock: &ManualClock);
+}
+
+impl RoundAt for SourceKeeper {
+    async fn round_at(&self, now: Timestamp, clock: &ManualClock) {
+        clock.set(now);
+        self.round(&mut Default::default()).await.unwrap();
+    }
+}
+
+async fn check_now_and_a_cadence_by_hand_are_reschedules(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    room.run_due().await;
+    let cadence = Changes {
+        cadence: Some(Some(Cadence::P4)),
+        ..Changes::default()
+    };
+    let changed = room.sources.change(id, &cadence, "ada").await.unwrap();
+    assert_eq!(changed.stats.next_due_at, Some(at(4 * HOUR)));
+    assert_eq!(room.task(id).await.unwrap().due_at, Some(at(4 * HOUR)));
+    let receipt = room.sources.check_now(id, "ada").await.unwrap();
+    assert_eq!(receipt.execute_at, START);
+    assert_eq!(room.run_due().await.len(), 1);
+    assert_eq!(room.task(id).await.unwrap().due_at, Some(at(4 * HOUR)));
+    let never = Changes {
+        cadence: Some(Some(Cadence::P7)),
+        ..Changes::default()
+    };
+    let paused = room.sources.change(id, &never, "ada").await.unwrap();
+    assert!(matches!(paused.state, State::Paused { .. }));
+}
+
+async fn a_source_that_lost_its_task_is_taken_back(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let lost = Source::new(definition("https://example.com/lost"), START);
+    let added = room.store.add_sources(vec![lost]).await.unwrap();
+    let [Added::New(id)] = added[..] else {
+        panic!("{added:?}");
+    };
+    let kept = room.add("https://example.com/kept").await;
+    let keeper = room.keeper(KeepEntries::default());
+    keeper.round_at(at(60), &room.clock).await;
+    assert!(room.task(id).await.is_none(), "it may be on its way");
+    keeper.round_at(at(600), &room.clock).await;
+    assert_eq!(room.task(id).await.unwrap().due_at, Some(at(600)));
+    assert_eq!(
+        room.task(kept).await.unwrap().due_at,
+        Some(START),
+        "this one just waits"
+    );
+    assert_eq!(room.run_due().await.len(), 2);
+}
+
+async fn a_removed_source_leaves_nothing_behind(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    room.world.will_answer([document(&["a"])]);
+    room.run_due().await;
+    room.sources.remove(id, "ada").await.unwrap();
+    room.clock.set(at(48 * HOUR));
+    assert_eq!(room.run_due().await, []);
+    assert_eq!(room.titles().await, [""; 0]);
+    let again = room.sources.remove(id, "ada").await;
+    assert!(matches!(again, Err(Error::Unknown { .. })), "{again:?}");
+    let back = room.add("https://example.com/feed").await;
+    assert_ne!(back, id);
+}
+
+async fn ss_12_a_move_onto_another_source_wants_a_person(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let other = room.add("https://example.org/feed").await;
+    let id = room.add("https://example.com/feed").await;
+    room.sources.pause(other, None, "ada").await.unwrap();
+    let moved = Look::Unchanged(Unchanged {
+        moved_to: Some("https://example.org/feed".to_owned()),
+        ..Unchanged::default()
+    });
+    room.world.will_answer(vec![moved; 3]);
+    for hour in 0..3 {
+        room.clock.set(at(hour * HOUR));
+        room.run_due().await;
+    }
+    let source = room.source(id).await;
+    assert_eq!(source.definition.address, "https://example.com/feed");
+    assert_eq!(source.attention, Some(Attention::Duplicate));
+    assert_eq!(source.stats.check_count, 3);
+}
+
+async fn ss_15_the_price_follows_what_the_fleet_costs(desk: Desk) {
+    let room = Newsroom::at(desk);
+    room.add("https://example.com/feed").await;
+    let store = room.store.as_ref();
+    room.fleet.step(store, START).await.unwrap();
+    let before = room.fleet.price_h();
+    // Ten looks in ten minutes; a source may cost 24 a day.
+    (0..10).for_each(|_| room.fleet.count());
+    room.fleet.step(store, at(60)).await.unwrap();
+    assert!(
+        (room.fleet.price_h() - before).abs() < 1e-12,
+        "too early to say"
+    );
+    room.fleet.step(store, at(600)).await.unwrap();
+    let dearer = room.fleet.price_h();
+    assert!(dearer > before, "{dearer} after {before}");
+    // Nothing at all in the next ten.
+    room.fleet.step(store, at(1200)).await.unwrap();
+    let cheaper = room.fleet.price_h();
+    assert!(cheaper < dearer, "{cheaper} after {dearer}");
+    // A night without any node says nothing about the price.
+    room.fleet.step(store, at(12 * HOUR)).await.unwrap();
+    assert!((room.fleet.price_h() - cheaper).abs() < 1e-12);
+    let another = Fleet::new(FleetSettings::default());
+    another.hear(store).await.unwrap();
+    assert!(
+        (another.price_h() - cheaper).abs() < 1e-12,
+        "one price for all nodes"
+    );
+}
+
+async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let good = definition("https://example.com/feed");
+    let bad = [
+        definition("ftp://example.com/feed"),
+        Definition {
+            policy: Some("whenever".to_owned()),
+            ..good.clone()
+        },
+        Definition {
+            name: "a\nb".to_owned(),
+            ..good.clone()
+        },
+        Definition {
+            category: "x".repeat(301),
+            ..good.clone()
+        },
+    ];
+    for bad in bad {
+        let both = vec![good.clone(), bad.clone()];
+        let refused = room.sources.add(both, "ada").await;
+        assert!(refused.is_err(), "{bad:?}");
+    }
+    assert_eq!(room.run_due().await, []);
+    let unknown = room.sources.check_now(SourceId(99), "ada").await;
+    assert!(matches!(unknown, Err(Error::Unknown { .. })), "{unknown:?}");
+    assert_eq!(room.world.asked(), 0);
+}
+
+async fn ss_13_pruned_entries_are_not_new_again(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    room.world
+        .will_answer([document(&["a", "b"]), document(&["c"])]);
+    room.run_due().await;
+    room.clock.set(at(HOUR));
+    room.run_due().await;
+    let keep = KeepEntries {
+        for_long: Some(SignedDuration::from_hours(24)),
+        per_source: 100,
+    };
+    room.keeper(keep).round_at(at(48 * HOUR), &room.clock).await;
+    assert_eq!(
+        room.titles().await,
+        ["c"],
+        "what the feed still shows stays"
+    );
+    // The old ones come back: the feed was rebuilt.
+    let earlier = Look::Document(Box::new(Document {
+        entries: ["a", "b", "c"]
+            .map(|title| Found {
+                id: Some(title.to_owned()),
+                title: title.to_owned(),
+                published_at: Some(START - SignedDuration::from_secs(1)),
+                ..Found::default()
+            })
+            .to_vec(),
+        ..Document::default()
+    }));
+    room.world.will_answer([earlier]);
+    room.run_due().await;
+    assert_eq!(room.titles().await, ["c"]);
+    assert_eq!(room.source(id).await.stats.hit_count, 2);
+}

@@ -1,0 +1,44 @@
+//! What can go wrong with a wish about a source, as callers meet it.
+
+use almanack_core::source::{check::FailureClass, policy::UnknownPolicy};
+use almanack_engine::sources::Error;
+
+use super::{Code, Problem, schedule::misread};
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let told = error.to_string();
+        match error {
+            Error::Unknown { .. } => Self::new(Code::NoSuchSource, told),
+            Error::TooLong { what, .. } | Error::Unprintable { what } => {
+                Self::new(Code::InvalidValue, told).at(what)
+            }
+            Error::Policy(unknown) => unknown.into(),
+            Error::Unreadable { .. } => Self::new(Code::InvalidValue, told),
+            // Asking again would not make the address one that may be asked.
+            Error::Unreachable(failure) if failure.class == FailureClass::Refused => {
+                Self::new(Code::InvalidValue, told).at("address")
+            }
+            Error::Unreachable(_) => Self::new(Code::Unreachable, told),
+            Error::AddressTaken { .. } => Self::new(Code::AddressTaken, told),
+            Error::Contended { .. } => Self::new(Code::Contended, told),
+            Error::Reschedule(error) => error.into(),
+            Error::Invalid(invalid) => invalid.into(),
+            Error::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<UnknownPolicy> for Problem {
+    fn from(unknown: UnknownPolicy) -> Self {
+        let problem = Self::new(Code::InvalidValue, unknown.to_string()).at("policy");
+        match unknown {
+            // Several words are a schedule that went wrong, a single one is another policy's name.
+            UnknownPolicy::Expression { text, source } if text.contains(' ') => Self {
+                expression: Some(Box::new(misread(&text, &source))),
+                ..problem
+            },
+            _ => problem,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Adding sources, and finding the feeds that an address leads to.
+//!
+//! No two sources share an address, so asking twice adds once: the second answer is the source that is
+//! there, as it is. In a list, each item is carried out for itself; what is wrong with one is said in its place and stops no other.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    source::{Definition, SourceId, check::Candidate},
+    store::Added,
+};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::{
+    body::{SourceBody, check_form},
+    refuse_key,
+    view::SourceView,
+    written,
+};
+use crate::{
+    AppState,
+    batch::check_count,
+    call::{Call, OneOrMany, read_object},
+    problem::{Code, Problem},
+};
+
+/// Longest address to discover feeds from, in bytes.
+const ADDRESS_BYTES_MAX: usize = 2000;
+/// Most candidates that are shown.
+const CANDIDATES_MAX: usize = 50;
+
+/// One source, or a list of them.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it describes the body, which is read by its form")]
+pub(crate) enum AddBody {
+    /// One source.
+    One(SourceBody),
+    /// Several, each for itself.
+    Many(Vec<SourceBody>),
+}
+
+/// What became of a list, in the order given.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AddedView {
+    sources: Vec<AddedItemView>,
+}
+
+/// What became of one item of a list.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum AddedItemView {
+    /// It is there.
+    There {
+        /// Number of the source.
+        source_id: i64,
+        /// Whether it is new; otherwise its address was taken by this source already.
+        added: bool,
+    },
+    /// Nothing of it was stored.
+    Refused {
+        /// What is wrong with it.
+        error: Problem,
+    },
+}
+
+/// Add a source, or a list of them.
+///
+/// A source whose address is taken is not added again; the answer is then the source that is there. An array in
+/// place of an object adds several, each for itself.
+#[utoipa::path(
+    post,
+    path = "/api/v1/sources",
+    tag = "sources",
+    request_body = AddBody,
+    responses(
+        (status = 201, description = "The source that was added", body = SourceView),
+        (status = 200, description = "The source that is looked at there already; or what became of a list", body = AddedView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn add_sources(
+    State(state): State<Arc<AppState>>,
+    call: Call,
+) -> Result<Response, Problem> {
+    refuse_key(&call)?;
+    match call.json_or_list::<SourceBody>()? {
+        OneOrMany::One(body) => {
+            add_one(&state, body.into_definition()?, &call.asker.origin()).await
+        }
+        OneOrMany::Many(items) => {
+            check_count(items.len(), state.limits.batch_items_max)?;
+            let read = |item: &&RawValue| read_object::<SourceBody>(item.get())?.into_definition();
+            let items = items.iter().map(read).collect();
+            let answers = add_each(&state, items, &call.asker.origin()).await?;
+            let sources = answers.into_iter().map(AddedItemView::from).collect();
+            Ok(Json(AddedView { sources }).into_response())
+        }
+    }
+}
+
+async fn add_one(state: &AppState, definition: Definition, by: &str) -> Result<Response, Problem> {
+    let added = state.sources.add(vec![definition], by).await?.pop();
+    let (status, id) = match added {
+        Some(Added::New(id)) => (StatusCode::CREATED, id),
+        Some(Added::Exists(id)) => (StatusCode::OK, id),
+        None => return Err(Problem::new(Code::Internal, "the answer is missing")),
+    };
+    let source = state.sources.load(id).await?;
+    written(state, status, source).await
+}
+
+/// What became of each definition, in order.
+pub(super) type Answers = Vec<Result<Added, Problem>>;
+
+/// Adds what can be; what cannot keeps its place among the answers.
+pub(super) async fn add_each(
+    state: &AppState,
+    items: Vec<Result<Definition, Problem>>,
+    by: &str,
+) -> Result<Answers, Problem> {
+    let mut fit = Vec::with_capacity(items.len());
+    let sort = |item: Result<Definition, Problem>| {
+        let definition = item?;
+        check_form(&definition)?;
+        state.sources.check(&definition)?;
+        fit.push(definition);
+        Ok(())
+    };
+    let sorted: Vec<Result<(), Problem>> = items.into_iter().map(sort).collect();
+    let mut added = state.sources.add(fit, by).await?.into_iter();
+    let answer = |sorted: Result<(), Problem>| {
+        sorted?;
+        let missing = || Problem::new(Code::Internal, "the answer to this item is missing");
+        added.next().ok_or_else(missing)
+    };
+    Ok(sorted.into_iter().map(answer).collect())
+}
+
+impl From<Result<Added, Problem>> for AddedItemView {
+    fn from(answer: Result<Added, Problem>) -> Self {
+        let there = |id: SourceId, added| Self::There {
+            source_id: id.0,
+            added,
+        };
+        match answer {
+            Ok(Added::New(id)) => there(id, true),
+            Ok(Added::Exists(id)) => there(id, false),
+            Err(error) => Self::Refused { error },
+        }
+    }
+}
+
+/// Where to look for feeds.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DiscoverBody {
+    /// A site's or a feed's address.
+    #[schema(example = "https://example.com/")]
+    address: String,
+}
+
+/// The feeds that an address leads to.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CandidatesView {
+    /// The likeliest first.
+    candidates: Vec<CandidateView>,
+}
+
+/// A feed that was discovered.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CandidateView {
+    /// Where.
+    address: String,
+    /// What it or its page calls it.
+    title: Option<String>,
+    /// What it is, in a word.
+    #[schema(example = "atom")]
+    format: Option<String>,
+    /// The source that is looked at there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_id: Option<i64>,
+}
+
+/// Find the feeds that a site's address leads to.
+///
+/// The node asks that address, so this needs scope `operate` although nothing is stored.
+#[utoipa::path(
+    post,
+    path = "/api/v1/sources/discover",
+    tag = "sources",
+    request_body = DiscoverBody,
+    responses(
+        (status = 200, description = "What was found, the likeliest first", body = CandidatesView),
+        (status = 502, description = "The address could not be read", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "The request is wrong", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn discover(
+    State(state): State<Arc<AppState>>,
+    call: Call,
+) -> Result<Json<CandidatesView>, Problem> {
+    refuse_key(&call)?;
+    let address = call.json::<DiscoverBody>()?.address;
+    if address.len() > ADDRESS_BYTES_MAX || address.contains(char::is_control) {
+        let detail =
+            format!("address must have at most {ADDRESS_BYTES_MAX} bytes, no control characters");
+        return Err(Problem::new(Code::InvalidValue, detail).at("address"));
+    }
+    let mut found = state.sources.discover(&address).await?;
+    found.truncate(CANDIDATES_MAX);
+    let mut candidates = Vec::with_capacity(found.len());
+    for candidate in found {
+        candidates.push(known(&state, candidate).await?);
+    }
+    Ok(Json(CandidatesView { candidates }))
+}
+
+async fn known(state: &AppState, candidate: Candidate) -> Result<CandidateView, Problem> {
+    let there = state.store.load_source_at(&candidate.address).await?;
+    Ok(CandidateView {
+        address: candidate.address,
+        title: candidate.title,
+        format: candidate.format,
+        source_id: there.map(|source| source.id.0),
+    })
+}

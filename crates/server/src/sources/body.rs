@@ -1,0 +1,249 @@
+//! The JSON in which somebody says what a source is.
+//!
+//! Own types beside `core`'s: what the store keeps may change its form, what callers rely on may not.
+
+use almanack_core::source::{
+    Definition,
+    policy::cadence::Cadence,
+    reading::{HtmlRules, JsonRules, Reading, SitemapRules},
+};
+use almanack_engine::sources::Changes;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    problem::{Code, Problem},
+    tasks::body::check_callback,
+};
+
+/// Longest rules of a custom source, in bytes as JSON.
+const READING_BYTES_MAX: usize = 4 * 1024;
+/// Longest policy, in bytes; a schedule that is longer than this is none.
+const POLICY_BYTES_MAX: usize = 300;
+
+/// A source to be added.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SourceBody {
+    /// Where it is looked at: http or https, without user name or password.
+    #[schema(example = "https://example.com/feed.xml")]
+    address: String,
+    /// What people call it; what it calls itself when nobody says otherwise.
+    #[schema(max_length = 300)]
+    name: Option<String>,
+    /// Where people put it: folders, joined by `/`.
+    #[schema(max_length = 300, example = "News/Local")]
+    category: Option<String>,
+    /// Its own policy: adaptive, classic, fixed:1h or a schedule; the node's when nobody says otherwise.
+    #[schema(example = "fixed:1h")]
+    policy: Option<String>,
+    /// Its cadence by hand: P0 (every 15 minutes) to P6 (daily).
+    #[schema(example = "P2")]
+    cadence: Option<String>,
+    /// How it is read; as a feed when nobody says otherwise.
+    reading: Option<ReadingBody>,
+}
+
+impl SourceBody {
+    /// What is to be added, if every value keeps its rule.
+    pub(super) fn into_definition(self) -> Result<Definition, Problem> {
+        let definition = Definition {
+            name: self.name.unwrap_or_default(),
+            address: self.address,
+            reading: self.reading.map_or(Reading::Feed, Reading::from),
+            category: self.category.unwrap_or_default(),
+            policy: self.policy,
+            cadence: self.cadence.as_deref().map(parse_cadence).transpose()?,
+        };
+        check_form(&definition)?;
+        Ok(definition)
+    }
+}
+
+/// What can be said of a definition without anybody who looks at sources.
+pub(super) fn check_form(definition: &Definition) -> Result<(), Problem> {
+    check_callback(Some(&definition.address), "address")?;
+    definition.policy.as_deref().map_or(Ok(()), check_policy)?;
+    let rules = serde_json::to_string(&definition.reading).map_or(0, |json| json.len());
+    if rules > READING_BYTES_MAX {
+        let detail = format!("reading has {rules} bytes; the limit is {READING_BYTES_MAX}");
+        return Err(Problem::new(Code::InvalidValue, detail).at("reading"));
+    }
+    Ok(())
+}
+
+fn check_policy(text: &str) -> Result<(), Problem> {
+    if text.len() <= POLICY_BYTES_MAX {
+        return Ok(());
+    }
+    let detail = format!("policy must have at most {POLICY_BYTES_MAX} bytes");
+    Err(Problem::new(Code::InvalidValue, detail).at("policy"))
+}
+
+fn parse_cadence(text: &str) -> Result<Cadence, Problem> {
+    text.parse().map_err(
+        |unknown: almanack_core::source::policy::cadence::UnknownCadence| {
+            Problem::new(Code::InvalidValue, unknown.to_string()).at("cadence")
+        },
+    )
+}
+
+/// What to change. What is left out stays; null takes back.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangesBody {
+    /// What people call it; null for what it calls itself.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, max_length = 300)]
+    name: Option<Option<String>>,
+    /// Where people put it; null for the top.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, max_length = 300)]
+    category: Option<Option<String>>,
+    /// Its own policy; null for the node's.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, example = "classic")]
+    policy: Option<Option<String>>,
+    /// Its cadence by hand, P0 to P7 (not checked); null to learn it.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, example = "P2")]
+    cadence: Option<Option<String>>,
+}
+
+/// Tells null from nothing: what is given is `Some`, even if it is null.
+#[expect(clippy::option_option, reason = "three cases: left out, null, a text")]
+fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(value).map(Some)
+}
+
+impl ChangesBody {
+    /// What to change, if every value keeps its rule.
+    pub(super) fn into_changes(self) -> Result<Changes, Problem> {
+        if let Some(Some(policy)) = &self.policy {
+            check_policy(policy)?;
+        }
+        let cadence = self.cadence.map(|cadence| {
+            let cadence = cadence.as_deref().map(parse_cadence);
+            cadence.transpose()
+        });
+        Ok(Changes {
+            name: self.name.map(Option::unwrap_or_default),
+            category: self.category.map(Option::unwrap_or_default),
+            policy: self.policy,
+            cadence: cadence.transpose()?,
+        })
+    }
+}
+
+/// How a source is read.
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(tag = "how", rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum ReadingBody {
+    /// RSS, Atom or JSON Feed.
+    Feed {},
+    /// A page, by CSS selectors; those other than `item` are looked for inside an item.
+    Html {
+        /// One per entry.
+        item: String,
+        /// The entry's title.
+        title: String,
+        /// The entry's link; the item itself when not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        link: Option<String>,
+        /// When it was published.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        date: Option<String>,
+        /// What it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
+    /// A JSON document, by paths (RFC 9535); those other than `items` start at an item.
+    Json {
+        /// All entries.
+        #[schema(example = "$.posts[*]")]
+        items: String,
+        /// The entry's title.
+        title: String,
+        /// The entry's link.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        link: Option<String>,
+        /// What the entry is known by; the link when not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// When it was published.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        date: Option<String>,
+        /// What it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
+    /// A sitemap: every listed page is an entry.
+    Sitemap {
+        /// Only pages whose address contains this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        containing: Option<String>,
+    },
+}
+
+impl From<ReadingBody> for Reading {
+    fn from(body: ReadingBody) -> Self {
+        match body {
+            ReadingBody::Feed {} => Self::Feed,
+            ReadingBody::Html {
+                item,
+                title,
+                link,
+                date,
+                summary,
+            } => Self::Html(HtmlRules {
+                item,
+                title,
+                link,
+                date,
+                summary,
+            }),
+            ReadingBody::Json {
+                items,
+                title,
+                link,
+                id,
+                date,
+                summary,
+            } => Self::Json(JsonRules {
+                items,
+                title,
+                link,
+                id,
+                date,
+                summary,
+            }),
+            ReadingBody::Sitemap { containing } => Self::Sitemap(SitemapRules { containing }),
+        }
+    }
+}
+
+impl From<Reading> for ReadingBody {
+    fn from(reading: Reading) -> Self {
+        match reading {
+            Reading::Feed => Self::Feed {},
+            Reading::Html(rules) => Self::Html {
+                item: rules.item,
+                title: rules.title,
+                link: rules.link,
+                date: rules.date,
+                summary: rules.summary,
+            },
+            Reading::Json(rules) => Self::Json {
+                items: rules.items,
+                title: rules.title,
+                link: rules.link,
+                id: rules.id,
+                date: rules.date,
+                summary: rules.summary,
+            },
+            Reading::Sitemap(rules) => Self::Sitemap {
+                containing: rules.containing,
+            },
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Lists of sources as feed readers write them.
+//!
+//! How OPML is read and written is an adapter's knowledge; this crate sees a port. An import adds each entry
+//! for itself, so a broken one stops no other, and importing twice adds once.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    source::Definition,
+    store::{Added, SourceFilter},
+};
+use axum::{
+    Json,
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{adding::add_each, refuse_key};
+use crate::{
+    AppState,
+    batch::check_count,
+    call::{Call, unsupported},
+    problem::{Code, Problem},
+};
+
+/// Sources read at a time for an export.
+const EXPORT_STEP: usize = 1000;
+/// Most refused entries that are named; all are counted.
+const REFUSED_MAX: usize = 100;
+/// What OPML is sent as.
+const MEDIA_TYPES: [&str; 4] = [
+    "text/x-opml",
+    "application/xml",
+    "text/xml",
+    "text/x-opml+xml",
+];
+
+/// Reads and writes OPML.
+pub trait Opml: Send + Sync {
+    /// What a list names, in its order; `Err` says in a sentence why it is no list.
+    fn read(&self, text: &[u8]) -> Result<Outline, String>;
+
+    /// A list of those of these that are feeds.
+    fn write(&self, definitions: &[Definition]) -> String;
+}
+
+/// What a list names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outline {
+    /// Sources.
+    pub definitions: Vec<Definition>,
+    /// Entries that name none, each in a sentence.
+    pub broken: Vec<String>,
+}
+
+/// What became of a list.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ImportedView {
+    /// How many are new.
+    added: usize,
+    /// How many were there already.
+    existing: usize,
+    /// How many could not be added.
+    refused: usize,
+    /// Why, for the first hundred of them.
+    problems: Vec<String>,
+}
+
+/// All feeds as OPML, for other readers.
+#[utoipa::path(
+    get,
+    path = "/api/v1/sources/opml",
+    tag = "sources",
+    responses((status = 200, description = "OPML 2.0", body = String, content_type = "text/x-opml")),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn export_opml(State(state): State<Arc<AppState>>) -> Result<Response, Problem> {
+    let mut definitions = Vec::new();
+    let mut filter = SourceFilter {
+        limit: EXPORT_STEP,
+        ..SourceFilter::default()
+    };
+    loop {
+        let page = state.store.list_sources(&filter).await?;
+        let full = page.len() == EXPORT_STEP;
+        filter.after = page.last().map(|source| source.id);
+        definitions.extend(page.into_iter().map(|source| source.definition));
+        if !full {
+            break;
+        }
+    }
+    let headers = [
+        (header::CONTENT_TYPE, "text/x-opml; charset=utf-8"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"sources.opml\"",
+        ),
+    ];
+    Ok((headers, state.opml.write(&definitions)).into_response())
+}
+
+/// Add the feeds of an OPML list.
+///
+/// Folders become categories. Each entry is carried out for itself; importing twice adds once.
+#[utoipa::path(
+    post,
+    path = "/api/v1/sources/opml",
+    tag = "sources",
+    request_body(content = String, content_type = "text/x-opml", description = "OPML; also as application/xml or text/xml"),
+    responses(
+        (status = 200, description = "What became of it", body = ImportedView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn import_opml(
+    State(state): State<Arc<AppState>>,
+    call: Call,
+) -> Result<Json<ImportedView>, Problem> {
+    refuse_key(&call)?;
+    let media_type = call.media_type().unwrap_or_default().to_ascii_lowercase();
+    if !MEDIA_TYPES.contains(&media_type.as_str()) {
+        return Err(unsupported(MEDIA_TYPES[0]));
+    }
+    let read = state.opml.read(call.bytes());
+    let outline = read.map_err(|why| Problem::new(Code::InvalidBody, why))?;
+    check_count(outline.definitions.len(), state.limits.batch_items_max)?;
+    let names: Vec<String> = outline.definitions.iter().map(called).collect();
+    let items = outline.definitions.into_iter().map(Ok).collect();
+    let answers = add_each(&state, items, &call.asker.origin()).await?;
+    let mut imported = ImportedView {
+        added: 0,
+        existing: 0,
+        refused: outline.broken.len(),
+        problems: outline.broken,
+    };
+    for (name, answer) in names.into_iter().zip(answers) {
+        match answer {
+            Ok(Added::New(_)) => imported.added += 1,
+            Ok(Added::Exists(_)) => imported.existing += 1,
+            Err(problem) => {
+                imported.refused += 1;
+                imported
+                    .problems
+                    .push(format!("{name}: {}", problem.detail));
+            }
+        }
+    }
+    imported.problems.truncate(REFUSED_MAX);
+    Ok(Json(imported))
+}
+
+/// What to call an entry in an answer. Not by its address: that may hold a password, which is why it was refused.
+fn called(definition: &Definition) -> String {
+    match definition.name.as_str() {
+        "" => "an entry without a name".to_owned(),
+        name => format!("`{name}`"),
+    }
+}

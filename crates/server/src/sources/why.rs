@@ -1,0 +1,180 @@
+//! Why a source is looked at when it is: the policy in force, what it believes, and the sentence.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    source::{
+        Source,
+        why::{meaning, next_look, next_look_at, wishes},
+    },
+    store::EntryFilter,
+};
+use axum::{
+    Json,
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use jiff::Timestamp;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+
+use super::{Numbered, with_task};
+use crate::{
+    AppState,
+    picture::week::{self, STYLE, Week},
+    problem::Problem,
+};
+
+/// Entries that are drawn into the picture.
+const ENTRIES_DRAWN: usize = 200;
+
+/// What a source is believed to do, and why its next check is when it is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SourceWhyView {
+    /// Number of the source.
+    source_id: i64,
+    /// Why the next check is when it is.
+    #[schema(example = "The next check is at 2026-01-05T09:00:00Z: cadence P2: about every hour.")]
+    sentence: String,
+    /// When that is; null while it is not checked.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    next_due_at: Option<Timestamp>,
+    /// The policy in force.
+    #[schema(example = "adaptive")]
+    policy: String,
+    /// Entries expected on an average day.
+    entries_per_day: f64,
+    /// Entries expected in each hour of the week, from Monday 00:00 UTC: 168 numbers.
+    week: Vec<f64>,
+    /// How long after its newest entry it counts as silent, in seconds; null while its habits are not known.
+    silent_after_seconds: Option<i64>,
+    /// When it counts as silent, if nothing new comes.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    silent_at: Option<Timestamp>,
+    /// What its publisher wishes, in sentences.
+    wishes: Vec<String>,
+    /// What went wrong at the last check, if anything did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error: Option<ErrorView>,
+    /// Whether what was learned is damaged; it is then learned anew, and the fixed interval holds until then.
+    damaged: bool,
+}
+
+/// What went wrong at the last check.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ErrorView {
+    /// What kind of failure it was.
+    #[schema(example = "not_found")]
+    class: Option<&'static str>,
+    /// What that means, and what is done about it.
+    meaning: Option<&'static str>,
+    /// What was said.
+    detail: String,
+    /// How many times in a row.
+    times: u32,
+}
+
+/// Why a source is checked when it is, and what is believed of it.
+#[utoipa::path(
+    get,
+    path = "/api/v1/sources/{id}/why",
+    tag = "sources",
+    params(("id" = i64, Path, description = "The source's number")),
+    responses(
+        (status = 200, description = "The answer", body = SourceWhyView),
+        (status = 404, description = "No such source", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn why_source(
+    State(state): State<Arc<AppState>>,
+    Numbered(id): Numbered,
+) -> Result<Json<SourceWhyView>, Problem> {
+    let (source, task) = with_task(&state, id).await?;
+    let believed = state.sources.believed(&source);
+    let newest = source.stats.last_article_at;
+    let silent_at = newest
+        .zip(believed.silent_after)
+        .and_then(|(newest, after)| newest.checked_add(after).ok());
+    Ok(Json(SourceWhyView {
+        source_id: id.0,
+        sentence: next_look(&source, task.as_ref(), state.clock.now()),
+        next_due_at: next_look_at(&source, task.as_ref()),
+        policy: believed.policy,
+        entries_per_day: believed.entries_per_day,
+        week: believed.week.to_vec(),
+        silent_after_seconds: believed.silent_after.map(|after| after.as_secs()),
+        silent_at,
+        wishes: wishes(&source.memory.hints),
+        last_error: last_error(&source),
+        damaged: believed.damaged,
+    }))
+}
+
+fn last_error(source: &Source) -> Option<ErrorView> {
+    let stats = &source.stats;
+    let detail = stats.last_error.clone()?;
+    Some(ErrorView {
+        class: stats.last_error_class.map(|class| class.as_str()),
+        meaning: stats.last_error_class.map(meaning),
+        detail,
+        times: stats.fail_count,
+    })
+}
+
+/// What is believed of a source's week, as a picture.
+#[utoipa::path(
+    get,
+    path = "/api/v1/sources/{id}/week.svg",
+    tag = "sources",
+    params(("id" = i64, Path, description = "The source's number")),
+    responses(
+        (status = 200, description = "A picture", body = String, content_type = "image/svg+xml"),
+        (status = 404, description = "No such source", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn draw_week(
+    State(state): State<Arc<AppState>>,
+    Numbered(id): Numbered,
+) -> Result<Response, Problem> {
+    let source = state.sources.load(id).await?;
+    let newest = EntryFilter {
+        source: Some(id),
+        limit: ENTRIES_DRAWN,
+        ..EntryFilter::default()
+    };
+    let entries = state.store.list_entries(&newest).await?;
+    let entries: Vec<Timestamp> = entries
+        .into_iter()
+        .filter_map(|entry| entry.found.published_at)
+        .collect();
+    let looks = source.recent.looks();
+    let checks: Vec<Timestamp> = looks.iter().map(|look| look.at).collect();
+    let definition = &source.definition;
+    let name = match definition.name.as_str() {
+        "" => &definition.address,
+        name => name,
+    };
+    let svg = week::draw(&Week {
+        name,
+        expected: &state.sources.believed(&source).week,
+        checks: &checks,
+        entries: &entries,
+    });
+    Ok(picture(svg))
+}
+
+/// Answers a picture whose only style is its own.
+fn picture(svg: String) -> Response {
+    let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
+    let policy = format!("default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'");
+    let headers = [
+        (header::CONTENT_TYPE, "image/svg+xml".to_owned()),
+        (header::CONTENT_SECURITY_POLICY, policy),
+    ];
+    (headers, svg).into_response()
+}

@@ -1,0 +1,145 @@
+//! Statements about entries, and which of them may go.
+//!
+//! Entries are written and deleted only by who got their source's row in the same transaction, so what was read
+//! of a source's entries holds as long as its version does.
+
+use almanack_core::{
+    source::{SourceId, entry::key_hash},
+    store::{EntryFilter, EntryRetention, Result},
+};
+
+use crate::row::{Row, micros};
+
+/// What [`crate::row::entry`] reads.
+macro_rules! columns {
+    () => {
+        "id, source_id, key, seen_at_us, link, title, published_at_us, author, summary, content"
+    };
+}
+macro_rules! written {
+    () => {
+        "source_id, key, seen_at_us, link, title, published_at_us, author, summary, content"
+    };
+}
+
+/// An entry that the source has stays as it is.
+pub(crate) const INSERT_SQLITE: &str = concat!(
+    "insert into entry (",
+    written!(),
+    ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) on conflict (source_id, key) do nothing"
+);
+pub(crate) const INSERT_POSTGRES: &str = concat!(
+    "insert into entry (",
+    written!(),
+    ") select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], \
+     $6::bigint[], $7::text[], $8::text[], $9::text[]) on conflict (source_id, key) do nothing"
+);
+
+pub(crate) const IS_KNOWN_SQLITE: &str =
+    "select exists (select 1 from entry where source_id = ?1 and key = ?2)";
+pub(crate) const KNOWN_POSTGRES: &str =
+    "select key from entry where source_id = $1 and key = any ($2::text[])";
+
+/// A page of everything.
+pub(crate) const LIST: &str = concat!(
+    "select ",
+    columns!(),
+    " from entry where id < $1 order by id desc limit $2"
+);
+/// A page of what was first seen since a time. Numbers and times rise together but for moments, so the
+/// page ends at the lowest number since then instead of walking through everything older. The sums leave one
+/// way: that number is looked for along the times, the page walks along the numbers.
+pub(crate) const LIST_SINCE: &str = concat!(
+    "select ",
+    columns!(),
+    " from entry where seen_at_us + 0 >= $1 and id < $2 \
+     and id >= (select min(id + 0) from entry where seen_at_us >= $1) \
+     order by id desc limit $3"
+);
+/// A page of one source's.
+pub(crate) const LIST_OF: &str = concat!(
+    "select ",
+    columns!(),
+    " from entry where source_id = $1 and seen_at_us >= $2 and id < $3 order by id desc limit $4"
+);
+
+pub(crate) const REMOVE_ALL: &str = "delete from entry where source_id = $1";
+pub(crate) const REMOVE_SQLITE: &str = "delete from entry where id = ?1";
+pub(crate) const REMOVE_POSTGRES: &str = "delete from entry where id = any ($1::bigint[])";
+
+/// What [`doomed`] goes by. Newest first, by the times that publishers give: a document often shows its
+/// newest entry first, which then has the lowest number.
+macro_rules! kept {
+    ($which:literal) => {
+        concat!(
+            "select id, key, seen_at_us, published_at_us, source_id from entry where ",
+            $which,
+            " order by source_id, coalesce(published_at_us, seen_at_us) desc, id desc"
+        )
+    };
+}
+pub(crate) const KEPT_SQLITE: &str = kept!("source_id = ?1");
+pub(crate) const KEPT_POSTGRES: &str = kept!("source_id = any ($1::bigint[])");
+
+/// Where a page ends.
+pub(crate) fn before(filter: &EntryFilter) -> i64 {
+    filter.before.unwrap_or(i64::MAX)
+}
+
+/// Where a page begins in time.
+pub(crate) fn seen_from(filter: &EntryFilter) -> i64 {
+    filter.seen_from.map_or(i64::MIN, micros)
+}
+
+/// An entry, as far as retention asks.
+pub(crate) struct Kept {
+    id: i64,
+    key: String,
+    seen_at_us: i64,
+    published_at_us: Option<i64>,
+}
+
+impl Kept {
+    /// Reads what [`KEPT_SQLITE`] lists, with whose it is.
+    pub(crate) fn read(row: &impl Row) -> Result<(SourceId, Self)> {
+        let kept = Self {
+            id: row.big(0)?,
+            key: row.text(1)?,
+            seen_at_us: row.big(2)?,
+            published_at_us: row.big_or_null(3)?,
+        };
+        Ok((SourceId(row.big(4)?), kept))
+    }
+}
+
+/// What is to be deleted of one source.
+pub(crate) struct Doomed {
+    pub(crate) ids: Vec<i64>,
+    /// Everything deleted was published before this.
+    pub(crate) pruned_before_us: Option<i64>,
+}
+
+/// What may go of a source's entries, given newest first: what was seen before the bound, and what is beyond
+/// the number that stay; but nothing that the source still shows, because the next look would find it again
+/// and call it new.
+pub(crate) fn doomed(newest: &[Kept], shown: &[u64], retention: EntryRetention) -> Doomed {
+    let seen_before = retention.seen_before.map_or(i64::MIN, micros);
+    let may_go = |(place, kept): &(usize, &Kept)| {
+        let goes = *place >= retention.per_source || kept.seen_at_us < seen_before;
+        goes && !shown.contains(&key_hash(&kept.key))
+    };
+    let gone: Vec<&Kept> = newest
+        .iter()
+        .enumerate()
+        .filter(may_go)
+        .map(|(_, kept)| kept)
+        .collect();
+    let published = gone.iter().filter_map(|kept| kept.published_at_us);
+    Doomed {
+        pruned_before_us: published.max().map(|last| last.saturating_add(1)),
+        ids: gone.iter().map(|kept| kept.id).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! Writing sources on PostgreSQL.
+//!
+//! A batch is one transaction: rows that stay where they are, are taken by their versions in one statement, in the
+//! order of their numbers, so that nodes queue instead of waiting for each other in a circle; then each that
+//! moves, behind a savepoint, because a taken address must not undo the others; then the entries of all that
+//! were got. A second write of one source in a batch waits for the next round: one statement changes a row once.
+//!
+//! All rounds are one transaction, because a group whose commit fails is tried again one by one, and must not
+//! meet itself.
+
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    source::{Source, SourceId, entry::Found},
+    store::{Added, Error, Result, SourceWrite, Written},
+};
+use async_trait::async_trait;
+use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
+use tokio_postgres::{error::SqlState, types::ToSql};
+
+use super::super::{client, explain, gate::Errand};
+use crate::{
+    entry,
+    row::{SourceColumns, SourceLists, micros},
+    source,
+};
+
+/// A write and its place in the list asked for.
+type Placed<'a> = (usize, &'a SourceWrite);
+
+/// Carries out each write for itself.
+pub(in crate::postgres) struct WriteSources {
+    pub(in crate::postgres) pool: Pool,
+}
+
+#[async_trait]
+impl Errand for WriteSources {
+    type Item = SourceWrite;
+    type Answer = Written;
+
+    async fn run(&self, writes: &[SourceWrite]) -> Result<Vec<Written>> {
+        let failed = |error| explain("write sources", error);
+        let mut client = client(&self.pool).await?;
+        let mut transaction = client.transaction().await.map_err(failed)?;
+        let mut answers = vec![Written::Lost; writes.len()];
+        for round in rounds(writes) {
+            write_round(&mut transaction, &round, &mut answers).await?;
+        }
+        transaction.commit().await.map_err(failed)?;
+        Ok(answers)
+    }
+}
+
+/// What may share a statement, by number: no source twice.
+fn rounds(writes: &[SourceWrite]) -> Vec<BTreeMap<i64, Placed<'_>>> {
+    let mut rounds: Vec<BTreeMap<i64, Placed<'_>>> = Vec::new();
+    let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
+    for placed in writes.iter().enumerate() {
+        let id = placed.1.source.id.0;
+        let round = seen.entry(id).or_insert(0);
+        if *round == rounds.len() {
+            rounds.push(BTreeMap::new());
+        }
+        rounds[*round].insert(id, placed);
+        *round += 1;
+    }
+    rounds
+}
+
+async fn write_round(
+    transaction: &mut Transaction<'_>,
+    round: &BTreeMap<i64, Placed<'_>>,
+    answers: &mut [Written],
+) -> Result<()> {
+    let mut won: Vec<&SourceWrite> = Vec::new();
+    let all: Vec<&SourceWrite> = round.values().map(|(_, write)| *write).collect();
+    for id in update(&*transaction, source::UPDATE_POSTGRES, &all).await? {
+        if let Some((place, write)) = round.get(&id) {
+            answers[*place] = Written::Done;
+            won.push(write);
+        }
+    }
+    let left = round
+        .iter()
+        .filter(|(_, (place, _))| answers[*place] == Written::Lost);
+    let left: BTreeMap<i64, Placed<'_>> = left.map(|(id, placed)| (*id, *placed)).collect();
+    if !left.is_empty() {
+        for (place, write) in moving(&*transaction, &left).await? {
+            answers[place] = relocate(transaction, write).await?;
+            if answers[place] == Written::Done {
+                won.push(write);
+            }
+        }
+    }
+    insert_entries(&*transaction, &won).await
+}
+
+/// Carries out `text` for these; the numbers of the rows it took.
+async fn update(
+    client: &impl GenericClient,
+    text: &str,
+    writes: &[&SourceWrite],
+) -> Result<Vec<i64>> {
+    let failed = |error| explain("write sources", error);
+    let (mut columns, mut ids, mut seen) = (SourceLists::default(), Vec::new(), Vec::new());
+    for write in writes {
+        columns.add(SourceColumns::of(&write.source, write.at)?);
+        ids.push(write.source.id.0);
+        seen.push(write.source.version);
+    }
+    let mut parameters = columns.lists();
+    parameters.extend([&ids as &(dyn ToSql + Sync), &seen]);
+    let statement = client.prepare_cached(text).await.map_err(failed)?;
+    let rows = client
+        .query(&statement, &parameters)
+        .await
+        .map_err(failed)?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
+/// Those that were not taken because their address changes, in the order asked; the others are lost.
+async fn moving<'a>(
+    client: &impl GenericClient,
+    left: &BTreeMap<i64, Placed<'a>>,
+) -> Result<Vec<Placed<'a>>> {
+    let failed = |error| explain("find moved sources", error);
+    let ids: Vec<i64> = left.keys().copied().collect();
+    let statement = client
+        .prepare_cached(source::SEEN_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let rows = client.query(&statement, &[&ids]).await.map_err(failed)?;
+    let moves = rows.iter().filter_map(|row| {
+        let placed = left.get(&row.get(0))?;
+        let Source {
+            version,
+            definition,
+            ..
+        } = &placed.1.source;
+        let moves = *version == row.get::<_, i64>(1) && definition.address != row.get::<_, &str>(2);
+        moves.then_some(*placed)
+    });
+    let mut moves: Vec<Placed<'a>> = moves.collect();
+    moves.sort_by_key(|(place, _)| *place);
+    Ok(moves)
+}
+
+/// Writes one source with its new address, unless that is taken.
+async fn relocate(transaction: &mut Transaction<'_>, write: &SourceWrite) -> Result<Written> {
+    let failed = |error| explain("move source", error);
+    let savepoint = transaction.savepoint("moved").await.map_err(failed)?;
+    match update(&savepoint, source::MOVE_POSTGRES, &[write]).await {
+        Ok(taken) => {
+            savepoint.commit().await.map_err(failed)?;
+            Ok(match taken.as_slice() {
+                [] => Written::Lost,
+                _ => Written::Done,
+            })
+        }
+        Err(error) if is_taken(&error) => {
+            savepoint.rollback().await.map_err(failed)?;
+            let address = &write.source.definition.address;
+            let row = transaction
+                .query_opt(source::AT, &[address])
+                .await
+                .map_err(failed)?;
+            // Whoever had it may have gone meanwhile: deciding again finds it free.
+            Ok(row.map_or(Written::Lost, |row| Written::Taken(SourceId(row.get(0)))))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn is_taken(error: &Error) -> bool {
+    let Error::Refused { source, .. } = error else {
+        return false;
+    };
+    let told = source.downcast_ref::<tokio_postgres::error::DbError>();
+    told.is_some_and(|told| *told.code() == SqlState::UNIQUE_VIOLATION)
+}
+
+async fn insert_entries(client: &impl GenericClient, won: &[&SourceWrite]) -> Result<()> {
+    let mut rows: Vec<(i64, i64, &str, &Found)> = Vec::new();
+    for write in won {
+        let (id, at) = (write.source.id.0, micros(write.at));
+        let entries = write.entries.iter();
+        rows.extend(entries.map(|(key, found)| (id, at, key.as_str(), found)));
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let failed = |error| explain("write entries", error);
+    let statement = client
+        .prepare_cached(entry::INSERT_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let text = |f: fn(&Found) -> Option<&str>| rows.iter().map(|row| f(row.3)).collect::<Vec<_>>();
+    let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
+    let keys: Vec<&str> = rows.iter().map(|row| row.2).collect();
+    let seen_at: Vec<i64> = rows.iter().map(|row| row.1).collect();
+    let published_at: Vec<Option<i64>> = rows
+        .iter()
+        .map(|row| row.3.published_at.map(micros))
+        .collect();
+    let parameters: [&(dyn ToSql + Sync); 9] = [
+        &ids,
+        &keys,
+        &seen_at,
+        &text(|found| found.link.as_deref()),
+        &text(|found| Some(&found.title)),
+        &published_at,
+        &text(|found| found.author.as_deref()),
+        &text(|found| found.summary.as_deref()),
+        &text(|found| found.content.as_deref()),
+    ];
+    client
+        .execute(&statement, &parameters)
+        .await
+        .map_err(failed)?;
+    Ok(())
+}
+
+/// Adds sources in one transaction, each unless its address is taken.
+pub(super) async fn add(client: &mut Object, sources: &[Source]) -> Result<Vec<Added>> {
+    let failed = |error| explain("add sources", error);
+    if sources.is_empty() {
+        return Ok(Vec::new());
+    }
+    let transaction = client.transaction().await.map_err(failed)?;
+    transaction
+        .batch_execute(source::ADD_ALONE_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let mut new = insert(&transaction, sources).await?;
+    let addresses = || sources.iter().map(|new| new.definition.address.as_str());
+    let taken: Vec<&str> = addresses().filter(|at| !new.contains_key(*at)).collect();
+    let rows = transaction
+        .query(source::AT_POSTGRES, &[&taken])
+        .await
+        .map_err(failed)?;
+    let existing: BTreeMap<String, i64> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    transaction.commit().await.map_err(failed)?;
+    let written = new.clone();
+    let answer = |address: &str| {
+        if let Some(id) = new.remove(address) {
+            return Ok(Added::New(SourceId(id)));
+        }
+        let known = written.get(address).or_else(|| existing.get(address));
+        let gone = || Error::Unavailable {
+            statement: "add sources",
+            source: "a source at a wanted address was removed meanwhile".into(),
+        };
+        known
+            .map(|id| Added::Exists(SourceId(*id)))
+            .ok_or_else(gone)
+    };
+    addresses().map(answer).collect()
+}
+
+/// The numbers of the new rows, by address.
+async fn insert(client: &impl GenericClient, sources: &[Source]) -> Result<BTreeMap<String, i64>> {
+    let failed = |error| explain("add sources", error);
+    let mut columns = SourceLists::default();
+    for new in sources {
+        columns.add(SourceColumns::of(new, new.updated_at)?);
+    }
+    let created_at: Vec<i64> = sources.iter().map(|new| micros(new.created_at)).collect();
+    let mut parameters = columns.lists();
+    parameters.push(&created_at);
+    let statement = client
+        .prepare_cached(source::INSERT_POSTGRES)
+        .await
+        .map_err(failed)?;
+    let rows = client
+        .query(&statement, &parameters)
+        .await
+        .map_err(failed)?;
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+/// The row goes first: a look that is being written finds it locked, and then gone.
+pub(super) async fn remove(client: &mut Object, id: SourceId) -> Result<bool> {
+    let failed = |error| explain("remove source", error);
+    let transaction = client.transaction().await.map_err(failed)?;
+    let removed = transaction
+        .execute(source::REMOVE, &[&id.0])
+        .await
+        .map_err(failed)?;
+    transaction
+        .execute(entry::REMOVE_ALL, &[&id.0])
+        .await
+        .map_err(failed)?;
+    transaction.commit().await.map_err(failed)?;
+    Ok(removed == 1)
+}

@@ -1,0 +1,311 @@
+//! Rows of sources and entries, and the columns a source is written to.
+//!
+//! What a source remembers for itself (its last looks, what its document showed, its publisher's wishes) is read as
+//! far as it can be: none of it is worth losing a source over. What was learned is kept as it is; whether it can be
+//! read is the policy's question.
+
+use almanack_core::{
+    source::{
+        Attention, Definition, Memory, Moving, Source, SourceId, State, Stats,
+        check::{FailureClass, Validators},
+        entry::{Entry, Found},
+        policy::cadence::{Cadence, Frequency},
+        recent::Recent,
+    },
+    store::{Fleet, Result},
+};
+use jiff::Timestamp;
+
+use super::{Row, count, instant, many, maybe_instant, micros, small, unreadable};
+
+/// What an entry that is known by its publisher's name for it has before that name in its key.
+const NAMED: &str = "id:";
+
+/// Reads the columns of a source listed in `source.rs`.
+pub(crate) fn source(row: &impl Row) -> Result<Source> {
+    Ok(Source {
+        id: SourceId(row.big(0)?),
+        version: row.big(1)?,
+        definition: definition(row)?,
+        state: state(row)?,
+        attention: attention_or_null(row, 11)?,
+        stats: stats(row)?,
+        memory: memory(row)?,
+        recent: Recent::decode(&row.bytes(32)?),
+        learned: row.bytes(33)?,
+        reason: row.text_or_null(34)?,
+        created_at: instant(row.big(35)?)?,
+        updated_at: instant(row.big(36)?)?,
+    })
+}
+
+fn definition(row: &impl Row) -> Result<Definition> {
+    Ok(Definition {
+        name: row.text(2)?,
+        address: row.text(3)?,
+        reading: serde_json::from_str(&row.text(4)?).map_err(unreadable)?,
+        category: row.text(5)?,
+        policy: row.text_or_null(6)?,
+        cadence: cadence_or_null(row, 7)?,
+    })
+}
+
+fn state(row: &impl Row) -> Result<State> {
+    let name = row.text(8)?;
+    let since = maybe_instant(row.big_or_null(9)?)?;
+    let note = row.text_or_null(10)?;
+    let missing = || unreadable(format!("state `{name}` without its facts"));
+    Ok(match name.as_str() {
+        "active" => State::Active,
+        "paused" => State::Paused {
+            since: since.ok_or_else(missing)?,
+            note,
+        },
+        "ended" => State::Ended {
+            since: since.ok_or_else(missing)?,
+            reason: note.ok_or_else(missing)?,
+        },
+        _ => return Err(unreadable(format!("state `{name}`"))),
+    })
+}
+
+fn stats(row: &impl Row) -> Result<Stats> {
+    let frequency = |name: String| {
+        let known = Frequency::ALL.into_iter();
+        let found = known.into_iter().find(|known| known.as_str() == name);
+        found.ok_or_else(|| unreadable(format!("frequency `{name}`")))
+    };
+    let class = |name: String| {
+        FailureClass::parse(&name).ok_or_else(|| unreadable(format!("failure class `{name}`")))
+    };
+    Ok(Stats {
+        frequency_type: row.text_or_null(12)?.map(frequency).transpose()?,
+        cadence: cadence_or_null(row, 13)?,
+        avg_publish_hour: row.real_or_null(14)?,
+        std_publish_hour: row.real_or_null(15)?,
+        next_due_at: maybe_instant(row.big_or_null(16)?)?,
+        last_check_at: maybe_instant(row.big_or_null(17)?)?,
+        last_article_at: maybe_instant(row.big_or_null(18)?)?,
+        fail_count: count(row.int(19)?)?,
+        backoff_until: maybe_instant(row.big_or_null(20)?)?,
+        last_error: row.text_or_null(21)?,
+        last_error_class: row.text_or_null(22)?.map(class).transpose()?,
+        check_count: u64::try_from(row.big(23)?).map_err(unreadable)?,
+        hit_count: u64::try_from(row.big(24)?).map_err(unreadable)?,
+    })
+}
+
+fn memory(row: &impl Row) -> Result<Memory> {
+    let hints = row.text_or_null(27)?;
+    let times = count(row.int(29)?)?;
+    Ok(Memory {
+        validators: Validators {
+            etag: row.text_or_null(25)?,
+            last_modified: row.text_or_null(26)?,
+        },
+        hints: hints
+            .and_then(|hints| serde_json::from_str(&hints).ok())
+            .unwrap_or_default(),
+        moving: row
+            .text_or_null(28)?
+            .map(|address| Moving { address, times }),
+        shown: hashes(&row.bytes(30)?),
+        pruned_before: maybe_instant(row.big_or_null(31)?)?,
+    })
+}
+
+pub(crate) fn cadence_or_null(row: &impl Row, index: usize) -> Result<Option<Cadence>> {
+    let name = row.text_or_null(index)?;
+    name.map(|name| name.parse().map_err(unreadable))
+        .transpose()
+}
+
+pub(crate) fn attention_or_null(row: &impl Row, index: usize) -> Result<Option<Attention>> {
+    let read = |name: String| {
+        Attention::parse(&name).ok_or_else(|| unreadable(format!("attention `{name}`")))
+    };
+    row.text_or_null(index)?.map(read).transpose()
+}
+
+/// Hashes of keys, as far as they are whole.
+pub(crate) fn hashes(bytes: &[u8]) -> Vec<u64> {
+    let (hashes, _) = bytes.as_chunks::<8>();
+    hashes
+        .iter()
+        .map(|hash| u64::from_be_bytes(*hash))
+        .collect()
+}
+
+/// Declares the columns of a source, one by one for SQLite, each a list of many rows' for PostgreSQL; in the
+/// order of `source.rs`.
+macro_rules! source_columns {
+    ($($column:ident: $type:ty),* $(,)?) => {
+        /// A source on its way into the store.
+        pub(crate) struct SourceColumns<'a> {
+            $($column: $type,)*
+        }
+
+        /// Many of them, column by column.
+        #[derive(Default)]
+        pub(crate) struct SourceLists<'a> {
+            $($column: Vec<$type>,)*
+        }
+
+        impl SourceColumns<'_> {
+            pub(crate) fn values(&self) -> Vec<&dyn rusqlite::ToSql> {
+                vec![$(&self.$column),*]
+            }
+        }
+
+        impl<'a> SourceLists<'a> {
+            pub(crate) fn add(&mut self, row: SourceColumns<'a>) {
+                $(self.$column.push(row.$column);)*
+            }
+
+            pub(crate) fn lists(&self) -> Vec<&(dyn tokio_postgres::types::ToSql + Sync)> {
+                vec![$(&self.$column),*]
+            }
+        }
+    };
+}
+
+source_columns! {
+    name: &'a str,
+    reading: String,
+    category: &'a str,
+    policy: Option<&'a str>,
+    cadence_by_hand: Option<&'static str>,
+    state_since_us: Option<i64>,
+    state_note: Option<&'a str>,
+    frequency_type: Option<&'static str>,
+    avg_publish_hour: Option<f64>,
+    std_publish_hour: Option<f64>,
+    due_at_us: Option<i64>,
+    next_due_at_us: Option<i64>,
+    last_check_at_us: Option<i64>,
+    last_article_at_us: Option<i64>,
+    fail_count: i32,
+    backoff_until_us: Option<i64>,
+    last_error: Option<&'a str>,
+    last_error_class: Option<&'static str>,
+    check_count: i64,
+    hit_count: i64,
+    etag: Option<&'a str>,
+    last_modified: Option<&'a str>,
+    hints: Option<String>,
+    moving_to: Option<&'a str>,
+    moving_times: i32,
+    shown: Vec<u8>,
+    pruned_before_us: Option<i64>,
+    recent: Vec<u8>,
+    learned: &'a [u8],
+    reason: Option<&'a str>,
+    updated_at_us: i64,
+    address: &'a str,
+    source_type: &'static str,
+    state: &'static str,
+    cadence: Option<&'static str>,
+    attention: Option<&'static str>,
+}
+
+impl<'a> SourceColumns<'a> {
+    /// `source`, as it is at `at`.
+    pub(crate) fn of(source: &'a Source, at: Timestamp) -> Result<Self> {
+        let Source {
+            definition,
+            stats,
+            memory,
+            ..
+        } = source;
+        let (state_since, state_note) = facts(&source.state);
+        let hints = (!memory.hints.is_empty()).then(|| serde_json::to_string(&memory.hints));
+        let moving = memory.moving.as_ref();
+        Ok(Self {
+            name: &definition.name,
+            reading: serde_json::to_string(&definition.reading).map_err(unreadable)?,
+            category: &definition.category,
+            policy: definition.policy.as_deref(),
+            cadence_by_hand: definition.cadence.map(Cadence::as_str),
+            state_since_us: state_since.map(micros),
+            state_note,
+            frequency_type: stats.frequency_type.map(Frequency::as_str),
+            avg_publish_hour: stats.avg_publish_hour,
+            std_publish_hour: stats.std_publish_hour,
+            due_at_us: due_at(source).map(micros),
+            next_due_at_us: stats.next_due_at.map(micros),
+            last_check_at_us: stats.last_check_at.map(micros),
+            last_article_at_us: stats.last_article_at.map(micros),
+            fail_count: small(stats.fail_count),
+            backoff_until_us: stats.backoff_until.map(micros),
+            last_error: stats.last_error.as_deref(),
+            last_error_class: stats.last_error_class.map(FailureClass::as_str),
+            check_count: many(stats.check_count),
+            hit_count: many(stats.hit_count),
+            etag: memory.validators.etag.as_deref(),
+            last_modified: memory.validators.last_modified.as_deref(),
+            hints: hints.transpose().map_err(unreadable)?,
+            moving_to: moving.map(|moving| moving.address.as_str()),
+            moving_times: moving.map_or(0, |moving| small(moving.times)),
+            shown: memory.shown.iter().flat_map(|h| h.to_be_bytes()).collect(),
+            pruned_before_us: memory.pruned_before.map(micros),
+            recent: source.recent.encode(),
+            learned: &source.learned,
+            reason: source.reason.as_deref(),
+            updated_at_us: micros(at),
+            address: &definition.address,
+            source_type: definition.reading.source_type().as_str(),
+            state: source.state.as_str(),
+            cadence: stats.cadence.map(Cadence::as_str),
+            attention: source.attention.map(Attention::as_str),
+        })
+    }
+}
+
+/// When a source is really due: one that rests is not, and one that failed waits.
+fn due_at(source: &Source) -> Option<Timestamp> {
+    let next = source.stats.next_due_at?;
+    let due = source
+        .stats
+        .backoff_until
+        .map_or(next, |until| until.max(next));
+    (source.state == State::Active).then_some(due)
+}
+
+fn facts(state: &State) -> (Option<Timestamp>, Option<&str>) {
+    match state {
+        State::Active => (None, None),
+        State::Paused { since, note } => (Some(*since), note.as_deref()),
+        State::Ended { since, reason } => (Some(*since), Some(reason)),
+    }
+}
+
+/// Reads the columns of an entry listed in `entry.rs`. What its publisher calls it stands in its key.
+pub(crate) fn entry(row: &impl Row) -> Result<Entry> {
+    let key = row.text(2)?;
+    Ok(Entry {
+        id: row.big(0)?,
+        source: SourceId(row.big(1)?),
+        seen_at: instant(row.big(3)?)?,
+        found: Found {
+            id: key.strip_prefix(NAMED).map(str::to_owned),
+            link: row.text_or_null(4)?,
+            title: row.text(5)?,
+            published_at: maybe_instant(row.big_or_null(6)?)?,
+            author: row.text_or_null(7)?,
+            summary: row.text_or_null(8)?,
+            content: row.text_or_null(9)?,
+        },
+        key,
+    })
+}
+
+/// Reads the fleet's row.
+pub(crate) fn fleet(row: &impl Row) -> Result<Fleet> {
+    let price = row.real_or_null(0)?;
+    Ok(Fleet {
+        price: price.ok_or_else(|| unreadable("no price"))?,
+        counted_from: instant(row.big(1)?)?,
+        checks: u64::try_from(row.big(2)?).map_err(unreadable)?,
+        version: row.big(3)?,
+    })
+}

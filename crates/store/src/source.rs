@@ -1,0 +1,303 @@
+//! Statements about sources.
+//!
+//! A source's row is written by who saw it as it is (`version`), and its address is a name that only one may
+//! have. A look that brings nothing new changes neither address nor type, state, cadence or attention, and then
+//! writes no index but those of the due time: SQLite touches every index whose column a statement
+//! names, so such a write has a statement of its own that does not name them.
+
+pub(crate) mod numbers;
+
+use almanack_core::store::SourceFilter;
+
+/// What [`crate::row::source`] reads.
+macro_rules! columns {
+    () => {
+        "s.source_id, s.version, s.name, s.address, s.reading, s.category, s.policy, \
+         s.cadence_by_hand, s.state, s.state_since_us, s.state_note, s.attention, \
+         s.frequency_type, s.cadence, s.avg_publish_hour, s.std_publish_hour, s.next_due_at_us, \
+         s.last_check_at_us, s.last_article_at_us, s.fail_count, s.backoff_until_us, \
+         s.last_error, s.last_error_class, s.check_count, s.hit_count, s.etag, s.last_modified, \
+         s.hints, s.moving_to, s.moving_times, s.shown, s.pruned_before_us, s.recent, s.learned, \
+         s.reason, s.created_at_us, s.updated_at_us"
+    };
+}
+/// How many those are.
+pub(crate) const COLUMNS: usize = 37;
+
+/// What every look may change, in the order of [`crate::row::SourceColumns`].
+macro_rules! written {
+    () => {
+        "name, reading, category, policy, cadence_by_hand, state_since_us, state_note, \
+         frequency_type, avg_publish_hour, std_publish_hour, due_at_us, next_due_at_us, \
+         last_check_at_us, last_article_at_us, fail_count, backoff_until_us, last_error, \
+         last_error_class, check_count, hit_count, etag, last_modified, hints, moving_to, \
+         moving_times, shown, pruned_before_us, recent, learned, reason, updated_at_us"
+    };
+}
+/// What people and pages find sources by; comes after the others.
+macro_rules! keyed {
+    () => {
+        "address, source_type, state, cadence, attention"
+    };
+}
+/// A value for each of [`written!`].
+macro_rules! values {
+    () => {
+        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
+         ?, ?, ?"
+    };
+}
+
+pub(crate) const INSERT_SQLITE: &str = concat!(
+    "insert into source (",
+    written!(),
+    ", ",
+    keyed!(),
+    ", created_at_us, version) values (",
+    values!(),
+    ", ?, ?, ?, ?, ?, ?, 1) on conflict (address) do nothing"
+);
+pub(crate) const INSERT_POSTGRES: &str = concat!(
+    "insert into source (version, ",
+    written!(),
+    ", ",
+    keyed!(),
+    ", created_at_us) select 1, u.* from unnest( \
+     $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], \
+     $8::text[], $9::double precision[], $10::double precision[], $11::bigint[], \
+     $12::bigint[], $13::bigint[], $14::bigint[], $15::integer[], $16::bigint[], \
+     $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::text[], $22::text[], \
+     $23::text[], $24::text[], $25::integer[], $26::bytea[], $27::bigint[], $28::bytea[], \
+     $29::bytea[], $30::text[], $31::bigint[], $32::text[], $33::text[], $34::text[], \
+     $35::text[], $36::text[], $37::bigint[]) u \
+     on conflict (address) do nothing returning address, source_id"
+);
+/// Who adds sources does so alone: two that add the same ones in another order would wait for each other.
+pub(crate) const ADD_ALONE_POSTGRES: &str =
+    "select pg_advisory_xact_lock(hashtext('almanack source ' || current_schema()))";
+
+/// A quiet write, if the row is still the version that was seen and is found by what it was.
+pub(crate) const UPDATE_QUIETLY_SQLITE: &str = concat!(
+    "update source set version = version + 1, (",
+    written!(),
+    ") = (",
+    values!(),
+    ") where address = ? and source_type = ? and state = ? and cadence is ? and attention is ? \
+     and source_id = ? and version = ?"
+);
+/// Any write; its new address must be free.
+pub(crate) const UPDATE_SQLITE: &str = concat!(
+    "update source set version = version + 1, (",
+    written!(),
+    ", ",
+    keyed!(),
+    ") = (",
+    values!(),
+    ", ?, ?, ?, ?, ?) where source_id = ? and version = ?"
+);
+
+/// Many writes. Which rows it takes, and whether it moves them, is said by what follows.
+macro_rules! update_postgres {
+    () => {
+        "update source s set version = s.version + 1, \
+         name = u.name, reading = u.reading, category = u.category, policy = u.policy, \
+         cadence_by_hand = u.cadence_by_hand, state_since_us = u.state_since_us, state_note \
+         = u.state_note, frequency_type = u.frequency_type, avg_publish_hour = \
+         u.avg_publish_hour, std_publish_hour = u.std_publish_hour, due_at_us = u.due_at_us, \
+         next_due_at_us = u.next_due_at_us, last_check_at_us = u.last_check_at_us, \
+         last_article_at_us = u.last_article_at_us, fail_count = u.fail_count, \
+         backoff_until_us = u.backoff_until_us, last_error = u.last_error, last_error_class \
+         = u.last_error_class, check_count = u.check_count, hit_count = u.hit_count, etag = \
+         u.etag, last_modified = u.last_modified, hints = u.hints, moving_to = u.moving_to, \
+         moving_times = u.moving_times, shown = u.shown, pruned_before_us = \
+         u.pruned_before_us, recent = u.recent, learned = u.learned, reason = u.reason, \
+         updated_at_us = u.updated_at_us, source_type = u.source_type, state = u.state, \
+         cadence = u.cadence, attention = u.attention, \
+         address = u.address from unnest( \
+         $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], \
+         $7::text[], $8::text[], $9::double precision[], $10::double precision[], \
+         $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::integer[], \
+         $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::text[], \
+         $22::text[], $23::text[], $24::text[], $25::integer[], $26::bytea[], $27::bigint[], \
+         $28::bytea[], $29::bytea[], $30::text[], $31::bigint[], $32::text[], $33::text[], \
+         $34::text[], $35::text[], $36::text[], $37::bigint[], $38::bigint[]) \
+         u(name, reading, category, policy, cadence_by_hand, state_since_us, state_note, \
+         frequency_type, avg_publish_hour, std_publish_hour, due_at_us, next_due_at_us, \
+         last_check_at_us, last_article_at_us, fail_count, backoff_until_us, last_error, \
+         last_error_class, check_count, hit_count, etag, last_modified, hints, moving_to, \
+         moving_times, shown, pruned_before_us, recent, learned, reason, updated_at_us, \
+         address, source_type, state, cadence, attention, source_id, seen) \
+         where s.source_id = any (array[u.source_id]) and s.version = u.seen"
+    };
+}
+/// Those that stay where they are: an address that is taken cannot spoil the others' statement.
+pub(crate) const UPDATE_POSTGRES: &str = concat!(
+    update_postgres!(),
+    " and s.address = u.address returning s.source_id"
+);
+/// One that moves.
+pub(crate) const MOVE_POSTGRES: &str = concat!(update_postgres!(), " returning s.source_id");
+
+/// The version of a row, and where it is looked at.
+pub(crate) const SEEN_SQLITE: &str = "select version from source where source_id = ?1";
+pub(crate) const SEEN_POSTGRES: &str =
+    "select source_id, version, address from source where source_id = any ($1::bigint[])";
+/// Who is looked at here.
+pub(crate) const AT: &str = "select source_id from source where address = $1";
+pub(crate) const AT_POSTGRES: &str =
+    "select address, source_id from source where address = any ($1::text[])";
+
+pub(crate) const LOAD_SQLITE: &str = concat!(
+    "select ",
+    columns!(),
+    " from source s where s.source_id = ?1"
+);
+/// Many; the position in the list comes last. The `limit` keeps the planner from turning the join around.
+pub(crate) const LOAD_POSTGRES: &str = concat!(
+    "select ",
+    columns!(),
+    ", u.position from unnest($1::bigint[]) with ordinality u(source_id, position) \
+     cross join lateral (select * from source x where x.source_id = u.source_id limit 1) s"
+);
+pub(crate) const LOAD_AT: &str =
+    concat!("select ", columns!(), " from source s where s.address = $1");
+
+/// What is due, longest first, of any type or of one.
+pub(crate) const LOAD_DUE: &str = concat!(
+    "select ",
+    columns!(),
+    " from source s where s.due_at_us <= $1 order by s.due_at_us, s.source_id limit $2"
+);
+pub(crate) const LOAD_DUE_OF: &str = concat!(
+    "select ",
+    columns!(),
+    " from source s where s.source_type = $1 and s.due_at_us <= $2 \
+     order by s.due_at_us, s.source_id limit $3"
+);
+
+/// Sources that are overdue and that no task will look at: one that lives runs or waits. The name of the task is
+/// that of [`almanack_core::source::SourceId::identity`].
+pub(crate) const LOAD_STRAYS: &str = "select s.source_id from source s where s.due_at_us < $1 \
+     and not exists (select 1 from task t where t.subject = 'source:' || s.source_id \
+         and t.kind = 'SOURCE_CHECK' and t.is_current \
+         and (t.due_at_us is not null or t.status = 'RUNNING')) \
+     order by s.due_at_us, s.source_id limit $2";
+
+/// A page by number. A filter that is not set is null; the narrowest that is set names the index to walk.
+/// `replace` finds a part of a text in both databases, and both lower only ASCII (`collate "C"`).
+macro_rules! list {
+    ($type:literal, $state:literal, $cadence:literal, $attention:literal) => {
+        concat!(
+            "select ",
+            columns!(),
+            " from source s where ",
+            $type,
+            " and ",
+            $state,
+            " and ",
+            $cadence,
+            " and ",
+            $attention,
+            " and (cast($5 as text) is null or replace(lower(s.name), $5, '') <> lower(s.name) \
+             or replace(lower(s.address), $5, '') <> lower(s.address)) \
+             and s.source_id > $6 order by s.source_id limit $7"
+        )
+    };
+}
+/// The same, with the filters that may not be set.
+macro_rules! list_by {
+    (nothing) => {
+        list_by!(@ "(cast($4 as text) is null or s.attention = $4)")
+    };
+    (@ $attention:literal) => {
+        list!(
+            "(cast($1 as text) is null or s.source_type = $1)",
+            "(cast($2 as text) is null or s.state = $2)",
+            "(cast($3 as text) is null or s.cadence = $3)",
+            $attention
+        )
+    };
+    (attention) => {
+        list_by!(@ "s.attention is not null and (cast($4 as text) is null or s.attention = $4)")
+    };
+    (resting) => {
+        list!(
+            "(cast($1 as text) is null or s.source_type = $1)",
+            "s.state <> 'active' and s.state = $2",
+            "(cast($3 as text) is null or s.cadence = $3)",
+            "(cast($4 as text) is null or s.attention = $4)"
+        )
+    };
+    (cadence) => {
+        list!(
+            "(cast($1 as text) is null or s.source_type = $1)",
+            "(cast($2 as text) is null or s.state = $2)",
+            "s.cadence = $3",
+            "(cast($4 as text) is null or s.attention = $4)"
+        )
+    };
+    (type) => {
+        list!(
+            "s.source_type = $1",
+            "(cast($2 as text) is null or s.state = $2)",
+            "(cast($3 as text) is null or s.cadence = $3)",
+            "(cast($4 as text) is null or s.attention = $4)"
+        )
+    };
+}
+pub(crate) const LIST: &str = list_by!(nothing);
+pub(crate) const LIST_ATTENTION: &str = list_by!(attention);
+pub(crate) const LIST_RESTING: &str = list_by!(resting);
+pub(crate) const LIST_CADENCE: &str = list_by!(cadence);
+pub(crate) const LIST_TYPE: &str = list_by!(type);
+
+/// The page's text.
+pub(crate) fn list(filter: &SourceFilter) -> &'static str {
+    let resting = filter
+        .state
+        .as_deref()
+        .is_some_and(|state| state != "active");
+    if filter.needs_attention || filter.attention.is_some() {
+        LIST_ATTENTION
+    } else if resting {
+        LIST_RESTING
+    } else if filter.cadence.is_some() {
+        LIST_CADENCE
+    } else if filter.source_type.is_some() {
+        LIST_TYPE
+    } else {
+        LIST
+    }
+}
+
+/// What a name or an address must contain, as the texts compare it.
+pub(crate) fn containing(filter: &SourceFilter) -> Option<String> {
+    let part = filter.containing.as_deref()?.to_ascii_lowercase();
+    (!part.is_empty()).then_some(part)
+}
+
+pub(crate) const REMOVE: &str = "delete from source where source_id = $1";
+
+/// The fleet's one row.
+pub(crate) const LOAD_FLEET: &str =
+    "select price, counted_from_us, checks, version from source_fleet";
+pub(crate) const COUNT_CHECKS: &str = "update source_fleet set checks = checks + $1";
+pub(crate) const FIRST_PRICE: &str = "insert into source_fleet \
+     (fleet_id, version, checks, price, counted_from_us) values (1, 1, 0, $1, $2) \
+     on conflict (fleet_id) do nothing";
+pub(crate) const NEXT_PRICE: &str = "update source_fleet set version = version + 1, checks = 0, \
+     price = $1, counted_from_us = $2 where version = $3";
+
+/// Sources to be looked through for old entries: a walk, not a search.
+pub(crate) const NEXT_ROWS: &str =
+    "select source_id, version, shown from source where source_id > $1 order by source_id limit $2";
+/// Notes until when entries were deleted. Who looked meanwhile must decide again: what was known is not any
+/// more.
+pub(crate) const NOTE_PRUNED_SQLITE: &str = "update source set version = version + 1, \
+     pruned_before_us = \
+     max(coalesce(pruned_before_us, ?3), coalesce(?3, pruned_before_us)) \
+     where source_id = ?1 and version = ?2";
+pub(crate) const NOTE_PRUNED_POSTGRES: &str = "update source s set version = s.version + 1, \
+     pruned_before_us = greatest(s.pruned_before_us, u.pruned_before_us) \
+     from unnest($1::bigint[], $2::bigint[], $3::bigint[]) u(source_id, seen, pruned_before_us) \
+     where s.source_id = any (array[u.source_id]) and s.version = u.seen returning s.source_id";

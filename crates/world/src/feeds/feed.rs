@@ -1,0 +1,235 @@
+//! One feed: how it looks on the wire, and what stands in it at a moment.
+
+use jiff::{Timestamp, tz::Offset};
+use serde::Serialize;
+
+use super::{document::Document, language::Language, rhythm::Habit};
+use crate::chance::Chance;
+
+/// A feed, drawn by [`Fleet::feed`](super::fleet::Fleet::feed).
+#[derive(Debug, Clone)]
+pub struct Feed {
+    /// Its number in the fleet.
+    pub number: u32,
+    /// The host it lives on.
+    pub host: u32,
+    /// What its address serves; the same entries stand under the other file names too.
+    pub document: Document,
+    /// When it publishes.
+    pub habit: Habit,
+    /// The name of its zone.
+    pub zone_name: &'static str,
+    /// What it is written in.
+    pub language: Language,
+    /// How its letters are encoded; JSON is always UTF-8.
+    pub charset: Charset,
+    /// Where the charset is told.
+    pub declared: Declared,
+    /// How many entries it shows.
+    pub shown: usize,
+    /// What it says about being looked at.
+    pub hints: Hints,
+    /// What it gives for conditional requests.
+    pub validators: Validators,
+    /// Whether its host compresses with gzip.
+    pub gzip: bool,
+    /// Whether its host compresses with brotli.
+    pub brotli: bool,
+    /// What its entries are known by.
+    pub ids: Ids,
+    /// Whether its links carry parameters that count readers.
+    pub trackers: bool,
+}
+
+/// How letters become bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Charset {
+    /// UTF-8.
+    Utf8,
+    /// GB18030, for Chinese.
+    Gb18030,
+    /// Windows-1251, for Russian.
+    Windows1251,
+    /// `Shift_JIS`, for Japanese.
+    ShiftJis,
+}
+
+/// Where a charset is told: a reader must look in both places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Declared {
+    /// In `Content-Type` alone.
+    Header,
+    /// In the XML declaration or the `meta` element alone.
+    Inside,
+    /// In both.
+    Both,
+}
+
+/// What a feed says about being looked at. RSS carries all; other formats only `max_age_s`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Hints {
+    /// `<ttl>`.
+    pub ttl_min: Option<u32>,
+    /// `Cache-Control: max-age`.
+    pub max_age_s: Option<u32>,
+    /// `<sy:updatePeriod>`.
+    pub update_period: Option<&'static str>,
+    /// `<skipHours>`, GMT.
+    pub skip_hours: Vec<u8>,
+    /// `<skipDays>`, GMT.
+    pub skip_days: Vec<&'static str>,
+}
+
+/// Which headers a feed gives for conditional requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Validators {
+    /// `ETag` and `Last-Modified`.
+    Both,
+    /// `ETag`.
+    Etag,
+    /// `Last-Modified`.
+    LastModified,
+    /// Neither: every look costs a whole document.
+    None,
+}
+
+/// What the entries of a feed are known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ids {
+    /// Their link.
+    Link,
+    /// A `tag:` URI.
+    Tag,
+    /// Something only the publisher understands.
+    Opaque,
+    /// Nothing, where the format allows that.
+    None,
+}
+
+/// One entry as a document shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// What its page is found by; unique in the feed.
+    pub key: String,
+    /// When it was published.
+    pub published_at: Timestamp,
+    /// Its headline.
+    pub title: String,
+    /// Its page, absolute, with whatever the feed adds to links.
+    pub link: String,
+    /// What it is known by, where the feed tells.
+    pub id: Option<String>,
+    /// HTML, and not to be trusted: one in five carries a script.
+    pub summary: String,
+}
+
+/// An entry that somebody published by hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Announced {
+    /// When.
+    pub published_at: Timestamp,
+    /// Its headline.
+    pub title: String,
+}
+
+impl Feed {
+    /// The newest entry's time and how many were published by hand: together they tell one state
+    /// of the document from every other, without making it.
+    pub fn state(&self, announced: &[Announced], at: Timestamp) -> (Option<Timestamp>, usize) {
+        let by_hand = announced.iter().filter(|it| it.published_at <= at);
+        let newest_by_hand = by_hand.clone().map(|it| it.published_at).max();
+        let newest = self.habit.newest(at, 1).first().copied();
+        (newest.max(newest_by_hand), by_hand.count())
+    }
+
+    /// What the document shows at a moment, newest first.
+    pub fn entries(&self, announced: &[Announced], at: Timestamp, base_url: &str) -> Vec<Entry> {
+        let times = self.habit.newest(at, self.shown);
+        let own = times.into_iter().map(|at| self.entry(at, base_url));
+        let by_hand = announced.iter().enumerate();
+        let by_hand = by_hand.filter(|(_, it)| it.published_at <= at);
+        let mut entries: Vec<Entry> = by_hand
+            .map(|(index, it)| self.announced_entry(index, it, base_url))
+            .chain(own)
+            .collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.published_at));
+        entries.truncate(self.shown);
+        entries
+    }
+
+    /// What a feed calls itself.
+    pub fn title(&self) -> String {
+        let title = self
+            .language
+            .title(&mut Chance::of(self.habit.seed, &[u64::MAX]));
+        format!("{title} #{}", self.number)
+    }
+
+    /// How far its local time is ahead of UTC.
+    pub fn offset(&self, at: Timestamp) -> Offset {
+        self.habit.zone.to_offset(at)
+    }
+
+    fn entry(&self, at: Timestamp, base_url: &str) -> Entry {
+        let second = at.as_second();
+        let mut chance = Chance::of(self.habit.seed, &[second.cast_unsigned(), 1]);
+        let title = self.language.title(&mut chance);
+        self.finish(second.to_string(), at, title, &mut chance, base_url)
+    }
+
+    fn announced_entry(&self, index: usize, it: &Announced, base_url: &str) -> Entry {
+        let at = it.published_at;
+        let key = format!("{}-by-hand-{index}", at.as_second());
+        let mut chance = Chance::of(self.habit.seed, &[index as u64, 2]);
+        self.finish(key, at, it.title.clone(), &mut chance, base_url)
+    }
+
+    fn finish(
+        &self,
+        key: String,
+        published_at: Timestamp,
+        title: String,
+        chance: &mut Chance,
+        base_url: &str,
+    ) -> Entry {
+        let number = self.number;
+        let page = format!("{base_url}/feeds/{number}/entries/{key}");
+        let id = match self.ids {
+            Ids::Link => Some(page.clone()),
+            Ids::Tag => Some(format!("tag:feeds.example,2020:{number}/{key}")),
+            Ids::Opaque => Some(format!(
+                "{:016x}",
+                Chance::of(number.into(), &[chance.next_u64()]).next_u64()
+            )),
+            Ids::None => None,
+        };
+        let link = if self.trackers {
+            format!("{page}?utm_source=rss&utm_medium=feed")
+        } else {
+            page
+        };
+        Entry {
+            key,
+            published_at,
+            title,
+            link,
+            id,
+            summary: summary(&self.language.text(chance), chance),
+        }
+    }
+}
+
+/// Most summaries are harmless; some carry what no reader should let through.
+fn summary(text: &str, chance: &mut Chance) -> String {
+    let text = super::document::escape(text);
+    match chance.below(10) {
+        0 => format!("<p>{text}</p><script>document.title = 'taken over'</script>"),
+        1 => format!("<p onclick=\"steal()\">{text}</p><img src=\"x\" onerror=\"steal()\">"),
+        2..5 => format!("<p>{text} <a href=\"/about\">…</a></p><p><em>{text}</em></p>"),
+        _ => format!("<p>{text}</p>"),
+    }
+}
