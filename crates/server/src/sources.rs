@@ -243,9 +243,9 @@ pub(crate) async fn patch_source(
     call: Call,
 ) -> Result<Response, Problem> {
     refuse_key(&call)?;
-    let changes = call.json::<ChangesBody>()?.into_changes()?;
+    let wish = call.json::<ChangesBody>()?.into_changes()?;
     let by = call.asker.origin();
-    let changed = state.sources.change(id, &changes, &by).await?;
+    let changed = state.sources.change(id, &wish, &by).await?;
     written(&state, StatusCode::OK, changed).await
 }
 
