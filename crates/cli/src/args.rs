@@ -15,6 +15,7 @@ mod import;
 mod next;
 mod schedule;
 mod simulate;
+mod source;
 mod world;
 
 pub(crate) use chain::{ChainArguments, GuardArguments};
@@ -25,6 +26,10 @@ pub(crate) use schedule::{
     SchedulePutArguments, TickArguments, WhyArguments,
 };
 pub(crate) use simulate::SimulateArguments;
+pub(crate) use source::{
+    EntriesArguments, RuleArguments, SourceAddArguments, SourceArguments, SourceCommand,
+    SourceListArguments, SourceSetArguments,
+};
 pub(crate) use world::{ArticleServiceArguments, FeedsArguments, GithubArguments, WorldCommand};
 
 /// Tries things at their time: tasks that can be moved at any moment.
@@ -102,7 +107,10 @@ pub(crate) enum Command {
     /// Put, look at, pause and fire schedules
     #[command(subcommand)]
     Schedule(ScheduleCommand),
-    /// Tell why a schedule fired or did not fire at a time
+    /// Add, look at and check sources: feeds, pages, sitemaps
+    #[command(subcommand)]
+    Source(SourceCommand),
+    /// Tell why a schedule fired or did not fire at a time, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave
     Tick(TickArguments),

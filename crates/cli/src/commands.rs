@@ -26,9 +26,11 @@ mod guard;
 mod hub;
 mod import;
 mod next;
+mod progress;
 mod schedule;
 mod serve;
 mod simulate;
+mod source;
 mod task;
 mod tick;
 mod token;
@@ -82,8 +84,12 @@ pub(crate) fn dispatch(
                 schedule::run(&desk, &inputs, command, output).await
             })
         }
+        Command::Source(command) => wait_for(source::run(&inputs, command, output)),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
+            if arguments.name.starts_with(source::PREFIX) {
+                return source::why(&desk, arguments, output).await;
+            }
             schedule::why(&desk, arguments, output).await
         }),
         Command::Tick(arguments) => {

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io};
 
 use almanack_core::{plan::Origin, reschedule::NothingThere, store, task::Identity};
-use almanack_engine::{reschedule, schedules};
+use almanack_engine::{reschedule, schedules, sources};
 use serde_json::json;
 
 use crate::{
@@ -265,6 +265,28 @@ impl From<schedules::Error> for Failure {
             | schedules::Error::Range { .. }
             | schedules::Error::Note { .. }
             | schedules::Error::Invalid(_) => Self::new(Exit::Usage, what),
+        }
+    }
+}
+
+impl From<sources::Error> for Failure {
+    fn from(error: sources::Error) -> Self {
+        let what = error.to_string();
+        match error {
+            sources::Error::Unknown { .. } => {
+                Self::new(Exit::NotFound, what).hint("`almanack source list` shows all")
+            }
+            sources::Error::Store(error) => error.into(),
+            sources::Error::Reschedule(error) => error.into(),
+            sources::Error::Contended { .. } => Self::new(Exit::Failed, what).hint("try again"),
+            sources::Error::Unreachable(_) | sources::Error::AddressTaken { .. } => {
+                Self::new(Exit::Failed, what)
+            }
+            sources::Error::TooLong { .. }
+            | sources::Error::Unprintable { .. }
+            | sources::Error::Policy(_)
+            | sources::Error::Unreadable { .. }
+            | sources::Error::Invalid(_) => Self::new(Exit::Usage, what),
         }
     }
 }

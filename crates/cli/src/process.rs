@@ -22,7 +22,7 @@ use crate::{
     config::{Inputs, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring,
+    wiring::{self, Watch, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -76,6 +76,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     // Before the node is admitted, which counts already.
     let metrics = install_metrics()?;
     let outbound = wiring::Outbound::new(settings)?;
+    let watch = Watch::new(settings, &store, &clock)?;
     let ports = wiring::ports(
         settings,
         environment,
@@ -83,8 +84,11 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         store.clone(),
         clock.clone(),
     )?;
+    let ports = watch.looking(ports)?;
     let sleeper = ports.sleeper.clone();
     let node = admit(ports, settings, node_name.clone()).await?;
+    watch.hear().await?;
+    let node = node.caring_for(watch.keeper());
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
@@ -92,6 +96,8 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
         schedules,
+        sources: watch.sources.clone(),
+        opml: Arc::new(Lists(clock.clone())),
         tick: Tick {
             ticker: Some(Arc::new(wiring::ticker(
                 store.clone(),
@@ -103,11 +109,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         store: store.clone(),
         clock: clock.clone(),
         access,
-        limits: Limits {
-            payload_bytes: settings.limits.payload_bytes,
-            batch_items_max: settings.limits.batch_items,
-            ..Limits::default()
-        },
+        limits: limits(settings),
         metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
@@ -125,6 +127,14 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         app,
         leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+fn limits(settings: &Settings) -> Limits {
+    Limits {
+        payload_bytes: settings.limits.payload_bytes,
+        batch_items_max: settings.limits.batch_items,
+        ..Limits::default()
+    }
 }
 
 /// Knows the secret by which ticks are signed.

@@ -1,6 +1,7 @@
 //! Tasks, receipts and histories as `--json` shows them: the names are the API's.
 
 mod schedule;
+mod source;
 
 use almanack_core::{
     history::{Attempt, Decision, Happening},
@@ -13,6 +14,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub(crate) use schedule::{edit, schedule, slot};
+pub(crate) use source::{
+    candidate, entry, found, look, source, source_due, source_numbers, why_source,
+};
 
 /// One row of a task's life.
 #[derive(Debug, Serialize)]

@@ -1,6 +1,8 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+pub(crate) mod opml;
 mod outbound;
+mod sources;
 mod targets;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
@@ -12,6 +14,7 @@ use almanack_adapters::{
 };
 use almanack_core::{
     plan::DISPATCH,
+    source::SOURCE_CHECK,
     store::{self, Store},
     task::Kind,
     time::{Clock, CorrectedClock, Entropy, Sleeper},
@@ -39,6 +42,7 @@ use crate::{
 };
 
 pub(crate) use outbound::{Outbound, client_of, hooks};
+pub(crate) use sources::{Watch, checker, fleet};
 
 /// The machine's chance.
 pub(crate) fn entropy() -> Arc<dyn Entropy> {
@@ -103,7 +107,10 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = settings.kinds.iter().filter(|(_, kind)| kind.url.is_some());
     let with_address = with_address.map(|(kind, _)| kind.clone());
     Kinds {
-        configured: with_address.chain(targets::dispatch_kind().ok()).collect(),
+        configured: with_address
+            .chain(targets::dispatch_kind().ok())
+            .chain(sources::check_kind().ok())
+            .collect(),
         max_retry: settings
             .kinds
             .iter()
@@ -178,14 +185,16 @@ pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
     }
 }
 
-/// How many attempts of which kind a node with so many slots may run at once. Targets that hang must not
-/// take what everything else needs (DP-18).
+/// How many attempts of which kind a node with so many slots may run at once. Targets and sources that hang
+/// must not take what everything else needs (DP-18, SS-08).
 fn limits(kinds: &BTreeMap<Kind, KindSettings>, slots: usize) -> BTreeMap<Kind, usize> {
     let limited = kinds.iter();
     let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
     let mut limits: BTreeMap<Kind, usize> = limited.collect();
-    if let Ok(dispatch) = Kind::parse(DISPATCH) {
-        limits.entry(dispatch).or_insert((slots * 3 / 4).max(1));
+    for kind in [DISPATCH, SOURCE_CHECK] {
+        if let Ok(kind) = Kind::parse(kind) {
+            limits.entry(kind).or_insert((slots * 3 / 4).max(1));
+        }
     }
     limits
 }
@@ -228,11 +237,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dp_18_firings_leave_a_quarter_of_a_node_to_everything_else() {
-        let dispatch = Kind::parse(DISPATCH).unwrap();
-        for (slots, firings) in [(64, 48), (4, 3), (1, 1)] {
-            let limits = limits(&BTreeMap::new(), slots);
-            assert_eq!(limits.get(&dispatch), Some(&firings), "of {slots}");
+    fn dp_18_ss_08_firings_and_checks_leave_a_quarter_of_a_node_to_everything_else() {
+        for kind in [DISPATCH, SOURCE_CHECK] {
+            let kind = Kind::parse(kind).unwrap();
+            for (slots, of_kind) in [(64, 48), (4, 3), (1, 1)] {
+                let limits = limits(&BTreeMap::new(), slots);
+                assert_eq!(limits.get(&kind), Some(&of_kind), "{kind} of {slots}");
+            }
         }
     }
 }

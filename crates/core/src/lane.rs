@@ -6,15 +6,15 @@
 //! coming back together, again and again.
 //!
 //! ```text
-//! enter(host, now) ── free, in pace, nobody's turn ──► Now, until leave
-//!                  └─ otherwise ─────────────────────► At(slot): the next one after the last that was promised
+//! enter(host, now) ── free, in pace, nobody before ──► Now, until leave
+//!                  └─ otherwise ─────────────────────► At(turn): the next one after the last that was promised
 //! ```
 //!
 //! What must stay true:
 //!
 //! - Of one host at most `at_once` are inside, and at most `requests` enter within any stretch of `per`.
-//! - No slot is promised twice, and slots only go forward: the first sent away is the first to come back.
-//! - While slots are promised, only somebody whose slot has come may enter. Slots have no names on them:
+//! - No turn is promised twice, and turns only go forward: the first sent away is the first to come back.
+//! - While turns are promised, only somebody whose turn has come may enter. Turns have no names on them:
 //!   who is back later than promised takes the next that is ripe.
 //! - A lane that nobody needs is forgotten, so there are never more lanes than hosts of the last minutes.
 //!
@@ -28,9 +28,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Promised slots that are remembered per host. Beyond, slots are still apart, but anybody may take them.
+/// Promised turns that are remembered per host. Beyond, turns are still apart, but anybody may take them.
 const PROMISED_MAX: usize = 100_000;
-/// How long a slot waits for whom it was promised to.
+/// How long a turn waits for whom it was promised to.
 const PROMISE_KEPT_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// The longest that a host can have itself left alone.
 const HOLD_MAX: SignedDuration = SignedDuration::from_hours(24);
@@ -68,7 +68,7 @@ impl Pace {
 
 /// Whether one may enter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
+pub enum Turn {
     /// Yes; [`Lanes::leave`] must follow.
     Now,
     /// Not now; come back then.
@@ -94,7 +94,7 @@ impl Lanes {
     }
 
     /// Asks to enter the lane of `host`.
-    pub fn enter(&mut self, host: &str, now: Timestamp) -> Entry {
+    pub fn enter(&mut self, host: &str, now: Timestamp) -> Turn {
         self.sweep(now);
         let pace = self.pace;
         self.lane(host).enter(&pace, now)
@@ -144,37 +144,37 @@ struct Lane {
     inside: usize,
     /// When the last `requests` entered, oldest first.
     entered: VecDeque<Timestamp>,
-    /// Slots promised and not taken yet, in order.
+    /// Turns promised and not taken yet, in order.
     promised: VecDeque<Timestamp>,
-    /// The last slot that was promised.
-    last_slot: Option<Timestamp>,
+    /// The last turn that was promised.
+    last_turn: Option<Timestamp>,
     held_until: Option<Timestamp>,
     /// How long a stay takes lately.
     stay: SignedDuration,
 }
 
 impl Lane {
-    fn enter(&mut self, pace: &Pace, now: Timestamp) -> Entry {
+    fn enter(&mut self, pace: &Pace, now: Timestamp) -> Turn {
         self.drop_before(later(now, -PROMISE_KEPT_FOR));
-        let ripe = self.promised.front().is_some_and(|slot| *slot <= now);
+        let ripe = self.promised.front().is_some_and(|turn| *turn <= now);
         if ripe {
             self.promised.pop_front();
         }
-        let turn = ripe || self.promised.is_empty();
+        let first = ripe || self.promised.is_empty();
         let full = self.inside >= pace.at_once.max(1);
         let free_at = self.free_at(pace);
-        if turn && !full && free_at.is_none_or(|at| at <= now) {
+        if first && !full && free_at.is_none_or(|at| at <= now) {
             self.admit(pace, now);
-            return Entry::Now;
+            return Turn::Now;
         }
         let gap = self.gap(pace);
         let after_stay = full.then(|| later(now, gap));
-        let after_last = self.last_slot.map(|slot| later(slot, gap));
+        let after_last = self.last_turn.map(|turn| later(turn, gap));
         let soonest = later(now, SignedDuration::from_millis(1));
-        let slot = [free_at, after_stay, after_last].into_iter().flatten();
-        let slot = slot.fold(soonest, Timestamp::max);
-        self.promise(slot);
-        Entry::At(slot)
+        let turn = [free_at, after_stay, after_last].into_iter().flatten();
+        let turn = turn.fold(soonest, Timestamp::max);
+        self.promise(turn);
+        Turn::At(turn)
     }
 
     /// Before when pace and host let nobody in.
@@ -193,10 +193,10 @@ impl Lane {
         self.entered.push_back(now);
     }
 
-    fn promise(&mut self, slot: Timestamp) {
-        self.last_slot = Some(slot);
+    fn promise(&mut self, turn: Timestamp) {
+        self.last_turn = Some(turn);
         if self.promised.len() < PROMISED_MAX {
-            self.promised.push_back(slot);
+            self.promised.push_back(turn);
         }
     }
 
@@ -205,19 +205,19 @@ impl Lane {
         self.stay = (self.stay * 3 + stay.max(SignedDuration::ZERO)) / 4;
     }
 
-    /// Slots before the end of the hold cannot be kept; who comes then is promised a later one.
+    /// Turns before the end of the hold cannot be kept; who comes then is promised a later one.
     fn hold(&mut self, until: Timestamp) {
         self.held_until = self.held_until.max(Some(until));
         self.drop_before(until);
     }
 
     fn drop_before(&mut self, at: Timestamp) {
-        while self.promised.front().is_some_and(|slot| *slot < at) {
+        while self.promised.front().is_some_and(|turn| *turn < at) {
             self.promised.pop_front();
         }
     }
 
-    /// Between two slots. Where stays are long, slots in the rhythm of the pace would find the lane full.
+    /// Between two turns. Where stays are long, turns in the rhythm of the pace would find the lane full.
     fn gap(&self, pace: &Pace) -> SignedDuration {
         let at_once = i32::try_from(pace.at_once.max(1)).unwrap_or(i32::MAX);
         pace.gap().max(self.stay / at_once)
@@ -229,7 +229,7 @@ impl Lane {
         self.inside > 0
             || self.entered.back().is_some_and(recent)
             || self.promised.back().is_some_and(pending)
-            || self.last_slot.is_some_and(|slot| slot > now)
+            || self.last_turn.is_some_and(|turn| turn > now)
             || self.held_until.is_some_and(|until| until > now)
     }
 }

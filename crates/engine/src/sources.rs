@@ -108,6 +108,16 @@ impl Sources {
     /// Adds sources, each unless its address is taken; the answers are in the order given. One that cannot
     /// be is refused before anything is written.
     pub async fn add(&self, definitions: Vec<Definition>, by: &str) -> Result<Vec<Added>, Error> {
+        self.add_after(0, definitions, by).await
+    }
+
+    /// The same behind so many that were added just before: a long list is added in pieces.
+    pub async fn add_after(
+        &self,
+        before: usize,
+        definitions: Vec<Definition>,
+        by: &str,
+    ) -> Result<Vec<Added>, Error> {
         for definition in &definitions {
             self.check(definition)?;
         }
@@ -115,7 +125,7 @@ impl Sources {
         let sources: Vec<Source> = definitions
             .into_iter()
             .enumerate()
-            .map(|(place, definition)| Source::new(definition, first_look(now, place)))
+            .map(|(place, definition)| Source::new(definition, first_look(now, before + place)))
             .map(|source| Source {
                 created_at: now,
                 updated_at: now,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use almanack_core::{
-    lane::{self, Entry, Pace},
+    lane::{self, Pace, Turn},
     time::Clock,
 };
 use jiff::Timestamp;
@@ -37,12 +37,12 @@ impl Lanes {
         Self { lanes, clock }
     }
 
-    /// Asks to enter the lane of `host`. Never waits: who is sent away has a slot of their own.
+    /// Asks to enter the lane of `host`. Never waits: who is sent away has a turn of their own.
     pub fn enter(&self, host: &str, now: Timestamp) -> Enter {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         match lanes.enter(host, now) {
-            Entry::At(slot) => Enter::At(slot),
-            Entry::Now => Enter::Now(Permit {
+            Turn::At(turn) => Enter::At(turn),
+            Turn::Now => Enter::Now(Permit {
                 lanes: self.clone(),
                 host: host.to_owned(),
                 entered_at: now,
@@ -112,6 +112,6 @@ mod tests {
         assert!(matches!(lanes.enter("a.test", now), Enter::Now(_)));
         let at_once = [lanes.enter("a.test", now), lanes.enter("a.test", now)];
         assert!(matches!(at_once[0], Enter::Now(_)));
-        assert!(matches!(at_once[1], Enter::At(slot) if slot > now));
+        assert!(matches!(at_once[1], Enter::At(turn) if turn > now));
     }
 }

@@ -27,7 +27,12 @@ pub(super) fn build(
         resolver: Arc::clone(&settings.resolver),
         guard,
     };
-    reqwest::Client::builder()
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the client that everybody else is given"
+    )]
+    let builder = reqwest::Client::builder();
+    builder
         .dns_resolver(Arc::new(resolver))
         .redirect(redirect::Policy::none())
         .retry(retry::never())

@@ -180,15 +180,15 @@ pub(crate) struct BackfillArguments {
     pub(crate) dry_run: bool,
 }
 
-/// Which slot.
+/// Which slot, or which source.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArguments {
-    /// What the schedule is called
+    /// What the schedule is called, or a source like source:17
     #[arg(value_name = "SCHEDULE")]
     pub(crate) name: String,
     /// When it fired, should have fired or will fire; without a zone, the schedule's
     #[arg(value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) time: String,
+    pub(crate) time: Option<String>,
 }
 
 /// How long.

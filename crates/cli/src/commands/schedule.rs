@@ -89,7 +89,16 @@ pub(super) async fn why(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let name = name(&given.name)?;
-    let at = time(desk, &name, "TIME", &given.time).await?;
+    let Some(time_given) = &given.time else {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("at what time should {name} have fired?"),
+        )
+        .hint(format!(
+            "for example almanack why {name} \"2026-01-05 08:00\""
+        )));
+    };
+    let at = time(desk, &name, "TIME", time_given).await?;
     let answer = desk.schedules().why(&name, at).await?;
     if output.json {
         let row = answer.row.as_ref().map(view::slot);

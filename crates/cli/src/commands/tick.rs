@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use almanack_engine::tick::Ticked;
+use almanack_engine::{sources::keeper::Walk, tick::Ticked};
 use jiff::SignedDuration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,7 @@ use crate::{
     process,
     reload::Files,
     when::{self, Relative},
-    wiring,
+    wiring::{self, Watch},
 };
 
 /// Runs one pass.
@@ -50,6 +50,7 @@ async fn tick(
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
     let outbound = wiring::Outbound::new(settings)?;
+    let watch = Watch::new(settings, &store, &clock)?;
     let ports = wiring::ports(
         settings,
         environment,
@@ -57,7 +58,13 @@ async fn tick(
         store.clone(),
         clock.clone(),
     )?;
+    let ports = watch.looking(ports)?;
     let node = process::admit(ports, settings, name).await?;
+    watch.hear().await?;
+    // One round, before the pass: what it finds lost is due in it.
+    if let Err(error) = watch.keeper().round(&mut Walk::default()).await {
+        tracing::warn!(%error, "the round of sources failed; the next tick tries again");
+    }
     let schedules = wiring::schedules(store.clone(), clock.clone());
     Files::new(inputs.clone(), Arc::new(schedules), outbound)
         .sync()

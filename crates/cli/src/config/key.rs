@@ -53,6 +53,21 @@ pub(crate) const KEYS: &[Key] = &[
     plain("outbound", "allow"),
     plain("outbound", "contact"),
     plain("sources", "allow"),
+    plain("sources", "policy"),
+    plain("sources", "checks_per_day"),
+    plain("sources", "floor"),
+    plain("sources", "ceiling"),
+    plain("sources", "interval"),
+    plain("sources", "keep_days"),
+    plain("sources", "keep_per_source"),
+    plain("sources", "timeout"),
+    plain("sources", "body_bytes"),
+    Key {
+        // The name that the founding setup uses.
+        aliases: &["HOTNEWS_RSS_HOST_CONCURRENCY"],
+        ..plain("sources", "host_concurrency")
+    },
+    plain("sources", "host_pace"),
     plain("schedules", "dispatch"),
     plain("schedules", "reload"),
     plain("github", "api_url"),

@@ -22,12 +22,14 @@ mod database;
 mod kind;
 mod log;
 mod outbound;
+mod sources;
 mod target;
 
 pub(crate) use database::{Database, Durability};
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
-pub(crate) use outbound::{Outbound, Sources};
+pub(crate) use outbound::Outbound;
+pub(crate) use sources::Sources;
 pub(crate) use target::{Command, Github, Schedules, Tick};
 
 /// Everything that can be set, checked.
@@ -51,7 +53,7 @@ pub(crate) struct Settings {
     pub(crate) kinds: BTreeMap<Kind, KindSettings>,
     /// Everything that is called.
     pub(crate) outbound: Outbound,
-    /// Sources, and where they may be.
+    /// How sources are checked, and where they may be.
     pub(crate) sources: Sources,
     /// Schedules, besides those in the file itself.
     pub(crate) schedules: Schedules,

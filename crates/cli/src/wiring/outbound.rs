@@ -59,17 +59,17 @@ impl Outbound {
 }
 
 /// The client that sources are checked with. It trusts nobody: sources come from everywhere.
-#[expect(
-    dead_code,
-    reason = "the checks of sources are wired to it as soon as they are there"
-)]
-pub(crate) fn fetching(settings: &Settings) -> Result<Client, Failure> {
+pub(super) fn fetching(settings: &Settings) -> Result<Client, Failure> {
     let contact = settings.outbound.contact.as_deref();
     client(&settings.sources.allow, SOURCES_ALLOW, contact)
 }
 
 /// A client that may go into these networks; `key` is the setting that holds them.
-fn client(allow: &[IpNet], key: &'static str, contact: Option<&str>) -> Result<Client, Failure> {
+pub(super) fn client(
+    allow: &[IpNet],
+    key: &'static str,
+    contact: Option<&str>,
+) -> Result<Client, Failure> {
     let made = Client::new(&ClientSettings {
         contact: contact.map(str::to_owned),
         ..ClientSettings::new(Guard::new(allow.to_vec(), key))

@@ -38,6 +38,7 @@ impl Api {
     pub(crate) fn at(address: SocketAddr) -> Self {
         // The provider may be there already, from another test of this process.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        #[expect(clippy::disallowed_methods, reason = "tests ask from outside")]
         let client = reqwest::Client::builder().no_proxy().timeout(ANSWER_WITHIN);
         Self {
             // A connection kept open would tie a request to a process that was killed since.

@@ -22,6 +22,7 @@ mod process;
 mod put;
 mod schedule;
 mod simulate;
+mod source;
 mod surface;
 mod task;
 mod token;

@@ -12,44 +12,44 @@ fn at(ms: i64) -> Timestamp {
     later(START, SignedDuration::from_millis(ms))
 }
 
-fn seconds(entry: Entry) -> Option<i64> {
-    match entry {
-        Entry::Now => None,
-        Entry::At(slot) => Some(slot.duration_since(START).as_secs()),
+fn seconds(turn: Turn) -> Option<i64> {
+    match turn {
+        Turn::Now => None,
+        Turn::At(turn) => Some(turn.duration_since(START).as_secs()),
     }
 }
 
 #[test]
 fn ss_14_who_may_not_enter_is_told_a_time_of_their_own() {
     let mut lanes = Lanes::new(Pace::default());
-    assert_eq!(lanes.enter("a.test", START), Entry::Now);
+    assert_eq!(lanes.enter("a.test", START), Turn::Now);
     let sent_away: Vec<_> = (0..4)
         .map(|_| seconds(lanes.enter("a.test", START)))
         .collect();
     assert_eq!(sent_away, [Some(2), Some(4), Some(6), Some(8)]);
-    assert_eq!(lanes.enter("b.test", START), Entry::Now, "another host");
+    assert_eq!(lanes.enter("b.test", START), Turn::Now, "another host");
     lanes.leave("a.test", START, at(100));
     let newcomer = lanes.enter("a.test", at(200));
     assert_eq!(seconds(newcomer), Some(10), "others were there before");
-    assert_eq!(lanes.enter("a.test", at(2_000)), Entry::Now, "as promised");
+    assert_eq!(lanes.enter("a.test", at(2_000)), Turn::Now, "as promised");
 }
 
 #[test]
 fn ss_14_five_within_ten_seconds() {
     let mut lanes = Lanes::new(Pace::default());
     for n in 0..5 {
-        assert_eq!(lanes.enter("a.test", at(n)), Entry::Now);
+        assert_eq!(lanes.enter("a.test", at(n)), Turn::Now);
         lanes.leave("a.test", at(n), at(n));
     }
-    assert_eq!(lanes.enter("a.test", at(5)), Entry::At(at(10_000)));
-    assert_eq!(lanes.enter("a.test", at(5)), Entry::At(at(12_000)));
-    assert_eq!(lanes.enter("a.test", at(10_000)), Entry::Now);
+    assert_eq!(lanes.enter("a.test", at(5)), Turn::At(at(10_000)));
+    assert_eq!(lanes.enter("a.test", at(5)), Turn::At(at(12_000)));
+    assert_eq!(lanes.enter("a.test", at(10_000)), Turn::Now);
 }
 
 #[test]
 fn ss_14_a_host_can_have_itself_left_alone() {
     let mut lanes = Lanes::new(Pace::default());
-    assert_eq!(lanes.enter("a.test", START), Entry::Now);
+    assert_eq!(lanes.enter("a.test", START), Turn::Now);
     assert_eq!(seconds(lanes.enter("a.test", START)), Some(2));
     lanes.hold("a.test", at(60_000), START);
     lanes.hold("a.test", at(30_000), START);
@@ -67,16 +67,16 @@ fn ss_14_a_host_can_have_itself_left_alone() {
 }
 
 #[test]
-fn ss_14_slots_follow_how_long_a_host_takes() {
+fn ss_14_turns_follow_how_long_a_host_takes() {
     let mut lanes = Lanes::new(Pace::default());
     let mut now = 0;
     for _ in 0..20 {
-        assert_eq!(lanes.enter("slow.test", at(now)), Entry::Now);
+        assert_eq!(lanes.enter("slow.test", at(now)), Turn::Now);
         lanes.leave("slow.test", at(now), at(now + 20_000));
         now += 20_000;
     }
-    assert_eq!(lanes.enter("slow.test", at(now)), Entry::Now);
-    let Entry::At(first) = lanes.enter("slow.test", at(now)) else {
+    assert_eq!(lanes.enter("slow.test", at(now)), Turn::Now);
+    let Turn::At(first) = lanes.enter("slow.test", at(now)) else {
         panic!("one at once");
     };
     let wait = first.duration_since(at(now)).as_secs();
@@ -88,7 +88,7 @@ fn ss_14_lanes_nobody_needs_are_forgotten() {
     let mut lanes = Lanes::new(Pace::default());
     for n in 0..50_000_i64 {
         let host = format!("{n}.test");
-        assert_eq!(lanes.enter(&host, at(n * 10)), Entry::Now);
+        assert_eq!(lanes.enter(&host, at(n * 10)), Turn::Now);
         lanes.leave(&host, at(n * 10), at(n * 10));
         // Ten seconds of pace are a thousand hosts, and the number may double before we look.
         assert!(lanes.len() <= 2 * SWEEP_FROM + 2, "{}", lanes.len());
@@ -109,10 +109,10 @@ fn crowd(sources: usize, stay_ms: i64) -> (usize, i64) {
         }
         asked += 1;
         match lanes.enter("a.test", at(ms)) {
-            Entry::Now => comes.insert((ms + stay_ms, false, n)),
-            Entry::At(slot) => {
-                let slot = slot.duration_since(START).as_millis();
-                comes.insert((i64::try_from(slot).unwrap(), true, n))
+            Turn::Now => comes.insert((ms + stay_ms, false, n)),
+            Turn::At(turn) => {
+                let turn = turn.duration_since(START).as_millis();
+                comes.insert((i64::try_from(turn).unwrap(), true, n))
             }
         };
     }
@@ -132,7 +132,7 @@ fn ss_14_a_thousand_sources_of_one_host_come_back_once_each() {
 }
 
 proptest! {
-    /// Whoever comes whenever: hosts are never asked too often, and no slot is promised twice.
+    /// Whoever comes whenever: hosts are never asked too often, and no turn is promised twice.
     #[test]
     fn ss_14_no_crowd_breaks_the_pace(
         pace in (1_usize..4, 1_usize..6, 1_i64..20),
@@ -141,7 +141,7 @@ proptest! {
         let (at_once, requests, per_s) = pace;
         let per = SignedDuration::from_secs(per_s);
         let mut lanes = Lanes::new(Pace { at_once, requests, per });
-        let (mut now, mut inside, mut entered, mut slots) = (0, Vec::new(), Vec::new(), Vec::new());
+        let (mut now, mut inside, mut entered, mut turns) = (0, Vec::new(), Vec::new(), Vec::new());
         let mut held_until = START;
         for (wait, what) in steps {
             now += wait;
@@ -154,15 +154,15 @@ proptest! {
                     lanes.hold("a.test", at(now + 3_000), at(now));
                 },
                 _ => match lanes.enter("a.test", at(now)) {
-                    Entry::Now => {
+                    Turn::Now => {
                         prop_assert!(held_until <= at(now), "held");
                         inside.push(at(now));
                         entered.push(at(now));
                     }
-                    Entry::At(slot) => {
-                        prop_assert!(slot > at(now) && slot >= held_until, "in the future");
-                        prop_assert!(slots.last().is_none_or(|last| *last < slot), "forward");
-                        slots.push(slot);
+                    Turn::At(turn) => {
+                        prop_assert!(turn > at(now) && turn >= held_until, "in the future");
+                        prop_assert!(turns.last().is_none_or(|last| *last < turn), "forward");
+                        turns.push(turn);
                     }
                 },
             }

@@ -3,10 +3,9 @@
 //! The tag is a hash of the feed's state, which is cheap to know; a request that changes nothing is
 //! answered without writing the document at all.
 
-use std::io::Write as _;
+pub(super) mod pack;
 
 use axum::body::Bytes;
-use flate2::{Compression, write::GzEncoder};
 use jiff::{
     Timestamp,
     fmt::rfc2822::{DateTimeParser, DateTimePrinter},
@@ -68,7 +67,7 @@ pub fn answer(
     }
     let entries = feed.entries(announced, now, base_url);
     let written = document::write(document, feed, &entries, base_url);
-    let mut reply = pack(
+    let mut reply = packed(
         Reply::new(&written.content_type, Bytes::new()),
         written.bytes,
         packing,
@@ -163,14 +162,14 @@ impl Packing {
     }
 }
 
-fn pack(mut reply: Reply, bytes: Vec<u8>, packing: Packing) -> Reply {
-    let packed = match packing {
+fn packed(mut reply: Reply, bytes: Vec<u8>, packing: Packing) -> Reply {
+    let smaller = match packing {
         _ if bytes.len() < PACK_ABOVE => None,
         Packing::Plain => None,
-        Packing::Gzip => gzip(&bytes).map(|packed| (packed, "gzip")),
-        Packing::Brotli => brotli(&bytes).map(|packed| (packed, "br")),
+        Packing::Gzip => pack::gzip(&bytes).map(|packed| (packed, "gzip")),
+        Packing::Brotli => pack::brotli(&bytes).map(|packed| (packed, "br")),
     };
-    let bytes = match packed {
+    let bytes = match smaller {
         Some((packed, name)) => {
             reply.headers.push(("content-encoding", name.to_owned()));
             packed
@@ -179,21 +178,6 @@ fn pack(mut reply: Reply, bytes: Vec<u8>, packing: Packing) -> Reply {
     };
     reply.body = Body::Whole(bytes.into());
     reply
-}
-
-/// Writing to memory cannot fail; were it to, the plain body would do.
-pub(super) fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).ok()?;
-    encoder.finish().ok()
-}
-
-fn brotli(bytes: &[u8]) -> Option<Vec<u8>> {
-    // The fastest level, and a window no larger than a feed.
-    let mut encoder = brotli::CompressorWriter::new(Vec::new(), 4096, 1, 16);
-    encoder.write_all(bytes).ok()?;
-    encoder.flush().ok()?;
-    Some(encoder.into_inner())
 }
 
 #[cfg(test)]

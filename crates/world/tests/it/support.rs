@@ -332,5 +332,6 @@ pub(crate) async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
 pub(crate) fn client() -> reqwest::Client {
     // The provider may be there already, from another test of this process.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    #[expect(clippy::disallowed_methods, reason = "tests ask from outside")]
     reqwest::Client::builder().no_proxy().build().unwrap()
 }

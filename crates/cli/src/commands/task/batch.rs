@@ -11,13 +11,16 @@ use almanack_core::{
 };
 use almanack_engine::reschedule::Rescheduler;
 use almanack_server::words;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
 use self::lines::{Line, Lines, open};
-use super::{super::parse_identity, Desk, put::callback_url};
+use super::{
+    super::{parse_identity, progress::progress},
+    Desk,
+    put::callback_url,
+};
 use crate::{
     failure::{Exit, Failure},
     output::Output,
@@ -176,21 +179,6 @@ fn read(text: &str, now: Timestamp, limit: usize) -> Result<Put, String> {
         priority: item.priority.map(Priority::new).transpose().map_err(say)?,
         revision: item.revision.map(parse_revision).transpose().map_err(say)?,
     })
-}
-
-fn progress(bytes: Option<u64>, output: &Output) -> ProgressBar {
-    if !output.watched {
-        return ProgressBar::hidden();
-    }
-    let template = match bytes {
-        Some(_) => "{bar:30} {percent:>3} %  {msg}  {eta} left",
-        None => "{spinner} {msg}",
-    };
-    let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::stderr());
-    // A template that does not parse would only cost its looks.
-    bar.with_style(
-        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
-    )
 }
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! `[outbound]` and `[sources]`: where requests may go, and who stands behind them.
+//! `[outbound]`: where requests may go, and who stands behind them.
 
 use almanack_core::address::{IpNet, parse_net};
 
@@ -37,23 +37,8 @@ impl Outbound {
     }
 }
 
-/// `[sources]`
-#[derive(Debug, Clone)]
-pub(crate) struct Sources {
-    /// Networks that sources may be in besides public ones.
-    pub(crate) allow: Vec<IpNet>,
-}
-
-impl Sources {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let allow = KeyPath::plain("sources", "allow");
-        Self {
-            allow: reader.value(&allow, Vec::new(), value::texts(net)),
-        }
-    }
-}
-
-fn net(text: &str) -> Read<IpNet> {
+/// A network, or one address.
+pub(super) fn net(text: &str) -> Read<IpNet> {
     parse_net(text).ok_or_else(|| {
         let hint = "write a network or one address: \"10.0.0.0/8\", \"192.168.1.7\", \"fd00::/8\"; names are \
                     judged by what they resolve to";

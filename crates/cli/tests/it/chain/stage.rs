@@ -340,6 +340,7 @@ impl Drop for Stage {
 
 fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
+    #[expect(clippy::disallowed_methods, reason = "tests ask from outside")]
     reqwest::Client::new()
 }
 

@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
 use super::{Answer, Hostile, RSS, feed_with, item, laugh_entities};
-use crate::feeds::{reply::Reply, wire};
+use crate::feeds::{reply::Reply, wire::pack};
 
 /// What the compressed bombs unpack to, about.
 pub(super) const UNPACKED_MIB: usize = 256;
@@ -31,13 +31,13 @@ pub(super) const ALL: &[Hostile] = &[
     }),
     Hostile::new("gzip-truncated.xml", "gzip that ends early", |_| {
         let items: String = (0..200).map(item).collect();
-        let mut bytes = wire::gzip(feed_with(&items).as_bytes()).unwrap_or_default();
+        let mut bytes = pack::gzip(feed_with(&items).as_bytes()).unwrap_or_default();
         bytes.truncate(bytes.len() / 2);
         packed(bytes.into(), "gzip")
     }),
     Hostile::new("gzip-twice.xml", "gzip inside gzip, told once", |_| {
-        let once = wire::gzip(feed_with(&item(1)).as_bytes()).unwrap_or_default();
-        packed(wire::gzip(&once).unwrap_or_default().into(), "gzip")
+        let once = pack::gzip(feed_with(&item(1)).as_bytes()).unwrap_or_default();
+        packed(pack::gzip(&once).unwrap_or_default().into(), "gzip")
     }),
     Hostile::new("entity-bomb.xml", "a billion laughs", |_| {
         document(&laughs())
@@ -148,8 +148,7 @@ fn gzip_bomb() -> Option<Vec<u8>> {
         compress.compress_vec(bytes, &mut out, flush).ok()?;
         Some(out)
     };
-    // Magic, method, no flags, no time, no extra flags, unknown system.
-    let mut bomb = vec![0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255];
+    let mut bomb = pack::GZIP_HEAD.to_vec();
     bomb.extend(deflated(head.as_bytes(), FlushCompress::Full)?);
     let packed = deflated(&block, FlushCompress::Full)?;
     bomb.extend(packed.repeat(UNPACKED_MIB));
@@ -162,8 +161,7 @@ fn gzip_bomb() -> Option<Vec<u8>> {
         crc.combine(&of_block);
     }
     crc.combine(&of_tail);
-    bomb.extend(crc.sum().to_le_bytes());
-    bomb.extend(crc.amount().to_le_bytes());
+    bomb.extend(pack::gzip_tail(&crc));
     Some(bomb)
 }
 

@@ -42,7 +42,8 @@ fn any_habit() -> impl Strategy<Value = Habit> {
         "Asia/Kolkata",
         "Europe/Berlin",
         "America/New_York",
-        "America/Sao_Paulo",
+        // Its clocks change at midnight: one day a year has no first hour.
+        "America/Santiago",
         "Pacific/Auckland",
         "UTC",
     ]);
@@ -188,6 +189,23 @@ fn news_sleeps_at_night_and_bursts_come_at_once() {
         |pair: &[Timestamp]| pair[1].duration_since(pair[0]) <= SignedDuration::from_mins(12);
     let gaps = all.windows(2).filter(|pair| quick(pair)).count();
     assert!(gaps * 2 > all.len(), "{gaps} short gaps of {}", all.len());
+}
+
+#[test]
+fn every_entry_lies_in_the_slot_that_drew_it_even_where_a_day_has_no_first_hour() {
+    let midnight = Rhythm::Daily {
+        minute: 20,
+        spread: 0,
+    };
+    let habit = habit(midnight, "America/Santiago", 6);
+    let first = habit.slot_at(habit.first_at.as_second());
+    let days = first..first + 1000;
+    let drawn: Vec<i64> = days.clone().flat_map(|day| habit.entries_in(day)).collect();
+    assert!(drawn.is_sorted_by(|a, b| a < b));
+    for day in days {
+        let inside = |at: &i64| habit.slot_at(*at) == day;
+        assert!(habit.entries_in(day).iter().all(inside), "day {day}");
+    }
 }
 
 #[test]

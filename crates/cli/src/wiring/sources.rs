@@ -1,0 +1,136 @@
+//! Sources on a node: who looks at them, by which settings, and who cares for them.
+
+use std::sync::Arc;
+
+use almanack_adapters::{
+    feed::checker::FeedChecker,
+    http::{Limits, lanes::Lanes},
+};
+use almanack_core::{
+    source::{SOURCE_CHECK, check::Checker},
+    store::Store,
+    task::Kind,
+    time::{Clock, CorrectedClock},
+};
+use almanack_engine::{
+    node::Ports,
+    sources::{
+        Sources,
+        check::SourceHandler,
+        fleet::{Fleet, FleetSettings},
+        keeper::{KeepEntries, SourceKeeper},
+    },
+};
+
+use super::{outbound, rescheduler, timeout};
+use crate::{
+    config::Settings,
+    failure::{Exit, Failure},
+};
+
+/// The kind of checks; always one that somebody knows how to try.
+pub(crate) fn check_kind() -> Result<Kind, Failure> {
+    Kind::parse(SOURCE_CHECK).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+}
+
+/// Who looks at sources.
+pub(crate) fn checker(
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> Result<Arc<dyn Checker>, Failure> {
+    let sources = &settings.sources;
+    let client = outbound::fetching(settings)?;
+    let limits = Limits {
+        total: timeout(sources.timeout),
+        body_bytes: sources.body_bytes,
+        ..Limits::default()
+    };
+    let lanes = Lanes::new(sources.pace, clock);
+    Ok(Arc::new(FeedChecker::with_limits(client, lanes, limits)))
+}
+
+/// What all sources together may cost.
+pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
+    let sources = &settings.sources;
+    Arc::new(Fleet::new(FleetSettings {
+        policy: sources.policy.clone(),
+        fallback: sources.interval,
+        floor: sources.floor,
+        ceiling: sources.ceiling,
+        checks_per_day: f64::from(sources.checks_per_day),
+    }))
+}
+
+/// What a node needs to look at sources and to care for them.
+#[derive(Clone)]
+pub(crate) struct Watch {
+    checker: Arc<dyn Checker>,
+    fleet: Arc<Fleet>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    keep: KeepEntries,
+    /// The way in for what people want of sources.
+    pub(crate) sources: Arc<Sources>,
+}
+
+impl Watch {
+    /// Ready to look. The price is not known before [`Watch::hear`].
+    pub(crate) fn new(
+        settings: &Settings,
+        store: &Arc<dyn Store>,
+        clock: &Arc<CorrectedClock>,
+    ) -> Result<Self, Failure> {
+        let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
+        let checker = checker(settings, Arc::clone(&clock))?;
+        let fleet = fleet(settings);
+        let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(&clock));
+        let sources = Sources::new(
+            Arc::clone(store),
+            Arc::clone(&clock),
+            Arc::new(rescheduler),
+            Arc::clone(&checker),
+            Arc::clone(&fleet),
+        );
+        Ok(Self {
+            checker,
+            fleet,
+            store: Arc::clone(store),
+            clock,
+            keep: KeepEntries {
+                for_long: settings.sources.keep_for(),
+                per_source: settings.sources.keep_per_source,
+            },
+            sources: Arc::new(sources),
+        })
+    }
+
+    /// Learns the price that all nodes share.
+    pub(crate) async fn hear(&self) -> Result<(), Failure> {
+        Ok(self.fleet.hear(self.store.as_ref()).await?)
+    }
+
+    /// The same ports, where `SOURCE_CHECK` tasks are tried too.
+    pub(crate) fn looking(&self, ports: Ports) -> Result<Ports, Failure> {
+        let handler = SourceHandler::new(
+            Arc::clone(&self.store),
+            Arc::clone(&self.clock),
+            Arc::clone(&self.checker),
+            Arc::clone(&self.fleet),
+        );
+        Ok(Ports {
+            handlers: ports.handlers.with(check_kind()?, Arc::new(handler)),
+            ..ports
+        })
+    }
+
+    /// Who keeps the price, the tasks of sources and their entries in order.
+    pub(crate) fn keeper(&self) -> SourceKeeper {
+        SourceKeeper::new(
+            Arc::clone(&self.store),
+            Arc::clone(&self.clock),
+            Arc::clone(&self.sources),
+            Arc::clone(&self.fleet),
+            self.keep,
+        )
+    }
+}

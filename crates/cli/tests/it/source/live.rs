@@ -1,0 +1,206 @@
+//! Sources from end to end: a world of feeds, a node that looks at them, and people who ask.
+
+use almanack_testkit::postgres::Schema;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    harness::Home,
+    process::{Process, eventually, free_address},
+};
+
+/// Feeds of the world. Some of them are pages and sitemaps, which no list of feeds names.
+const FEEDS: usize = 12;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ss_12_ss_13_ss_16_sources_are_looked_at_on_sqlite() {
+    run("sqlite:almanack.db").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ss_12_ss_13_ss_16_sources_are_looked_at_on_postgres() {
+    let schema = Schema::create().await;
+    run(schema.url()).await;
+}
+
+/// A home whose node may look at loopback, as fast as it likes.
+pub(super) fn home(database: &str) -> Home {
+    Home::with(&format!(
+        "[database]\nurl = \"{database}\"\n[sources]\nallow = [\"127.0.0.0/8\"]\nhost_pace = \"1000/1s\"\n"
+    ))
+}
+
+/// A calm world of feeds.
+pub(super) async fn world(home: &Home, feeds: usize) -> Process {
+    let address = free_address();
+    let (listen, feeds) = (format!("0.0.0.0:{}", address.port()), feeds.to_string());
+    let calm = ["--feeds", &feeds, "--feeds-per-host", "2", "--calm"];
+    let arguments = [&["world", "feeds", "--listen", &listen], &calm[..]].concat();
+    let command = home.command(&arguments);
+    Process::start(home, address, command).ready().await
+}
+
+/// What a command writes, run beside the node and not in its place.
+async fn ask(home: &Home, arguments: &[&str]) -> crate::harness::Ran {
+    tokio::task::block_in_place(|| home.run(arguments))
+}
+
+async fn json_of(home: &Home, arguments: &[&str]) -> Value {
+    let arguments = [arguments, &["--json"]].concat();
+    ask(home, &arguments).await.expect_json()
+}
+
+/// One JSON value a line.
+pub(super) async fn lines_of(home: &Home, arguments: &[&str]) -> Vec<Value> {
+    let arguments = [arguments, &["--json"]].concat();
+    let data = ask(home, &arguments).await.expect_data();
+    let lines = data.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+async fn run(database: &str) {
+    let home = home(database);
+    let world = world(&home, FEEDS).await;
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    let sources = import(&home, &world).await;
+    everything_is_looked_at(&home, sources).await;
+    a_new_entry_is_found_once(&home, &world).await;
+    a_site_leads_to_its_feed(&home, &world).await;
+    rules_read_a_page(&home, &world).await;
+    a_failure_is_told(&home, &world).await;
+    let listed = node.api().get("/api/v1/sources").await.json;
+    assert!(listed["sources"].as_array().unwrap().len() >= sources);
+}
+
+/// Takes the world's own list of feeds.
+pub(super) async fn import(home: &Home, world: &Process) -> usize {
+    let list = world.api().insist(Method::GET, "/opml", None).await;
+    let list = list.json.as_str().unwrap().to_owned();
+    let feeds = list.matches("xmlUrl").count();
+    std::fs::write(home.path().join("world.opml"), list).unwrap();
+    let sum = json_of(home, &["source", "import", "world.opml"]).await;
+    assert_eq!(sum, json!({ "added": feeds, "existing": 0, "refused": 0 }));
+    feeds
+}
+
+async fn everything_is_looked_at(home: &Home, sources: usize) {
+    eventually("every source was looked at", async || {
+        let stats = json_of(home, &["source", "stats"]).await;
+        (stats["total_with_stats"] == sources).then_some(())
+    })
+    .await;
+    for source in lines_of(home, &["source", "list", "--all"]).await {
+        assert_eq!(source["fail_count"], 0, "{source}");
+        assert_ne!(source["next_due_at"], Value::Null, "{source}");
+        assert_ne!(source["reason"], Value::Null, "{source}");
+    }
+}
+
+async fn a_new_entry_is_found_once(home: &Home, world: &Process) {
+    let number = feed_number(home, "1").await;
+    let path = format!("/_world/feeds/{number}/entries");
+    let body = json!({ "title": "The news of the day" });
+    world.api().insist(Method::POST, &path, Some(&body)).await;
+    let looked = json_of(home, &["source", "check", "1", "--wait"]).await;
+    assert_eq!(looked["look"]["brought"], "new", "{looked}");
+    assert_eq!(
+        looked["entries"][0]["title"], "The news of the day",
+        "{looked}"
+    );
+    let again = json_of(home, &["source", "check", "1", "--wait"]).await;
+    assert!(
+        ["unchanged", "nothing"].contains(&again["look"]["brought"].as_str().unwrap()),
+        "{again}"
+    );
+    let entries = lines_of(home, &["source", "entries", "1", "--all"]).await;
+    let news = entries
+        .iter()
+        .filter(|entry| entry["title"] == "The news of the day");
+    assert_eq!(news.count(), 1, "{entries:?}");
+    let recent = lines_of(
+        home,
+        &["source", "entries", "--since", "1h", "--limit", "3"],
+    )
+    .await;
+    assert_eq!(recent.len(), 3);
+    let shown = ask(home, &["source", "show", "1"]).await.expect_data();
+    assert!(
+        shown.contains("The news of the day") && shown.contains("+ new entries"),
+        "{shown}"
+    );
+    let why = ask(home, &["source", "why", "1"]).await.expect_data();
+    assert!(
+        why.contains("Entries expected in each hour of the week:"),
+        "{why}"
+    );
+}
+
+/// Which feed of the world a source is.
+async fn feed_number(home: &Home, id: &str) -> String {
+    let source = json_of(home, &["source", "show", id]).await;
+    let address = source["source"]["address"].as_str().unwrap().to_owned();
+    address.split('/').nth(4).unwrap().to_owned()
+}
+
+async fn a_site_leads_to_its_feed(home: &Home, world: &Process) {
+    let number = feed_number(home, "1").await;
+    let source = json_of(home, &["source", "show", "1"]).await;
+    let address = source["source"]["address"].as_str().unwrap();
+    let site = address.rsplit_once('/').unwrap().0;
+    let found = ask(home, &["source", "add", &format!("{site}/")]).await;
+    assert_eq!(found.code, 0, "{number}: {found}");
+    assert!(
+        found.data.starts_with("source 1 is that already"),
+        "{found}"
+    );
+    assert!(
+        found.notes.contains(&format!("found its feed: {address}")),
+        "{found}"
+    );
+    let host = site.split("/feeds").next().unwrap();
+    let several = ask(home, &["source", "add", host]).await;
+    assert_eq!(several.code, 2, "{several}");
+    assert!(
+        several
+            .notes
+            .contains("names several feeds; say which\nhint: almanack source add http"),
+        "{several}"
+    );
+    let page = format!(
+        "http://127.0.0.1:{}/hostile/login-page",
+        world.address.port()
+    );
+    let none = ask(home, &["source", "add", &page]).await;
+    assert_eq!(none.code, 3, "{none}");
+}
+
+async fn rules_read_a_page(home: &Home, world: &Process) {
+    let cards = world.api().insist(Method::GET, "/_world/feeds", None).await;
+    let cards = cards.json.as_array().unwrap().clone();
+    let page = cards.iter().find(|card| card["document"] == "page");
+    let Some(page) = page else {
+        panic!("the world has no page: {cards:?}");
+    };
+    let address = page["url"].as_str().unwrap();
+    let rules = [
+        "--as", "html", "--item", "article", "--title", "h2", "--link", "a", "--date", "time",
+    ];
+    let arguments = [&["source", "add", address, "--dry-run"], &rules[..]].concat();
+    let shown = json_of(home, &arguments).await;
+    assert!(!shown["entries"].as_array().unwrap().is_empty(), "{shown}");
+}
+
+async fn a_failure_is_told(home: &Home, world: &Process) {
+    let number = feed_number(home, "2").await;
+    let path = format!("/_world/feeds/{number}/faults");
+    let body = json!({ "fault": { "status": 500 }, "next": 1 });
+    world.api().insist(Method::POST, &path, Some(&body)).await;
+    let failed = ask(home, &["source", "check", "2", "--wait"]).await;
+    assert_eq!(failed.code, 1, "{failed}");
+    assert!(failed.data.contains("(HTTP 500)"), "{failed}");
+    assert!(failed.data.contains("the last check failed"), "{failed}");
+    let better = json_of(home, &["source", "check", "2", "--wait"]).await;
+    assert_eq!(better["source"]["fail_count"], 0, "{better}");
+}
