@@ -664,3 +664,29 @@ target = { type = \"task\", kind = \"EDITION_RNU\", subject = \"edition:{date}\"
     1 warning
     "#);
 }
+
+#[test]
+fn mistakes_about_sources() {
+    let toml = "\
+[sources]
+policy = \"clasic\"
+checks_per_day = 0
+floor = \"2h\"
+ceiling = \"1h\"
+body_bytes = 1024
+host_pace = \"5 per 10s\"
+allow = [\"10.0.0.0/8\", \"home\"]
+";
+    insta::assert_snapshot!(complaint(toml), @"");
+}
+
+#[test]
+fn the_founding_name_of_a_setting_of_sources_is_heard() {
+    let home = Home::new().set("HOTNEWS_RSS_HOST_CONCURRENCY", "2");
+    let shown = home.run(&["check"]).expect_data();
+    let line = shown
+        .lines()
+        .find(|line| line.starts_with("sources.host_concurrency"));
+    let words: Vec<&str> = line.unwrap().split_whitespace().collect();
+    assert_eq!(words[1..], ["2", "HOTNEWS_RSS_HOST_CONCURRENCY"]);
+}

@@ -147,6 +147,7 @@ impl SourceHandler {
         let keys: Vec<String> = candidates.iter().map(|(key, _)| key.clone()).collect();
         let known = self.store.known_keys(source.id, &keys).await?;
         candidates.retain(|(key, _)| !known.contains(key));
+        oldest_first(&mut candidates);
         Ok(candidates)
     }
 
@@ -159,6 +160,12 @@ impl SourceHandler {
             State::Ended { reason, .. } => Err(NotLookedAt(reason).into()),
         }
     }
+}
+
+/// Most documents show the newest entry first. Rows are listed newest first, so it is written last.
+fn oldest_first(fresh: &mut [(String, Found)]) {
+    fresh.reverse();
+    fresh.sort_by_key(|(_, found)| found.published_at.unwrap_or(Timestamp::MAX));
 }
 
 fn ask(source: &Source) -> Ask {
