@@ -112,6 +112,7 @@ impl Default for Budget {
 
 impl Budget {
     /// The same for a source whose publisher asked for a pause between checks.
+    #[must_use]
     pub fn with_publisher_floor(self, publisher_floor: SignedDuration) -> Self {
         Self {
             publisher_floor,

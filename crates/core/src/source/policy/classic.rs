@@ -123,13 +123,11 @@ pub(super) fn next(analysis: &Analysis, now: Timestamp, budget: &Budget, jitter:
         analysis.frequency,
         Frequency::Daily | Frequency::DailyFixed | Frequency::Weekly
     );
-    let (wait, reason) = match analysis.hour.filter(|_| predicted) {
-        Some(hour) => predict(hour, base, now),
-        None => {
-            let share = 0.85 + 0.3 * chance::unit(chance::at(jitter, now));
-            let wait = base.mul_f64(share);
-            (wait, Reason::Cadence(analysis.cadence))
-        }
+    let (wait, reason) = if let Some(hour) = analysis.hour.filter(|_| predicted) {
+        predict(hour, base, now)
+    } else {
+        let share = 0.85 + 0.3 * chance::unit(chance::at(jitter, now));
+        (base.mul_f64(share), Reason::Cadence(analysis.cadence))
     };
     let wait = wait.min(LONGEST).mul_f64(budget.stretch());
     Next {

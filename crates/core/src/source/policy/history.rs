@@ -26,7 +26,8 @@ const RECENT: usize = 64;
 pub struct History {
     checks: u32,
     hits: u32,
-    checked_at_s: i64,
+    /// The check that brought the latest entries: until then the rhythm was watched.
+    learned_at_s: i64,
     /// The latest entries, ascending, in seconds of the epoch.
     recent: Vec<i64>,
     /// How many of them the latest check revealed.
@@ -49,7 +50,7 @@ impl History {
         Self {
             checks: 0,
             hits: 0,
-            checked_at_s: 0,
+            learned_at_s: 0,
             recent: Vec::new(),
             fresh: 0,
             analysis: Analysis::default(),
@@ -66,14 +67,13 @@ impl History {
         published: &[Timestamp],
         cadence_by_hand: Option<Cadence>,
     ) {
-        let at_s = at.as_second();
         let mut new: Vec<i64> = published.iter().map(|time| time.as_second()).collect();
         new.sort_unstable();
         self.checks = self.checks.saturating_add(1);
         self.hits = self.hits.saturating_add(u32::from(!new.is_empty()));
-        self.checked_at_s = at_s;
         self.fresh = new.len().min(RECENT);
         if !new.is_empty() {
+            self.learned_at_s = at.as_second();
             self.learn(&new);
         }
         // A change between "not at all" and anything else is heard at once.
@@ -118,7 +118,7 @@ impl History {
 
     /// What can be believed of the rhythm.
     pub(super) fn tables(&self) -> Tables {
-        Tables::new(&self.rhythm, &self.recent, self.checked_at_s)
+        Tables::new(&self.rhythm, &self.recent, self.learned_at_s)
     }
 
     /// How often the source publishes, by the classic rules.

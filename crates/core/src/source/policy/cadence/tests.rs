@@ -1,3 +1,5 @@
+#![expect(clippy::cast_precision_loss, reason = "numbers of a test are small")]
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,9 @@
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "numbers of a test are small"
+)]
+
 use proptest::prelude::*;
 
 use super::*;
@@ -164,7 +170,7 @@ proptest! {
         prop_assert!(wait <= LONGEST && wait <= base * 2);
         if !has_hour || !(2..5).contains(&kind) {
             let share = wait.as_secs_f64() / base.as_secs_f64();
-            prop_assert!(share >= 0.8499 && (share <= 1.1501), "{share}");
+            prop_assert!((0.8499..=1.1501).contains(&share), "{share}");
         }
     }
 

@@ -7,6 +7,9 @@ use crate::source::policy::{
     weights::WEIGHTS,
 };
 
+/// How many spreads beyond the last knot a source is held to be dying.
+const BEYOND: f32 = 1.5;
+
 /// The smooth groups of features with their weights applied, for one history at one instant.
 #[derive(Debug)]
 pub(in crate::source::policy) struct Course<'a> {
@@ -71,12 +74,16 @@ impl<'a> Course<'a> {
         let share = expected / (1.0 + expected);
         let weights = &WEIGHTS[group::AHEAD..];
         let elapsed = (age_h + ahead_h).max(0.0) + MOMENT_H;
-        let gap_mean = self.history.rhythm.gap_mean;
-        let (column, left) = between(&ELAPSED, elapsed.ln() - gap_mean);
+        let elapsed = elapsed.ln() - self.history.rhythm.gap_mean;
+        let (column, left) = between(&ELAPSED, elapsed);
+        // Sources that never came back are not among those the weights were fitted on. Far beyond
+        // its habit, a source's rate is held to fall with the time since its last entry.
+        let beyond = elapsed - ELAPSED[ELAPSED.len() - 1] - BEYOND * self.present.spread;
         weights[0] * share
             + weights[1] * ahead_h / (ahead_h + age_h + MOMENT_H)
             + weights[2] * share * self.present.spread
             + (1.0 - left) * self.regularity[column]
             + left * self.regularity[column + 1]
+            - beyond.max(0.0)
     }
 }

@@ -43,7 +43,9 @@ impl Factors {
         let mut twelfth = [0.0; 12];
         for (number, five) in minute.chunks_exact_mut(5).enumerate() {
             let mean = five.iter().sum::<f32>() / 5.0;
-            five.iter_mut().for_each(|factor| *factor /= mean);
+            for factor in &mut *five {
+                *factor /= mean;
+            }
             twelfth[number] = tables.twelfth[number] * weights[4] + mean.ln();
         }
         let week = |place: usize| {
