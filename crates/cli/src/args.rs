@@ -27,8 +27,8 @@ pub(crate) use schedule::{
 };
 pub(crate) use simulate::SimulateArguments;
 pub(crate) use source::{
-    EntriesArguments, RuleArguments, SourceAddArguments, SourceArguments, SourceCommand,
-    SourceListArguments, SourceSetArguments,
+    EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
+    SourceCommand, SourceListArguments, SourceSetArguments,
 };
 pub(crate) use world::{ArticleServiceArguments, FeedsArguments, GithubArguments, WorldCommand};
 

@@ -55,6 +55,13 @@ pub enum Policy {
     Miniflux,
 }
 
+impl Policy {
+    /// Whether its decisions depend on what a source has shown.
+    pub fn learns(&self) -> bool {
+        !matches!(self, Self::Fixed(_) | Self::Schedule(_))
+    }
+}
+
 /// A schedule for one source.
 #[derive(Debug, Clone)]
 pub struct Written {
@@ -93,8 +100,8 @@ const FLOOR_MIN: SignedDuration = SignedDuration::from_secs(1);
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            price_h: 0.1,
-            rate_min_per_day: 0.5,
+            price_h: 0.02,
+            rate_min_per_day: 0.04,
             stretch: 1.0,
             floor: SignedDuration::from_mins(15),
             ceiling: SignedDuration::from_hours(24),

@@ -9,7 +9,7 @@ use crate::source::policy::{
     cadence::{Cadence, Frequency},
     classic::{Analysis, PublishHour},
     number::{index, small},
-    rhythm::{Rhythm, Tables},
+    rhythm::Rhythm,
 };
 
 /// No encoded history is longer.
@@ -56,8 +56,7 @@ impl History {
         if !from.0.is_empty() {
             return Err(Corrupt);
         }
-        let tables = Tables::derive(&rhythm, checked_at_s);
-        Ok(Self {
+        let mut history = Self {
             checks,
             hits,
             checked_at_s,
@@ -65,8 +64,10 @@ impl History {
             fresh,
             analysis,
             rhythm,
-            tables,
-        })
+            factors: Box::default(),
+        };
+        history.derive();
+        Ok(history)
     }
 }
 
