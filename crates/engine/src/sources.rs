@@ -324,18 +324,18 @@ fn first_look(now: Timestamp, place: usize) -> Timestamp {
 }
 
 fn apply(changes: &Changes, definition: &Definition) -> Definition {
-    let mut changed = definition.clone();
+    let mut after = definition.clone();
     if let Some(name) = &changes.name {
-        changed.name.clone_from(name);
+        after.name.clone_from(name);
     }
     if let Some(category) = &changes.category {
-        changed.category.clone_from(category);
+        after.category.clone_from(category);
     }
     if let Some(policy) = &changes.policy {
-        changed.policy.clone_from(policy);
+        after.policy.clone_from(policy);
     }
     if let Some(cadence) = changes.cadence {
-        changed.cadence = cadence;
+        after.cadence = cadence;
     }
-    changed
+    after
 }
