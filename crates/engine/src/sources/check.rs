@@ -249,3 +249,31 @@ fn tell(settled: &Settled) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_entry_is_written_last_whichever_way_a_document_shows_them() {
+        let shown = |title: &str, second: Option<i64>| {
+            let found = Found {
+                title: title.to_owned(),
+                published_at: second.map(|second| Timestamp::from_second(second).unwrap()),
+                ..Found::default()
+            };
+            (title.to_owned(), found)
+        };
+        for (document, expected) in [
+            (vec![shown("b", Some(2)), shown("a", Some(1))], ["a", "b"]),
+            (vec![shown("a", Some(1)), shown("b", Some(2))], ["a", "b"]),
+            // Without times only the order is known, and the newest comes first.
+            (vec![shown("b", None), shown("a", None)], ["a", "b"]),
+        ] {
+            let mut fresh = document;
+            oldest_first(&mut fresh);
+            let titles: Vec<&str> = fresh.iter().map(|(title, _)| title.as_str()).collect();
+            assert_eq!(titles, expected);
+        }
+    }
+}

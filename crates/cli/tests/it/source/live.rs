@@ -218,3 +218,28 @@ async fn a_failure_is_told(home: &Home, world: &Process) {
     let better = json_of(home, &["source", "check", "2", "--wait"]);
     assert_eq!(better["source"]["fail_count"], 0, "{better}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ss_08_a_tick_looks_at_what_is_due_without_a_node_that_stays() {
+    let home = home("sqlite:almanack.db");
+    let world = world(&home, 2).await;
+    let address = format!("http://127.1.1.1:{}/feeds/0/", world.address.port());
+    let added = json_of(&home, &["source", "add", &address]);
+    assert_eq!(added["added"], "new", "{added}");
+    assert_eq!(lines_of(&home, &["source", "list", "--due"]).len(), 1);
+    let ticked = json_of(&home, &["tick", "--budget", "30s"]);
+    assert_eq!(ticked["complete"], true, "{ticked}");
+    let source = json_of(&home, &["source", "show", "1"]);
+    assert_eq!(source["source"]["check_count"], 1, "{source}");
+    let entries = source["entries"].as_array().unwrap();
+    assert!(entries.len() > 1, "{source}");
+    let published: Vec<&str> = entries
+        .iter()
+        .map(|it| it["published_at"].as_str().unwrap())
+        .collect();
+    assert!(
+        published.is_sorted_by(|a, b| a >= b),
+        "newest first: {published:?}"
+    );
+    assert!(lines_of(&home, &["source", "list", "--due"]).is_empty());
+}
