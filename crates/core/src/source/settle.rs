@@ -89,8 +89,7 @@ pub enum Notice {
 }
 
 /// What a document shows that its source has not shown last time, by key; each once, and without what may
-/// have been pruned. The last shown comes first: documents show the newest first, and rows are to be
-/// numbered as entries were published. Whether there are rows of it already is for the store to say.
+/// have been pruned. Whether there are rows of it already is for the store to say.
 pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, Found)> {
     let shown: BTreeSet<u64> = source.memory.shown.iter().copied().collect();
     let mut seen = BTreeSet::new();
@@ -100,9 +99,7 @@ pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, Found)> 
         let is_new = !shown.contains(&hash) && !may_be_pruned(source, found) && seen.insert(hash);
         is_new.then(|| (key, found.clone()))
     });
-    let mut entries: Vec<(String, Found)> = entries.collect();
-    entries.reverse();
-    entries
+    entries.collect()
 }
 
 fn may_be_pruned(source: &Source, found: &Found) -> bool {

@@ -27,7 +27,7 @@ use almanack_engine::{
         Changes, Error, Sources,
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
-        keeper::{KeepEntries, SourceKeeper},
+        keeper::{KeepEntries, SourceKeeper, Walk},
     },
 };
 use almanack_testkit::{
@@ -141,10 +141,7 @@ impl Newsroom {
 
     async fn add(&self, address: &str) -> SourceId {
         let added = self.sources.add(vec![definition(address)], "ada").await;
-        match added.unwrap()[..] {
-            [Added::New(id)] => id,
-            ref other => panic!("{other:?}"),
-        }
+        only_new(&added.unwrap()).unwrap()
     }
 
     async fn source(&self, id: SourceId) -> Source {
@@ -195,6 +192,13 @@ impl Newsroom {
         };
         let entries = self.store.list_entries(&filter).await.unwrap();
         entries.into_iter().map(|entry| entry.found.title).collect()
+    }
+}
+
+fn only_new(added: &[Added]) -> Option<SourceId> {
+    match added {
+        [Added::New(id)] => Some(*id),
+        _ => None,
     }
 }
 
@@ -362,7 +366,7 @@ trait RoundAt {
 impl RoundAt for SourceKeeper {
     async fn round_at(&self, now: Timestamp, clock: &ManualClock) {
         clock.set(now);
-        self.round(&mut Default::default()).await.unwrap();
+        self.round(&mut Walk::default()).await.unwrap();
     }
 }
 
@@ -415,9 +419,7 @@ async fn a_source_that_lost_its_task_is_taken_back(desk: Desk) {
     let room = Newsroom::at(desk);
     let lost = Source::new(definition("https://example.com/lost"), START);
     let added = room.store.add_sources(vec![lost]).await.unwrap();
-    let [Added::New(id)] = added[..] else {
-        panic!("{added:?}");
-    };
+    let id = only_new(&added).unwrap();
     let kept = room.add("https://example.com/kept").await;
     let keeper = room.keeper(KeepEntries::default());
     keeper.round_at(at(60), &room.clock).await;

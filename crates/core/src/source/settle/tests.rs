@@ -265,7 +265,7 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
             .map(|(key, _)| key)
             .collect()
     };
-    assert_eq!(keys(&source), ["id:undated", "id:new"]);
+    assert_eq!(keys(&source), ["id:new", "id:undated"]);
     let settled = look(&source, &shown, start());
     assert_eq!(keys(&settled.source), [""; 0]);
 }
