@@ -95,12 +95,20 @@ fn choose(
     terms: &Terms,
     now: Timestamp,
 ) -> Chosen {
+    // Entries that carry no times teach nothing, and nothing is not "hardly ever".
+    let blind = matches!(policy, Policy::Adaptive) && history.newest_at().is_none();
+    let fixed = Policy::Fixed(terms.fallback);
+    let policy = if blind { &fixed } else { policy };
     let Next { at, reason } = next_check(policy, history, now, &terms.budget, chance(source.id));
+    let reason = match blind {
+        true => format!("no times to learn from: {reason}"),
+        false => reason.to_string(),
+    };
     let open_at = to_micros(source.memory.hints.not_before(now, at));
     let reason = if open_at > at {
         format!("{reason}; its publisher asks for no earlier check")
     } else {
-        reason.to_string()
+        reason
     };
     Chosen {
         at: open_at,

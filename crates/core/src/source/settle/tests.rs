@@ -278,6 +278,14 @@ fn ss_13_a_time_nobody_gave_is_no_rhythm() {
     assert_eq!(history.newest_at(), None);
     assert_eq!(settled.source.stats.cadence, Some(Cadence::P2));
     assert_eq!(settled.source.stats.last_article_at, Some(start()));
+    let adaptive = Terms {
+        policy: Policy::Adaptive,
+        ..terms()
+    };
+    let planned = replan(&settled.source, &adaptive, start());
+    assert_eq!(planned.stats.next_due_at, Some(start() + HOUR));
+    let why = planned.reason.as_deref();
+    assert_eq!(why, Some("no times to learn from: every hour"));
 }
 
 #[test]
