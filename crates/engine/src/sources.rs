@@ -16,6 +16,7 @@ use almanack_core::{
     source::{
         Definition, Source, SourceId, State,
         check::{Candidate, Checker},
+        entry::canonical_address,
         policy::cadence::Cadence,
         settle::{Believed, believed, replan},
     },
@@ -122,15 +123,9 @@ impl Sources {
             self.check(definition)?;
         }
         let now = self.clock.now();
-        let sources: Vec<Source> = definitions
-            .into_iter()
-            .enumerate()
-            .map(|(place, definition)| Source::new(definition, first_look(now, before + place)))
-            .map(|source| Source {
-                created_at: now,
-                updated_at: now,
-                ..source
-            })
+        let sources: Vec<Source> = (before..)
+            .zip(definitions)
+            .map(|(place, definition)| new_source(definition, place, now))
             .collect();
         let dues: Vec<Option<Timestamp>> = sources.iter().map(|s| s.stats.next_due_at).collect();
         let added = self.store.add_sources(sources).await?;
@@ -138,7 +133,7 @@ impl Sources {
             .iter()
             .zip(dues)
             .filter_map(|(added, due)| match added {
-                Added::New(id) => Some((*id, due.unwrap_or(now))),
+                Added::New(id) => Some((*id, due?)),
                 Added::Exists(_) => None,
             });
         self.put(new.collect(), by).await?;
@@ -205,17 +200,21 @@ impl Sources {
         let (terms, now) = (self.fleet.terms(), self.clock.now());
         let before = self.load(id).await?;
         self.check(&apply(changes, &before.definition))?;
-        if changes.cadence == Some(Some(Cadence::P7)) {
-            return self.pause(id, Some("cadence P7".to_owned()), by).await;
-        }
         let after = self
             .edit(id, |source| {
                 source.definition = apply(changes, &source.definition);
-                if source.state == State::Active {
+                if source.state == State::Active && is_disabled(&source.definition) {
+                    source.state = paused_by_cadence(now);
+                    source.stats.next_due_at = None;
+                    source.reason = None;
+                } else if source.state == State::Active {
                     *source = replan(source, &terms, now);
                 }
             })
             .await?;
+        if after.state != State::Active {
+            self.withdraw(id, by).await?;
+        }
         if let (State::Active, Some(due_at)) = (&after.state, after.stats.next_due_at)
             && after.stats.next_due_at != before.stats.next_due_at
         {
@@ -318,24 +317,46 @@ impl Sources {
     }
 }
 
-fn first_look(now: Timestamp, place: usize) -> Timestamp {
-    let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(place).unwrap_or(i32::MAX));
-    later(now, apart)
+/// A source that is first looked at in its turn, or never if its cadence says so.
+fn new_source(mut definition: Definition, place: usize, now: Timestamp) -> Source {
+    definition.address = canonical_address(&definition.address);
+    let disabled = is_disabled(&definition);
+    let mut source = Source::new(definition, now);
+    if disabled {
+        source.state = paused_by_cadence(now);
+        source.stats.next_due_at = None;
+    } else {
+        let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(place).unwrap_or(i32::MAX));
+        source.stats.next_due_at = Some(later(now, apart));
+    }
+    source
+}
+
+/// P7 is how a person says "do not check".
+fn is_disabled(definition: &Definition) -> bool {
+    definition.cadence == Some(Cadence::P7)
+}
+
+fn paused_by_cadence(since: Timestamp) -> State {
+    State::Paused {
+        since,
+        note: Some("cadence P7".to_owned()),
+    }
 }
 
 fn apply(changes: &Changes, definition: &Definition) -> Definition {
-    let mut changed = definition.clone();
+    let mut after = definition.clone();
     if let Some(name) = &changes.name {
-        changed.name.clone_from(name);
+        after.name.clone_from(name);
     }
     if let Some(category) = &changes.category {
-        changed.category.clone_from(category);
+        after.category.clone_from(category);
     }
     if let Some(policy) = &changes.policy {
-        changed.policy.clone_from(policy);
+        after.policy.clone_from(policy);
     }
     if let Some(cadence) = changes.cadence {
-        changed.cadence = cadence;
+        after.cadence = cadence;
     }
-    changed
+    after
 }

@@ -147,6 +147,7 @@ impl SourceHandler {
         let keys: Vec<String> = candidates.iter().map(|(key, _)| key.clone()).collect();
         let known = self.store.known_keys(source.id, &keys).await?;
         candidates.retain(|(key, _)| !known.contains(key));
+        oldest_first(&mut candidates);
         Ok(candidates)
     }
 
@@ -159,6 +160,12 @@ impl SourceHandler {
             State::Ended { reason, .. } => Err(NotLookedAt(reason).into()),
         }
     }
+}
+
+/// Most documents show the newest entry first. Rows are listed newest first, so it is written last.
+fn oldest_first(fresh: &mut [(String, Found)]) {
+    fresh.reverse();
+    fresh.sort_by_key(|(_, found)| found.published_at.unwrap_or(Timestamp::MAX));
 }
 
 fn ask(source: &Source) -> Ask {
@@ -239,6 +246,34 @@ fn tell(settled: &Settled) {
             Notice::PolicyUnreadable(why) => {
                 tracing::warn!(source.id = %id, source.name = name, why, "a source's policy cannot be read; the node's is used");
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_entry_is_written_last_whichever_way_a_document_shows_them() {
+        let shown = |title: &str, second: Option<i64>| {
+            let found = Found {
+                title: title.to_owned(),
+                published_at: second.map(|second| Timestamp::from_second(second).unwrap()),
+                ..Found::default()
+            };
+            (title.to_owned(), found)
+        };
+        for (document, expected) in [
+            (vec![shown("b", Some(2)), shown("a", Some(1))], ["a", "b"]),
+            (vec![shown("a", Some(1)), shown("b", Some(2))], ["a", "b"]),
+            // Without times only the order is known, and the newest comes first.
+            (vec![shown("b", None), shown("a", None)], ["a", "b"]),
+        ] {
+            let mut fresh = document;
+            oldest_first(&mut fresh);
+            let titles: Vec<&str> = fresh.iter().map(|(title, _)| title.as_str()).collect();
+            assert_eq!(titles, expected);
         }
     }
 }

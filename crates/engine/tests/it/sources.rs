@@ -27,7 +27,7 @@ use almanack_engine::{
         Changes, Error, Sources,
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
-        keeper::{KeepEntries, SourceKeeper},
+        keeper::{KeepEntries, SourceKeeper, Walk},
     },
 };
 use almanack_testkit::{
@@ -53,6 +53,8 @@ on_both!(
     ss_15_the_price_follows_what_the_fleet_costs,
     bad_definitions_are_refused_and_change_nothing,
     ss_13_pruned_entries_are_not_new_again,
+    p7_pauses_and_keeps_what_else_was_asked_for,
+    an_address_is_added_once_however_it_is_written,
 );
 
 /// Answers in the order it was told, and "unchanged" after that.
@@ -139,10 +141,7 @@ impl Newsroom {
 
     async fn add(&self, address: &str) -> SourceId {
         let added = self.sources.add(vec![definition(address)], "ada").await;
-        match added.unwrap()[..] {
-            [Added::New(id)] => id,
-            ref other => panic!("{other:?}"),
-        }
+        only_new(&added.unwrap()).unwrap()
     }
 
     async fn source(&self, id: SourceId) -> Source {
@@ -193,6 +192,13 @@ impl Newsroom {
         };
         let entries = self.store.list_entries(&filter).await.unwrap();
         entries.into_iter().map(|entry| entry.found.title).collect()
+    }
+}
+
+fn only_new(added: &[Added]) -> Option<SourceId> {
+    match added {
+        [Added::New(id)] => Some(*id),
+        _ => None,
     }
 }
 
@@ -360,7 +366,7 @@ trait RoundAt {
 impl RoundAt for SourceKeeper {
     async fn round_at(&self, now: Timestamp, clock: &ManualClock) {
         clock.set(now);
-        self.round(&mut Default::default()).await.unwrap();
+        self.round(&mut Walk::default()).await.unwrap();
     }
 }
 
@@ -379,21 +385,41 @@ async fn check_now_and_a_cadence_by_hand_are_reschedules(desk: Desk) {
     assert_eq!(receipt.execute_at, START);
     assert_eq!(room.run_due().await.len(), 1);
     assert_eq!(room.task(id).await.unwrap().due_at, Some(at(4 * HOUR)));
+}
+
+async fn p7_pauses_and_keeps_what_else_was_asked_for(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
     let never = Changes {
+        name: Some("Asleep".to_owned()),
         cadence: Some(Some(Cadence::P7)),
         ..Changes::default()
     };
     let paused = room.sources.change(id, &never, "ada").await.unwrap();
     assert!(matches!(paused.state, State::Paused { .. }));
+    assert_eq!(paused.definition.name, "Asleep");
+    let born_asleep = Definition {
+        cadence: Some(Cadence::P7),
+        ..definition("https://example.com/never")
+    };
+    room.sources.add(vec![born_asleep], "ada").await.unwrap();
+    room.clock.set(at(48 * HOUR));
+    assert_eq!(room.run_due().await, []);
+}
+
+async fn an_address_is_added_once_however_it_is_written(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    let again = vec![definition("https://EXAMPLE.com:443/feed#top")];
+    let added = room.sources.add(again, "ada").await.unwrap();
+    assert_eq!(added, [Added::Exists(id)]);
 }
 
 async fn a_source_that_lost_its_task_is_taken_back(desk: Desk) {
     let room = Newsroom::at(desk);
     let lost = Source::new(definition("https://example.com/lost"), START);
     let added = room.store.add_sources(vec![lost]).await.unwrap();
-    let [Added::New(id)] = added[..] else {
-        panic!("{added:?}");
-    };
+    let id = only_new(&added).unwrap();
     let kept = room.add("https://example.com/kept").await;
     let keeper = room.keeper(KeepEntries::default());
     keeper.round_at(at(60), &room.clock).await;
