@@ -165,8 +165,8 @@ impl Settling<'_> {
         memory.shown = keys.map(|key| key_hash(&key)).collect();
         if self.source.definition.name.is_empty() {
             let title = document.title.as_deref().unwrap_or_default();
-            self.source.definition.name =
-                title[..title.floor_char_boundary(NAME_BYTES_MAX)].to_owned();
+            let title = &title[..title.floor_char_boundary(NAME_BYTES_MAX)];
+            title.clone_into(&mut self.source.definition.name);
         }
         let newest = made.fresh.iter();
         let newest =

@@ -114,9 +114,10 @@ fn choose(
     let fixed = Policy::Fixed(terms.fallback);
     let policy = if blind { &fixed } else { policy };
     let Next { at, reason } = next_check(policy, history, now, &terms.budget, chance(source.id));
-    let reason = match blind {
-        true => format!("no times to learn from: {reason}"),
-        false => reason.to_string(),
+    let reason = if blind {
+        format!("no times to learn from: {reason}")
+    } else {
+        reason.to_string()
     };
     let open_at = to_micros(source.memory.hints.not_before(now, at));
     let reason = if open_at > at {
