@@ -128,7 +128,8 @@ impl Checker for FeedChecker {
     }
 
     async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
-        discover::discover(&self.client, &self.apart, address, now).await
+        let visit = discover::Visit::new(&self.client, self.limits, &self.apart, now);
+        visit.discover(address).await
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {

@@ -21,7 +21,7 @@ use super::{
     checker::REDIRECTS_MAX,
     page,
 };
-use crate::http::{Allowance, Client, Request, Response};
+use crate::http::{Allowance, Client, Limits, Request, Response};
 
 /// Where programs put feeds, seen from the page and from the site.
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
@@ -34,36 +34,68 @@ enum Shown {
     Page(Vec<Candidate>),
 }
 
-/// The feeds of a site, best first; never empty.
-pub(crate) async fn discover(
-    client: &Client,
-    apart: &Apart,
-    site: &str,
+/// One visit to a site.
+pub(crate) struct Visit<'a> {
+    client: &'a Client,
+    limits: Limits,
+    allowance: Arc<Allowance>,
+    apart: &'a Apart,
     now: Timestamp,
-) -> Result<Vec<Candidate>, Failure> {
-    let site = absolute(site);
-    let visit = Visit {
-        client,
-        allowance: Allowance::new(REQUESTS_MAX),
-        apart,
-        now,
-    };
-    let (here, shown) = visit.look(&site).await?;
-    match shown {
-        Shown::Feed(feed) => return Ok(vec![feed]),
-        Shown::Page(feeds) if !feeds.is_empty() => return Ok(feeds),
-        Shown::Page(_) => {}
-    }
-    for place in usual_places(&here) {
-        if let Ok((_, Shown::Feed(feed))) = visit.look(place.as_str()).await {
-            return Ok(vec![feed]);
+}
+
+impl<'a> Visit<'a> {
+    /// A visit whose every request keeps to `limits`.
+    pub(crate) fn new(
+        client: &'a Client,
+        limits: Limits,
+        apart: &'a Apart,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            client,
+            limits,
+            allowance: Allowance::new(REQUESTS_MAX),
+            apart,
+            now,
         }
     }
-    let detail = format!(
-        "no feed was found: the page names none, and none is at the usual places ({})",
-        USUAL_PLACES.join(", ")
-    );
-    Err(Failure::new(FailureClass::NotAFeed, detail))
+
+    /// The feeds of a site, best first; never empty.
+    pub(crate) async fn discover(&self, site: &str) -> Result<Vec<Candidate>, Failure> {
+        let (here, shown) = self.look(&absolute(site)).await?;
+        match shown {
+            Shown::Feed(feed) => return Ok(vec![feed]),
+            Shown::Page(feeds) if !feeds.is_empty() => return Ok(feeds),
+            Shown::Page(_) => {}
+        }
+        for place in usual_places(&here) {
+            if let Ok((_, Shown::Feed(feed))) = self.look(place.as_str()).await {
+                return Ok(vec![feed]);
+            }
+        }
+        let detail = format!(
+            "no feed was found: the page names none, and none is at the usual places ({})",
+            USUAL_PLACES.join(", ")
+        );
+        Err(Failure::new(FailureClass::NotAFeed, detail))
+    }
+
+    async fn look(&self, address: &str) -> Result<(Url, Shown), Failure> {
+        let request = Request::get(address)
+            .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
+            .limits(self.limits)
+            .following(REDIRECTS_MAX)
+            .paid_by(Arc::clone(&self.allowance));
+        let sent = self.client.send(request).await;
+        let response = sent.map_err(|error| answer::no_answer(&error))?;
+        if let Some(failure) = answer::refusal(&response.head, self.now) {
+            return Err(failure);
+        }
+        let here = response.head.address.clone();
+        let now = self.now;
+        let shown = self.apart.run(move || Ok(shown(&response, now))).await?;
+        Ok((here, shown))
+    }
 }
 
 /// People write `example.com`.
@@ -90,31 +122,6 @@ fn usual_places(here: &Url) -> Vec<Url> {
         }
     }
     places
-}
-
-struct Visit<'a> {
-    client: &'a Client,
-    allowance: Arc<Allowance>,
-    apart: &'a Apart,
-    now: Timestamp,
-}
-
-impl Visit<'_> {
-    async fn look(&self, address: &str) -> Result<(Url, Shown), Failure> {
-        let request = Request::get(address)
-            .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
-            .following(REDIRECTS_MAX)
-            .paid_by(Arc::clone(&self.allowance));
-        let sent = self.client.send(request).await;
-        let response = sent.map_err(|error| answer::no_answer(&error))?;
-        if let Some(failure) = answer::refusal(&response.head, self.now) {
-            return Err(failure);
-        }
-        let here = response.head.address.clone();
-        let now = self.now;
-        let shown = self.apart.run(move || Ok(shown(&response, now))).await?;
-        Ok((here, shown))
-    }
 }
 
 fn shown(response: &Response, now: Timestamp) -> Shown {
