@@ -129,7 +129,7 @@ impl Checker for FeedChecker {
     }
 
     async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
-        discover::discover(&self.client, &self.apart, address, now).await
+        discover::discover(&self.client, self.limits, &self.apart, address, now).await
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {

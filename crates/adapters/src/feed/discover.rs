@@ -1,9 +1,9 @@
 //! From a site's address to its feeds.
 //!
 //! The address may be a feed already; else the page names its feeds; else they may be where programs put them. A person waits
-//! for the answer and the site did not ask for our visit, so all of it takes a handful of requests.
+//! for the answer and the site did not ask for our visit, so all of it takes a handful of requests and less time than a request of the API may take.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use almanack_core::source::{
     check::{Candidate, Failure, FailureClass},
@@ -11,6 +11,7 @@ use almanack_core::source::{
 };
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use tokio::time::timeout;
 use url::Url;
 
 use super::{
@@ -21,12 +22,14 @@ use super::{
     checker::REDIRECTS_MAX,
     page,
 };
-use crate::http::{Allowance, Client, Request, Response};
+use crate::http::{Allowance, Client, Limits, Request, Response};
 
 /// Where programs put feeds, seen from the page and from the site.
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
 /// Most requests for one discovery, redirects included.
 const REQUESTS_MAX: u32 = 12;
+/// How long one discovery may take: who waits at the API is sent away after 30 s, and should hear a reason before.
+const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// What is at an address.
 enum Shown {
@@ -37,18 +40,30 @@ enum Shown {
 /// The feeds of a site, best first; never empty.
 pub(crate) async fn discover(
     client: &Client,
+    limits: Limits,
     apart: &Apart,
     site: &str,
     now: Timestamp,
 ) -> Result<Vec<Candidate>, Failure> {
-    let site = absolute(site);
     let visit = Visit {
         client,
+        limits,
         allowance: Allowance::new(REQUESTS_MAX),
         apart,
         now,
     };
-    let (here, shown) = visit.look(&site).await?;
+    match timeout(TIME_MAX, search(&visit, &absolute(site))).await {
+        Ok(found) => found,
+        Err(_) => {
+            let seconds = TIME_MAX.as_secs();
+            let detail = format!("no feed was found in time ({seconds} s): the site is too slow");
+            Err(Failure::new(FailureClass::Timeout, detail))
+        }
+    }
+}
+
+async fn search(visit: &Visit<'_>, site: &str) -> Result<Vec<Candidate>, Failure> {
+    let (here, shown) = visit.look(site).await?;
     match shown {
         Shown::Feed(feed) => return Ok(vec![feed]),
         Shown::Page(feeds) if !feeds.is_empty() => return Ok(feeds),
@@ -94,6 +109,7 @@ fn usual_places(here: &Url) -> Vec<Url> {
 
 struct Visit<'a> {
     client: &'a Client,
+    limits: Limits,
     allowance: Arc<Allowance>,
     apart: &'a Apart,
     now: Timestamp,
@@ -103,6 +119,7 @@ impl Visit<'_> {
     async fn look(&self, address: &str) -> Result<(Url, Shown), Failure> {
         let request = Request::get(address)
             .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
+            .limits(self.limits)
             .following(REDIRECTS_MAX)
             .paid_by(Arc::clone(&self.allowance));
         let sent = self.client.send(request).await;
