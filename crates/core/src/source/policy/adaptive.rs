@@ -132,7 +132,7 @@ impl<'a> Ahead<'a> {
         Found {
             wait_s,
             entries,
-            bound: bound(budget, wait_s, floor_s, ceiling_s),
+            bound: bound(wait_s, floor_s, ceiling_s),
         }
     }
 
@@ -164,13 +164,11 @@ impl<'a> Ahead<'a> {
 }
 
 /// What decided instead of the expectation, if something did.
-fn bound(budget: &Budget, wait_s: i64, floor_s: i64, ceiling_s: i64) -> Option<Bound> {
+fn bound(wait_s: i64, floor_s: i64, ceiling_s: i64) -> Option<Bound> {
     if wait_s >= ceiling_s && ceiling_s > floor_s {
         Some(Bound::Ceiling)
     } else if wait_s > floor_s {
         None
-    } else if budget.publisher_floor > budget.floor {
-        Some(Bound::Publisher)
     } else {
         Some(Bound::Floor)
     }
