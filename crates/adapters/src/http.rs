@@ -24,6 +24,7 @@
 mod allowance;
 mod body;
 mod error;
+mod gate;
 pub mod lanes;
 mod pool;
 mod redirect;
@@ -46,6 +47,7 @@ use redirect::{Step, Trail};
 
 pub use allowance::Allowance;
 pub use error::{Error, NoClient, Phase};
+pub use gate::Gate;
 pub use request::{Answer, Head, Limits, Redirects, Request, Response};
 pub use resolve::{NoName, Resolve, SystemResolver};
 
@@ -167,6 +169,9 @@ impl Client {
         let trusted = self.trusts(url);
         if let (false, Some(ip)) = (trusted, address::literal(url)) {
             self.guard.judge(ip).map_err(Error::refused)?;
+        }
+        if let (Some(gate), Some(host)) = (&request.gate, url.host_str()) {
+            gate.pass(host).map_err(|until| Error::Busy { until })?;
         }
         let pool = if trusted {
             &self.trusting

@@ -29,10 +29,10 @@ pub(crate) struct SourceBody {
     #[schema(example = "https://example.com/feed.xml")]
     address: String,
     /// What people call it; what it calls itself when nobody says otherwise.
-    #[schema(max_length = 300)]
+    #[schema(max_length = 500)]
     name: Option<String>,
     /// Where people put it: folders, joined by `/`.
-    #[schema(max_length = 300, example = "News/Local")]
+    #[schema(max_length = 500, example = "News/Local")]
     category: Option<String>,
     /// Its own policy: adaptive, classic, fixed:1h or a schedule; the node's when nobody says otherwise.
     #[schema(example = "fixed:1h")]
@@ -95,11 +95,11 @@ fn parse_cadence(text: &str) -> Result<Cadence, Problem> {
 pub(crate) struct ChangesBody {
     /// What people call it; null for what it calls itself.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>, max_length = 300)]
+    #[schema(value_type = Option<String>, max_length = 500)]
     name: Option<Option<String>>,
     /// Where people put it; null for the top.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>, max_length = 300)]
+    #[schema(value_type = Option<String>, max_length = 500)]
     category: Option<Option<String>>,
     /// Its own policy; null for the node's.
     #[serde(default, deserialize_with = "given")]
