@@ -242,7 +242,7 @@ pub(crate) struct SourceLoadArguments {
     /// Nodes that look at them
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = some)]
     pub(crate) nodes: usize,
-    /// How long to look at them again, in each store
+    /// How long to look at them again: in each store, and in both by turns
     #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = some)]
     pub(crate) seconds: usize,
 }

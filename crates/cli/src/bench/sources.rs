@@ -13,24 +13,29 @@ mod outside;
 
 use std::time::Duration;
 
-use almanack_adapters::clock::{Stopwatch, pause};
-use almanack_core::{lane::Pace, source::policy::Policy};
+use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
+use almanack_core::{lane::Pace, source::policy::Policy, time::Clock};
 use almanack_store::{Location, sqlite::Durability};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::{Error, rss_kb};
 use crate::config::Settings;
 use field::Field;
-use meter::{Brought, Span};
+use meter::{Brought, Meter, Span};
 use outside::Outside;
 
-/// Turns of the small and the large store. More than one, because other work on the machine comes and goes.
-const TURNS: u32 = 3;
+/// Turns of the small and the large store at least. More than one, because other work on the machine comes
+/// and goes.
+const TURNS_MIN: usize = 3;
 /// After a node was started, before its checks are counted.
 const WARM_UP: Duration = Duration::from_secs(1);
 /// Between two looks at how far the first checks are.
 const GLANCE: Duration = Duration::from_millis(20);
+/// Beyond the end of every measurement.
+const FAR: SignedDuration = SignedDuration::from_hours(10);
+/// One look in so many may fail: machines that measure are busy.
+const FAILED_SHARE: u64 = 100;
 /// The shortest interval there is.
 const INTERVAL: SignedDuration = SignedDuration::from_secs(1);
 
@@ -43,7 +48,7 @@ pub(crate) struct SourceLoad {
     pub(crate) beside: usize,
     /// Nodes that look.
     pub(crate) nodes: usize,
-    /// Seconds to look for, in each store.
+    /// Seconds to look for: in each store, and at both in turns.
     pub(crate) seconds: u64,
 }
 
@@ -56,11 +61,22 @@ pub(crate) struct SourceFigures {
     pub(crate) large: StoreFigures,
     /// The small one.
     pub(crate) small: StoreFigures,
+    /// Both with the same work.
+    pub(crate) compared: Compared,
+    /// The most memory that was resident while the large store was looked after.
+    pub(crate) rss_kb: Option<u64>,
+}
+
+/// What checks cost in both stores when as many sources are due at once in one as in the other.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Compared {
+    /// In the large store.
+    pub(crate) large: PhaseFigures,
+    /// In the small one.
+    pub(crate) small: PhaseFigures,
     /// Processor time of a check in the large store, as a multiple of that in the small one: the middle one of
     /// the turns.
     pub(crate) cost_ratio: f64,
-    /// The most memory that was resident after a turn of the large store.
-    pub(crate) rss_kb: Option<u64>,
 }
 
 /// What one store's sources cost.
@@ -72,8 +88,9 @@ pub(crate) struct StoreFigures {
     pub(crate) added_per_second: f64,
     /// The first look at each: a document, and all its entries are new.
     pub(crate) first: PhaseFigures,
-    /// Later looks, most of which find nothing changed.
-    pub(crate) steady: PhaseFigures,
+    /// Later looks, as many as can be made; most find nothing changed. A source is looked at once a second at
+    /// most, which bounds what a small store can show.
+    pub(crate) later: PhaseFigures,
     /// What the database grew by.
     pub(crate) growth: Growth,
 }
@@ -125,41 +142,57 @@ pub(crate) async fn sources(
     let outside = Outside::start(load.sources.max(load.beside)).await?;
     let mut small = Field::open(places.small, places.durability, &settings, load.nodes).await?;
     let mut large = Field::open(places.large, places.durability, &settings, load.nodes).await?;
-    let mut results = Vec::new();
-    for (field, count) in [(&mut small, load.beside), (&mut large, load.sources)] {
-        tell(&format!("adding {count} sources"));
-        results.push(begin(field, &outside, count, &mut tell).await?);
-    }
-    tell("looking at them again");
-    let turn = Duration::from_secs(load.seconds) / TURNS;
-    let mut ratios = Vec::new();
-    let mut rss = None;
-    for _ in 0..TURNS {
-        let mut costs = [0.0; 2];
-        for (place, field) in [&mut small, &mut large].into_iter().enumerate() {
-            let span = look(field, turn).await?;
-            if let (Some(cost), Some(result)) = (costs.get_mut(place), results.get_mut(place)) {
-                *cost = span.processor_us();
-                result.steady.push(span);
-            }
-        }
-        rss = rss.max(rss_kb());
-        ratios.push(costs[1] / costs[0].max(f64::MIN_POSITIVE));
-    }
-    let mut figures = Vec::new();
-    for (field, result) in [&small, &large].into_iter().zip(results) {
-        figures.push(result.figures(field.bytes().await?));
-    }
-    let (Some(large), Some(small)) = (figures.pop(), figures.pop()) else {
-        return Err(Error::Wrong("a store was not measured".to_owned()));
+    let period = Duration::from_secs(load.seconds);
+    let mut fill = async |field: &mut Field, count: usize| {
+        tell(&format!("adding {count} sources and looking at them"));
+        fill(field, &outside, count, period).await
     };
+    let small_figures = fill(&mut small, load.beside).await?;
+    let large_figures = fill(&mut large, load.sources).await?;
+    let rss = rss_kb();
+    tell("looking at as many in each");
     Ok(SourceFigures {
         nodes: load.nodes,
-        large,
-        small,
-        cost_ratio: rounded(middle(ratios)),
-        rss_kb: rss,
+        large: large_figures,
+        small: small_figures,
+        compared: compare(&mut small, &mut large, period).await?,
+        rss_kb: rss.max(rss_kb()),
     })
+}
+
+/// Has the same number of sources due at once in both, in turns. What a check costs depends on how many of
+/// them share a commit; with the same work in both, only the number of sources tells them apart.
+async fn compare(
+    small: &mut Field,
+    large: &mut Field,
+    period: Duration,
+) -> Result<Compared, Error> {
+    for field in [&mut *small, &mut *large] {
+        field.come_again_after(FAR);
+        field.put(field.len(), from_now(FAR)).await?;
+    }
+    let count = small.len().min(large.len());
+    let (mut ratios, mut in_small, mut in_large) = (Vec::new(), Vec::new(), Vec::new());
+    let watch = Stopwatch::start();
+    while ratios.len() < TURNS_MIN || watch.seconds() < period.as_secs_f64() {
+        small.put(count, SystemClock.now()).await?;
+        let one = look_at_each(small, count).await?;
+        large.put(count, SystemClock.now()).await?;
+        let other = look_at_each(large, count).await?;
+        ratios.push(other.processor_us() / one.processor_us().max(f64::MIN_POSITIVE));
+        in_small.push(one);
+        in_large.push(other);
+    }
+    Ok(Compared {
+        large: phase(&Span::sum(&in_large)),
+        small: phase(&Span::sum(&in_small)),
+        cost_ratio: rounded(middle(ratios)),
+    })
+}
+
+fn from_now(wait: SignedDuration) -> Timestamp {
+    let now = SystemClock.now();
+    now.saturating_add(wait).unwrap_or(now)
 }
 
 /// The same settings for sources on loopback that are looked at as often as can be.
@@ -176,42 +209,50 @@ fn hurried(settings: &Settings) -> Settings {
     settings
 }
 
-/// What was measured of a store so far.
-struct Begun {
-    sources: usize,
-    added_s: f64,
-    bytes: [u64; 3],
-    first: Span,
-    steady: Vec<Span>,
-}
-
-/// Adds sources and looks at each of them once.
-async fn begin(
+/// Adds sources, looks at each of them once, and then for a while at as many as can be.
+async fn fill(
     field: &mut Field,
     outside: &Outside,
     count: usize,
-    tell: &mut impl FnMut(&str),
-) -> Result<Begun, Error> {
+    period: Duration,
+) -> Result<StoreFigures, Error> {
     let empty = field.bytes().await?;
     let watch = Stopwatch::start();
     field.add(outside.feeds(count)).await?;
     let added_s = watch.seconds();
     let added = field.bytes().await?;
-    tell(&format!("looking at {count} sources for the first time"));
+    let first = look_at_each(field, count).await?;
+    let looked_at = field.bytes().await?;
+    let later = look(field, period).await?;
+    let after = field.bytes().await?;
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let per = |bytes: u64, count: u64| rounded(bytes as f64 / count.max(1) as f64);
+    let sources = count as u64;
+    Ok(StoreFigures {
+        sources: count,
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        added_per_second: rounded(count as f64 / added_s),
+        growth: Growth {
+            bytes_per_source_added: per(added.saturating_sub(empty), sources),
+            bytes_per_source: per(looked_at.saturating_sub(empty), sources),
+            bytes_per_check: per(after.saturating_sub(looked_at), later.brought.checks),
+        },
+        first: phase(&first),
+        later: phase(&later),
+    })
+}
+
+/// Looks until there were as many looks as sources: those never looked at are overdue for longest.
+async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
     let meter = field.start().await?;
     let start = meter.mark();
     while start.until(&meter.mark()).brought.checks < count as u64 {
         pause(GLANCE).await;
     }
-    let first = start.until(&meter.mark());
+    let span = start.until(&meter.mark());
     field.stop().await?;
-    Ok(Begun {
-        sources: count,
-        added_s,
-        bytes: [empty, added, field.bytes().await?],
-        first,
-        steady: Vec::new(),
-    })
+    sound(&span, &meter)?;
+    Ok(span)
 }
 
 /// Looks at sources for a while.
@@ -222,30 +263,19 @@ async fn look(field: &mut Field, period: Duration) -> Result<Span, Error> {
     pause(period).await;
     let span = start.until(&meter.mark());
     field.stop().await?;
+    sound(&span, &meter)?;
     Ok(span)
 }
 
-impl Begun {
-    fn figures(self, bytes_now: u64) -> StoreFigures {
-        let [empty, added, first] = self.bytes;
-        let steady = Span::sum(&self.steady);
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-        let per = |bytes: u64, count: u64| rounded(bytes as f64 / count.max(1) as f64);
-        let sources = self.sources as u64;
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-        let added_per_second = rounded(self.sources as f64 / self.added_s);
-        StoreFigures {
-            sources: self.sources,
-            added_per_second,
-            growth: Growth {
-                bytes_per_source_added: per(added.saturating_sub(empty), sources),
-                bytes_per_source: per(first.saturating_sub(empty), sources),
-                bytes_per_check: per(bytes_now.saturating_sub(first), steady.brought.checks),
-            },
-            first: phase(&self.first),
-            steady: phase(&steady),
-        }
+/// Figures of looks that failed would say nothing, and say it in few microseconds.
+fn sound(span: &Span, meter: &Meter) -> Result<(), Error> {
+    let Brought { checks, failed, .. } = span.brought;
+    if failed <= checks / FAILED_SHARE {
+        return Ok(());
     }
+    let last = meter.last_failure().clone().unwrap_or_default();
+    let what = format!("{failed} of {checks} looks failed, the last one because {last}");
+    Err(Error::Wrong(what))
 }
 
 fn phase(span: &Span) -> PhaseFigures {

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{
-    source::{Definition, check::Checker},
-    store::Store,
+    reschedule::{Put, Request},
+    source::{Definition, SourceId, check::Checker, policy::Policy},
+    store::{Added, Store},
+    task::MAX_RETRY_MAX,
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
@@ -43,6 +45,7 @@ pub(super) struct Field {
     meter: Meter,
     running: Vec<RunningNode>,
     started: usize,
+    ids: Vec<SourceId>,
 }
 
 /// Late by as much as sources are to be overdue.
@@ -73,6 +76,7 @@ impl Field {
             meter: Meter::new(),
             running: Vec::new(),
             started: 0,
+            ids: Vec::new(),
         })
     }
 
@@ -83,27 +87,62 @@ impl Field {
 
     /// Adds sources, all of them due.
     pub(super) async fn add(
-        &self,
+        &mut self,
         definitions: impl Iterator<Item = Definition>,
     ) -> Result<(), Error> {
-        let Some(store) = self.stores.first() else {
-            return Ok(());
-        };
-        let clock: Arc<dyn Clock> = Arc::new(Late);
-        let sources = self.sources(store, &clock)?;
+        let sources = self.sources(&(Arc::new(Late) as Arc<dyn Clock>))?;
         let mut definitions = definitions.peekable();
         while definitions.peek().is_some() {
             let batch = definitions.by_ref().take(BATCH).collect();
             let added = sources.add(batch, BY).await;
-            added.map_err(|error| Error::Wrong(error.to_string()))?;
+            let added = added.map_err(|error| Error::Wrong(error.to_string()))?;
+            self.ids.extend(added.into_iter().map(|added| match added {
+                Added::New(id) | Added::Exists(id) => id,
+            }));
         }
         Ok(())
     }
 
-    fn sources(&self, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>) -> Result<Sources, Error> {
-        let rescheduler = wiring::rescheduler(&self.settings, store.clone(), clock.clone());
+    /// How many sources there are.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// From now on, nodes that start look at a source again after so long.
+    pub(super) fn come_again_after(&mut self, interval: SignedDuration) {
+        self.settings.sources.policy = Policy::Fixed(interval);
+    }
+
+    /// Has the next `count` sources come due then; whoever was longest not asked for is next.
+    pub(super) async fn put(&mut self, count: usize, due_at: Timestamp) -> Result<(), Error> {
+        let clock = Arc::new(SystemClock);
+        let rescheduler = wiring::rescheduler(&self.settings, self.store()?, clock);
+        let count = count.min(self.ids.len());
+        self.ids.rotate_left(count);
+        for batch in self.ids[self.ids.len() - count..].chunks(BATCH) {
+            let mut wishes = Vec::with_capacity(batch.len());
+            for id in batch {
+                wishes.push(Request::Put(Put {
+                    max_retry: Some(MAX_RETRY_MAX),
+                    ..Put::at(id.identity()?, due_at)
+                }));
+            }
+            for answer in rescheduler.ask_all(wishes, BY).await? {
+                answer?;
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&self) -> Result<Arc<dyn Store>, Error> {
+        let first = self.stores.first().cloned();
+        first.ok_or_else(|| Error::Wrong("there is no store".to_owned()))
+    }
+
+    fn sources(&self, clock: &Arc<dyn Clock>) -> Result<Sources, Error> {
+        let rescheduler = wiring::rescheduler(&self.settings, self.store()?, clock.clone());
         Ok(Sources::new(
-            store.clone(),
+            self.store()?,
             clock.clone(),
             Arc::new(rescheduler),
             self.checker(clock)?,

@@ -1,7 +1,7 @@
 //! Counting what looks bring, and what they cost this process.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -32,6 +32,7 @@ struct Counts {
     checks: AtomicU64,
     unchanged: AtomicU64,
     failed: AtomicU64,
+    last_failure: Mutex<Option<String>>,
 }
 
 /// How things stood at a moment.
@@ -56,6 +57,7 @@ impl Meter {
             checks: AtomicU64::new(0),
             unchanged: AtomicU64::new(0),
             failed: AtomicU64::new(0),
+            last_failure: Mutex::default(),
         }))
     }
 
@@ -72,12 +74,22 @@ impl Meter {
         }
     }
 
+    /// What the last look that failed said. None should: the feeds answer all and always.
+    pub(super) fn last_failure(&self) -> MutexGuard<'_, Option<String>> {
+        let last = self.0.last_failure.lock();
+        last.unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn count(&self, look: &Look) {
         let counts = &self.0;
         match look {
             Look::Wait(_) => return,
             Look::Unchanged(_) => counts.unchanged.fetch_add(1, Ordering::Relaxed),
-            Look::Failed(_) => counts.failed.fetch_add(1, Ordering::Relaxed),
+            Look::Failed(failure) => {
+                let mut last = self.last_failure();
+                *last = Some(failure.detail.clone());
+                counts.failed.fetch_add(1, Ordering::Relaxed)
+            }
             Look::Document(_) => 0,
         };
         counts.checks.fetch_add(1, Ordering::Relaxed);

@@ -47,9 +47,13 @@ fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
         show_store(store, output)?;
     }
     let rss = figures.rss_kb.map(|kb| format!("{} MB", kb / 1024));
+    let compared = &figures.compared;
     for (name, figure) in [
+        ("as many due at once", String::new()),
+        ("  the few", phase(&compared.small)),
+        ("  the many", phase(&compared.large)),
+        ("  many to few", compared.cost_ratio.to_string()),
         ("nodes", figures.nodes.to_string()),
-        ("cost, large to small", figures.cost_ratio.to_string()),
         ("memory", rss.unwrap_or_else(|| "unknown".to_owned())),
     ] {
         output.line(&format!("{name:22} {figure}"))?;
@@ -66,7 +70,7 @@ fn show_store(store: &StoreFigures, output: &mut Output) -> Result<(), Failure> 
             format!("{:.0} per second", store.added_per_second),
         ),
         ("  first looks", phase(&store.first)),
-        ("  later looks", phase(&store.steady)),
+        ("  later looks", phase(&store.later)),
         (
             "  bytes",
             format!(
