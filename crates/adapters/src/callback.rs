@@ -1,7 +1,7 @@
 //! The callback: a task's HTTP call to the business service.
 //!
 //! One POST per attempt, signed, with everything the service needs to be idempotent. How it is sent
-//! and what the answer means is shared with webhooks, in [`crate::call`].
+//! and what the answer means is shared with webhooks, in `call.rs`.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -53,16 +53,12 @@ pub fn read(
     let text = || charset::decode(bytes, content_type);
     match reading {
         Reading::Feed => read_feed(bytes, &text(), base, now),
-        Reading::Html(rules) => {
-            page::Selectors::parse(rules)
-                .map_err(unusable)?
-                .read(&text(), base, now)
-        }
-        Reading::Json(rules) => {
-            json::Paths::parse(rules)
-                .map_err(unusable)?
-                .read(&text(), base, now)
-        }
+        Reading::Html(rules) => page::Selectors::parse(rules)
+            .map_err(|error| unusable(&error))?
+            .read(&text(), base, now),
+        Reading::Json(rules) => json::Paths::parse(rules)
+            .map_err(|error| unusable(&error))?
+            .read(&text(), base, now),
         Reading::Sitemap(rules) => sitemap::read(rules, bytes, content_type, base, now),
     }
 }
@@ -93,7 +89,7 @@ fn read_feed(bytes: &[u8], text: &str, base: &Url, now: Timestamp) -> Result<Doc
     Err(stranger::describe(bytes, text, "a feed", base))
 }
 
-fn unusable(error: RulesError) -> Failure {
+fn unusable(error: &RulesError) -> Failure {
     Failure::new(FailureClass::Rules, error.to_string())
 }
 

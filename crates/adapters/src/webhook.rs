@@ -1,6 +1,6 @@
 //! The webhook launcher: a schedule fires by a signed HTTP POST (DP-11).
 //!
-//! Sent, signed and judged exactly like a callback, in [`crate::call`]; only what is sent differs: the
+//! Sent, signed and judged exactly like a callback, in `call.rs`; only what is sent differs: the
 //! firing, and the body its target asks for. The receiver recognises a repetition by
 //! `Idempotency-Key`, which is the same for every attempt at one firing.
 

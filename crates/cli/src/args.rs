@@ -27,8 +27,8 @@ pub(crate) use schedule::{
 };
 pub(crate) use simulate::SimulateArguments;
 pub(crate) use source::{
-    EntriesArguments, RuleArguments, SourceAddArguments, SourceArguments, SourceCommand,
-    SourceListArguments, SourceSetArguments,
+    EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
+    SourceCommand, SourceListArguments, SourceSetArguments,
 };
 pub(crate) use world::{ArticleServiceArguments, FeedsArguments, GithubArguments, WorldCommand};
 
@@ -110,7 +110,7 @@ pub(crate) enum Command {
     /// Add, look at and check sources: feeds, pages, sitemaps
     #[command(subcommand)]
     Source(SourceCommand),
-    /// Tell why a schedule fired or did not fire at a time, or why a source is checked when it is
+    /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave
     Tick(TickArguments),

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use almanack_core::{
     reschedule::{Cancel, Put, Receipt, Request},
     source::{
-        Definition, Source, SourceId, State,
+        Definition, NAME_BYTES_MAX, Source, SourceId, State,
         check::{Candidate, Checker},
+        entry::{LINK_BYTES_MAX, canonical_address},
         policy::cadence::Cadence,
         settle::{Believed, believed, replan},
     },
@@ -34,8 +35,6 @@ use fleet::Fleet;
 
 /// How often a lost race is decided again.
 const ROUNDS_MAX: usize = 50;
-/// Longest name and category, in bytes.
-pub const NAME_BYTES_MAX: usize = 300;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
 /// Sources that are added together are first looked at so far apart: a list of thousands is no reason to
@@ -122,15 +121,9 @@ impl Sources {
             self.check(definition)?;
         }
         let now = self.clock.now();
-        let sources: Vec<Source> = definitions
-            .into_iter()
-            .enumerate()
-            .map(|(place, definition)| Source::new(definition, first_look(now, before + place)))
-            .map(|source| Source {
-                created_at: now,
-                updated_at: now,
-                ..source
-            })
+        let sources: Vec<Source> = (before..)
+            .zip(definitions)
+            .map(|(place, definition)| new_source(definition, place, now))
             .collect();
         let dues: Vec<Option<Timestamp>> = sources.iter().map(|s| s.stats.next_due_at).collect();
         let added = self.store.add_sources(sources).await?;
@@ -138,7 +131,7 @@ impl Sources {
             .iter()
             .zip(dues)
             .filter_map(|(added, due)| match added {
-                Added::New(id) => Some((*id, due.unwrap_or(now))),
+                Added::New(id) => Some((*id, due?)),
                 Added::Exists(_) => None,
             });
         self.put(new.collect(), by).await?;
@@ -149,8 +142,7 @@ impl Sources {
     pub async fn check_now(&self, id: SourceId, by: &str) -> Result<Receipt, Error> {
         let now = self.clock.now();
         self.edit(id, |source| {
-            source.state = State::Active;
-            source.stats.next_due_at = Some(now);
+            wake(source, now);
             source.reason = Some(format!("{by} asked for it"));
         })
         .await?;
@@ -164,15 +156,7 @@ impl Sources {
         note: Option<String>,
         by: &str,
     ) -> Result<Source, Error> {
-        if note
-            .as_ref()
-            .is_some_and(|note| note.len() > NOTE_BYTES_MAX)
-        {
-            return Err(Error::TooLong {
-                what: "note",
-                limit: NOTE_BYTES_MAX,
-            });
-        }
+        fits("note", note.as_deref().unwrap_or_default(), NOTE_BYTES_MAX)?;
         let since = self.clock.now();
         let paused = self
             .edit(id, |source| {
@@ -205,17 +189,22 @@ impl Sources {
         let (terms, now) = (self.fleet.terms(), self.clock.now());
         let before = self.load(id).await?;
         self.check(&apply(changes, &before.definition))?;
-        if changes.cadence == Some(Some(Cadence::P7)) {
-            return self.pause(id, Some("cadence P7".to_owned()), by).await;
-        }
         let after = self
             .edit(id, |source| {
+                let was_disabled = is_disabled(&source.definition);
                 source.definition = apply(changes, &source.definition);
-                if source.state == State::Active {
+                if is_disabled(&source.definition) {
+                    rest(source, now);
+                } else if was_disabled {
+                    wake(source, now);
+                } else if source.state == State::Active {
                     *source = replan(source, &terms, now);
                 }
             })
             .await?;
+        if after.state != State::Active {
+            self.withdraw(id, by).await?;
+        }
         if let (State::Active, Some(due_at)) = (&after.state, after.stats.next_due_at)
             && after.stats.next_due_at != before.stats.next_due_at
         {
@@ -237,20 +226,14 @@ impl Sources {
 
     /// Whether a definition can be, before it is written.
     pub fn check(&self, definition: &Definition) -> Result<(), Error> {
-        for (what, text) in [
-            ("name", &definition.name),
-            ("category", &definition.category),
-        ] {
-            if text.len() > NAME_BYTES_MAX {
-                return Err(Error::TooLong {
-                    what,
-                    limit: NAME_BYTES_MAX,
-                });
-            }
-            if text.chars().any(char::is_control) {
-                return Err(Error::Unprintable { what });
-            }
-        }
+        fits("name", &definition.name, NAME_BYTES_MAX)?;
+        fits("category", &definition.category, NAME_BYTES_MAX)?;
+        // As it is kept: writing an address in the one way can make it longer.
+        fits(
+            "address",
+            &canonical_address(&definition.address),
+            LINK_BYTES_MAX,
+        )?;
         if let Some(text) = &definition.policy {
             text.parse::<almanack_core::source::policy::Policy>()?;
         }
@@ -318,24 +301,68 @@ impl Sources {
     }
 }
 
-fn first_look(now: Timestamp, place: usize) -> Timestamp {
-    let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(place).unwrap_or(i32::MAX));
-    later(now, apart)
+/// A source that is first looked at in its turn, or never if its cadence says so.
+fn new_source(mut definition: Definition, place: usize, now: Timestamp) -> Source {
+    definition.address = canonical_address(&definition.address);
+    let mut source = Source::new(definition, now);
+    if is_disabled(&source.definition) {
+        rest(&mut source, now);
+    } else {
+        let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(place).unwrap_or(i32::MAX));
+        source.stats.next_due_at = Some(later(now, apart));
+    }
+    source
+}
+
+/// P7 is how a person says "do not check". INVARIANT: an active source never has it.
+fn is_disabled(definition: &Definition) -> bool {
+    definition.cadence == Some(Cadence::P7)
+}
+
+/// Leaves a source alone, because its cadence says so.
+fn rest(source: &mut Source, now: Timestamp) {
+    if source.state == State::Active {
+        source.state = State::Paused {
+            since: now,
+            note: Some("cadence P7".to_owned()),
+        };
+    }
+    source.stats.next_due_at = None;
+    source.reason = None;
+}
+
+/// Looks at a source again, whatever kept it from being looked at.
+fn wake(source: &mut Source, now: Timestamp) {
+    source.state = State::Active;
+    source.stats.next_due_at = Some(now);
+    if is_disabled(&source.definition) {
+        source.definition.cadence = None;
+    }
+}
+
+fn fits(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
+    if text.len() > limit {
+        return Err(Error::TooLong { what, limit });
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Error::Unprintable { what });
+    }
+    Ok(())
 }
 
 fn apply(changes: &Changes, definition: &Definition) -> Definition {
-    let mut changed = definition.clone();
+    let mut after = definition.clone();
     if let Some(name) = &changes.name {
-        changed.name.clone_from(name);
+        after.name.clone_from(name);
     }
     if let Some(category) = &changes.category {
-        changed.category.clone_from(category);
+        after.category.clone_from(category);
     }
     if let Some(policy) = &changes.policy {
-        changed.policy.clone_from(policy);
+        after.policy.clone_from(policy);
     }
     if let Some(cadence) = changes.cadence {
-        changed.cadence = cadence;
+        after.cadence = cadence;
     }
-    changed
+    after
 }

@@ -118,7 +118,7 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
 fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
     OpenApiRouter::new()
         .routes(register!(
-            sources::list_sources,
+            sources::list::list_sources,
             sources::adding::add_sources
         ))
         .routes(register!(sources::adding::discover))

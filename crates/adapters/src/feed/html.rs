@@ -100,16 +100,27 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn check(text: &str, expected: Option<Excess>, why: &str) {
         assert_eq!(parse(text).err(), expected, "{why}");
     }
 
+    /// The numbers up to `count`, each between two words.
+    fn numbered(count: usize, before: &str, after: &str) -> String {
+        let mut text = String::new();
+        for at in 0..count {
+            let _ = write!(text, "{before}{at}{after}");
+        }
+        text
+    }
+
     #[test]
     fn ss_12_pages_out_of_proportion_are_refused() {
-        let formatting: String = (0..400).map(|at| format!("<b id={at}>")).collect();
-        let attributes: String = (0..500_000).map(|at| format!("a{at} ")).collect();
+        let formatting = numbered(400, "<b id=", ">");
+        let attributes = numbered(500_000, "a", " ");
         for (text, expected, why) in [
             ("<div>".repeat(200_000), Excess::Depth, "deep"),
             (

@@ -62,7 +62,11 @@ impl<'a> Paths<'a> {
         match found.as_slice() {
             [Value::Array(items)] => Ok(items.iter().collect()),
             [] if self.finds_an_empty_array(document) => Ok(found),
-            [] => Err(self.nothing("items", &self.rules.items, "nothing in this document")),
+            [] => Err(nothing(
+                "items",
+                &self.rules.items,
+                "nothing in this document",
+            )),
             _ => Ok(found),
         }
     }
@@ -118,7 +122,7 @@ impl<'a> Paths<'a> {
         for (name, path, is_found) in known_by {
             if let (Some(path), false, false) = (path, is_found, drafts.is_empty()) {
                 let items = drafts.len();
-                return Err(self.nothing(
+                return Err(nothing(
                     name,
                     path,
                     &format!("nothing in any of the {items} items"),
@@ -127,11 +131,11 @@ impl<'a> Paths<'a> {
         }
         Ok(())
     }
+}
 
-    fn nothing(&self, name: &str, path: &str, what: &str) -> Failure {
-        let detail = format!("the path `{path}` for `{name}` finds {what}");
-        Failure::new(FailureClass::Rules, detail)
-    }
+fn nothing(name: &str, path: &str, what: &str) -> Failure {
+    let detail = format!("the path `{path}` for `{name}` finds {what}");
+    Failure::new(FailureClass::Rules, detail)
 }
 
 /// A path; a bare name is one, too.

@@ -3,7 +3,7 @@
 //! A page is known by its address. What a news sitemap says about it is its title and time; otherwise it has no title, and the
 //! time of its last change stands for its publication.
 
-use std::io::Read;
+use std::{borrow::Cow, io::Read};
 
 use almanack_core::source::{
     check::{Document, Failure, FailureClass},
@@ -147,7 +147,7 @@ fn hear(words: &mut String, more: &str) {
 
 fn resolve(name: &str) -> String {
     let reference = format!("&{name};");
-    escape::unescape(&reference).map_or_else(|_| reference.clone(), |text| text.into_owned())
+    escape::unescape(&reference).map_or_else(|_| reference.clone(), Cow::into_owned)
 }
 
 /// One field of a page. A picture's own `loc` and `title` come after the page's; the first counts.

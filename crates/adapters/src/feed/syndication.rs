@@ -3,7 +3,7 @@
 //! What feed-rs leaves out is done around it: [`super::xml`] mends and walks the text first, dates are read by [`super::date`], ids that it would
 //! invent are left away (an invented id would be new at every look), and formats from before 2005 are put under the names it knows.
 
-use std::time::SystemTime;
+use std::{fmt::Write as _, time::SystemTime};
 
 use almanack_core::source::{
     check::{Document, Failure, FailureClass},
@@ -103,7 +103,7 @@ fn rename_root(mended: &str, root: &Tag) -> Option<String> {
     for (name, value) in &root.attributes {
         if name != "version" {
             let value = known_namespace(value).unwrap_or(value);
-            tag.push_str(&format!(" {name}=\"{}\"", value.replace('"', "&quot;")));
+            let _ = write!(tag, " {name}=\"{}\"", value.replace('"', "&quot;"));
         }
     }
     if root.name == "rss" {

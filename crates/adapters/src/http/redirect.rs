@@ -99,3 +99,54 @@ fn without_fragment(mut url: Url) -> Url {
     url.set_fragment(None);
     url
 }
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn trail(hops: &[(u16, &str)]) -> Trail {
+        let mut trail = Trail::new(Url::parse("https://a.test/feed#top").unwrap(), 5);
+        for (status, location) in hops {
+            let location = HeaderValue::from_str(location).unwrap();
+            let headers = HeaderMap::from_iter([(LOCATION, location)]);
+            trail.step(*status, &headers).unwrap();
+        }
+        trail
+    }
+
+    #[test]
+    fn ss_14_a_step_down_from_https_is_followed_and_never_remembered() {
+        for (hops, here, moved) in [
+            (&[][..], "https://a.test/feed", false),
+            (&[(301, "https://b.test/")], "https://b.test/", true),
+            (&[(301, "http://a.test/feed")], "http://a.test/feed", false),
+            (
+                &[(308, "http://b.test/x"), (301, "https://b.test/y")],
+                "https://b.test/y",
+                false,
+            ),
+        ] {
+            let (address, moved_to) = trail(hops).end();
+            assert_eq!(address.as_str(), here);
+            assert_eq!(moved_to.is_some(), moved, "{hops:?}");
+        }
+    }
+
+    #[test]
+    fn ss_14_another_scheme_or_port_is_another_origin() {
+        for (location, expected) in [
+            ("/other", Step::SameOrigin),
+            ("https://a.test:443/other", Step::SameOrigin),
+            ("http://a.test/other", Step::OtherOrigin),
+            ("https://a.test:8443/", Step::OtherOrigin),
+            ("//b.test/", Step::OtherOrigin),
+        ] {
+            let location = HeaderValue::from_str(location).unwrap();
+            let headers = HeaderMap::from_iter([(LOCATION, location.clone())]);
+            let step = trail(&[]).step(302, &headers).unwrap();
+            assert_eq!(step, expected, "{location:?}");
+        }
+    }
+}

@@ -204,8 +204,8 @@ impl<'a> Import<'a> {
             .unwrap_or(usize::MAX)
             .min(self.text.len());
         let (from, line) = self.counted;
-        let passed = &self.text.as_bytes()[from..position.max(from)];
-        let line = line + passed.iter().filter(|byte| **byte == b'\n').count();
+        let passed = self.text.get(from..position.max(from)).unwrap_or_default();
+        let line = line + passed.matches('\n').count();
         self.counted = (position.max(from), line);
         line
     }

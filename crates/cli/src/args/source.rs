@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+mod replay;
+
+pub(crate) use replay::ReplayArguments;
+
 const ADD_HELP: &str = "\
 An address is a feed, or a page that names its feed:
   almanack source add https://example.org/feed.xml
@@ -71,6 +75,9 @@ pub(crate) enum SourceCommand {
         #[arg(long = "type", value_name = "TYPE", value_parser = ["rss", "custom"])]
         source_type: Option<String>,
     },
+    /// Show how fast policies would have found recorded entries, and with how many checks
+    #[command(after_help = replay::REPLAY_HELP)]
+    Replay(ReplayArguments),
     /// Add the feeds of an OPML file
     Import {
         /// The file, or - for standard input

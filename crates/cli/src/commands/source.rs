@@ -24,6 +24,7 @@ mod check;
 mod entries;
 mod list;
 mod opml;
+mod replay;
 mod rules;
 mod set;
 mod show;
@@ -43,6 +44,8 @@ pub(super) async fn run(
             let settings = checked(config::load(inputs, Need::Database))?;
             add::preview(&settings, given, output).await
         }
+        // Recorded times need no database at all.
+        SourceCommand::Replay(given) => replay::run(given, output),
         SourceCommand::Add(_) | SourceCommand::Import { .. } => {
             let desk = Desk::open(inputs, Errand::New).await?;
             on(&desk, command, output).await
@@ -77,6 +80,7 @@ async fn on(desk: &Desk, command: &SourceCommand, output: &mut Output) -> Result
         SourceCommand::Stats { source_type } => {
             stats::run(desk, source_type.as_deref(), output).await
         }
+        SourceCommand::Replay(given) => replay::run(given, output),
         SourceCommand::Import { file } => opml::import(desk, file, output).await,
         SourceCommand::Export { file } => opml::export(desk, file.as_deref(), output).await,
         SourceCommand::Why { source, svg } => {

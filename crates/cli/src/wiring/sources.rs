@@ -119,6 +119,11 @@ impl Watch {
         Ok(self.fleet.hear(self.store.as_ref()).await?)
     }
 
+    /// Adds the looks made here to what all nodes share.
+    pub(crate) async fn report(&self) -> Result<(), Failure> {
+        Ok(self.fleet.report(self.store.as_ref()).await?)
+    }
+
     /// The same ports, where `SOURCE_CHECK` tasks are tried too.
     pub(crate) fn looking(&self, ports: Ports) -> Result<Ports, Failure> {
         let handler = SourceHandler::new(

@@ -564,6 +564,17 @@ fn what_is_in_force_and_why() {
     outbound.allow                      []                                          default
     outbound.contact                    (none)                                      default
     sources.allow                       []                                          default
+    sources.policy                      "adaptive"                                  default
+    sources.checks_per_day              24                                          default
+    sources.floor                       "15m"                                       default
+    sources.ceiling                     "24h"                                       default
+    sources.interval                    "1h"                                        default
+    sources.keep_days                   90                                          default
+    sources.keep_per_source             500                                         default
+    sources.timeout                     "30s"                                       default
+    sources.body_bytes                  8388608                                     default
+    sources.host_concurrency            1                                           default
+    sources.host_pace                   "5/10s"                                     default
     schedules.dispatch                  (none; or set DISPATCH)                     default
     schedules.reload                    "5s"                                        default
     github.api_url                      "https://api.github.com"                    default
@@ -663,4 +674,74 @@ target = { type = \"task\", kind = \"EDITION_RNU\", subject = \"edition:{date}\"
 
     1 warning
     "#);
+}
+
+#[test]
+fn mistakes_about_sources() {
+    let toml = "\
+[sources]
+policy = \"clasic\"
+checks_per_day = 0
+floor = \"2h\"
+ceiling = \"1h\"
+body_bytes = 1024
+host_pace = \"5 per 10s\"
+allow = [\"10.0.0.0/8\", \"home\"]
+";
+    insta::assert_snapshot!(complaint(toml), @r#"
+    error: sources.policy: `clasic` is no policy
+     --> almanack.toml:2:10
+      |
+    2 | policy = "clasic"
+      |          ^^^^^^^^
+      = hint: write adaptive, classic, miniflux, fixed:1h or a schedule
+
+    error: sources.checks_per_day: 0 is out of range
+     --> almanack.toml:3:18
+      |
+    3 | checks_per_day = 0
+      |                  ^
+      = hint: write 1 to 1440
+
+    error: sources.ceiling is shorter than sources.floor, so no gap between checks would fit
+     --> almanack.toml:5:11
+      |
+    5 | ceiling = "1h"
+      |           ^^^^
+      = hint: make ceiling the longer one
+
+    error: sources.body_bytes: 1024 is out of range
+     --> almanack.toml:6:14
+      |
+    6 | body_bytes = 1024
+      |              ^^^^
+      = hint: write 262144 to 67108864
+
+    error: sources.host_pace: `5 per 10s` is not a pace
+     --> almanack.toml:7:13
+      |
+    7 | host_pace = "5 per 10s"
+      |             ^^^^^^^^^^^
+      = hint: write how many requests within how long, like "5/10s" or "60/1m"
+
+    error: sources.allow: `home` is not a network
+     --> almanack.toml:8:24
+      |
+    8 | allow = ["10.0.0.0/8", "home"]
+      |                        ^^^^^^
+      = hint: write a network or one address: "10.0.0.0/8", "192.168.1.7", "fd00::/8"; names are judged by what they resolve to
+
+    6 errors
+    "#);
+}
+
+#[test]
+fn the_founding_name_of_a_setting_of_sources_is_heard() {
+    let home = Home::new().set("HOTNEWS_RSS_HOST_CONCURRENCY", "2");
+    let shown = home.run(&["check"]).expect_data();
+    let line = shown
+        .lines()
+        .find(|line| line.starts_with("sources.host_concurrency"));
+    let words: Vec<&str> = line.unwrap().split_whitespace().collect();
+    assert_eq!(words[1..], ["2", "HOTNEWS_RSS_HOST_CONCURRENCY"]);
 }

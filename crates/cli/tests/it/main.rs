@@ -23,6 +23,7 @@ mod put;
 mod schedule;
 mod simulate;
 mod source;
+mod source_replay;
 mod surface;
 mod task;
 mod token;

@@ -21,7 +21,8 @@ fn help_shows_the_commands_and_the_exit_codes() {
       check        Check the configuration and show what is in force, and why
       task         Put, look at and withdraw tasks
       schedule     Put, look at, pause and fire schedules
-      why          Tell why a schedule fired or did not fire at a time
+      source       Add, look at and check sources: feeds, pages, sitemaps
+      why          Tell why a schedule fired or did not, or why a source is checked when it is
       tick         Make one pass of everything that is due, and leave
       next         Show when a schedule expression fires, in words and in times
       simulate     Show what the configured schedules would do, without doing it

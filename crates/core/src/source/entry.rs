@@ -138,6 +138,17 @@ pub fn canonical_link(base: Option<&Url>, link: &str) -> Option<String> {
     (text.len() <= LINK_BYTES_MAX).then_some(text)
 }
 
+/// The one way to write a source's address, so that nobody adds it twice: as the network reads it, without
+/// fragment. What is no address at all is left as it is, for whoever refuses it to show.
+pub fn canonical_address(address: &str) -> String {
+    let address = address.trim();
+    let Ok(mut url) = Url::parse(address) else {
+        return address.to_owned();
+    };
+    url.set_fragment(None);
+    url.into()
+}
+
 fn drop_tracking(url: &mut Url) {
     let Some(query) = url.query() else { return };
     let tracks = |pair: &&str| {

@@ -9,7 +9,7 @@
 //! from the start to the last entry.
 //!
 //! The policy is asked through [`next_check`] and told through [`History::observe`], exactly as a
-//! node does.
+//! node does. Looking at the past at the start is no check: nobody waited for it.
 
 mod calibrate;
 mod report;
@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::policy::{Budget, History, Policy, next_check};
 use crate::schedule::hash_of;
 
-pub use calibrate::{Calibrated, calibrate};
+pub use calibrate::Calibrated;
 pub use report::{Class, Figures, Report};
 pub use trace::{BadLine, Trace, Traces};
 
@@ -34,7 +34,7 @@ const LONGEST_S: i64 = 365 * 86_400;
 pub struct Run {
     /// Checks from the start to the last entry.
     pub checks: u64,
-    /// Checks that revealed at least one new entry.
+    /// Those of them that revealed at least one new entry.
     pub hits: u64,
     /// Entries pushed out of the document before any check.
     pub missed: u64,
@@ -44,59 +44,106 @@ pub struct Run {
     pub delays_h: Vec<f64>,
 }
 
+/// Sources to replay, and somebody who is told of every source done.
+#[derive(Clone, Copy)]
+pub struct Replay<'a> {
+    /// The sources.
+    pub traces: &'a [Trace],
+    /// Told after every run of one source; there are many runs when a budget is looked for.
+    pub watch: &'a dyn Fn(),
+}
+
+impl<'a> Replay<'a> {
+    /// A replay that nobody watches.
+    pub fn new(traces: &'a [Trace]) -> Self {
+        Self {
+            traces,
+            watch: &|| {},
+        }
+    }
+
+    /// Runs every source that has enough entries.
+    pub fn runs(&self, policy: &Policy, budget: &Budget) -> Vec<(&'a Trace, Run)> {
+        let one = |trace: &'a Trace| {
+            let run = run(policy, trace, budget);
+            (self.watch)();
+            Some((trace, run?))
+        };
+        self.traces.iter().filter_map(one).collect()
+    }
+
+    /// Everything about one policy. For every class, a fixed interval is replayed beside it.
+    pub fn report(&self, policy: &Policy, budget: &Budget) -> Report {
+        report::new(*self, policy, budget)
+    }
+
+    /// How many checks a policy makes.
+    pub fn checks(&self, policy: &Policy, budget: &Budget) -> u64 {
+        let runs = self.runs(policy, budget);
+        runs.iter().map(|(_, run)| run.checks).sum()
+    }
+
+    /// Scales the policy's price or interval until it makes about `checks` checks. More checks than
+    /// the floor allows, or fewer than the ceiling does, cannot be had: then the nearest is given.
+    pub fn calibrate(&self, policy: &Policy, checks: u64, budget: &Budget) -> Calibrated {
+        calibrate::calibrate(*self, policy, checks, budget)
+    }
+}
+
 /// Where a replay of a source starts: the instant, and how many entries lie before it.
 fn start(trace: &Trace) -> Option<(i64, usize)> {
     let times = &trace.published_s;
     let last = *times.last()?;
     let known = (times.len() / 4).min(SHOWN);
-    if known == 0 || known >= times.len() {
-        return None;
-    }
-    let (before, behind) = (times[known - 1], times[known]);
-    let bits = hash_of(&trace.source, "replay") >> 11;
-    #[expect(clippy::cast_precision_loss, reason = "53 bits, and a gap of seconds")]
-    let into = (bits as f64 / 9_007_199_254_740_992.0) * (behind - before) as f64;
+    let before = *times.get(known.checked_sub(1)?)?;
+    let gap = times[known] - before;
     #[expect(
+        clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
-        reason = "a part of a gap of seconds"
+        reason = "53 bits of a hash, and a part of a gap of seconds"
     )]
-    let drawn = before + into as i64;
-    let start = drawn.max(last - LONGEST_S);
+    let into = {
+        let share = (hash_of(&trace.source, "replay") >> 11) as f64 / 9_007_199_254_740_992.0;
+        (share * gap as f64) as i64
+    };
+    let start = (before + into).max(last - LONGEST_S);
     Some((start, times.partition_point(|time| *time <= start)))
 }
 
 /// Replays one source. None if it has too few entries to start with.
 pub fn run(policy: &Policy, trace: &Trace, budget: &Budget) -> Option<Run> {
     let times = &trace.published_s;
-    let (start_s, known) = start(trace)?;
-    let last = *times.last()?;
+    let (start_s, mut seen) = start(trace)?;
+    let end = at(*times.last()?);
     let jitter = hash_of(&trace.source, "source");
+    let mut now = at(start_s);
     let mut history = History::new();
-    let mut now = Timestamp::from_second(start_s).ok()?;
-    let past = instants(&times[known.saturating_sub(SHOWN)..known]);
-    history.observe(now, &past, None);
-    let mut seen = known;
+    history.observe(
+        now,
+        &instants(&times[seen.saturating_sub(SHOWN)..seen]),
+        None,
+    );
     let mut run = Run {
         checks: 0,
         hits: 0,
         missed: 0,
-        days: days(last - start_s),
-        delays_h: Vec::with_capacity(times.len() - known),
+        days: hours(end.duration_since(now)) / 24.0,
+        delays_h: Vec::with_capacity(times.len() - seen),
     };
     while seen < times.len() {
         now = next_check(policy, &history, now, budget, jitter).at;
-        let at_s = now.as_second();
         let shown = seen + times[seen..].partition_point(|time| at(*time) <= now);
         let new = &times[seen..shown];
-        if at_s <= last {
-            run.checks += 1;
-            run.hits += u64::from(!new.is_empty());
-        }
-        let delay = |time: &i64| now.duration_since(at(*time)).as_secs_f64() / 3_600.0;
-        run.delays_h.extend(new.iter().map(delay));
+        run.checks += u64::from(now <= end);
+        run.hits += u64::from(now <= end && !new.is_empty());
+        let delays = new.iter().map(|time| hours(now.duration_since(at(*time))));
+        run.delays_h.extend(delays);
         let visible = &new[new.len().saturating_sub(SHOWN)..];
         run.missed += (new.len() - visible.len()) as u64;
-        history.observe(now, &instants(visible), None);
+        // What an interval or a schedule decides, no history changes; most of a replay's time goes here.
+        if policy.learns() {
+            history.observe(now, &instants(visible), None);
+        }
         seen = shown;
     }
     Some(run)
@@ -110,8 +157,8 @@ fn instants(seconds: &[i64]) -> Vec<Timestamp> {
     seconds.iter().map(|second| at(*second)).collect()
 }
 
-fn days(seconds: i64) -> f64 {
-    SignedDuration::from_secs(seconds).as_secs_f64() / 86_400.0
+fn hours(length: SignedDuration) -> f64 {
+    length.as_secs_f64() / 3_600.0
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ const DAYS: [&str; 7] = [
     "Sunday",
 ];
 
+/// A task that is put for now is due a moment after its row was written; nobody needs to hear of that.
+const TOLD_APART: SignedDuration = SignedDuration::from_secs(1);
+
 /// When a source is looked at next, by its current task where that lives, else by its row.
 pub fn next_look_at(source: &Source, task: Option<&Task>) -> Option<Timestamp> {
     let live = task.filter(|task| source.state == State::Active && task.is_live());
@@ -35,10 +38,16 @@ pub fn next_look(source: &Source, task: Option<&Task>, now: Timestamp) -> String
         State::Paused { since, note } => {
             let note = note.as_ref().map(|note| format!(" ({note})"));
             let note = note.unwrap_or_default();
-            format!("It is not checked: it is paused since {since}{note}.")
+            format!(
+                "It is not checked: it is paused since {}{note}.",
+                second(*since)
+            )
         }
         State::Ended { since, reason } => {
-            format!("It is not checked: it ended at {since} ({reason}).")
+            format!(
+                "It is not checked: it ended at {} ({reason}).",
+                second(*since)
+            )
         }
         State::Active => active(source, task, now),
     }
@@ -54,16 +63,22 @@ fn active(source: &Source, task: Option<&Task>, now: Timestamp) -> String {
     let at = task.execute_at;
     let planned = source.stats.next_due_at;
     let begin = if at <= now {
-        format!("It is due for a check since {at}")
+        format!("It is due for a check since {}", second(at))
     } else {
-        format!("The next check is at {at}")
+        format!("The next check is at {}", second(at))
     };
     match planned {
-        Some(planned) if planned != at => format!(
-            "{begin}, not at {planned} as it planned itself: its task was moved, or its host was busy."
+        Some(planned) if planned.duration_since(at).abs() >= TOLD_APART => format!(
+            "{begin}, not at {} as it planned itself: its task was moved, or its host was busy.",
+            second(planned)
         ),
         _ => format!("{begin}: {}.", reason(source)),
     }
+}
+
+/// An instant as people say it.
+fn second(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
 }
 
 fn reason(source: &Source) -> &str {

@@ -27,7 +27,7 @@ use almanack_engine::{
         Changes, Error, Sources,
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
-        keeper::{KeepEntries, SourceKeeper},
+        keeper::{KeepEntries, SourceKeeper, Walk},
     },
 };
 use almanack_testkit::{
@@ -53,6 +53,10 @@ on_both!(
     ss_15_the_price_follows_what_the_fleet_costs,
     bad_definitions_are_refused_and_change_nothing,
     ss_13_pruned_entries_are_not_new_again,
+    p7_pauses_and_keeps_what_else_was_asked_for,
+    an_address_is_added_once_however_it_is_written,
+    what_the_store_refuses_is_a_failure_that_waits,
+    ss_15_a_single_look_does_not_move_the_price_of_a_single_source,
 );
 
 /// Answers in the order it was told, and "unchanged" after that.
@@ -139,10 +143,7 @@ impl Newsroom {
 
     async fn add(&self, address: &str) -> SourceId {
         let added = self.sources.add(vec![definition(address)], "ada").await;
-        match added.unwrap()[..] {
-            [Added::New(id)] => id,
-            ref other => panic!("{other:?}"),
-        }
+        only_new(&added.unwrap()).unwrap()
     }
 
     async fn source(&self, id: SourceId) -> Source {
@@ -193,6 +194,13 @@ impl Newsroom {
         };
         let entries = self.store.list_entries(&filter).await.unwrap();
         entries.into_iter().map(|entry| entry.found.title).collect()
+    }
+}
+
+fn only_new(added: &[Added]) -> Option<SourceId> {
+    match added {
+        [Added::New(id)] => Some(*id),
+        _ => None,
     }
 }
 
@@ -360,7 +368,7 @@ trait RoundAt {
 impl RoundAt for SourceKeeper {
     async fn round_at(&self, now: Timestamp, clock: &ManualClock) {
         clock.set(now);
-        self.round(&mut Default::default()).await.unwrap();
+        self.round(&mut Walk::default()).await.unwrap();
     }
 }
 
@@ -379,21 +387,58 @@ async fn check_now_and_a_cadence_by_hand_are_reschedules(desk: Desk) {
     assert_eq!(receipt.execute_at, START);
     assert_eq!(room.run_due().await.len(), 1);
     assert_eq!(room.task(id).await.unwrap().due_at, Some(at(4 * HOUR)));
+}
+
+async fn p7_pauses_and_keeps_what_else_was_asked_for(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
     let never = Changes {
+        name: Some("Asleep".to_owned()),
         cadence: Some(Some(Cadence::P7)),
         ..Changes::default()
     };
     let paused = room.sources.change(id, &never, "ada").await.unwrap();
     assert!(matches!(paused.state, State::Paused { .. }));
+    assert_eq!(paused.definition.name, "Asleep");
+    // By resuming or by another cadence it comes back, and stays.
+    room.sources.resume(id, "ada").await.unwrap();
+    assert_eq!(room.run_due().await.len(), 1);
+    let awake = room.source(id).await;
+    assert_eq!(
+        (&awake.state, awake.definition.cadence),
+        (&State::Active, None)
+    );
+    assert_eq!(awake.stats.next_due_at, Some(at(HOUR)));
+    room.sources.change(id, &never, "ada").await.unwrap();
+    let hourly = Changes {
+        cadence: Some(Some(Cadence::P2)),
+        ..Changes::default()
+    };
+    room.sources.change(id, &hourly, "ada").await.unwrap();
+    assert_eq!(room.run_due().await.len(), 1);
+    room.sources.pause(id, None, "ada").await.unwrap();
+    let born_asleep = Definition {
+        cadence: Some(Cadence::P7),
+        ..definition("https://example.com/never")
+    };
+    room.sources.add(vec![born_asleep], "ada").await.unwrap();
+    room.clock.set(at(48 * HOUR));
+    assert_eq!(room.run_due().await, []);
+}
+
+async fn an_address_is_added_once_however_it_is_written(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    let again = vec![definition("https://EXAMPLE.com:443/feed#top")];
+    let added = room.sources.add(again, "ada").await.unwrap();
+    assert_eq!(added, [Added::Exists(id)]);
 }
 
 async fn a_source_that_lost_its_task_is_taken_back(desk: Desk) {
     let room = Newsroom::at(desk);
     let lost = Source::new(definition("https://example.com/lost"), START);
     let added = room.store.add_sources(vec![lost]).await.unwrap();
-    let [Added::New(id)] = added[..] else {
-        panic!("{added:?}");
-    };
+    let id = only_new(&added).unwrap();
     let kept = room.add("https://example.com/kept").await;
     let keeper = room.keeper(KeepEntries::default());
     keeper.round_at(at(60), &room.clock).await;
@@ -445,12 +490,13 @@ async fn ss_12_a_move_onto_another_source_wants_a_person(desk: Desk) {
 
 async fn ss_15_the_price_follows_what_the_fleet_costs(desk: Desk) {
     let room = Newsroom::at(desk);
-    room.add("https://example.com/feed").await;
+    // A hundred and twenty sources at 24 a day: 20 looks in ten minutes.
+    let many = (0..120).map(|n| definition(&format!("https://example.com/{n}")));
+    room.sources.add(many.collect(), "ada").await.unwrap();
     let store = room.store.as_ref();
     room.fleet.step(store, START).await.unwrap();
     let before = room.fleet.price_h();
-    // Ten looks in ten minutes; a source may cost 24 a day.
-    (0..10).for_each(|_| room.fleet.count());
+    (0..40).for_each(|_| room.fleet.count());
     room.fleet.step(store, at(60)).await.unwrap();
     assert!(
         (room.fleet.price_h() - before).abs() < 1e-12,
@@ -474,6 +520,23 @@ async fn ss_15_the_price_follows_what_the_fleet_costs(desk: Desk) {
     );
 }
 
+async fn ss_15_a_single_look_does_not_move_the_price_of_a_single_source(desk: Desk) {
+    let room = Newsroom::at(desk);
+    room.add("https://example.com/feed").await;
+    let store = room.store.as_ref();
+    room.fleet.step(store, START).await.unwrap();
+    let before = room.fleet.price_h();
+    for hour in 1..20 {
+        room.fleet.count();
+        room.fleet.step(store, at(hour * HOUR)).await.unwrap();
+        assert!((room.fleet.price_h() - before).abs() < 1e-12, "hour {hour}");
+    }
+    // Twenty looks in twenty hours are what one source at 24 a day should cost.
+    room.fleet.count();
+    room.fleet.step(store, at(20 * HOUR)).await.unwrap();
+    assert!((room.fleet.price_h() / before - 1.0).abs() < 0.01);
+}
+
 async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
     let room = Newsroom::at(desk);
     let good = definition("https://example.com/feed");
@@ -488,9 +551,11 @@ async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
             ..good.clone()
         },
         Definition {
-            category: "x".repeat(301),
+            category: "x".repeat(501),
             ..good.clone()
         },
+        // Within the limit as typed, beyond it as it is kept.
+        definition(&format!("https://example.com/{}", "ü".repeat(900))),
     ];
     for bad in bad {
         let both = vec![good.clone(), bad.clone()];
@@ -501,6 +566,27 @@ async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
     let unknown = room.sources.check_now(SourceId(99), "ada").await;
     assert!(matches!(unknown, Err(Error::Unknown { .. })), "{unknown:?}");
     assert_eq!(room.world.asked(), 0);
+}
+
+async fn what_the_store_refuses_is_a_failure_that_waits(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    let Look::Document(mut broken) = document(&["a"]) else {
+        unreachable!()
+    };
+    // No checker lets this through; the store has the last word.
+    broken.validators.etag = Some("\0".repeat(10));
+    broken.entries[0].link = Some("\0".to_owned());
+    room.world.will_answer([Look::Document(broken)]);
+    room.run_due().await;
+    let source = room.source(id).await;
+    if source.stats.fail_count == 0 {
+        return assert_eq!(source.stats.hit_count, 1, "this database takes anything");
+    }
+    assert_eq!(source.stats.last_error_class, Some(FailureClass::Malformed));
+    let due_at = room.task(id).await.unwrap().due_at;
+    assert!(due_at >= Some(at(900)), "{due_at:?}");
+    assert_eq!(room.titles().await, [""; 0]);
 }
 
 async fn ss_13_pruned_entries_are_not_new_again(desk: Desk) {

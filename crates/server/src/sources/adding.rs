@@ -40,7 +40,11 @@ const CANDIDATES_MAX: usize = 50;
 /// One source, or a list of them.
 #[derive(ToSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "it describes the body, which is read by its form")]
+#[expect(
+    dead_code,
+    clippy::large_enum_variant,
+    reason = "it describes the body and is never made"
+)]
 pub(crate) enum AddBody {
     /// One source.
     One(SourceBody),

@@ -89,6 +89,7 @@ fn parse_cadence(text: &str) -> Result<Cadence, Problem> {
 }
 
 /// What to change. What is left out stays; null takes back.
+#[expect(clippy::option_option, reason = "three cases: left out, null, a text")]
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangesBody {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use almanack_core::{
     source::{
         Source,
+        check::FailureClass,
         why::{meaning, next_look, next_look_at, wishes},
     },
     store::EntryFilter,
@@ -118,7 +119,7 @@ fn last_error(source: &Source) -> Option<ErrorView> {
     let stats = &source.stats;
     let detail = stats.last_error.clone()?;
     Some(ErrorView {
-        class: stats.last_error_class.map(|class| class.as_str()),
+        class: stats.last_error_class.map(FailureClass::as_str),
         meaning: stats.last_error_class.map(meaning),
         detail,
         times: stats.fail_count,

@@ -87,6 +87,11 @@ async fn the_document_lists_exactly_what_is_routed() {
     GET /readyz
     POST /tick
     ");
+    check_methods(&world, &described).await;
+}
+
+/// Every path takes the methods that are described, and no others.
+async fn check_methods(world: &World, described: &BTreeSet<(String, String)>) {
     let paths: BTreeSet<&String> = described.iter().map(|(path, _)| path).collect();
     for path in paths {
         let real = path

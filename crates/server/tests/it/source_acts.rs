@@ -81,10 +81,102 @@ async fn a_list_is_added_item_by_item() {
         let detail = items[item]["error"]["detail"].as_str().unwrap();
         assert!(detail.contains(names), "{item}: {detail}");
     }
-    let items = vec![FEED; LIMITS.batch_items_max + 1].join(",");
+    let items = [FEED; LIMITS.batch_items_max + 1].join(",");
     let many = world.post(SOURCES, &format!("[{items}]")).await;
     assert_eq!((many.status, many.code().as_str()), (413, "too_many_items"));
 }
+
+/// A body that is refused, with which code, where in it, and what the answer names.
+type Refused<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
+
+const BAD: &[Refused<'_>] = &[
+    ("{}", "invalid_body", None, "address"),
+    (
+        r#"{"address":"a.example"}"#,
+        "invalid_value",
+        Some("address"),
+        "http or https",
+    ),
+    (
+        r#"{"address":"https://10.0.0.1/"}"#,
+        "invalid_value",
+        None,
+        "private",
+    ),
+    (
+        r#"{"address":"https://editor:hunter2@a.example/"}"#,
+        "invalid_value",
+        Some("address"),
+        "password",
+    ),
+    (
+        r#"{"address":"https://a.example/","policy":"adaptve"}"#,
+        "invalid_value",
+        Some("policy"),
+        "adaptve",
+    ),
+    (
+        r#"{"address":"https://a.example/","policy":"fixed:soon"}"#,
+        "invalid_value",
+        Some("policy"),
+        "fixed:1h",
+    ),
+    (
+        r#"{"address":"https://a.example/","policy":"0 25 * * *"}"#,
+        "invalid_value",
+        Some("policy"),
+        "\"span\":[2,4]",
+    ),
+    (
+        r#"{"address":"https://a.example/","cadence":"P9"}"#,
+        "invalid_value",
+        Some("cadence"),
+        "P0 to P7",
+    ),
+    (
+        r#"{"address":"https://a.example/","reading":{"how":"xml"}}"#,
+        "invalid_body",
+        Some("reading.how"),
+        "sitemap",
+    ),
+    (
+        r#"{"address":"https://a.example/","reading":{"how":"html","item":"a"}}"#,
+        "invalid_body",
+        Some("reading"),
+        "title",
+    ),
+    (
+        r#"{"address":"https://a.example/","reading":{"how":"feed","item":"a"}}"#,
+        "invalid_body",
+        Some("reading"),
+        "item",
+    ),
+    (
+        r#"{"address":"https://a.example/","reading":{"how":"html","item":">>","title":"a"}}"#,
+        "invalid_value",
+        None,
+        "no selector",
+    ),
+    (
+        r#"{"address":"https://a.example/","name":"a\nb"}"#,
+        "invalid_value",
+        Some("name"),
+        "control characters",
+    ),
+    (
+        "\"https://a.example/\"",
+        "invalid_body",
+        None,
+        "JSON object",
+    ),
+    (r#"{"address":"#, "malformed_json", Some("address"), "EOF"),
+    (
+        r#"{"address":"https://a.example/","url":"x"}"#,
+        "invalid_body",
+        Some("url"),
+        "unknown field",
+    ),
+];
 
 #[tokio::test]
 async fn bad_definitions_are_refused_by_name_and_store_nothing() {
@@ -96,97 +188,28 @@ async fn bad_definitions_are_refused_by_name_and_store_nothing() {
     let long_rules = format!(
         r#"{{"address":"https://a.example/","reading":{{"how":"html","item":"{rules}","title":"{rules}"}}}}"#
     );
-    for (body, code, path, names) in [
-        ("{}", "invalid_body", None, "address"),
+    let rows = BAD.iter().copied();
+    let rows = rows.chain([
         (
-            r#"{"address":"a.example"}"#,
-            "invalid_value",
-            Some("address"),
-            "http or https",
-        ),
-        (
-            r#"{"address":"https://10.0.0.1/"}"#,
-            "invalid_value",
-            None,
-            "private",
-        ),
-        (
-            r#"{"address":"https://editor:hunter2@a.example/"}"#,
-            "invalid_value",
-            Some("address"),
-            "password",
-        ),
-        (
-            r#"{"address":"https://a.example/","policy":"adaptve"}"#,
-            "invalid_value",
-            Some("policy"),
-            "adaptve",
-        ),
-        (
-            r#"{"address":"https://a.example/","policy":"fixed:soon"}"#,
-            "invalid_value",
-            Some("policy"),
-            "fixed:1h",
-        ),
-        (
-            r#"{"address":"https://a.example/","policy":"0 25 * * *"}"#,
-            "invalid_value",
-            Some("policy"),
-            "\"span\":[2,4]",
-        ),
-        (
-            r#"{"address":"https://a.example/","cadence":"P9"}"#,
-            "invalid_value",
-            Some("cadence"),
-            "P0 to P7",
-        ),
-        (
-            r#"{"address":"https://a.example/","reading":{"how":"xml"}}"#,
-            "invalid_body",
-            Some("reading.how"),
-            "sitemap",
-        ),
-        (
-            r#"{"address":"https://a.example/","reading":{"how":"html","item":"a"}}"#,
-            "invalid_body",
-            Some("reading"),
-            "title",
-        ),
-        (
-            r#"{"address":"https://a.example/","reading":{"how":"feed","item":"a"}}"#,
-            "invalid_body",
-            Some("reading"),
-            "item",
-        ),
-        (
-            r#"{"address":"https://a.example/","reading":{"how":"html","item":">>","title":"a"}}"#,
-            "invalid_value",
-            None,
-            "no selector",
-        ),
-        (
-            r#"{"address":"https://a.example/","name":"a\nb"}"#,
+            long_name.as_str(),
             "invalid_value",
             Some("name"),
-            "control characters",
+            "300 bytes",
         ),
-        (&long_name, "invalid_value", Some("name"), "300 bytes"),
-        (&long_policy, "invalid_value", Some("policy"), "300 bytes"),
-        (&long_rules, "invalid_value", Some("reading"), "4096"),
         (
-            "\"https://a.example/\"",
-            "invalid_body",
-            None,
-            "JSON object",
+            long_policy.as_str(),
+            "invalid_value",
+            Some("policy"),
+            "300 bytes",
         ),
-        (r#"{"address":"#, "malformed_json", Some("address"), "EOF"),
         (
-            r#"{"address":"https://a.example/","url":"x"}"#,
-            "invalid_body",
-            Some("url"),
-            "unknown field",
+            long_rules.as_str(),
+            "invalid_value",
+            Some("reading"),
+            "4096",
         ),
-    ] {
+    ]);
+    for (body, code, path, names) in rows {
         let answer = world.post(SOURCES, body).await;
         assert_eq!(answer.code(), code, "{body}: {}", answer.body);
         assert_eq!(
@@ -404,7 +427,7 @@ async fn ss_16_lists_of_sources_come_and_go() {
       "existing": 1,
       "problems": [
         "`broken` has no address",
-        "`C`: address must be an http or https address without user name or password, at most 2000 bytes long"
+        "`C`: address must be an http or https address without user name or password, at a port of web servers, at most 2000 bytes long"
       ],
       "refused": 2
     }
@@ -423,7 +446,7 @@ async fn ss_16_lists_of_sources_come_and_go() {
         (wrong.status, wrong.code().as_str()),
         (415, "unsupported_media_type")
     );
-    let many = vec!["A https://a.example/"; LIMITS.batch_items_max + 1].join("\n");
+    let many = ["A https://a.example/"; LIMITS.batch_items_max + 1].join("\n");
     let many = send(&many, "text/xml").await;
     assert_eq!((many.status, many.code().as_str()), (413, "too_many_items"));
 }

@@ -52,7 +52,7 @@ fn ss_12_dates_are_read_in_more_than_twelve_formats() {
         ("1767323045678901", "microseconds"),
         (" \n 2026-01-02T03:04:05Z\t", "blanks around it"),
     ] {
-        let read = parse(text).map(|at| at.as_second());
+        let read = parse(text).map(Timestamp::as_second);
         assert_eq!(read, Some(1_767_323_045), "{why}: `{text}`");
     }
 }

@@ -61,9 +61,7 @@ fn ss_12_every_version_of_rss_and_atom_is_read() {
             "Atom without namespace",
         ),
         (
-            format!(
-                "<a:feed xmlns:a='http://www.w3.org/2005/Atom'><a:title>News</a:title><a:entry><a:title>One</a:title><a:link href='https://site.example/1'/></a:entry></a:feed>"
-            ),
+            "<a:feed xmlns:a='http://www.w3.org/2005/Atom'><a:title>News</a:title><a:entry><a:title>One</a:title><a:link href='https://site.example/1'/></a:entry></a:feed>".to_owned(),
             "Atom with a prefix",
         ),
         (

@@ -83,7 +83,7 @@ async fn usual_places_are_tried_with_a_handful_of_requests() {
         .await
         .unwrap_err();
     assert_eq!(failure.class, FailureClass::NotAFeed);
-    insta::assert_snapshot!(failure.detail, @"");
+    insta::assert_snapshot!(failure.detail, @"no feed was found: the page names none, and none is at the usual places (feed, rss.xml, atom.xml, index.xml, feed.json)");
     assert!(asked.load(Ordering::SeqCst) <= 12);
 
     let with = Router::new()

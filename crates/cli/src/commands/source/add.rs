@@ -93,8 +93,10 @@ pub(super) async fn preview(
             show(&definition.address, &document, output)?;
             Ok(Exit::Ok)
         }
-        Look::Failed(failure) => Err(unreadable(&failure.detail)),
-        Look::Unchanged(_) | Look::Wait(_) => Err(unreadable("the address gave no document")),
+        Look::Failed(failure) => Err(unreadable(&failure)),
+        Look::Unchanged(_) | Look::Wait(_) => {
+            Err(Failure::new(Exit::Failed, "the address gave no document"))
+        }
     }
 }
 
@@ -169,8 +171,18 @@ fn no_feed(address: &str, failure: &check::Failure) -> Failure {
         .hint(hint)
 }
 
-fn unreadable(detail: &str) -> Failure {
-    Failure::new(Exit::Failed, detail)
+/// Why an address shows no document, and what could be done about it.
+fn unreadable(failure: &check::Failure) -> Failure {
+    let told = Failure::new(Exit::Failed, failure.detail.as_str());
+    match failure.class {
+        FailureClass::TooLarge => told.hint("sources.body_bytes is how much of a document is read"),
+        FailureClass::Timeout => told.hint("sources.timeout is how long a look may take"),
+        FailureClass::NotAFeed => {
+            told.hint("a page is read by rules: --as html --item … --title …")
+        }
+        FailureClass::Rules => told.hint("see what the page really shows, and correct the rules"),
+        _ => told,
+    }
 }
 
 /// That another address than the one given was taken.

@@ -208,10 +208,11 @@ fn show_looks(looks: &[PastLook], now: Timestamp, output: &mut Output) -> Result
         strip += &output.paint(ink, mark);
     }
     let since = Relative { at: first.at, now };
-    output.line(&format!(
-        "{strip}  the last {} checks, from {since}",
-        looks.len()
-    ))?;
+    let told = match looks.len() {
+        1 => "the last check".to_owned(),
+        many => format!("the last {many} checks, since"),
+    };
+    output.line(&format!("{strip}  {told} {since}"))?;
     let legend = "+ new entries  · nothing new  - not modified  ! failed";
     output.line(&output.paint(Ink::Faint, legend))
 }

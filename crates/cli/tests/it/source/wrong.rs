@@ -1,5 +1,7 @@
 //! Mistakes, by name: each is answered with what, why and what to do.
 
+use std::fmt::Write as _;
+
 use super::add;
 use crate::harness::Home;
 
@@ -30,7 +32,7 @@ fn a_mistake_is_told_with_what_to_write_and_stores_nothing() {
             "--as",
             "json",
             "--item",
-            "posts",
+            "$[",
             "--title",
             "$.a",
         ],
@@ -45,7 +47,27 @@ fn a_mistake_is_told_with_what_to_write_and_stores_nothing() {
         assert!(!ran.notes.contains("secret"), "{ran}");
         told += &ran.notes;
     }
-    insta::assert_snapshot!(told, @"");
+    insta::assert_snapshot!(told, @r#"
+    error: only addresses that begin with http:// or https:// are called
+    error: the address holds a user name or a password; remove what stands before the `@`
+    error: 127.0.0.1 is an address of this machine itself, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["127.0.0.1/32"]
+    error: 10.0.0.1 is an address of a private network, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["10.0.0.1/32"]
+    error: --cadence: `P9` is no cadence; write one of P0 to P7
+    error: `clasic` is no policy; write adaptive, classic, miniflux, fixed:1h or a schedule
+    error: `0s` is no interval; write it like fixed:30m, fixed:1h or fixed:2h30m
+    error: --as html needs --title
+    hint: for example --as html --item article --title h2
+    error: `item`: `li[` is not a CSS selector we can read: it ends too early
+    error: `items`: `$[` is not a JSON path (RFC 9535): parser error
+    error: --item means nothing for a feed
+    hint: it goes with --as html or --as json
+    error: --date means nothing for a sitemap
+    hint: it goes with --as html or --as json
+    error: --rules: unknown field `itme`, expected one of `item`, `title`, `link`, `date`, `summary`
+    hint: for example {"how":"html","item":"article","title":"h2"}; how is html, json or sitemap
+    error: --rules: read `none.json`: No such file or directory (os error 2)
+    error: name must have no control characters
+    "#);
     insta::assert_snapshot!(home.run(&["source", "list"]), @"
     no sources
     exit 0
@@ -92,7 +114,11 @@ fn what_names_no_source_is_told_so() {
     hint: for example almanack why paper "2026-01-05 08:00"
     exit 2
     "#);
-    insta::assert_snapshot!(home.run_with_input(&["source", "import", "-"], "<html>"), @"");
+    insta::assert_snapshot!(home.run_with_input(&["source", "import", "-"], "<html>"), @"
+    error: -: this is not an OPML file: its root is <html>, not <opml>
+    hint: export the list as OPML from the reader that has it
+    exit 2
+    ");
 }
 
 #[test]
@@ -105,5 +131,60 @@ fn commands_that_only_look_leave_no_database_behind() {
     ] {
         assert_ne!(home.run(arguments).code, 0, "{arguments:?}");
     }
+    assert!(!home.path().join("almanack.db").exists());
+}
+
+/// Documents made to hurt, and whether there is anything to read in them.
+const HOSTILE: [(&str, i32); 16] = [
+    ("plain.xml", 0),
+    ("empty-feed.xml", 0),
+    ("duplicate-ids.xml", 0),
+    ("dates.xml", 0),
+    ("entity-bomb.xml", 0),
+    ("many-items.xml", 1),
+    ("not-a-feed.html", 1),
+    ("login.html", 1),
+    ("truncated.xml", 1),
+    ("huge.xml", 1),
+    ("gzip-bomb.xml", 1),
+    ("deep.xml", 1),
+    ("cut-mid-body.xml", 1),
+    ("redirect-loop", 1),
+    ("limited-seconds.xml", 1),
+    ("redirect-private/metadata", 1),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
+    let home = super::live::home("sqlite:almanack.db");
+    let world = super::live::world(&home, 1).await;
+    let mut told = String::new();
+    for (name, code) in HOSTILE {
+        let address = format!("http://127.0.0.1:{}/hostile/{name}", world.address.port());
+        let arguments = ["source", "add", &address, "--no-discover", "--dry-run"];
+        let ran = tokio::task::block_in_place(|| home.run(&arguments));
+        assert_eq!(ran.code, code, "{name}: {ran}");
+        let first = if code == 0 { &ran.data } else { &ran.notes };
+        let first = first.lines().next().unwrap_or_default();
+        let _ = writeln!(told, "{name}: {first}");
+    }
+    insta::assert_snapshot!(told, @r#"
+    plain.xml: A feed: 5 entries
+    empty-feed.xml: A feed: 0 entries
+    duplicate-ids.xml: A feed: 2 entries
+    dates.xml: A feed: 20 entries
+    entity-bomb.xml: A feed: 1 entry
+    many-items.xml: error: the answer has more than 8388608 bytes
+    not-a-feed.html: error: this is not a feed: it is a web page titled “A page”
+    login.html: error: this is not a feed: it is a login page titled “A page”; without logging in there is nothing to read
+    truncated.xml: error: the document breaks off in or after entry 20
+    huge.xml: error: the answer has more than 8388608 bytes
+    gzip-bomb.xml: error: the answer unpacks to more than 200 times its size
+    deep.xml: error: the document is nested more than 512 deep
+    cut-mid-body.xml: error: the answer broke off before its end
+    redirect-loop: error: the redirects lead in a circle
+    limited-seconds.xml: error: the site asks us to come less often (HTTP 429)
+    redirect-private/metadata: error: a redirect leads where we do not go: 169.254.169.254 is an address of the local link, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["169.254.169.254/32"]
+    "#);
     assert!(!home.path().join("almanack.db").exists());
 }

@@ -48,6 +48,29 @@ fn ss_13_a_link_is_written_in_one_way() {
 }
 
 #[test]
+fn an_address_is_written_in_one_way() {
+    let rows = [
+        (
+            "HTTPS://Example.COM:443/Feed#top",
+            "https://example.com/Feed",
+        ),
+        (" https://example.com ", "https://example.com/"),
+        (
+            "https://example.com/?utm_source=x",
+            "https://example.com/?utm_source=x",
+        ),
+        (
+            "https://münchen.example/",
+            "https://xn--mnchen-3ya.example/",
+        ),
+        ("not an address", "not an address"),
+    ];
+    for (given, written) in rows {
+        assert_eq!(canonical_address(given), written);
+    }
+}
+
+#[test]
 fn ss_13_an_entry_is_known_by_id_then_link_then_title() {
     let found = |id: Option<&str>, link: Option<&str>, title: &str| {
         let found = Found {

@@ -1,71 +1,185 @@
 //! The adaptive policy: look when what is expected pays for a check (SS-15).
+//!
+//! Let μ be the price of a check in hours of delay, λ(t) the expected entries an hour and N(t) the
+//! entries expected since the last check. Waiting a little longer costs N(t) of delay; looking now
+//! saves it, but the next gap then begins here, and a gap at rate λ costs √(2μλ) an hour at best. So
+//! the time to look is the first at which N(t) ≥ √(2μλ(t)). At a constant rate that is the gap
+//! √(2μ/λ): checks go with the root of the rate, not with the rate. Where the rate changes, checks
+//! come just after a peak and wait just before one.
+//!
+//! λ is looked at slot by slot, minutes for an hour and five minutes from there. In the last step the
+//! rate ahead is drawn a little towards the mean of the gap (the fourth root): sharp peaks of a
+//! forecast are less certain than they look. That, and looking one step ahead instead of planning
+//! the coming day, was decided by replays; see `docs/adr/0013-adaptive-policy.md`.
+//!
+//! Slow sources are looked at as if each of their entries counted more, so that their delay does not
+//! grow without limit ([`Budget::rate_min_per_day`]).
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Bound, Budget, Expected, History, Next, Reason, after, chance,
-    intensity::{self, Present},
+    intensity::Course,
     number::{hours, small},
-    rhythm::PHASE_S,
+    rhythm::{PHASE_S, hour_of_week, minute_of, slot_of},
 };
 
-/// Looks ahead slot by slot until the expected entries pay for a check.
+/// Distances at which the smooth part of the intensity is computed; between them it is a line.
+const KNOTS_S: [i64; 13] = [
+    0, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 32_400, 43_200, 64_800, 86_400, 172_800,
+];
+/// So far ahead slots are minutes, beyond it five minutes.
+const FINE_S: i64 = 3_600;
+/// Sources of one rhythm look within so many seconds of each other, not at one instant.
+const SPREAD_S: u64 = 10;
+/// Farther ahead nothing is looked for, whatever the ceiling: the store would not believe it.
+const FARTHEST_S: i64 = 30 * 86_400;
+
+/// Decides when to look.
 pub(super) fn next(history: &History, now: Timestamp, budget: &Budget, jitter: u64) -> Next {
-    let present = Present::new(history, now);
-    let now_s = now.as_second();
-    let floor_s = budget.floor().as_secs().max(1);
-    let ceiling_s = budget.ceiling().as_secs().max(floor_s);
-    let own = intensity::level(history, now_s);
-    let rate_min = small(budget.rate_min_per_day / 24.0);
-    let weight = 1.0 + rate_min / own.max(1e-6);
-    let price = small(budget.price_h.max(0.0));
-    let mut entries = 0.0;
-    let mut at_s = now_s;
-    let phase = PHASE_S + i64::from(chance::unit(chance::mix(jitter)) > 0.5);
-    let mut rate = present.at(now);
-    let mut bound = None;
-    loop {
-        let ahead = at_s - now_s;
-        if ahead >= ceiling_s {
-            bound = Some(Bound::Ceiling);
-            break;
-        }
-        let step = if ahead < 3_600 {
-            60
-        } else if ahead < 6 * 3_600 {
-            300
-        } else {
-            900
-        };
-        let mut edge = (at_s - phase).div_euclid(step) * step + step + phase;
-        if ahead < floor_s {
-            edge = edge.min(now_s + floor_s);
-        }
-        let edge = edge.min(now_s + ceiling_s);
-        let middle = Timestamp::from_second(at_s.midpoint(edge)).unwrap_or(now);
-        rate = present.at(middle);
-        let next_rate = {
-            let m = Timestamp::from_second(edge + step / 2).unwrap_or(now);
-            present.at(m)
-        };
-        entries += rate * small(hours(edge - at_s));
-        at_s = edge;
-        if at_s - now_s >= floor_s && entries * entries * weight >= 2.0 * price * next_rate {
-            break;
-        }
-    }
-    let _ = rate;
-    if at_s - now_s <= floor_s {
-        bound = Some(Bound::Floor);
-    }
+    let mut ahead = Ahead::new(history, now.as_second(), jitter);
+    let level = ahead.course.level();
+    let found = ahead.find(budget, price(budget, level));
+    let factors = &history.factors;
     Next {
-        at: after(now, SignedDuration::from_secs(at_s - now_s)),
+        at: after(now, SignedDuration::from_secs(found.wait_s)),
         reason: Reason::Expected(Expected {
-            entries: f64::from(entries),
-            per_day: f64::from(own) * 24.0,
-            peak_hour: None,
-            weekdays_only: false,
-            bound,
+            entries: f64::from(found.entries),
+            per_day: f64::from(level) * 24.0,
+            peak_hour: factors.peak_hour,
+            weekdays_only: factors.weekdays_only,
+            bound: found.bound,
         }),
     }
 }
+
+/// What a check of this source is worth: less than the fleet's price if the source is slow.
+fn price(budget: &Budget, level: f32) -> f32 {
+    let sane = |number: f64, most: f64| {
+        if number.is_finite() {
+            number.clamp(0.0, most)
+        } else {
+            most
+        }
+    };
+    let least = small(sane(budget.rate_min_per_day, 1e3) / 24.0);
+    small(sane(budget.price_h, 1e6)) / (1.0 + least / level.max(1e-6))
+}
+
+struct Found {
+    wait_s: i64,
+    entries: f32,
+    bound: Option<Bound>,
+}
+
+/// The coming hours of a source.
+struct Ahead<'a> {
+    history: &'a History,
+    course: Course<'a>,
+    now_s: i64,
+    /// Slots end so many seconds after the full minute.
+    phase_s: i64,
+    knot: usize,
+    from: f32,
+    to: f32,
+}
+
+impl<'a> Ahead<'a> {
+    fn new(history: &'a History, now_s: i64, jitter: u64) -> Self {
+        let spread = i64::try_from(chance::mix(jitter) % SPREAD_S).unwrap_or(0);
+        let course = Course::new(history, now_s);
+        let (from, to) = (course.at(KNOTS_S[0]), course.at(KNOTS_S[1]));
+        Self {
+            history,
+            course,
+            now_s,
+            phase_s: PHASE_S + spread,
+            knot: 0,
+            from,
+            to,
+        }
+    }
+
+    /// Walks on until a check pays.
+    fn find(&mut self, budget: &Budget, price: f32) -> Found {
+        let floor_s = budget.floor().as_secs().clamp(1, FARTHEST_S);
+        let ceiling_s = budget.ceiling().as_secs().clamp(floor_s, FARTHEST_S);
+        let (mut wait_s, mut entries) = (0, 0.0);
+        // The rate ahead of one step is the rate of the next; it is computed once.
+        let mut looked = None;
+        while wait_s < ceiling_s {
+            let step_s = if wait_s < FINE_S { 60 } else { 300 };
+            let edge_s = self.edge(wait_s, step_s);
+            // Before the floor nothing can happen, but at the floor itself it can.
+            let bound_s = if wait_s < floor_s { floor_s } else { ceiling_s };
+            let edge_s = edge_s.min(bound_s);
+            let middle_s = wait_s.midpoint(edge_s);
+            let rate = match looked {
+                Some((at, step, rate)) if (at, step) == (middle_s, step_s) => rate,
+                _ => self.rate(middle_s, step_s),
+            };
+            entries += rate * small(hours(edge_s - wait_s));
+            wait_s = edge_s;
+            if wait_s >= floor_s && wait_s < ceiling_s {
+                let ahead_s = wait_s + step_s / 2;
+                let rate = self.rate(ahead_s, step_s);
+                if pays(entries, small(hours(wait_s)), rate, price) {
+                    break;
+                }
+                looked = Some((ahead_s, step_s, rate));
+            }
+        }
+        Found {
+            wait_s,
+            entries,
+            bound: bound(wait_s, floor_s, ceiling_s),
+        }
+    }
+
+    /// The end of the slot that begins at, or contains, a distance from now.
+    fn edge(&self, ahead_s: i64, step_s: i64) -> i64 {
+        let at_s = self.now_s + ahead_s - self.phase_s;
+        ahead_s + step_s - at_s.rem_euclid(step_s)
+    }
+
+    /// Entries an hour at a distance from now. Distances may only grow, but for half a step.
+    fn rate(&mut self, ahead_s: i64, step_s: i64) -> f32 {
+        while self.knot + 2 < KNOTS_S.len() && ahead_s >= KNOTS_S[self.knot + 1] {
+            self.knot += 1;
+            self.from = self.to;
+            self.to = self.course.at(KNOTS_S[self.knot + 1]);
+        }
+        let (begin, end) = (KNOTS_S[self.knot], KNOTS_S[self.knot + 1]);
+        let share = small(hours(ahead_s - begin) / hours(end - begin)).clamp(0.0, 1.0);
+        let smooth = self.from + share * (self.to - self.from);
+        let at_s = self.now_s + ahead_s;
+        let factors = &self.history.factors;
+        let coarse = smooth * factors.week[hour_of_week(at_s)] * factors.slot[slot_of(at_s)];
+        if step_s == 60 {
+            coarse * factors.minute[minute_of(at_s)]
+        } else {
+            coarse
+        }
+    }
+}
+
+/// What decided instead of the expectation, if something did.
+fn bound(wait_s: i64, floor_s: i64, ceiling_s: i64) -> Option<Bound> {
+    if wait_s >= ceiling_s && ceiling_s > floor_s {
+        Some(Bound::Ceiling)
+    } else if wait_s > floor_s {
+        None
+    } else {
+        Some(Bound::Floor)
+    }
+}
+
+/// Whether the entries expected over the last hours pay for a check, given the rate ahead.
+fn pays(entries: f32, elapsed_h: f32, rate_ahead: f32, price: f32) -> bool {
+    let mean = entries / elapsed_h.max(1e-4);
+    let drawn = (mean / rate_ahead.max(1e-9)).sqrt().sqrt();
+    entries * entries >= 2.0 * price * rate_ahead * drawn
+}
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ use super::{
     cadence::{Cadence, Frequency},
     classic::{self, Analysis, PublishHour},
     number::{hours, small},
-    rhythm::{Rhythm, Tables},
+    rhythm::{Factors, Rhythm, Tables},
 };
 
 pub use codec::{Corrupt, ENCODED_MAX};
@@ -26,14 +26,16 @@ const RECENT: usize = 64;
 pub struct History {
     checks: u32,
     hits: u32,
-    checked_at_s: i64,
+    /// The check that brought the latest entries: until then the rhythm was watched.
+    learned_at_s: i64,
     /// The latest entries, ascending, in seconds of the epoch.
     recent: Vec<i64>,
     /// How many of them the latest check revealed.
     fresh: usize,
     analysis: Analysis,
     pub(super) rhythm: Rhythm,
-    pub(super) tables: Tables,
+    /// Derived from the above whenever entries arrive.
+    pub(super) factors: Box<Factors>,
 }
 
 impl Default for History {
@@ -48,12 +50,12 @@ impl History {
         Self {
             checks: 0,
             hits: 0,
-            checked_at_s: 0,
+            learned_at_s: 0,
             recent: Vec::new(),
             fresh: 0,
             analysis: Analysis::default(),
             rhythm: Rhythm::default(),
-            tables: Tables::default(),
+            factors: Box::default(),
         }
     }
 
@@ -65,48 +67,53 @@ impl History {
         published: &[Timestamp],
         cadence_by_hand: Option<Cadence>,
     ) {
-        let at_s = at.as_second();
         let mut new: Vec<i64> = published.iter().map(|time| time.as_second()).collect();
         new.sort_unstable();
         self.checks = self.checks.saturating_add(1);
         self.hits = self.hits.saturating_add(u32::from(!new.is_empty()));
-        self.checked_at_s = at_s;
         self.fresh = new.len().min(RECENT);
         if !new.is_empty() {
-            self.learn(&new, at_s);
+            self.learned_at_s = at.as_second();
+            self.learn(&new);
         }
-        let by_hand = cadence_by_hand;
-        if classic::is_due(self.checks, !new.is_empty()) || by_hand == Some(Cadence::P7) {
-            self.analysis = classic::analyse(&self.recent, by_hand);
-        } else if self.analysis.cadence == Cadence::P7 {
-            // No longer disabled by hand: what it was before is not known any more.
-            self.analysis = classic::analyse(&self.recent, by_hand);
+        if classic::is_due(self.checks, !new.is_empty()) {
+            self.analysis = classic::analyse(&self.recent, cadence_by_hand);
         }
     }
 
-    fn learn(&mut self, new: &[i64], at_s: i64) {
+    fn learn(&mut self, new: &[i64]) {
         let first = self.rhythm.is_empty();
         let newest = self.recent.last().copied();
         for time in new {
             self.rhythm.count(*time);
         }
-        if first {
-            self.tables = Tables::derive(&self.rhythm, at_s);
-        }
         self.recent.extend_from_slice(new);
         self.recent.sort_unstable();
+        if first {
+            // The past is one whole: its gaps are measured by its own rhythm.
+            self.derive();
+        }
         let ahead = new.partition_point(|time| newest.is_some_and(|newest| *time <= newest));
         let mut before = newest;
         for time in &new[ahead..] {
             if let Some(before) = before {
-                let gap_h = self.tables.operational_h(before, *time);
+                let gap_h = self.factors.operational_h(before, *time);
                 self.rhythm.learn_gap(gap_h);
             }
             before = Some(*time);
         }
         let surplus = self.recent.len().saturating_sub(RECENT);
         self.recent.drain(..surplus);
-        self.tables = Tables::derive(&self.rhythm, at_s);
+        self.derive();
+    }
+
+    fn derive(&mut self) {
+        *self.factors = Factors::new(&self.tables());
+    }
+
+    /// What can be believed of the rhythm.
+    pub(super) fn tables(&self) -> Tables {
+        Tables::new(&self.rhythm, &self.recent, self.learned_at_s)
     }
 
     /// How often the source publishes, by the classic rules.
@@ -148,7 +155,7 @@ impl History {
     /// What is believed of the week: entries per hour for each hour from Monday 00:00 UTC.
     pub fn week(&self, now: Timestamp) -> [f64; 168] {
         let level = f64::from(super::intensity::level(self, now.as_second()));
-        let elapsed = &self.tables.elapsed;
+        let elapsed = &self.factors.elapsed;
         std::array::from_fn(|hour| level * f64::from(elapsed[hour + 1] - elapsed[hour]))
     }
 
@@ -166,7 +173,7 @@ impl History {
         }
         let newest = *self.recent.last()?;
         let pairs = self.recent.windows(2);
-        let longest = pairs.map(|pair| self.tables.operational_h(pair[0], pair[1]));
+        let longest = pairs.map(|pair| self.factors.operational_h(pair[0], pair[1]));
         let longest = longest.fold(0.0, f64::max);
         let rhythm = &self.rhythm;
         let usual = (rhythm.gap_mean + QUANTILE * rhythm.gap_variance.max(0.0).sqrt()).exp();
@@ -183,7 +190,7 @@ impl History {
         let begin =
             newest.saturating_add(SignedDuration::from_secs_f64(silence_h * 3_600.0).as_secs());
         for hour in 1..=168 {
-            let reached = weeks * 168.0 + self.tables.operational_h(begin, begin + hour * 3_600);
+            let reached = weeks * 168.0 + self.factors.operational_h(begin, begin + hour * 3_600);
             silence_h += 1.0;
             if reached >= operational_h {
                 break;
@@ -201,14 +208,10 @@ impl History {
         &self.recent[..self.recent.len() - self.fresh.min(self.recent.len())]
     }
 
-    /// Hours since the newest entry at `now_s`, and the same in operational hours.
-    pub(super) fn age_h(&self, now_s: i64) -> Option<(f32, f32)> {
+    /// Operational hours since the newest entry, at `now_s`.
+    pub(super) fn age_h(&self, now_s: i64) -> Option<f32> {
         let newest = *self.recent.last()?;
-        let operational = self.tables.operational_h(newest, now_s.max(newest));
-        Some((
-            small(hours(now_s.saturating_sub(newest))),
-            small(operational),
-        ))
+        Some(small(self.factors.operational_h(newest, now_s.max(newest))))
     }
 }
 

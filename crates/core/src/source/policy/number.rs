@@ -34,13 +34,12 @@ pub(super) fn index(number: f32) -> usize {
     number as usize
 }
 
-/// The place of an instant on a circle of `slots` slots, `slot_s` seconds each.
+/// The place of an instant on a circle of `slots` slots, `length_s` seconds each.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
     reason = "a remainder is not negative and below the number of slots"
 )]
-pub(super) fn place(at_s: i64, slot_s: i64, slots: usize) -> usize {
-    at_s.div_euclid(slot_s).rem_euclid(slots as i64) as usize
+pub(super) fn place(at_s: i64, length_s: i64, slots: usize) -> usize {
+    at_s.div_euclid(length_s).rem_euclid(slots as i64) as usize
 }

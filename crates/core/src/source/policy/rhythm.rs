@@ -8,9 +8,11 @@
 //! Slots are cut a few seconds after the minute ([`PHASE_S`]): many publishers publish on the
 //! minute, and a check at the end of such a slot finds them at once instead of a minute later.
 
+mod factors;
 mod tables;
 
-pub(super) use tables::Tables;
+pub(super) use factors::Factors;
+pub(super) use tables::{TABLES, Tables};
 
 use super::number::{hours, place, small};
 
@@ -20,7 +22,7 @@ pub(super) const MEMORIES_H: [f32; 6] = [1.0, 6.0, 24.0, 120.0, 720.0, 3_600.0];
 /// change of the clocks.
 const HISTOGRAM_MEMORY_H: f32 = 2_880.0;
 /// How long after the full minute slots are cut.
-pub(super) const PHASE_S: i64 = 15;
+pub(super) const PHASE_S: i64 = 10;
 pub(super) const MINUTES: usize = 60;
 pub(super) const SLOTS: usize = 288;
 pub(super) const WEEK: usize = 168;

@@ -1,6 +1,8 @@
 //! What a replay of many sources comes to.
 
-use super::{Run, Trace, run};
+use jiff::SignedDuration;
+
+use super::{Replay, Run, Trace};
 use crate::source::policy::{Budget, Policy, cadence::Frequency};
 
 /// Figures of a group of sources.
@@ -38,7 +40,7 @@ pub struct Class {
     /// Its figures.
     pub figures: Figures,
     /// A fixed interval with the class's own number of checks, for comparison.
-    pub fixed: Option<Figures>,
+    pub fixed: Figures,
 }
 
 /// Everything.
@@ -51,7 +53,7 @@ pub struct Report {
 }
 
 /// The class of a source, by the mean gap of all its entries.
-pub(super) fn class_of(trace: &Trace) -> Frequency {
+fn class_of(trace: &Trace) -> Frequency {
     let times = &trace.published_s;
     let (Some(first), Some(last)) = (times.first(), times.last()) else {
         return Frequency::Low;
@@ -63,7 +65,7 @@ pub(super) fn class_of(trace: &Trace) -> Frequency {
 
 impl Figures {
     /// Adds runs up.
-    pub fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
+    fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
         let mut figures = Self::default();
         let (mut delays, mut hits, mut means) = (Vec::new(), 0, 0.0);
         for run in runs {
@@ -111,32 +113,45 @@ fn quantile(ascending: &[f64], share: f64) -> f64 {
         .unwrap_or(0.0)
 }
 
-impl Report {
-    /// Replays all sources. `beside_fixed` also finds, for every class, what a fixed interval does
-    /// with the same number of checks. `step` is told whenever a source is done.
-    pub fn new(policy: &Policy, traces: &[Trace], budget: &Budget, beside_fixed: bool) -> Self {
-        let runs: Vec<(Frequency, &Trace, Run)> = traces
-            .iter()
-            .filter_map(|trace| Some((class_of(trace), trace, run(policy, trace, budget)?)))
-            .collect();
-        let overall = Figures::of(runs.iter().map(|(_, _, run)| run));
-        let mut classes = Vec::new();
-        for frequency in Frequency::ALL {
-            let members = || runs.iter().filter(move |(class, ..)| *class == frequency);
-            if members().next().is_none() {
-                continue;
-            }
-            let figures = Figures::of(members().map(|(_, _, run)| run));
-            let fixed = beside_fixed.then(|| {
-                let traces: Vec<Trace> = members().map(|(_, trace, _)| (*trace).clone()).collect();
-                super::calibrate::fixed_at(&traces, figures.checks, budget)
-            });
-            classes.push(Class {
-                frequency,
-                figures,
-                fixed,
-            });
+/// Replays everything, and a fixed interval beside every class.
+pub(super) fn new(replay: Replay<'_>, policy: &Policy, budget: &Budget) -> Report {
+    let runs = replay.runs(policy, budget);
+    let overall = Figures::of(runs.iter().map(|(_, run)| run));
+    let mut classes = Vec::new();
+    for frequency in Frequency::ALL {
+        let is_member = |(trace, _): &&(&Trace, Run)| class_of(trace) == frequency;
+        let members: Vec<&(&Trace, Run)> = runs.iter().filter(is_member).collect();
+        if members.is_empty() {
+            continue;
         }
-        Self { overall, classes }
+        let figures = Figures::of(members.iter().map(|(_, run)| run));
+        let traces: Vec<Trace> = members.iter().map(|(trace, _)| (*trace).clone()).collect();
+        // A fixed interval is its own comparison; another phase would only be other luck.
+        let fixed = match policy {
+            Policy::Fixed(_) => figures.clone(),
+            _ => fixed_at(&traces, &figures, budget),
+        };
+        classes.push(Class {
+            frequency,
+            figures,
+            fixed,
+        });
     }
+    Report { overall, classes }
+}
+
+/// What a fixed interval does with as many checks. Floors do not bind it, because they did not
+/// bind the number of checks either.
+fn fixed_at(traces: &[Trace], figures: &Figures, budget: &Budget) -> Figures {
+    let replay = Replay::new(traces);
+    let day = SignedDuration::from_hours(24);
+    let plain = Budget {
+        floor: SignedDuration::from_secs(1),
+        stretch: 1.0 / figures.checks_per_source_day.clamp(1e-3, 1e4),
+        ..*budget
+    };
+    let policy = Policy::Fixed(day);
+    let found = replay.calibrate(&policy, figures.checks, &plain);
+    let runs = replay.runs(&policy, &found.budget);
+    Figures::of(runs.iter().map(|(_, run)| run))
 }

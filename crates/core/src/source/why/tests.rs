@@ -83,21 +83,33 @@ fn the_task_says_when_while_it_lives() {
 }
 
 #[test]
-fn the_sentence_says_what_is_known() {
-    let paused = |note: Option<&str>| Source {
-        state: State::Paused {
+fn the_sentence_of_a_source_that_rests_says_why() {
+    let in_state = |state| Source { state, ..source() };
+    let paused = |note: Option<&str>| {
+        in_state(State::Paused {
             since: now(),
             note: note.map(ToOwned::to_owned),
-        },
-        ..source()
+        })
     };
-    let ended = Source {
-        state: State::Ended {
-            since: now(),
-            reason: "410 Gone".to_owned(),
-        },
-        ..source()
-    };
+    let ended = in_state(State::Ended {
+        since: now(),
+        reason: "410 Gone".to_owned(),
+    });
+    for (source, why) in [
+        (
+            paused(Some("on holiday")),
+            "it is paused since 2026-03-02T10:00:00Z (on holiday)",
+        ),
+        (paused(None), "it is paused since 2026-03-02T10:00:00Z"),
+        (ended, "it ended at 2026-03-02T10:00:00Z (410 Gone)"),
+    ] {
+        let sentence = format!("It is not checked: {why}.");
+        assert_eq!(next_look(&source, None, now()), sentence);
+    }
+}
+
+#[test]
+fn the_sentence_says_what_is_known() {
     let new = Source {
         reason: None,
         ..source()
@@ -136,24 +148,6 @@ fn the_sentence_says_what_is_known() {
             None,
             now(),
             "Its task does not live; a node puts it again within minutes.",
-        ),
-        (
-            paused(Some("on holiday")),
-            None,
-            now(),
-            "It is not checked: it is paused since 2026-03-02T10:00:00Z (on holiday).",
-        ),
-        (
-            paused(None),
-            None,
-            now(),
-            "It is not checked: it is paused since 2026-03-02T10:00:00Z.",
-        ),
-        (
-            ended,
-            None,
-            now(),
-            "It is not checked: it ended at 2026-03-02T10:00:00Z (410 Gone).",
         ),
     ] {
         assert_eq!(next_look(&source, task, now), sentence);

@@ -9,7 +9,7 @@ use crate::source::policy::{
     cadence::{Cadence, Frequency},
     classic::{Analysis, PublishHour},
     number::{index, small},
-    rhythm::{Rhythm, Tables},
+    rhythm::Rhythm,
 };
 
 /// No encoded history is longer.
@@ -28,7 +28,7 @@ impl History {
         out.push(VERSION);
         out.extend(self.checks.to_le_bytes());
         out.extend(self.hits.to_le_bytes());
-        out.extend(self.checked_at_s.to_le_bytes());
+        out.extend(self.learned_at_s.to_le_bytes());
         put_recent(&mut out, &self.recent, self.fresh);
         put_analysis(&mut out, &self.analysis);
         put_rhythm(&mut out, &self.rhythm);
@@ -49,24 +49,25 @@ impl History {
         }
         let checks = u32::from_le_bytes(from.take()?);
         let hits = u32::from_le_bytes(from.take()?);
-        let checked_at_s = i64::from_le_bytes(from.take()?);
+        let learned_at_s = i64::from_le_bytes(from.take()?);
         let (recent, fresh) = take_recent(&mut from)?;
         let analysis = take_analysis(&mut from)?;
         let rhythm = take_rhythm(&mut from)?;
         if !from.0.is_empty() {
             return Err(Corrupt);
         }
-        let tables = Tables::derive(&rhythm, checked_at_s);
-        Ok(Self {
+        let mut history = Self {
             checks,
             hits,
-            checked_at_s,
+            learned_at_s,
             recent,
             fresh,
             analysis,
             rhythm,
-            tables,
-        })
+            factors: Box::default(),
+        };
+        history.derive();
+        Ok(history)
     }
 }
 

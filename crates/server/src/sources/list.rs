@@ -1,0 +1,122 @@
+//! Pages of sources, by number.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    source::{Attention, SourceId, policy::cadence::Cadence},
+    store::SourceFilter,
+};
+use axum::{Json, extract::State};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::{
+    PAGE_DEFAULT, PAGE_MAX, STATES, cursor, misasked, page_of, parse_cursor, parse_type, shown,
+    view::SourcesView,
+};
+use crate::{AppState, call::Asked, problem::Problem};
+
+/// Longest text to look for, in bytes.
+const TEXT_BYTES_MAX: usize = 200;
+
+/// Which sources to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Only of this type: rss or custom.
+    #[serde(rename = "type")]
+    source_type: Option<String>,
+    /// Only in this state: active, paused or ended.
+    state: Option<String>,
+    /// Only with this cadence: P0 to P7.
+    cadence: Option<String>,
+    /// Only those a person should look at: silent, failing, duplicate, credentials, or any.
+    attention: Option<String>,
+    /// Only those whose name or address contains this.
+    q: Option<String>,
+    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A page of sources, by number.
+#[utoipa::path(
+    get,
+    path = "/api/v1/sources",
+    tag = "sources",
+    params(ListQuery),
+    responses(
+        (status = 200, description = "The page", body = SourcesView),
+        (status = 422, description = "A parameter is unknown or invalid", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn list_sources(
+    State(state): State<Arc<AppState>>,
+    Asked(query): Asked<ListQuery>,
+) -> Result<Json<SourcesView>, Problem> {
+    let (filter, page) = query.into_filter()?;
+    let mut sources = state.store.list_sources(&filter).await?;
+    let more = sources.len() > page;
+    sources.truncate(page);
+    let next_cursor = sources
+        .last()
+        .filter(|_| more)
+        .map(|last| cursor(last.id.0));
+    Ok(Json(SourcesView {
+        sources: shown(&state, sources).await?,
+        next_cursor,
+    }))
+}
+
+impl ListQuery {
+    /// The filter, which asks for one more than the page holds: that one says whether another page
+    /// follows.
+    fn into_filter(self) -> Result<(SourceFilter, usize), Problem> {
+        let page = page_of(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
+        if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
+            return Err(misasked("state must be active, paused or ended"));
+        }
+        let cadence = self.cadence.as_deref().map(str::parse::<Cadence>);
+        let cadence = cadence
+            .transpose()
+            .map_err(|unknown| misasked(&unknown.to_string()))?;
+        let (attention, needs_attention) = match self.attention.as_deref() {
+            None => (None, false),
+            Some("any") => (None, true),
+            Some(name) => (Some(parse_attention(name)?), false),
+        };
+        let filter = SourceFilter {
+            source_type: self.source_type.as_deref().map(parse_type).transpose()?,
+            state: self.state,
+            cadence,
+            attention,
+            needs_attention,
+            containing: self.q.map(check_text).transpose()?,
+            after: self
+                .cursor
+                .as_deref()
+                .map(parse_cursor)
+                .transpose()?
+                .map(SourceId),
+            limit: page + 1,
+        };
+        Ok((filter, page))
+    }
+}
+
+fn parse_attention(text: &str) -> Result<Attention, Problem> {
+    let detail = "attention must be silent, failing, duplicate, credentials or any";
+    Attention::parse(text).ok_or_else(|| misasked(detail))
+}
+
+/// PostgreSQL refuses even to look for a NUL.
+fn check_text(text: String) -> Result<String, Problem> {
+    if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
+        let detail = format!("q must have at most {TEXT_BYTES_MAX} bytes, no control characters");
+        return Err(misasked(&detail));
+    }
+    Ok(text)
+}
