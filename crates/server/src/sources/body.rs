@@ -37,7 +37,7 @@ pub(crate) struct SourceBody {
     /// Its own policy: adaptive, classic, fixed:1h or a schedule; the node's when nobody says otherwise.
     #[schema(example = "fixed:1h")]
     policy: Option<String>,
-    /// Its cadence by hand: P0 (every 15 minutes) to P6 (daily).
+    /// Its cadence by hand: P0 (every 15 minutes) to P6 (daily), a fixed interval; with P7 it is added paused.
     #[schema(example = "P2")]
     cadence: Option<String>,
     /// How it is read; as a feed when nobody says otherwise.

@@ -237,7 +237,7 @@ async fn discovery_names_candidates_and_which_are_there() {
     {
       "candidates": [
         {
-          "address": "https://site.example/feed",
+          "address": "https://SITE.example/feed",
           "format": "atom",
           "title": "Site"
         }
