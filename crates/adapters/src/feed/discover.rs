@@ -52,14 +52,12 @@ pub(crate) async fn discover(
         apart,
         now,
     };
-    match timeout(TIME_MAX, search(&visit, &absolute(site))).await {
-        Ok(found) => found,
-        Err(_) => {
-            let seconds = TIME_MAX.as_secs();
-            let detail = format!("no feed was found in time ({seconds} s): the site is too slow");
-            Err(Failure::new(FailureClass::Timeout, detail))
-        }
-    }
+    let found = timeout(TIME_MAX, search(&visit, &absolute(site))).await;
+    found.unwrap_or_else(|_| {
+        let seconds = TIME_MAX.as_secs();
+        let detail = format!("no feed was found in time ({seconds} s): the site is too slow");
+        Err(Failure::new(FailureClass::Timeout, detail))
+    })
 }
 
 async fn search(visit: &Visit<'_>, site: &str) -> Result<Vec<Candidate>, Failure> {
