@@ -10,6 +10,8 @@
 //! A look waits for nobody: a busy host costs no connection and no thread. What a server gave to recognise its answer by is sent back byte for
 //! byte. A host that asks to be left alone is left alone by all of its sources.
 
+use std::time::Duration;
+
 use almanack_core::source::{
     check::{
         Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
@@ -23,7 +25,11 @@ use reqwest::header::{
 };
 use url::Url;
 
-use super::{answer, apart::Apart, discover, freshness};
+use super::{
+    answer,
+    apart::{self, Apart},
+    discover, freshness,
+};
 use crate::http::{
     Client, Head, Limits, Request, Response,
     lanes::{Enter, Lanes},
@@ -55,13 +61,20 @@ impl FeedChecker {
 
     /// A checker with limits of its own.
     pub fn with_limits(client: Client, lanes: Lanes, limits: Limits) -> Self {
-        let apart = Apart::new();
+        let apart = Apart::new(apart::TIME_MAX);
         Self {
             client,
             lanes,
             limits,
             apart,
         }
+    }
+
+    /// The same, but a document may take so long to be read, for builds and machines that are slow.
+    #[must_use]
+    pub fn reading_within(self, time_max: Duration) -> Self {
+        let apart = Apart::new(time_max);
+        Self { apart, ..self }
     }
 
     async fn ask(&self, ask: &Ask, now: Timestamp) -> Result<Look, Failure> {
