@@ -59,7 +59,10 @@ pub fn read(
         Reading::Json(rules) => json::Paths::parse(rules)
             .map_err(|error| unusable(&error))?
             .read(&text(), base, now),
-        Reading::Sitemap(rules) => sitemap::read(rules, bytes, content_type, base, now),
+        Reading::Sitemap(rules) => {
+            sitemap::validate(rules).map_err(|error| unusable(&error))?;
+            sitemap::read(rules, bytes, content_type, base, now)
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a page says about itself: its title, its base, and where its feeds are.
 
-use almanack_core::source::check::Candidate;
+use almanack_core::source::{check::Candidate, entry::LINK_BYTES_MAX};
 use scraper::{ElementRef, Html, Selector};
 use url::Url;
 
@@ -87,7 +87,8 @@ fn feed_of(link: ElementRef<'_>, base: &Url) -> Option<Candidate> {
     }
     let format = Format::of_media_type(attribute("type")?)?;
     let address = base.join(attribute("href")?.trim()).ok()?;
-    if !matches!(address.scheme(), "http" | "https") {
+    let is_usable = address.as_str().len() <= LINK_BYTES_MAX;
+    if !is_usable || !matches!(address.scheme(), "http" | "https") {
         return None;
     }
     let title = attribute("title").map(|title| text::short_line(title, TITLE_BYTES_MAX));

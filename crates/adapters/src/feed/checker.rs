@@ -11,7 +11,7 @@
 //! A look waits for nobody: a busy host costs no connection and no thread, whether the source names it or a redirect does. What a server gave to recognise its answer by is sent back byte for
 //! byte. A host that asks to be left alone is left alone by all of its sources.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use almanack_core::source::{
     check::{
@@ -26,7 +26,11 @@ use reqwest::header::{
 };
 use url::Url;
 
-use super::{answer, apart::Apart, discover, freshness};
+use super::{
+    answer,
+    apart::{self, Apart},
+    discover, freshness,
+};
 use crate::http::{Client, Error, Gate, Head, Limits, Request, Response, lanes::Lanes};
 
 /// How many redirects are followed.
@@ -55,13 +59,20 @@ impl FeedChecker {
 
     /// A checker with limits of its own.
     pub fn with_limits(client: Client, lanes: Lanes, limits: Limits) -> Self {
-        let apart = Apart::new();
+        let apart = Apart::new(apart::TIME_MAX);
         Self {
             client,
             lanes,
             limits,
             apart,
         }
+    }
+
+    /// The same, but a document may take so long to be read, for builds and machines that are slow.
+    #[must_use]
+    pub fn reading_within(self, time_max: Duration) -> Self {
+        let apart = Apart::new(time_max);
+        Self { apart, ..self }
     }
 
     async fn ask(&self, ask: &Ask, now: Timestamp) -> Result<Look, Failure> {

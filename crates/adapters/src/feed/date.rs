@@ -70,10 +70,12 @@ fn year_first(text: &str) -> Option<Timestamp> {
 }
 
 fn leading_date(text: &str) -> Option<(Date, &str)> {
-    let year: i16 = text.get(..4)?.parse().ok()?;
+    // A number may have a sign, a date's parts may not.
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let year: i16 = text.get(..4).filter(|year| digits(year))?.parse().ok()?;
     let rest = &text[4..];
     let Some(rest) = rest.strip_prefix(['-', '/', '.']) else {
-        let (month, day) = (rest.get(..2)?, rest.get(2..4)?);
+        let (month, day) = rest.get(..4).filter(|rest| digits(rest))?.split_at(2);
         let date = Date::new(year, month.parse().ok()?, day.parse().ok()?).ok()?;
         return Some((date, &rest[4..]));
     };

@@ -17,7 +17,7 @@ use super::{
     date,
     draft::{self, Draft},
     markup::Markup,
-    rules::{RULE_BYTES_MAX, RulesError},
+    rules::{self, RulesError},
 };
 
 /// The rules, ready for use.
@@ -140,10 +140,8 @@ fn nothing(name: &str, path: &str, what: &str) -> Failure {
 
 /// A path; a bare name is one, too.
 fn parse_path(name: &'static str, path: &str) -> Result<JsonPath, RulesError> {
+    rules::check(name, path)?;
     let path = path.trim();
-    if path.len() > RULE_BYTES_MAX {
-        return Err(RulesError::TooLong { name });
-    }
     if path.matches("..").count() > 1 {
         return Err(RulesError::TooWide { name });
     }

@@ -13,7 +13,7 @@ use super::{
     draft::{self, Draft},
     html,
     markup::Markup,
-    rules::{RULE_BYTES_MAX, RulesError},
+    rules::{self, RulesError},
 };
 
 /// Most items that are looked at: a selector that matches everything is looked for inside of everything.
@@ -136,9 +136,7 @@ impl<'a> Selectors<'a> {
 }
 
 fn parse_selector(name: &'static str, selector: &str) -> Result<Selector, RulesError> {
-    if selector.len() > RULE_BYTES_MAX {
-        return Err(RulesError::TooLong { name });
-    }
+    rules::check(name, selector)?;
     Selector::parse(selector).map_err(|error| RulesError::Selector {
         name,
         selector: selector.to_owned(),

@@ -2,7 +2,18 @@
 //! learn of a typing error.
 
 /// Longest selector or path, in bytes.
-pub(crate) const RULE_BYTES_MAX: usize = 300;
+const RULE_BYTES_MAX: usize = 300;
+
+/// What holds for every rule: it is quoted in sentences, so it is short and can be shown.
+pub(crate) fn check(name: &'static str, rule: &str) -> Result<(), RulesError> {
+    if rule.len() > RULE_BYTES_MAX {
+        return Err(RulesError::TooLong { name });
+    }
+    if rule.contains(char::is_control) {
+        return Err(RulesError::Control { name });
+    }
+    Ok(())
+}
 
 /// Why a rule cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +41,12 @@ pub enum RulesError {
     /// Longer than anybody writes.
     #[error("`{name}` is longer than {RULE_BYTES_MAX} bytes")]
     TooLong {
+        /// Which rule.
+        name: &'static str,
+    },
+    /// Its sentences could not be shown as they are.
+    #[error("`{name}` holds a control character; write it in one line")]
+    Control {
         /// Which rule.
         name: &'static str,
     },

@@ -17,7 +17,7 @@ use url::Url;
 use super::{
     charset, date,
     draft::{self, Draft},
-    rules::RulesError,
+    rules::{self, RulesError},
     text, xml,
 };
 
@@ -32,7 +32,8 @@ const WORDS_MAX: usize = 4000;
 pub(crate) fn validate(rules: &SitemapRules) -> Result<(), RulesError> {
     match rules.containing.as_deref() {
         Some("") => Err(RulesError::Empty { name: "containing" }),
-        _ => Ok(()),
+        Some(part) => rules::check("containing", part),
+        None => Ok(()),
     }
 }
 

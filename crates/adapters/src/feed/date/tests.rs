@@ -125,6 +125,8 @@ fn what_is_no_date_is_none() {
         ("2026-01-02T15:61:00Z", "no such minute"),
         ("2026-01-02T15:04:05+99:00", "no such offset"),
         ("0000-00-00 00:00:00", "a database's nothing"),
+        ("-615111111-:4", "a sign is no part of a year"),
+        ("2026+1+2", "a sign is no part of a month"),
         ("2026", "a year"),
         ("Jan 2026", "a month"),
         ("12345", "too few digits"),

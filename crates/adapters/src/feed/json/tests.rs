@@ -133,3 +133,11 @@ fn ss_12_json_feed_is_read_with_its_liberties() {
     assert!(second.content.as_deref().unwrap().contains("&lt;"));
     assert_eq!(third.key().as_deref(), Some("title:only a title"));
 }
+
+#[test]
+fn a_path_that_cannot_be_shown_is_refused() {
+    for path in ["$.a\r", "\n$.a", "$.\u{1b}"] {
+        let refused = Paths::parse(&rules(path)).err();
+        assert_eq!(refused, Some(RulesError::Control { name: "items" }));
+    }
+}

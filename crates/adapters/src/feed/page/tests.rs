@@ -97,6 +97,14 @@ fn rules_are_refused_before_they_are_stored() {
         crate::feed::validate(&bad),
         Err(RulesError::Selector { name: "date", .. })
     ));
+    let unshowable = Reading::Html(HtmlRules {
+        item: "li\u{1b}[2J".to_owned(),
+        ..rules()
+    });
+    assert_eq!(
+        crate::feed::validate(&unshowable),
+        Err(RulesError::Control { name: "item" })
+    );
     assert_eq!(crate::feed::validate(&Reading::Html(rules())), Ok(()));
 }
 

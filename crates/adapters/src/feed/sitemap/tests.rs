@@ -63,6 +63,17 @@ fn ss_12_a_sitemaps_pages_are_entries() {
 }
 
 #[test]
+fn a_part_that_cannot_be_shown_is_refused() {
+    for (part, refused) in [
+        ("", RulesError::Empty { name: "containing" }),
+        ("a\nb", RulesError::Control { name: "containing" }),
+        (&"a".repeat(301), RulesError::TooLong { name: "containing" }),
+    ] {
+        assert_eq!(validate(&containing(part)), Err(refused));
+    }
+}
+
+#[test]
 fn sentences_about_sitemaps() {
     let told = |rules: &SitemapRules, bytes: &[u8]| {
         let failure = read_by(rules, bytes).unwrap_err();

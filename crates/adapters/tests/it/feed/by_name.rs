@@ -1,7 +1,5 @@
 //! Bad input, by name, as a checker meets it: a failure of the right class, with a sentence, or a document within its limits.
 
-use std::time::Duration;
-
 use almanack_adapters::{http::Request, opml};
 use almanack_core::source::{check::FailureClass as C, entry::ENTRIES_MAX};
 
