@@ -5,7 +5,7 @@
 //!            ▲            └─ free ─► conditional GET ─┬─ 304 ────────► Unchanged
 //!            └─── redirect to another host ◄──────────┼─ 3xx
 //!                                                     ├─ 2xx ─ read ─► Document │ Failed
-//!                                                     └─ else ───────► Failed, and the lanes are held
+//!                                                     └─ else ───────► Failed, and its lane is held
 //! ```
 //!
 //! A look waits for nobody: a busy host costs no connection and no thread, whether the source names it or a redirect does. What a server gave to recognise its answer by is sent back byte for
@@ -84,7 +84,7 @@ impl FeedChecker {
             Err(error) => return Err(answer::no_answer(&error)),
         };
         if let Some(failure) = answer::refusal(&response.head, now) {
-            self.hold(&ask.address, &response.head, &failure, now);
+            self.hold(&response.head, &failure, now);
             return Err(failure);
         }
         if response.head.status == 304 {
@@ -115,9 +115,9 @@ impl FeedChecker {
         Ok(document)
     }
 
-    /// Leaves the host that answered alone, if it asks for that, and the host that sent us there: its other sources would most likely
-    /// be sent there too.
-    fn hold(&self, asked: &str, head: &Head, failure: &Failure, now: Timestamp) {
+    /// Leaves the host that answered alone, if it asks for that. Who sent us there is not held: a redirector
+    /// serves many sites, and the lane of each is asked before it is called.
+    fn hold(&self, head: &Head, failure: &Failure, now: Timestamp) {
         let wait = match (head.status, failure.retry_after) {
             (429 | 503, Some(wait)) => wait,
             (429, None) => HOLD_LIMITED,
@@ -125,9 +125,7 @@ impl FeedChecker {
             _ => return,
         };
         let until = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
-        let asked = Url::parse(asked).ok();
-        let hosts = [asked.as_ref(), Some(&head.address)];
-        for host in hosts.into_iter().flatten().filter_map(Url::host_str) {
+        if let Some(host) = head.address.host_str() {
             self.lanes.hold(host, until, now);
         }
     }
