@@ -8,6 +8,7 @@ use std::{
 use almanack_core::time::{Clock, Sleeper, to_micros};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Longest single sleep. A suspended machine or a stepped clock is noticed at the latest then.
 const NAP_MAX: Duration = Duration::from_mins(1);
@@ -108,6 +109,13 @@ impl Stopwatch {
     pub fn seconds(&self) -> f64 {
         self.0.elapsed().as_secs_f64()
     }
+}
+
+/// Processor time that this process has used so far, in seconds: its own and the system's on its behalf.
+pub fn processor_seconds() -> f64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    let used = Duration::try_from(used).unwrap_or_default();
+    used.as_secs_f64()
 }
 
 /// Waits in real time, for people and measurements.

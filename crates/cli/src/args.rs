@@ -193,6 +193,9 @@ pub(crate) enum BenchCommand {
     Tasks(LoadArguments),
     /// What many schedules cost: a quiet second, a busy minute, memory; beside the given database
     Schedules(ScheduleLoadArguments),
+    /// What many sources cost: checks, processor time, memory, bytes; beside the given database, against
+    /// feeds of its own
+    Sources(SourceLoadArguments),
     /// One phase on the given database itself, as a column of a comparison
     Phase {
         /// Which phase
@@ -225,6 +228,23 @@ fn some(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err("write a whole number, 1 or more".to_owned()),
         Ok(number) => Ok(number),
     }
+}
+
+/// How many sources.
+#[derive(Debug, Args)]
+pub(crate) struct SourceLoadArguments {
+    /// Sources in the store
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000, value_parser = some)]
+    pub(crate) sources: usize,
+    /// Sources in another store, to compare with
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = some)]
+    pub(crate) beside: usize,
+    /// Nodes that look at them
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = some)]
+    pub(crate) nodes: usize,
+    /// How long to look at them again: in each store, and in both by turns
+    #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = some)]
+    pub(crate) seconds: usize,
 }
 
 /// How many schedules.

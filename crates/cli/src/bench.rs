@@ -7,6 +7,7 @@
 mod lateness;
 mod moves;
 mod schedules;
+mod sources;
 mod throughput;
 
 use std::{
@@ -43,6 +44,7 @@ use crate::wiring;
 pub(crate) use lateness::lateness;
 pub(crate) use moves::moves;
 pub(crate) use schedules::{ScheduleFigures, ScheduleLoad, schedules};
+pub(crate) use sources::{PhaseFigures, Places, SourceFigures, SourceLoad, StoreFigures, sources};
 pub(crate) use throughput::{drain, enqueue};
 
 /// The kind of every measured task.

@@ -51,7 +51,7 @@ pub(crate) fn dispatch(
         Command::Completions { shell } => completions::run(*shell, output),
         Command::Bench(command) => {
             let settings = checked(config::load(&inputs, Need::Database))?;
-            bench::run(command, &settings.database, output)
+            bench::run(command, &settings, output)
         }
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),

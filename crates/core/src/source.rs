@@ -32,6 +32,8 @@ use recent::Recent;
 
 /// The kind of the tasks that check sources.
 pub const SOURCE_CHECK: &str = "SOURCE_CHECK";
+/// Longest name and category, in bytes.
+pub const NAME_BYTES_MAX: usize = 500;
 /// What the subjects of these tasks begin with.
 const SUBJECT_PREFIX: &str = "source:";
 

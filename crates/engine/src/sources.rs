@@ -14,9 +14,9 @@ use std::sync::Arc;
 use almanack_core::{
     reschedule::{Cancel, Put, Receipt, Request},
     source::{
-        Definition, Source, SourceId, State,
+        Definition, NAME_BYTES_MAX, Source, SourceId, State,
         check::{Candidate, Checker},
-        entry::canonical_address,
+        entry::{LINK_BYTES_MAX, canonical_address},
         policy::cadence::Cadence,
         settle::{Believed, believed, replan},
     },
@@ -35,8 +35,6 @@ use fleet::Fleet;
 
 /// How often a lost race is decided again.
 const ROUNDS_MAX: usize = 50;
-/// Longest name and category, in bytes.
-pub const NAME_BYTES_MAX: usize = 300;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
 /// Sources that are added together are first looked at so far apart: a list of thousands is no reason to
@@ -144,8 +142,7 @@ impl Sources {
     pub async fn check_now(&self, id: SourceId, by: &str) -> Result<Receipt, Error> {
         let now = self.clock.now();
         self.edit(id, |source| {
-            source.state = State::Active;
-            source.stats.next_due_at = Some(now);
+            wake(source, now);
             source.reason = Some(format!("{by} asked for it"));
         })
         .await?;
@@ -159,15 +156,7 @@ impl Sources {
         note: Option<String>,
         by: &str,
     ) -> Result<Source, Error> {
-        if note
-            .as_ref()
-            .is_some_and(|note| note.len() > NOTE_BYTES_MAX)
-        {
-            return Err(Error::TooLong {
-                what: "note",
-                limit: NOTE_BYTES_MAX,
-            });
-        }
+        fits("note", note.as_deref().unwrap_or_default(), NOTE_BYTES_MAX)?;
         let since = self.clock.now();
         let paused = self
             .edit(id, |source| {
@@ -202,11 +191,12 @@ impl Sources {
         self.check(&apply(changes, &before.definition))?;
         let after = self
             .edit(id, |source| {
+                let was_disabled = is_disabled(&source.definition);
                 source.definition = apply(changes, &source.definition);
-                if source.state == State::Active && is_disabled(&source.definition) {
-                    source.state = paused_by_cadence(now);
-                    source.stats.next_due_at = None;
-                    source.reason = None;
+                if is_disabled(&source.definition) {
+                    rest(source, now);
+                } else if was_disabled {
+                    wake(source, now);
                 } else if source.state == State::Active {
                     *source = replan(source, &terms, now);
                 }
@@ -236,20 +226,14 @@ impl Sources {
 
     /// Whether a definition can be, before it is written.
     pub fn check(&self, definition: &Definition) -> Result<(), Error> {
-        for (what, text) in [
-            ("name", &definition.name),
-            ("category", &definition.category),
-        ] {
-            if text.len() > NAME_BYTES_MAX {
-                return Err(Error::TooLong {
-                    what,
-                    limit: NAME_BYTES_MAX,
-                });
-            }
-            if text.chars().any(char::is_control) {
-                return Err(Error::Unprintable { what });
-            }
-        }
+        fits("name", &definition.name, NAME_BYTES_MAX)?;
+        fits("category", &definition.category, NAME_BYTES_MAX)?;
+        // As it is kept: writing an address in the one way can make it longer.
+        fits(
+            "address",
+            &canonical_address(&definition.address),
+            LINK_BYTES_MAX,
+        )?;
         if let Some(text) = &definition.policy {
             text.parse::<almanack_core::source::policy::Policy>()?;
         }
@@ -320,11 +304,9 @@ impl Sources {
 /// A source that is first looked at in its turn, or never if its cadence says so.
 fn new_source(mut definition: Definition, place: usize, now: Timestamp) -> Source {
     definition.address = canonical_address(&definition.address);
-    let disabled = is_disabled(&definition);
     let mut source = Source::new(definition, now);
-    if disabled {
-        source.state = paused_by_cadence(now);
-        source.stats.next_due_at = None;
+    if is_disabled(&source.definition) {
+        rest(&mut source, now);
     } else {
         let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(place).unwrap_or(i32::MAX));
         source.stats.next_due_at = Some(later(now, apart));
@@ -332,16 +314,40 @@ fn new_source(mut definition: Definition, place: usize, now: Timestamp) -> Sourc
     source
 }
 
-/// P7 is how a person says "do not check".
+/// P7 is how a person says "do not check". INVARIANT: an active source never has it.
 fn is_disabled(definition: &Definition) -> bool {
     definition.cadence == Some(Cadence::P7)
 }
 
-fn paused_by_cadence(since: Timestamp) -> State {
-    State::Paused {
-        since,
-        note: Some("cadence P7".to_owned()),
+/// Leaves a source alone, because its cadence says so.
+fn rest(source: &mut Source, now: Timestamp) {
+    if source.state == State::Active {
+        source.state = State::Paused {
+            since: now,
+            note: Some("cadence P7".to_owned()),
+        };
     }
+    source.stats.next_due_at = None;
+    source.reason = None;
+}
+
+/// Looks at a source again, whatever kept it from being looked at.
+fn wake(source: &mut Source, now: Timestamp) {
+    source.state = State::Active;
+    source.stats.next_due_at = Some(now);
+    if is_disabled(&source.definition) {
+        source.definition.cadence = None;
+    }
+}
+
+fn fits(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
+    if text.len() > limit {
+        return Err(Error::TooLong { what, limit });
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Error::Unprintable { what });
+    }
+    Ok(())
 }
 
 fn apply(changes: &Changes, definition: &Definition) -> Definition {

@@ -121,12 +121,13 @@ pub(crate) struct Doomed {
 
 /// What may go of a source's entries, given newest first: what was seen before the bound, and what is beyond
 /// the number that stay; but nothing that the source still shows, because the next look would find it again
-/// and call it new.
+/// and call it new. A document that shows nothing says nothing about what the next one shows: sites do that
+/// when they break, so nothing goes until something is shown again.
 pub(crate) fn doomed(newest: &[Kept], shown: &[u64], retention: EntryRetention) -> Doomed {
     let seen_before = retention.seen_before.map_or(i64::MIN, micros);
     let may_go = |(place, kept): &(usize, &Kept)| {
         let goes = *place >= retention.per_source || kept.seen_at_us < seen_before;
-        goes && !shown.contains(&key_hash(&kept.key))
+        goes && !shown.is_empty() && !shown.contains(&key_hash(&kept.key))
     };
     let gone: Vec<&Kept> = newest
         .iter()

@@ -24,6 +24,11 @@ const FAR_SQLITE: &str = concat!(
 );
 const FAR_POSTGRES: &str = concat!(far_columns!(), "generate_series(1, $2::bigint) g(n)");
 
+const BYTES_SQLITE: &str = "select (c.page_count - f.freelist_count) * s.page_size \
+     from pragma_page_count c, pragma_freelist_count f, pragma_page_size s";
+const BYTES_POSTGRES: &str = "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint \
+     from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace";
+
 /// Where a measurement keeps its data.
 pub enum Scratch {
     /// A file and its companions.
@@ -120,6 +125,23 @@ pub async fn settle(location: &Location) -> Result<()> {
         }
         Location::Postgres(url) => run(url, "vacuum analyze task").await,
     }
+}
+
+/// How large a store is: what its rows and indexes take, logs not counted.
+pub async fn bytes(location: &Location) -> Result<u64> {
+    let bytes: i64 = match location {
+        Location::Sqlite(path) => {
+            let connection = rusqlite::Connection::open(path).map_err(unavailable)?;
+            let size = connection.query_row(BYTES_SQLITE, [], |row| row.get(0));
+            size.map_err(unavailable)?
+        }
+        Location::Postgres(url) => {
+            let client = connect(url).await?;
+            let row = client.query_one(BYTES_POSTGRES, &[]).await;
+            row.map_err(unavailable)?.get(0)
+        }
+    };
+    Ok(u64::try_from(bytes).unwrap_or_default())
 }
 
 async fn connect(url: &str) -> Result<Client> {

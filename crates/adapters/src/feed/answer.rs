@@ -49,6 +49,7 @@ fn told(status: u16, class: FailureClass) -> String {
 pub(crate) fn no_answer(error: &Error) -> Failure {
     let class = match error {
         Error::Refused { hops: 0, .. } | Error::Spent => FailureClass::Refused,
+        Error::Busy { .. } => FailureClass::RateLimited,
         Error::Refused { .. }
         | Error::TooManyRedirects { .. }
         | Error::RedirectLoop

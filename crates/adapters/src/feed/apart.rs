@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use almanack_core::source::check::{Failure, FailureClass};
 use tokio::{sync::Semaphore, task, time::timeout};
 
-/// How long reading one document may take, the wait for a thread included.
+/// How long reading one document may take. The wait for a thread does not count: it is others' documents that take long then.
 pub(crate) const TIME_MAX: Duration = Duration::from_secs(20);
 /// How many documents are read at once. Reading takes no other resource than the processor.
 const AT_ONCE: usize = 4;
@@ -34,15 +34,12 @@ impl Apart {
         T: Send + 'static,
         F: FnOnce() -> Result<T, Failure> + Send + 'static,
     {
-        let running = async {
-            let permit = Arc::clone(&self.places).acquire_owned().await;
-            let worked = task::spawn_blocking(move || {
-                let worked = work();
-                drop(permit);
-                worked
-            });
-            worked.await
-        };
+        let permit = Arc::clone(&self.places).acquire_owned().await;
+        let running = task::spawn_blocking(move || {
+            let worked = work();
+            drop(permit);
+            worked
+        });
         match timeout(self.time_max, running).await {
             Ok(Ok(worked)) => worked,
             // A parser gave up in the middle: the document is at fault, and the node goes on.
@@ -96,5 +93,21 @@ mod tests {
         let failed = failed.await.unwrap_err();
         insta::assert_snapshot!(failed.detail, @"the document cannot be read: a parser gave up on it");
         assert_eq!(apart.run(|| Ok(1)).await, Ok(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ss_12_waiting_for_a_thread_is_nobodys_failure() {
+        let apart = Apart::new(TIME_MAX);
+        let others = Arc::clone(&apart.places)
+            .acquire_many_owned(4)
+            .await
+            .unwrap();
+        let waiting = apart.clone();
+        let waiting = tokio::spawn(async move { waiting.run(|| Ok(())).await });
+        task::yield_now().await;
+        tokio::time::advance(TIME_MAX * 2).await;
+        task::yield_now().await;
+        drop(others);
+        assert_eq!(waiting.await.unwrap(), Ok(()));
     }
 }

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! Ask ─ lane of the host ─┬─ busy ─► Wait
-//!                         └─ free ─► conditional GET ─┬─ 304 ────────► Unchanged
+//!            ▲            └─ free ─► conditional GET ─┬─ 304 ────────► Unchanged
+//!            └─── redirect to another host ◄──────────┼─ 3xx
 //!                                                     ├─ 2xx ─ read ─► Document │ Failed
-//!                                                     └─ else ───────► Failed, and the lane is held
+//!                                                     └─ else ───────► Failed, and the lanes are held
 //! ```
 //!
-//! A look waits for nobody: a busy host costs no connection and no thread. What a server gave to recognise its answer by is sent back byte for
+//! A look waits for nobody: a busy host costs no connection and no thread, whether the source names it or a redirect does. What a server gave to recognise its answer by is sent back byte for
 //! byte. A host that asks to be left alone is left alone by all of its sources.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use almanack_core::source::{
     check::{
@@ -30,10 +31,7 @@ use super::{
     apart::{self, Apart},
     discover, freshness,
 };
-use crate::http::{
-    Client, Head, Limits, Request, Response,
-    lanes::{Enter, Lanes},
-};
+use crate::http::{Client, Error, Gate, Head, Limits, Request, Response, lanes::Lanes};
 
 /// How many redirects are followed.
 pub(crate) const REDIRECTS_MAX: usize = 5;
@@ -78,17 +76,23 @@ impl FeedChecker {
     }
 
     async fn ask(&self, ask: &Ask, now: Timestamp) -> Result<Look, Failure> {
-        let request = request(ask).limits(self.limits);
-        let sent = self.client.send(request).await;
-        let response = sent.map_err(|error| answer::no_answer(&error))?;
+        let visit: Arc<dyn Gate> = Arc::new(self.lanes.visit(now));
+        let request = request(ask).limits(self.limits).through(Arc::clone(&visit));
+        let response = match self.client.send(request).await {
+            Ok(response) => response,
+            Err(Error::Busy { until }) => return Ok(Look::Wait(until)),
+            Err(error) => return Err(answer::no_answer(&error)),
+        };
         if let Some(failure) = answer::refusal(&response.head, now) {
-            self.hold(&response.head, &failure, now);
+            self.hold(&ask.address, &response.head, &failure, now);
             return Err(failure);
         }
         if response.head.status == 304 {
             return unchanged(&response.head, &ask.validators, now);
         }
         let document = self.read(&ask.reading, response, now).await?;
+        // Only now are the lanes free for others.
+        drop(visit);
         Ok(Look::Document(Box::new(document)))
     }
 
@@ -111,8 +115,9 @@ impl FeedChecker {
         Ok(document)
     }
 
-    /// Leaves the host that answered alone, if it asks for that.
-    fn hold(&self, head: &Head, failure: &Failure, now: Timestamp) {
+    /// Leaves the host that answered alone, if it asks for that, and the host that sent us there: its other sources would most likely
+    /// be sent there too.
+    fn hold(&self, asked: &str, head: &Head, failure: &Failure, now: Timestamp) {
         let wait = match (head.status, failure.retry_after) {
             (429 | 503, Some(wait)) => wait,
             (429, None) => HOLD_LIMITED,
@@ -120,7 +125,9 @@ impl FeedChecker {
             _ => return,
         };
         let until = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
-        if let Some(host) = head.address.host_str() {
+        let asked = Url::parse(asked).ok();
+        let hosts = [asked.as_ref(), Some(&head.address)];
+        for host in hosts.into_iter().flatten().filter_map(Url::host_str) {
             self.lanes.hold(host, until, now);
         }
     }
@@ -129,20 +136,11 @@ impl FeedChecker {
 #[async_trait]
 impl Checker for FeedChecker {
     async fn look(&self, ask: &Ask, now: Timestamp) -> Look {
-        let address = Url::parse(&ask.address).ok();
-        let Some(host) = address.as_ref().and_then(Url::host_str) else {
-            let detail = "the address is not one of the web";
-            return Look::Failed(Failure::new(FailureClass::Refused, detail));
-        };
-        match self.lanes.enter(host, now) {
-            Enter::At(at) => Look::Wait(at),
-            Enter::Now(_permit) => self.ask(ask, now).await.unwrap_or_else(Look::Failed),
-        }
+        self.ask(ask, now).await.unwrap_or_else(Look::Failed)
     }
 
     async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
-        let visit = discover::Visit::new(&self.client, self.limits, &self.apart, now);
-        visit.discover(address).await
+        discover::discover(&self.client, self.limits, &self.apart, address, now).await
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {

@@ -1,9 +1,9 @@
 //! From a site's address to its feeds.
 //!
 //! The address may be a feed already; else the page names its feeds; else they may be where programs put them. A person waits
-//! for the answer and the site did not ask for our visit, so all of it takes a handful of requests.
+//! for the answer and the site did not ask for our visit, so all of it takes a handful of requests and less time than a request of the API may take.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use almanack_core::source::{
     check::{Candidate, Failure, FailureClass},
@@ -11,6 +11,7 @@ use almanack_core::source::{
 };
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use tokio::time::timeout;
 use url::Url;
 
 use super::{
@@ -27,6 +28,8 @@ use crate::http::{Allowance, Client, Limits, Request, Response};
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
 /// Most requests for one discovery, redirects included.
 const REQUESTS_MAX: u32 = 12;
+/// How long one discovery may take: who waits at the API is sent away after 30 s, and should hear a reason before.
+const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// What is at an address.
 enum Shown {
@@ -34,68 +37,47 @@ enum Shown {
     Page(Vec<Candidate>),
 }
 
-/// One visit to a site.
-pub(crate) struct Visit<'a> {
-    client: &'a Client,
+/// The feeds of a site, best first; never empty.
+pub(crate) async fn discover(
+    client: &Client,
     limits: Limits,
-    allowance: Arc<Allowance>,
-    apart: &'a Apart,
+    apart: &Apart,
+    site: &str,
     now: Timestamp,
+) -> Result<Vec<Candidate>, Failure> {
+    let visit = Visit {
+        client,
+        limits,
+        allowance: Allowance::new(REQUESTS_MAX),
+        apart,
+        now,
+    };
+    let site = absolute(site);
+    let searching = timeout(TIME_MAX, search(&visit, &site));
+    searching.await.unwrap_or_else(|_| {
+        let seconds = TIME_MAX.as_secs();
+        let detail = format!("no feed was found in time ({seconds} s): the site is too slow");
+        Err(Failure::new(FailureClass::Timeout, detail))
+    })
 }
 
-impl<'a> Visit<'a> {
-    /// A visit whose every request keeps to `limits`.
-    pub(crate) fn new(
-        client: &'a Client,
-        limits: Limits,
-        apart: &'a Apart,
-        now: Timestamp,
-    ) -> Self {
-        Self {
-            client,
-            limits,
-            allowance: Allowance::new(REQUESTS_MAX),
-            apart,
-            now,
+async fn search(visit: &Visit<'_>, site: &str) -> Result<Vec<Candidate>, Failure> {
+    let (here, shown) = visit.look(site).await?;
+    match shown {
+        Shown::Feed(feed) => return Ok(vec![feed]),
+        Shown::Page(feeds) if !feeds.is_empty() => return Ok(feeds),
+        Shown::Page(_) => {}
+    }
+    for place in usual_places(&here) {
+        if let Ok((_, Shown::Feed(feed))) = visit.look(place.as_str()).await {
+            return Ok(vec![feed]);
         }
     }
-
-    /// The feeds of a site, best first; never empty.
-    pub(crate) async fn discover(&self, site: &str) -> Result<Vec<Candidate>, Failure> {
-        let (here, shown) = self.look(&absolute(site)).await?;
-        match shown {
-            Shown::Feed(feed) => return Ok(vec![feed]),
-            Shown::Page(feeds) if !feeds.is_empty() => return Ok(feeds),
-            Shown::Page(_) => {}
-        }
-        for place in usual_places(&here) {
-            if let Ok((_, Shown::Feed(feed))) = self.look(place.as_str()).await {
-                return Ok(vec![feed]);
-            }
-        }
-        let detail = format!(
-            "no feed was found: the page names none, and none is at the usual places ({})",
-            USUAL_PLACES.join(", ")
-        );
-        Err(Failure::new(FailureClass::NotAFeed, detail))
-    }
-
-    async fn look(&self, address: &str) -> Result<(Url, Shown), Failure> {
-        let request = Request::get(address)
-            .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
-            .limits(self.limits)
-            .following(REDIRECTS_MAX)
-            .paid_by(Arc::clone(&self.allowance));
-        let sent = self.client.send(request).await;
-        let response = sent.map_err(|error| answer::no_answer(&error))?;
-        if let Some(failure) = answer::refusal(&response.head, self.now) {
-            return Err(failure);
-        }
-        let here = response.head.address.clone();
-        let now = self.now;
-        let shown = self.apart.run(move || Ok(shown(&response, now))).await?;
-        Ok((here, shown))
-    }
+    let detail = format!(
+        "no feed was found: the page names none, and none is at the usual places ({})",
+        USUAL_PLACES.join(", ")
+    );
+    Err(Failure::new(FailureClass::NotAFeed, detail))
 }
 
 /// People write `example.com`.
@@ -122,6 +104,33 @@ fn usual_places(here: &Url) -> Vec<Url> {
         }
     }
     places
+}
+
+struct Visit<'a> {
+    client: &'a Client,
+    limits: Limits,
+    allowance: Arc<Allowance>,
+    apart: &'a Apart,
+    now: Timestamp,
+}
+
+impl Visit<'_> {
+    async fn look(&self, address: &str) -> Result<(Url, Shown), Failure> {
+        let request = Request::get(address)
+            .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
+            .limits(self.limits)
+            .following(REDIRECTS_MAX)
+            .paid_by(Arc::clone(&self.allowance));
+        let sent = self.client.send(request).await;
+        let response = sent.map_err(|error| answer::no_answer(&error))?;
+        if let Some(failure) = answer::refusal(&response.head, self.now) {
+            return Err(failure);
+        }
+        let here = response.head.address.clone();
+        let now = self.now;
+        let shown = self.apart.run(move || Ok(shown(&response, now))).await?;
+        Ok((here, shown))
+    }
 }
 
 fn shown(response: &Response, now: Timestamp) -> Shown {

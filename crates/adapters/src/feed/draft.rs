@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use almanack_core::source::{
+    NAME_BYTES_MAX,
     check::Document,
     entry::{
         CONTENT_BYTES_MAX, ENTRIES_MAX, Found, SUMMARY_BYTES_MAX, TITLE_BYTES_MAX, believable,
@@ -67,7 +68,7 @@ pub(crate) fn document(
         .map(|(found, draft)| fill(found, &draft, base, &mut sanitiser))
         .collect();
     let title = title
-        .map(|title| text::short_line(&title, TITLE_BYTES_MAX))
+        .map(|title| text::short_line(&title, NAME_BYTES_MAX))
         .filter(|title| !title.is_empty());
     Document {
         title,

@@ -5,7 +5,7 @@ use almanack_core::source::{
     reading::HtmlRules,
 };
 use jiff::Timestamp;
-use scraper::{ElementRef, Html, Selector};
+use scraper::{ElementRef, Html, Node, Selector};
 use url::Url;
 
 use super::{
@@ -18,6 +18,11 @@ use super::{
 
 /// Most items that are looked at: a selector that matches everything is looked for inside of everything.
 const ITEMS_MAX: usize = 2000;
+/// Most that all items together may hold, counted in nodes and stretches of text. Items beside each other hold no more than their page;
+/// of items inside each other every one holds all that are in it.
+const LOAD_MAX: usize = 2_000_000;
+/// Text and attributes that weigh as much as a node, in bytes.
+const STRETCH_BYTES: usize = 64;
 
 /// The rules, ready for use.
 pub(crate) struct Selectors<'a> {
@@ -52,10 +57,27 @@ impl<'a> Selectors<'a> {
         let page = parse(text)?;
         let base = advertised::base_of(&page, base);
         let items: Vec<ElementRef<'_>> = page.select(&self.item).take(ITEMS_MAX).collect();
+        self.weigh(&items)?;
         let drafts: Vec<Draft> = items.iter().map(|item| self.draft(*item)).collect();
         let title = advertised::title_of(&page);
         self.check(&drafts, title.as_deref())?;
         Ok(draft::document(title, drafts, &base, now))
+    }
+
+    /// Refuses items that would be looked through, and copied, out of all proportion to their page.
+    fn weigh(&self, items: &[ElementRef<'_>]) -> Result<(), Failure> {
+        let mut left = LOAD_MAX;
+        let nodes = items.iter().flat_map(|item| item.descendants());
+        for node in nodes {
+            left = left.checked_sub(load(node.value())).ok_or_else(|| {
+                let detail = format!(
+                    "the selector `{}` for `item` matches elements inside each other, too many to look through",
+                    self.rules.item
+                );
+                Failure::new(FailureClass::Rules, detail)
+            })?;
+        }
+        Ok(())
     }
 
     fn draft(&self, item: ElementRef<'_>) -> Draft {
@@ -142,6 +164,16 @@ fn told(error: &str) -> String {
     meaning
         .map_or("it breaks the rules of CSS", |(_, meaning)| meaning)
         .to_owned()
+}
+
+fn load(node: &Node) -> usize {
+    let bytes = match node {
+        Node::Text(text) => text.len(),
+        Node::Comment(comment) => comment.len(),
+        Node::Element(element) => element.attrs().map(|(_, value)| value.len()).sum(),
+        _ => 0,
+    };
+    1 + bytes / STRETCH_BYTES
 }
 
 /// Reads a page within reason.

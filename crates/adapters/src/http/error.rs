@@ -3,6 +3,7 @@
 use std::{error::Error as StdError, io, time::Duration};
 
 use almanack_core::address::Refusal;
+use jiff::Timestamp;
 
 use super::pool::Unresolved;
 
@@ -114,6 +115,12 @@ pub enum Error {
     /// The caller's allowance is spent; nothing was sent.
     #[error("the allowance of requests is spent")]
     Spent,
+    /// The caller's gate lets nobody to this host now; nothing was sent there.
+    #[error("the host is not asked before {until}")]
+    Busy {
+        /// When to come back.
+        until: Timestamp,
+    },
 }
 
 fn after_redirects(hops: usize) -> &'static str {

@@ -14,6 +14,8 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
+use super::Gate;
+
 /// The lanes of this process. Clones are the same lanes.
 #[derive(Clone)]
 pub struct Lanes {
@@ -56,6 +58,15 @@ impl Lanes {
         lanes.hold(host, until, now);
     }
 
+    /// One visit that begins at `now`, with as many lanes as its redirects need.
+    pub(crate) fn visit(&self, now: Timestamp) -> Visit {
+        Visit {
+            lanes: self.clone(),
+            now,
+            permits: Mutex::default(),
+        }
+    }
+
     fn leave(&self, host: &str, entered_at: Timestamp) {
         let now = self.clock.now();
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,6 +91,32 @@ pub struct Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         self.lanes.leave(&self.host, self.entered_at);
+    }
+}
+
+/// A visit to one host after the other. It stays in every lane that it entered until it ends: who redirected is not asked by others
+/// while the answer is under way, and nobody ever waits inside, so no two visits can wait for each other.
+pub(crate) struct Visit {
+    lanes: Lanes,
+    now: Timestamp,
+    permits: Mutex<Vec<Permit>>,
+}
+
+impl Gate for Visit {
+    fn pass(&self, host: &str) -> Result<(), Timestamp> {
+        let mut permits = self.permits.lock().unwrap_or_else(PoisonError::into_inner);
+        if permits.iter().any(|permit| permit.host == host) {
+            return Ok(());
+        }
+        // Hops take time, and the pace of a host counts from when it is asked.
+        let now = self.lanes.clock.now().max(self.now);
+        match self.lanes.enter(host, now) {
+            Enter::At(at) => Err(at),
+            Enter::Now(permit) => {
+                permits.push(permit);
+                Ok(())
+            }
+        }
     }
 }
 

@@ -7,10 +7,8 @@ use reqwest::{dns, redirect, retry};
 
 use super::{NoClient, NoName, Resolve, Settings};
 
-/// How long an idle connection is kept. Feeds are asked minutes apart; more would only hold sockets.
+/// How long an idle connection is kept.
 const IDLE_FOR: Duration = Duration::from_secs(30);
-/// Idle connections kept per host.
-const IDLE_MAX: usize = 4;
 /// Most that the headers of an answer may take, where the protocol lets us say so (HTTP/2).
 const HEADER_BYTES_MAX: u32 = 64 * 1024;
 /// Most headers of an answer (HTTP/1).
@@ -42,7 +40,7 @@ pub(super) fn build(
         .referer(false)
         .connect_timeout(settings.connect_timeout)
         .pool_idle_timeout(IDLE_FOR)
-        .pool_max_idle_per_host(IDLE_MAX)
+        .pool_max_idle_per_host(settings.idle_max)
         .http1_max_headers(HEADERS_MAX)
         .http2_max_header_list_size(HEADER_BYTES_MAX)
         .user_agent(user_agent(settings.contact.as_deref()))

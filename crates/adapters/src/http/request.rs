@@ -9,7 +9,7 @@ use reqwest::{
 use url::Url;
 
 use super::{
-    Allowance, Error, Phase,
+    Allowance, Error, Gate, Phase,
     body::{self, Deadline},
 };
 
@@ -60,6 +60,8 @@ pub struct Request {
     pub redirects: Redirects,
     /// Who pays.
     pub allowance: Option<Arc<Allowance>>,
+    /// Who is asked before a host is.
+    pub gate: Option<Arc<dyn Gate>>,
 }
 
 impl Request {
@@ -73,6 +75,7 @@ impl Request {
             limits: Limits::default(),
             redirects: Redirects::Never,
             allowance: None,
+            gate: None,
         }
     }
 
@@ -116,6 +119,13 @@ impl Request {
     #[must_use]
     pub fn paid_by(mut self, allowance: Arc<Allowance>) -> Self {
         self.allowance = Some(allowance);
+        self
+    }
+
+    /// Goes to no host that `gate` does not let it pass to.
+    #[must_use]
+    pub fn through(mut self, gate: Arc<dyn Gate>) -> Self {
+        self.gate = Some(gate);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use almanack_core::{address, source::entry::TITLE_BYTES_MAX};
+use almanack_core::{address, source::NAME_BYTES_MAX};
 use quick_xml::{
     Reader,
     escape::unescape,
@@ -14,8 +14,6 @@ use super::{
 };
 use crate::feed::{charset, text, xml};
 
-/// Longest category, in bytes.
-const CATEGORY_BYTES_MAX: usize = 200;
 /// Longest address, in bytes.
 const ADDRESS_BYTES_MAX: usize = 2000;
 
@@ -123,7 +121,7 @@ impl<'a> Import<'a> {
             parent.is_used = true;
         }
         let title = attribute(outline, "title").or_else(|| attribute(outline, "text"));
-        let title = text::cut(title.unwrap_or_default(), TITLE_BYTES_MAX);
+        let title = text::cut(title.unwrap_or_default(), NAME_BYTES_MAX);
         let Some(address) = attribute(outline, "xmlUrl").filter(|address| !address.is_empty())
         else {
             let folder = Some(title);
@@ -179,7 +177,7 @@ impl<'a> Import<'a> {
         } else {
             folders
         };
-        text::cut(path.join("/"), CATEGORY_BYTES_MAX)
+        text::cut(path.join("/"), NAME_BYTES_MAX)
     }
 
     fn leave(&mut self) {

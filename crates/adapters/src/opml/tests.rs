@@ -166,3 +166,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn ss_16_names_as_long_as_a_source_may_have_read_back_equal() {
+    let long = |text: &str| text.repeat(almanack_core::source::NAME_BYTES_MAX / text.len());
+    let feeds = [Subscription {
+        address: "https://a.example/feed".to_owned(),
+        title: long("Title"),
+        category: long(&format!("{}/b", "a".repeat(248))),
+    }];
+    let file = export("x", &feeds, Timestamp::UNIX_EPOCH);
+    assert_eq!(import(file.as_bytes()).unwrap().subscriptions, feeds);
+}

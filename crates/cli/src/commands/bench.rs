@@ -1,5 +1,7 @@
 //! `almanack bench`: how fast, how punctual, how large.
 
+mod sources;
+
 use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::clock::SystemClock;
@@ -15,7 +17,7 @@ use crate::{
     args::{BenchCommand, LoadArguments, Phase, ScheduleLoadArguments},
     bench::{self, Bench, Load, Measured, ScheduleFigures, ScheduleLoad},
     commands::runtime,
-    config::settings::Database,
+    config::{Settings, settings::Database},
     failure::{Exit, Failure},
     output::Output,
     wiring,
@@ -27,9 +29,10 @@ const FAR_US: i64 = 86_400_000_000;
 /// Measures what was asked.
 pub(super) fn run(
     command: &BenchCommand,
-    database: &Database,
+    settings: &Settings,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
+    let database = &settings.database;
     let location = location(database)?;
     let durability = wiring::durability(database);
     runtime()?.block_on(async {
@@ -37,6 +40,9 @@ pub(super) fn run(
             BenchCommand::Tasks(load) => tasks(&location, durability, load, output).await?,
             BenchCommand::Schedules(load) => {
                 schedules(&location, durability, load, output).await?;
+            }
+            BenchCommand::Sources(load) => {
+                sources::run(&location, settings, load, output).await?;
             }
             BenchCommand::Phase { phase, load } => {
                 let answer = one_phase(&location, durability, *phase, load).await?;

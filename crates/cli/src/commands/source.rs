@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use almanack_core::source::{Attention, Source, SourceId, State, policy::cadence::Cadence};
+use almanack_core::source::{
+    Attention, Source, SourceId, State, entry::canonical_address, policy::cadence::Cadence,
+};
 use almanack_engine::sources::Sources;
 use jiff::{SignedDuration, Timestamp};
 
@@ -131,7 +133,7 @@ async fn load(desk: &Desk, given: &str) -> Result<Source, Failure> {
             "write its number or its address; `almanack source list --containing TEXT` finds it",
         ));
     }
-    let found = desk.store.load_source_at(given).await?;
+    let found = desk.store.load_source_at(&canonical_address(given)).await?;
     found.ok_or_else(|| unknown(given))
 }
 

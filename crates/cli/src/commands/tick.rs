@@ -62,7 +62,7 @@ async fn tick(
     let node = process::admit(ports, settings, name).await?;
     watch.hear().await?;
     // One round, before the pass: what it finds lost is due in it.
-    if let Err(error) = watch.keeper().round(&mut Walk::default()).await {
+    if let Err(error) = watch.keeper().round(&mut Walk::whole()).await {
         tracing::warn!(%error, "the round of sources failed; the next tick tries again");
     }
     let schedules = wiring::schedules(store.clone(), clock.clone());
@@ -82,6 +82,8 @@ async fn tick(
         ticked
     };
     let ((), ticked) = tokio::join!(running, ticking);
+    // What nobody counts looks like a fleet that may be asked more often.
+    watch.report().await?;
     ticked
 }
 

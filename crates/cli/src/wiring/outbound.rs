@@ -58,10 +58,14 @@ impl Outbound {
     }
 }
 
-/// The client that sources are checked with. It trusts nobody: sources come from everywhere.
+/// The client that sources are checked with. It trusts nobody: sources come from everywhere. It keeps no
+/// connection either: sources are looked at minutes apart, and there may be as many hosts as sources.
 pub(super) fn fetching(settings: &Settings) -> Result<Client, Failure> {
-    let contact = settings.outbound.contact.as_deref();
-    client(&settings.sources.allow, SOURCES_ALLOW, contact)
+    make(&ClientSettings {
+        contact: settings.outbound.contact.clone(),
+        idle_max: 0,
+        ..ClientSettings::new(Guard::new(settings.sources.allow.clone(), SOURCES_ALLOW))
+    })
 }
 
 /// A client that may go into these networks; `key` is the setting that holds them.
@@ -70,10 +74,14 @@ pub(super) fn client(
     key: &'static str,
     contact: Option<&str>,
 ) -> Result<Client, Failure> {
-    let made = Client::new(&ClientSettings {
+    make(&ClientSettings {
         contact: contact.map(str::to_owned),
         ..ClientSettings::new(Guard::new(allow.to_vec(), key))
-    });
+    })
+}
+
+fn make(settings: &ClientSettings) -> Result<Client, Failure> {
+    let made = Client::new(settings);
     made.map_err(|error| Failure::new(Exit::Failed, error.to_string()))
 }
 

@@ -80,8 +80,18 @@ impl Watch {
         store: &Arc<dyn Store>,
         clock: &Arc<CorrectedClock>,
     ) -> Result<Self, Failure> {
+        let checker = checker(settings, Arc::clone(clock) as Arc<dyn Clock>)?;
+        Ok(Self::with_checker(settings, store, clock, checker))
+    }
+
+    /// The same with somebody else who looks.
+    pub(crate) fn with_checker(
+        settings: &Settings,
+        store: &Arc<dyn Store>,
+        clock: &Arc<CorrectedClock>,
+        checker: Arc<dyn Checker>,
+    ) -> Self {
         let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
-        let checker = checker(settings, Arc::clone(&clock))?;
         let fleet = fleet(settings);
         let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(&clock));
         let sources = Sources::new(
@@ -91,7 +101,7 @@ impl Watch {
             Arc::clone(&checker),
             Arc::clone(&fleet),
         );
-        Ok(Self {
+        Self {
             checker,
             fleet,
             store: Arc::clone(store),
@@ -101,12 +111,17 @@ impl Watch {
                 per_source: settings.sources.keep_per_source,
             },
             sources: Arc::new(sources),
-        })
+        }
     }
 
     /// Learns the price that all nodes share.
     pub(crate) async fn hear(&self) -> Result<(), Failure> {
         Ok(self.fleet.hear(self.store.as_ref()).await?)
+    }
+
+    /// Adds the looks made here to what all nodes share.
+    pub(crate) async fn report(&self) -> Result<(), Failure> {
+        Ok(self.fleet.report(self.store.as_ref()).await?)
     }
 
     /// The same ports, where `SOURCE_CHECK` tasks are tried too.

@@ -32,7 +32,17 @@ fn policies_are_compared_in_a_table() {
         "--trace",
         "trace.tsv",
     ];
-    insta::assert_snapshot!(home.run(&line).to_string(), @"");
+    insta::assert_snapshot!(home.run(&line).to_string(), @"
+    POLICY    CLASS     SOURCES  ENTRIES  CHECKS/DAY  MEAN   MEDIAN  P95    MACRO  HITS    FIXED
+    fixed:1h  all       2        315      23.99       0.634  0.716   0.716  0.429  13.3 %
+              realtime  1        270      23.99       0.716  0.716   0.716  0.716  20.9 %  0.716
+              daily     1        45       23.98       0.142  0.142   0.181  0.142  4.2 %   0.142
+    fixed:2h  all       2        315      11.99       1.634  1.716   1.716  1.429  26.7 %
+              realtime  1        270      12.00       1.716  1.716   1.716  1.716  41.7 %  1.716
+              daily     1        45       11.99       1.142  1.143   1.181  1.143  8.3 %   1.142
+    delays are in hours; FIXED is the mean delay of a fixed interval with as many checks
+    exit 0
+    ");
 }
 
 #[test]
@@ -105,8 +115,7 @@ fn a_trace_comes_from_a_pipe_or_gzipped() {
 fn what_cannot_be_replayed_is_refused_with_its_place() {
     let home = Home::new()
         .file("bad.tsv", "a\t5\na\tsoon\n")
-        .file("few.tsv", "a\t5\n")
-        .file("x.gz", "\u{1f}");
+        .file("few.tsv", "a\t5\n");
     std::fs::write(home.path().join("broken.gz"), [0x1f, 0x8b, 8, 0, 1, 2, 3]).unwrap();
     let mut told = String::new();
     for arguments in [
@@ -116,7 +125,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         &["--trace", "broken.gz"],
         &["--trace", "bad.tsv", "--policy", "clasic"],
         &["--trace", "bad.tsv", "--floor", "5"],
-        &["--trace", "bad.tsv", "--rate-min", "-1"],
+        &["--trace", "bad.tsv", "--rate-min=-1"],
     ] {
         let line: Vec<&str> = ["source", "replay"]
             .iter()
@@ -125,5 +134,23 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
             .collect();
         writeln!(told, "{}", home.run(&line)).unwrap();
     }
-    insta::assert_snapshot!(told, @"");
+    insta::assert_snapshot!(told, @r#"
+    error: bad.tsv:2: `soon` is no number of seconds since 1970
+    hint: a trace is lines of a source's id, a tab and seconds since 1970
+    exit 1
+    error: no source of the trace has enough entries
+    hint: a source needs at least four
+    exit 1
+    error: read `nowhere.tsv`: No such file or directory (os error 2)
+    exit 3
+    error: read `broken.gz`: unexpected end of file
+    exit 1
+    error: --policy: `clasic` is no policy; write adaptive, classic, miniflux, fixed:1h or a schedule
+    exit 2
+    error: --floor: `5` has no unit
+    hint: did you mean "5s"?
+    exit 2
+    error: --rate-min: write a number of entries a day, like 0.04
+    exit 2
+    "#);
 }

@@ -72,6 +72,8 @@ fn wrong_arguments_are_exit_code_2_and_leave_the_data_clean() {
         &["bench", "tasks", "--tasks", "0"],
         &["bench", "tasks", "--clients", "0"],
         &["bench", "tasks", "--far", "-1"],
+        &["bench", "sources", "--sources", "0"],
+        &["bench", "sources", "--nodes", "0"],
     ] {
         let ran = Home::new().run(arguments);
         assert_eq!(
@@ -190,4 +192,33 @@ fn a_measurement_is_told_in_words() {
     ");
     assert!(!ran.data.contains(['{', '_']), "{ran}");
     assert!(ran.notes.contains("moving waiting tasks\n"), "{ran}");
+}
+
+#[test]
+fn sources_are_measured_against_feeds_that_end_with_the_measurement() {
+    let home = Home::new();
+    let small = "--json bench sources --sources 30 --beside 10 --seconds 1 --nodes 2";
+    let ran = home.run(&small.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(ran.code, 0, "{ran}");
+    let figures: serde_json::Value = serde_json::from_str(&ran.data).unwrap();
+    assert_eq!(figures["nodes"], 2);
+    for (name, sources) in [("large", 30), ("small", 10)] {
+        let store = &figures[name];
+        assert_eq!(store["sources"], sources);
+        let first = &store["first"];
+        assert!(first["checks"].as_u64() >= Some(sources), "{name}: {first}");
+        assert_eq!(first["failed"], 0, "{name}");
+        assert!(
+            first["processor_us"].as_f64() > Some(0.0),
+            "{name}: {first}"
+        );
+        let growth = &store["growth"];
+        let (added, looked_at) = (
+            &growth["bytes_per_source_added"],
+            &growth["bytes_per_source"],
+        );
+        assert!(looked_at.as_f64() > added.as_f64(), "{name}: {growth}");
+    }
+    let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
 }

@@ -6,8 +6,9 @@
 //!
 //! What must stay true:
 //!
-//! - The next check is later than `now`, never sooner than the floors, and, for policies that
-//!   learn, never later than the ceiling.
+//! - The next check is later than `now`, never sooner than the floor, and, for policies that
+//!   learn, never later than the ceiling. What a publisher wishes comes after this decision
+//!   ([`super::hints`]), and whether a source is checked at all before it.
 //! - A decision depends on its arguments alone. `jitter` is a hash of the source's name, not dice:
 //!   all nodes decide the same, and sources of one rhythm do not all come at one instant.
 //! - What is learned of a source is bounded: [`History::encode`] never exceeds 2,048 bytes.
@@ -88,12 +89,8 @@ pub struct Budget {
     pub floor: SignedDuration,
     /// The longest.
     pub ceiling: SignedDuration,
-    /// What the publisher asked for (`ttl`, `Cache-Control`, …); believed up to a day.
-    pub publisher_floor: SignedDuration,
 }
 
-/// Publishers are believed up to this.
-const PUBLISHER_FLOOR_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// Nobody is checked more often, whatever the budget says.
 const FLOOR_MIN: SignedDuration = SignedDuration::from_secs(1);
 
@@ -105,25 +102,13 @@ impl Default for Budget {
             stretch: 1.0,
             floor: SignedDuration::from_mins(15),
             ceiling: SignedDuration::from_hours(24),
-            publisher_floor: SignedDuration::ZERO,
         }
     }
 }
 
 impl Budget {
-    /// The same for a source whose publisher asked for a pause between checks.
-    #[must_use]
-    pub fn with_publisher_floor(self, publisher_floor: SignedDuration) -> Self {
-        Self {
-            publisher_floor,
-            ..self
-        }
-    }
-
-    /// The shortest gap that floor and publisher allow.
     fn floor(&self) -> SignedDuration {
-        let publisher = self.publisher_floor.min(PUBLISHER_FLOOR_MAX);
-        self.floor.max(publisher).max(FLOOR_MIN)
+        self.floor.max(FLOOR_MIN)
     }
 
     /// The longest gap; a floor above it wins, because it is somebody's request.
@@ -154,16 +139,6 @@ pub struct Next {
     pub reason: Reason,
 }
 
-impl Next {
-    /// Never, as far as the store can say it.
-    fn disabled() -> Self {
-        Self {
-            at: LATEST,
-            reason: Reason::Disabled,
-        }
-    }
-}
-
 /// Decides when a source that was checked at `now` is to be checked next. `jitter` is 64 bits that
 /// depend on the source alone.
 pub fn next_check(
@@ -173,9 +148,6 @@ pub fn next_check(
     budget: &Budget,
     jitter: u64,
 ) -> Next {
-    if history.cadence() == cadence::Cadence::P7 {
-        return Next::disabled();
-    }
     match policy {
         Policy::Adaptive => adaptive::next(history, now, budget, jitter),
         Policy::Classic => classic::next(history.analysis(), now, budget, jitter),
@@ -194,12 +166,9 @@ fn fixed(interval: SignedDuration, now: Timestamp, budget: &Budget) -> Next {
     }
 }
 
-/// A schedule somebody wrote is kept to the second; only the publisher can ask for more room.
+/// A schedule somebody wrote is kept to the second.
 fn scheduled(written: &Written, now: Timestamp, budget: &Budget) -> Next {
-    let asked = budget.publisher_floor.min(PUBLISHER_FLOOR_MAX);
-    // A moment earlier, because the next occurrence is strictly later than what is given.
-    let from = after(now, (asked - FLOOR_MIN).max(SignedDuration::ZERO));
-    match written.timetable.next_after(from, &written.zone) {
+    match written.timetable.next_after(now, &written.zone) {
         Some(at) => Next {
             at,
             reason: Reason::Schedule,

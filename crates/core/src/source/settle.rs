@@ -13,14 +13,11 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Attention, Moving, Source, SourceId, State,
+    Attention, Moving, NAME_BYTES_MAX, Source, SourceId, State,
     check::{Document, Failure, FailureClass, Look, Unchanged},
-    entry::{Found, key_hash},
+    entry::{Found, LINK_BYTES_MAX, key_hash},
     hints::Hints,
-    policy::{
-        Budget, Policy,
-        backoff::{self, next_wait},
-    },
+    policy::{Budget, Policy, backoff::next_wait},
     recent::{Brought, PastLook},
 };
 use crate::{finish::shorten, schedule::hash_of, time::to_micros};
@@ -167,7 +164,9 @@ impl Settling<'_> {
         let keys = document.entries.iter().filter_map(Found::key);
         memory.shown = keys.map(|key| key_hash(&key)).collect();
         if self.source.definition.name.is_empty() {
-            self.source.definition.name = document.title.clone().unwrap_or_default();
+            let title = document.title.as_deref().unwrap_or_default();
+            let title = &title[..title.floor_char_boundary(NAME_BYTES_MAX)];
+            title.clone_into(&mut self.source.definition.name);
         }
         let newest = made.fresh.iter();
         let newest =
@@ -204,7 +203,9 @@ impl Settling<'_> {
     /// Believes a permanent move once it was told often enough in a row.
     fn follow(&mut self, moved_to: Option<&str>, moved_onto: Option<SourceId>) {
         let memory = &mut self.source.memory;
-        let Some(address) = moved_to.filter(|to| *to != self.source.definition.address) else {
+        let own = self.source.definition.address.as_str();
+        let is_move = |to: &&str| *to != own && to.len() <= LINK_BYTES_MAX;
+        let Some(address) = moved_to.filter(is_move) else {
             memory.moving = None;
             return;
         };
@@ -233,7 +234,7 @@ impl Settling<'_> {
         if failure.class == FailureClass::Gone {
             return self.finish_for_good(&failure.detail);
         }
-        let wait = next_wait(waits_as(failure), stats.fail_count);
+        let wait = next_wait(failure.class, failure.retry_after, stats.fail_count);
         let has_backoff = wait.backoff > SignedDuration::ZERO;
         stats.backoff_until = has_backoff.then(|| later(self.now, wait.backoff));
         let due = later(self.now, wait.due + spread(self.source.id, wait.due));
@@ -264,9 +265,12 @@ impl Settling<'_> {
 
     fn end(mut self) -> Settled {
         let (before, after) = (self.before.attention, self.source.attention);
-        if before != after {
-            self.notices.extend(before.map(Notice::Recovered));
-            self.notices.extend(after.map(Notice::Wants));
+        match (before, after) {
+            (Some(passed), None) if self.source.state == State::Active => {
+                self.notices.push(Notice::Recovered(passed));
+            }
+            (before, Some(wants)) if before != after => self.notices.push(Notice::Wants(wants)),
+            _ => {}
         }
         self.source.updated_at = self.now;
         Settled {
@@ -274,17 +278,6 @@ impl Settling<'_> {
             source: self.source,
             notices: self.notices,
         }
-    }
-}
-
-/// What a failure's class means for waiting (SS-05).
-fn waits_as(failure: &Failure) -> backoff::Failure {
-    let retry_after = failure.retry_after;
-    match failure.class {
-        FailureClass::RateLimited => backoff::Failure::RateLimited { retry_after },
-        FailureClass::Unauthorised => backoff::Failure::Unauthorised,
-        FailureClass::Forbidden => backoff::Failure::Forbidden,
-        _ => backoff::Failure::Other { retry_after },
     }
 }
 

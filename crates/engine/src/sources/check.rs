@@ -11,7 +11,7 @@ use almanack_core::{
     handler::Handler,
     source::{
         Source, SourceId, State,
-        check::{Ask, Checker, Look},
+        check::{Ask, Checker, Failure, FailureClass, Look},
         entry::Found,
         settle::{Made, Notice, Settled, settle, unfamiliar},
     },
@@ -27,8 +27,10 @@ use crate::wake::later;
 
 /// How often a lost write is decided again.
 const ROUNDS_MAX: usize = 10;
-/// When to come again if the store did not take what a look brought.
+/// When to come again if the store did not answer.
 const STORE_AGAIN: SignedDuration = SignedDuration::from_secs(30);
+/// When to come again if the store takes nothing at all about this source.
+const REFUSED_AGAIN: SignedDuration = SignedDuration::from_hours(1);
 
 /// Checks sources.
 pub struct SourceHandler {
@@ -151,6 +153,29 @@ impl SourceHandler {
         Ok(candidates)
     }
 
+    /// A store that did not answer is asked again soon. One that refuses what the look brought would refuse it
+    /// again, and the host would be asked for nothing: that is a failure like any other, and waits like one.
+    async fn after_store_error(&self, id: SourceId, error: &store::Error) -> Outcome {
+        tracing::warn!(source.id = %id, error = error.chain(), "could not keep what a look brought");
+        let now = self.clock.now();
+        if error.is_transient() {
+            return again(later(now, STORE_AGAIN));
+        }
+        // Without the database's own words: they may quote an address.
+        let detail = format!("what it brought could not be kept: {error}");
+        let made = LookMade {
+            look: Look::Failed(Failure::new(FailureClass::Malformed, detail)),
+            at: now,
+            took: SignedDuration::ZERO,
+        };
+        let failed = async { self.keep(self.load(id).await?, &made).await };
+        match failed.await {
+            Ok(settled) => again(settled.next_at.unwrap_or(now)),
+            Err(Stopped::NotLookedAt(NotLookedAt(why))) => give_up(why),
+            Err(Stopped::Store(_)) => again(later(now, REFUSED_AGAIN)),
+        }
+    }
+
     async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
         let found = self.store.load_sources(&[id]).await?.pop().flatten();
         let source = found.ok_or_else(|| NotLookedAt(format!("there is no source {id}")))?;
@@ -183,22 +208,21 @@ impl Handler for SourceHandler {
             return give_up("this is no source's check".to_owned());
         };
         match self.check(id).await {
-            Ok(Some(at)) => Outcome::Again {
-                at,
-                on_record: false,
-            },
+            Ok(Some(at)) => again(at),
             Ok(None) => give_up("the source has ended".to_owned()),
             // A task that succeeded could not be put again; this one can.
             Err(Stopped::NotLookedAt(NotLookedAt(why))) => give_up(why),
             // A source is tried for ever: retries must not run out on the store's account.
-            Err(Stopped::Store(error)) => {
-                tracing::warn!(source.id = %id, error = error.chain(), "could not keep what a look brought; looking again soon");
-                Outcome::Again {
-                    at: later(self.clock.now(), STORE_AGAIN),
-                    on_record: false,
-                }
-            }
+            Err(Stopped::Store(error)) => self.after_store_error(id, &error).await,
         }
+    }
+}
+
+/// Off the record: the source's own row tells of its looks.
+fn again(at: Timestamp) -> Outcome {
+    Outcome::Again {
+        at,
+        on_record: false,
     }
 }
 

@@ -15,10 +15,13 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-/// How long looks are counted before the price is moved.
+/// How long looks are counted before the price is moved, at least.
 const STEER_EVERY: SignedDuration = SignedDuration::from_mins(10);
-/// A count that is older than this spans a time when nobody looked, and says nothing.
-const COUNT_OLD_AFTER: SignedDuration = SignedDuration::from_mins(30);
+/// So many looks must have been wanted in that time: fewer are chance, and a few sources would have
+/// their price swing with every look.
+const LOOKS_MIN: f64 = 20.0;
+/// A count that took so many times longer than needed spans a time when nobody looked, and says nothing.
+const OLD_AFTER: f64 = 3.0;
 const DAY_S: f64 = 86_400.0;
 
 /// What people want of the fleet.
@@ -112,18 +115,17 @@ impl Fleet {
             store.set_price(None, self.price_h(), now).await?;
             return self.hear(store).await;
         };
-        self.add_to_count(store).await?;
-        let counted_for = now.duration_since(fleet.counted_from);
-        if counted_for >= STEER_EVERY {
-            let price = self.moved(store, now).await?;
-            store.set_price(Some(fleet.version), price, now).await?;
+        self.report(store).await?;
+        if now.duration_since(fleet.counted_from) >= STEER_EVERY {
+            self.steer(store, now).await?;
         }
         self.hear(store).await?;
         metrics::gauge!("almanack_source_price_hours").set(self.price_h());
         Ok(())
     }
 
-    async fn add_to_count(&self, store: &dyn Store) -> Result<(), store::Error> {
+    /// Adds the looks made here to the common count. Who leaves without a further step does this last.
+    pub async fn report(&self, store: &dyn Store) -> Result<(), store::Error> {
         let looks = self.uncounted.swap(0, Ordering::Relaxed);
         if looks == 0 {
             return Ok(());
@@ -136,25 +138,31 @@ impl Fleet {
         added
     }
 
-    /// Where the price should be, by what was counted.
-    async fn moved(&self, store: &dyn Store, now: Timestamp) -> Result<f64, store::Error> {
+    /// Moves the price by what was counted, once that is enough to say anything.
+    async fn steer(&self, store: &dyn Store, now: Timestamp) -> Result<(), store::Error> {
         let Some(fleet) = store.load_fleet().await? else {
-            return Ok(self.price_h());
+            return Ok(());
         };
-        let counted_for = now.duration_since(fleet.counted_from);
         let numbers = store.count_sources(None, now).await?;
         let active = numbers.states.iter().find(|(state, _)| state == "active");
-        let active = active.map_or(0, |(_, count)| *count);
-        if active == 0 || counted_for > COUNT_OLD_AFTER {
-            return Ok(fleet.price);
-        }
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-        let (looks, active) = (fleet.checks as f64, active as f64);
-        let made_per_day = looks * DAY_S / counted_for.as_secs_f64().max(1.0);
-        Ok(steer(
-            fleet.price,
-            made_per_day,
-            self.settings.checks_per_day * active,
-        ))
+        let (looks, active) = (
+            fleet.checks as f64,
+            active.map_or(0, |(_, count)| *count) as f64,
+        );
+        let wanted_per_day = self.settings.checks_per_day * active;
+        let days = now.duration_since(fleet.counted_from).as_secs_f64() / DAY_S;
+        let needed_days = (LOOKS_MIN / wanted_per_day).max(STEER_EVERY.as_secs_f64() / DAY_S);
+        if days < needed_days {
+            return Ok(());
+        }
+        let says_something = active > 0.0 && days <= needed_days * OLD_AFTER;
+        let price = if says_something {
+            steer(fleet.price, looks / days, wanted_per_day)
+        } else {
+            fleet.price
+        };
+        store.set_price(Some(fleet.version), price, now).await?;
+        Ok(())
     }
 }

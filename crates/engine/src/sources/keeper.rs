@@ -47,10 +47,32 @@ impl Default for KeepEntries {
 }
 
 /// How far the walk over all entries is.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Walk {
     after: Option<SourceId>,
     rests_until: Option<Timestamp>,
+    steps: usize,
+}
+
+impl Default for Walk {
+    /// A few steps in every round.
+    fn default() -> Self {
+        Self {
+            after: None,
+            rests_until: None,
+            steps: PRUNE_STEPS,
+        }
+    }
+}
+
+impl Walk {
+    /// All of it in one round, for who makes only one.
+    pub fn whole() -> Self {
+        Self {
+            steps: usize::MAX,
+            ..Self::default()
+        }
+    }
 }
 
 /// A node's care for sources.
@@ -99,7 +121,9 @@ impl SourceKeeper {
     /// One round.
     pub async fn round(&self, walk: &mut Walk) -> Result<(), Error> {
         let now = self.clock.now();
-        self.fleet.step(self.store.as_ref(), now).await?;
+        if let Err(error) = self.fleet.step(self.store.as_ref(), now).await {
+            tracing::warn!(error = error.chain(), "the price of checks stays as it was");
+        }
         self.take_back_strays(now).await?;
         self.prune(now, walk).await?;
         Ok(())
@@ -130,7 +154,7 @@ impl SourceKeeper {
             seen_before: age.map(|age| now.saturating_sub(age).unwrap_or(Timestamp::MIN)),
             per_source: self.keep.per_source,
         };
-        for _ in 0..PRUNE_STEPS {
+        for _ in 0..walk.steps {
             let after = walk.after.unwrap_or(SourceId(0));
             let step = self
                 .store

@@ -55,6 +55,8 @@ on_both!(
     ss_13_pruned_entries_are_not_new_again,
     p7_pauses_and_keeps_what_else_was_asked_for,
     an_address_is_added_once_however_it_is_written,
+    what_the_store_refuses_is_a_failure_that_waits,
+    ss_15_a_single_look_does_not_move_the_price_of_a_single_source,
 );
 
 /// Answers in the order it was told, and "unchanged" after that.
@@ -398,6 +400,23 @@ async fn p7_pauses_and_keeps_what_else_was_asked_for(desk: Desk) {
     let paused = room.sources.change(id, &never, "ada").await.unwrap();
     assert!(matches!(paused.state, State::Paused { .. }));
     assert_eq!(paused.definition.name, "Asleep");
+    // By resuming or by another cadence it comes back, and stays.
+    room.sources.resume(id, "ada").await.unwrap();
+    assert_eq!(room.run_due().await.len(), 1);
+    let awake = room.source(id).await;
+    assert_eq!(
+        (&awake.state, awake.definition.cadence),
+        (&State::Active, None)
+    );
+    assert_eq!(awake.stats.next_due_at, Some(at(HOUR)));
+    room.sources.change(id, &never, "ada").await.unwrap();
+    let hourly = Changes {
+        cadence: Some(Some(Cadence::P2)),
+        ..Changes::default()
+    };
+    room.sources.change(id, &hourly, "ada").await.unwrap();
+    assert_eq!(room.run_due().await.len(), 1);
+    room.sources.pause(id, None, "ada").await.unwrap();
     let born_asleep = Definition {
         cadence: Some(Cadence::P7),
         ..definition("https://example.com/never")
@@ -471,12 +490,13 @@ async fn ss_12_a_move_onto_another_source_wants_a_person(desk: Desk) {
 
 async fn ss_15_the_price_follows_what_the_fleet_costs(desk: Desk) {
     let room = Newsroom::at(desk);
-    room.add("https://example.com/feed").await;
+    // A hundred and twenty sources at 24 a day: 20 looks in ten minutes.
+    let many = (0..120).map(|n| definition(&format!("https://example.com/{n}")));
+    room.sources.add(many.collect(), "ada").await.unwrap();
     let store = room.store.as_ref();
     room.fleet.step(store, START).await.unwrap();
     let before = room.fleet.price_h();
-    // Ten looks in ten minutes; a source may cost 24 a day.
-    (0..10).for_each(|_| room.fleet.count());
+    (0..40).for_each(|_| room.fleet.count());
     room.fleet.step(store, at(60)).await.unwrap();
     assert!(
         (room.fleet.price_h() - before).abs() < 1e-12,
@@ -500,6 +520,23 @@ async fn ss_15_the_price_follows_what_the_fleet_costs(desk: Desk) {
     );
 }
 
+async fn ss_15_a_single_look_does_not_move_the_price_of_a_single_source(desk: Desk) {
+    let room = Newsroom::at(desk);
+    room.add("https://example.com/feed").await;
+    let store = room.store.as_ref();
+    room.fleet.step(store, START).await.unwrap();
+    let before = room.fleet.price_h();
+    for hour in 1..20 {
+        room.fleet.count();
+        room.fleet.step(store, at(hour * HOUR)).await.unwrap();
+        assert!((room.fleet.price_h() - before).abs() < 1e-12, "hour {hour}");
+    }
+    // Twenty looks in twenty hours are what one source at 24 a day should cost.
+    room.fleet.count();
+    room.fleet.step(store, at(20 * HOUR)).await.unwrap();
+    assert!((room.fleet.price_h() / before - 1.0).abs() < 0.01);
+}
+
 async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
     let room = Newsroom::at(desk);
     let good = definition("https://example.com/feed");
@@ -514,9 +551,11 @@ async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
             ..good.clone()
         },
         Definition {
-            category: "x".repeat(301),
+            category: "x".repeat(501),
             ..good.clone()
         },
+        // Within the limit as typed, beyond it as it is kept.
+        definition(&format!("https://example.com/{}", "ü".repeat(900))),
     ];
     for bad in bad {
         let both = vec![good.clone(), bad.clone()];
@@ -527,6 +566,27 @@ async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
     let unknown = room.sources.check_now(SourceId(99), "ada").await;
     assert!(matches!(unknown, Err(Error::Unknown { .. })), "{unknown:?}");
     assert_eq!(room.world.asked(), 0);
+}
+
+async fn what_the_store_refuses_is_a_failure_that_waits(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    let Look::Document(mut broken) = document(&["a"]) else {
+        unreachable!()
+    };
+    // No checker lets this through; the store has the last word.
+    broken.validators.etag = Some("\0".repeat(10));
+    broken.entries[0].link = Some("\0".to_owned());
+    room.world.will_answer([Look::Document(broken)]);
+    room.run_due().await;
+    let source = room.source(id).await;
+    if source.stats.fail_count == 0 {
+        return assert_eq!(source.stats.hit_count, 1, "this database takes anything");
+    }
+    assert_eq!(source.stats.last_error_class, Some(FailureClass::Malformed));
+    let due_at = room.task(id).await.unwrap().due_at;
+    assert!(due_at >= Some(at(900)), "{due_at:?}");
+    assert_eq!(room.titles().await, [""; 0]);
 }
 
 async fn ss_13_pruned_entries_are_not_new_again(desk: Desk) {

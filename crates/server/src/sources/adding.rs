@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    source::{Definition, SourceId, check::Candidate},
+    source::{Definition, SourceId, check::Candidate, entry::canonical_address},
     store::Added,
 };
 use axum::{
@@ -233,7 +233,8 @@ pub(crate) async fn discover(
 }
 
 async fn known(state: &AppState, candidate: Candidate) -> Result<CandidateView, Problem> {
-    let there = state.store.load_source_at(&candidate.address).await?;
+    let address = canonical_address(&candidate.address);
+    let there = state.store.load_source_at(&address).await?;
     Ok(CandidateView {
         address: candidate.address,
         title: candidate.title,

@@ -29,15 +29,15 @@ pub(crate) struct SourceBody {
     #[schema(example = "https://example.com/feed.xml")]
     address: String,
     /// What people call it; what it calls itself when nobody says otherwise.
-    #[schema(max_length = 300)]
+    #[schema(max_length = 500)]
     name: Option<String>,
     /// Where people put it: folders, joined by `/`.
-    #[schema(max_length = 300, example = "News/Local")]
+    #[schema(max_length = 500, example = "News/Local")]
     category: Option<String>,
     /// Its own policy: adaptive, classic, fixed:1h or a schedule; the node's when nobody says otherwise.
     #[schema(example = "fixed:1h")]
     policy: Option<String>,
-    /// Its cadence by hand: P0 (every 15 minutes) to P6 (daily).
+    /// Its cadence by hand: P0 (every 15 minutes) to P6 (daily), a fixed interval; with P7 it is added paused.
     #[schema(example = "P2")]
     cadence: Option<String>,
     /// How it is read; as a feed when nobody says otherwise.
@@ -95,11 +95,11 @@ fn parse_cadence(text: &str) -> Result<Cadence, Problem> {
 pub(crate) struct ChangesBody {
     /// What people call it; null for what it calls itself.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>, max_length = 300)]
+    #[schema(value_type = Option<String>, max_length = 500)]
     name: Option<Option<String>>,
     /// Where people put it; null for the top.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>, max_length = 300)]
+    #[schema(value_type = Option<String>, max_length = 500)]
     category: Option<Option<String>>,
     /// Its own policy; null for the node's.
     #[serde(default, deserialize_with = "given")]

@@ -181,7 +181,7 @@ const BAD: &[Refused<'_>] = &[
 #[tokio::test]
 async fn bad_definitions_are_refused_by_name_and_store_nothing() {
     let world = World::open();
-    let long = "x".repeat(301);
+    let long = "x".repeat(501);
     let long_name = format!(r#"{{"address":"https://a.example/","name":"{long}"}}"#);
     let long_policy = format!(r#"{{"address":"https://a.example/","policy":"{long}"}}"#);
     let rules = "x".repeat(2500);
@@ -194,7 +194,7 @@ async fn bad_definitions_are_refused_by_name_and_store_nothing() {
             long_name.as_str(),
             "invalid_value",
             Some("name"),
-            "300 bytes",
+            "500 bytes",
         ),
         (
             long_policy.as_str(),
@@ -237,7 +237,7 @@ async fn discovery_names_candidates_and_which_are_there() {
     {
       "candidates": [
         {
-          "address": "https://site.example/feed",
+          "address": "https://SITE.example/feed",
           "format": "atom",
           "title": "Site"
         }

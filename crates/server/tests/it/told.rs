@@ -59,7 +59,8 @@ impl Checker for Told {
         };
         match address {
             "https://site.example/" => Ok(vec![Candidate {
-                address: "https://site.example/feed".to_owned(),
+                // Written otherwise than it is stored.
+                address: "https://SITE.example/feed".to_owned(),
                 title: Some("Site".to_owned()),
                 format: Some("atom".to_owned()),
             }]),

@@ -44,11 +44,12 @@ fn check(
 
 #[test]
 fn what_goes_and_until_when() {
-    check(None, 3, &[], &[], None);
-    check(None, 2, &[], &[1], Some(10));
-    check(None, 0, &[], &[3, 2, 1], Some(30));
-    check(Some(20), 9, &[], &[1], Some(10));
-    check(Some(21), 9, &[], &[2, 1], Some(10));
+    check(None, 3, &["k0"], &[], None);
+    check(None, 2, &["k0"], &[1], Some(10));
+    check(None, 0, &["k0"], &[3, 2, 1], Some(30));
+    check(Some(20), 9, &["k0"], &[1], Some(10));
+    check(Some(21), 9, &["k0"], &[2, 1], Some(10));
+    check(Some(99), 0, &[], &[], None); // nothing is shown: all of it may be back tomorrow
     check(Some(21), 2, &["k1"], &[2], None); // without a time nothing is known
     check(Some(99), 0, &["k3", "k2", "k1", "k0"], &[], None);
 }

@@ -14,7 +14,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::{entries_of, followed, looked, source_of};
 use crate::fixture::{START, at, found, next_look, source};
 
-/// A look at `now` that brings entries with these names, published at these times; the row after it.
+/// A look at `now` that brings entries with these names, published at these times; the row after it. Its document shows something else
+/// by now, so that nothing of it has to stay.
 async fn brings(
     store: &dyn Store,
     id: SourceId,
@@ -22,7 +23,9 @@ async fn brings(
     new: &[(&str, Option<Timestamp>)],
 ) -> Source {
     let seen = source_of(store, id).await;
-    let mut write = next_look(&seen, now, |_| ());
+    let mut write = next_look(&seen, now, |after| {
+        after.memory.shown = vec![key_hash("id:elsewhere")];
+    });
     write.entries = new.iter().map(|(id, at)| found(id, *at)).collect();
     assert_eq!(looked(store, write).await, Written::Done);
     source_of(store, id).await
@@ -259,6 +262,18 @@ pub async fn ss_13_what_is_still_shown_stays(store: Arc<dyn Store>) {
     assert_eq!(titles(&entries_of(&*store, id).await), ["3", "1"]);
 }
 
+/// A document that shows nothing lets nothing go: what comes back after it, and has no time, would be new.
+pub async fn ss_13_nothing_goes_while_nothing_is_shown(store: Arc<dyn Store>) {
+    let id = followed(&*store, source("a")).await.id;
+    let seen = brings(&*store, id, at(1), &[("1", Some(at(1))), ("2", None)]).await;
+    let empty = next_look(&seen, at(2), |after| after.memory.shown.clear());
+    assert_eq!(looked(&*store, empty).await, Written::Done);
+    assert_eq!(pruned(&*store, Some(at(99)), 0).await, 0);
+    assert_eq!(titles(&entries_of(&*store, id).await), ["2", "1"]);
+    brings(&*store, id, at(3), &[]).await;
+    assert_eq!(pruned(&*store, Some(at(99)), 0).await, 2, "shows again");
+}
+
 /// The source remembers until when entries were deleted, and forgets it never.
 pub async fn ss_13_a_source_knows_until_when_entries_were_pruned(store: Arc<dyn Store>) {
     let id = followed(&*store, source("a")).await.id;
@@ -323,7 +338,10 @@ pub async fn ss_13_pruning_does_not_disturb_looks(store: Arc<dyn Store>) {
     for n in 0..LOOKS {
         loop {
             let seen = source_of(&*store, id).await;
-            let mut write = next_look(&seen, at(n), |after| after.stats.check_count += 1);
+            let mut write = next_look(&seen, at(n), |after| {
+                after.stats.check_count += 1;
+                after.memory.shown = vec![key_hash("id:elsewhere")];
+            });
             write.entries = vec![found(&n.to_string(), Some(at(n)))];
             if looked(&*store, write).await == Written::Done {
                 break;

@@ -199,6 +199,7 @@ macro_rules! conformance {
                 entries_are_listed_newest_first_in_pages,
                 old_entries_and_those_beyond_the_newest_go,
                 ss_13_what_is_still_shown_stays,
+                ss_13_nothing_goes_while_nothing_is_shown,
                 ss_13_a_source_knows_until_when_entries_were_pruned,
                 ss_13_a_look_from_before_a_pruning_is_lost,
                 ss_13_pruning_does_not_disturb_looks,

@@ -103,11 +103,24 @@ impl World {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a stranger's client, to see the world as it is"
+)]
+fn stranger() -> reqwest::ClientBuilder {
+    reqwest::Client::builder().no_proxy()
+}
+
 /// Asks for nothing compressed and unpacks nothing.
 fn raw_client() -> reqwest::Client {
     let _ = client();
-    let client = reqwest::Client::builder().no_proxy().no_gzip().no_brotli();
-    client.build().unwrap()
+    stranger().no_gzip().no_brotli().build().unwrap()
+}
+
+/// Goes where it is sent and no further.
+fn staying_client() -> reqwest::Client {
+    let stays = reqwest::redirect::Policy::none();
+    stranger().redirect(stays).build().unwrap()
 }
 
 async fn received(request: reqwest::RequestBuilder) -> Answer {

@@ -107,3 +107,34 @@ fn rules_are_refused_before_they_are_stored() {
     );
     assert_eq!(crate::feed::validate(&Reading::Html(rules())), Ok(()));
 }
+
+#[test]
+fn ss_12_items_inside_each_other_are_not_looked_through_without_end() {
+    let nested = HtmlRules {
+        item: "div".to_owned(),
+        summary: Some("section".to_owned()),
+        ..rules()
+    };
+    let inside = |what: &str| format!("{}<section>{what}", "<div>".repeat(400));
+    for (what, why) in [
+        ("<h2></h2>".repeat(10_000), "elements"),
+        ("word ".repeat(100_000), "text"),
+        (
+            format!("<i title='{}'>", "x".repeat(500_000)),
+            "an attribute",
+        ),
+    ] {
+        let failure = read(&nested, &inside(&what)).unwrap_err();
+        assert_eq!(failure.class, FailureClass::Rules, "{why}");
+        assert!(
+            failure.detail.contains("inside each other"),
+            "{why}: {}",
+            failure.detail
+        );
+    }
+    let beside = "<div><h2>Title</h2><section>words</section></div>".repeat(50_000);
+    assert!(
+        read(&nested, &beside).is_ok(),
+        "as large, but beside each other"
+    );
+}

@@ -1,6 +1,9 @@
 //! From a site's address to its feeds.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use almanack_core::source::check::FailureClass;
 use axum::{Router, response::Html, routing::get};
@@ -121,4 +124,53 @@ fn what_could_never_be_looked_at_is_told_at_once() {
     assert!(problem("ftp://site.example/feed").is_some());
     let rules = serde_json::from_str(r#"{"how": "json", "items": "$[", "title": "$.a"}"#).unwrap();
     assert!(checker.problem("https://site.example/", &rules).is_some());
+}
+
+#[tokio::test]
+async fn ss_12_discovery_keeps_to_the_limits_of_checks() {
+    let silent = serve(Router::new().fallback(std::future::pending::<()>)).await;
+    let large = serve(Router::new().fallback(|| async { FEED })).await;
+    let limits = Limits {
+        total: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let hasty = checker_within(&client(), limits);
+    let failure = hasty.discover(&silent, now()).await.unwrap_err();
+    assert_eq!(failure.detail, "no answer in time (0.2 s)");
+    let limits = Limits {
+        body_bytes: FEED.len() - 1,
+        ..Limits::default()
+    };
+    let sparing = checker_within(&client(), limits);
+    let failure = sparing.discover(&large, now()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::TooLarge);
+}
+
+/// Does not even know whether there is such a name.
+struct Speechless;
+
+#[async_trait]
+impl Resolve for Speechless {
+    async fn resolve(&self, _host: &str) -> Result<Vec<IpAddr>, NoName> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ss_12_discovery_ends_in_a_sentence_before_who_asked_is_sent_away() {
+    let patient = Duration::from_secs(1000);
+    let client = Client::new(&Settings {
+        resolver: Arc::new(Speechless),
+        connect_timeout: patient,
+        ..Settings::new(Guard::new(Vec::new(), "sources.allow"))
+    })
+    .unwrap();
+    let limits = Limits {
+        total: patient,
+        ..Limits::default()
+    };
+    let checker = checker_within(&client, limits);
+    let failure = checker.discover("site.example", now()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Timeout);
+    insta::assert_snapshot!(failure.detail, @"no feed was found in time (20 s): the site is too slow");
 }

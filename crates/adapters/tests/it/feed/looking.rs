@@ -9,6 +9,7 @@ use almanack_core::source::{
 use almanack_world::feeds::{document::Document as Form, fault::Fault};
 use axum::{Router, http::HeaderMap, http::StatusCode, routing::get};
 use jiff::SignedDuration;
+use tokio::sync::Notify;
 
 use super::*;
 use crate::fixture::serve;
@@ -196,4 +197,92 @@ async fn ss_14_a_busy_host_costs_no_request() {
         }
     }
     assert_eq!(waits, 3, "five within ten seconds");
+}
+
+/// A client that knows every name, and all of them lead here.
+fn well_known() -> Client {
+    struct Here;
+    #[async_trait]
+    impl Resolve for Here {
+        async fn resolve(&self, _host: &str) -> Result<Vec<IpAddr>, NoName> {
+            Ok(vec![[127, 0, 0, 1].into()])
+        }
+    }
+    let guard = Guard::new(vec![parse_net("127.0.0.0/8").unwrap()], "sources.allow");
+    let resolver = Arc::new(Here);
+    Client::new(&Settings {
+        resolver,
+        ..Settings::new(guard)
+    })
+    .unwrap()
+}
+
+/// The same address at another name.
+fn named(name: &str, address: &str) -> String {
+    let mut url = url::Url::parse(address).unwrap();
+    url.set_host(Some(name)).unwrap();
+    url.into()
+}
+
+/// A server whose every path redirects to `to`.
+async fn redirecting(to: String) -> String {
+    let moved = move || {
+        let to = to.clone();
+        async move { (StatusCode::FOUND, [("location", to)]) }
+    };
+    serve(Router::new().fallback(moved)).await
+}
+
+#[tokio::test]
+async fn ss_14_a_redirected_429_holds_who_answered_and_who_was_asked() {
+    let (world, _guard) = world().await;
+    let checker = checker(&well_known());
+    let limited = world.handle.hostile_url("limited-seconds.xml");
+    let site = redirecting(named("platform.test", &limited)).await;
+    let failure = outcome(checker.look(&ask(&named("one.test", &site)), now()).await);
+    assert_eq!(failure.unwrap_err().class, FailureClass::RateLimited);
+    let plain = world.handle.hostile_url("plain.xml");
+    for (address, why) in [
+        (named("platform.test", &plain), "who answered"),
+        (named("one.test", &plain), "who was asked"),
+        (named("two.test", &site), "who redirects there too"),
+    ] {
+        let look = checker.look(&ask(&address), now()).await;
+        let until = now() + SignedDuration::from_mins(30);
+        assert!(
+            matches!(look, Look::Wait(at) if at >= until),
+            "{why}: {look:?}"
+        );
+    }
+    let elsewhere = checker
+        .look(&ask(&named("three.test", &plain)), now())
+        .await;
+    assert!(matches!(elsewhere, Look::Document(_)), "{elsewhere:?}");
+}
+
+#[tokio::test]
+async fn ss_14_sources_that_redirect_to_one_host_are_paced_as_its_own() {
+    let (arrived, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (bell, gate) = (Arc::clone(&arrived), Arc::clone(&release));
+    let slow = move || async move {
+        bell.notify_one();
+        gate.notified().await;
+        "<rss version='2.0'><channel/></rss>"
+    };
+    let platform = serve(Router::new().route("/feed", get(slow))).await;
+    let site = redirecting(named("platform.test", &format!("{platform}/feed"))).await;
+    let checker = Arc::new(checker(&well_known()));
+    let (one, first) = (Arc::clone(&checker), named("one.test", &site));
+    let first = tokio::spawn(async move { one.look(&ask(&first), now()).await });
+    arrived.notified().await;
+    let second = checker.look(&ask(&named("two.test", &site)), now()).await;
+    let Look::Wait(at) = second else {
+        panic!("somebody is there: {second:?}");
+    };
+    release.notify_one();
+    let first = first.await.unwrap();
+    assert!(matches!(first, Look::Document(_)), "{first:?}");
+    release.notify_one();
+    let again = checker.look(&ask(&named("two.test", &site)), at).await;
+    assert!(matches!(again, Look::Document(_)), "{again:?}");
 }

@@ -12,6 +12,7 @@ use almanack_core::{
 };
 use almanack_engine::sources::Sources;
 use serde_json::{Value, json};
+use url::Url;
 
 use super::counted;
 use crate::{
@@ -81,12 +82,26 @@ fn accepted(
         match sources.check(&definition) {
             Ok(()) => accepted.push(definition),
             Err(error) => {
-                let what = format!("{}: {error}", feed.address);
-                tally.refuse(&what, json!({ "address": feed.address }), output)?;
+                let address = tellable(&feed.address);
+                let what = format!("{address}: {error}");
+                tally.refuse(&what, json!({ "address": address }), output)?;
             }
         }
     }
     Ok(accepted)
+}
+
+/// An address without what may be secret in it: who is before the `@`, and what is after the `?`. That it holds one may be why it was
+/// refused.
+fn tellable(address: &str) -> String {
+    let Ok(mut url) = Url::parse(address) else {
+        return "an address that cannot be read".to_owned();
+    };
+    // Both fail only where there is no place for what they take away.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    url.set_fragment(None);
+    url.into()
 }
 
 #[derive(Default)]

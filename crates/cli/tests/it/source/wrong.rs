@@ -188,3 +188,37 @@ async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
     "#);
     assert!(!home.path().join("almanack.db").exists());
 }
+
+#[test]
+fn ss_16_an_address_finds_its_source_however_it_is_written() {
+    let home = Home::new();
+    add(&home, "https://example.org", &[]).expect_data();
+    for written in [
+        "https://example.org",
+        "https://example.org/",
+        "HTTPS://EXAMPLE.org:443/#top",
+    ] {
+        let shown = home.run(&["source", "show", written, "--json"]);
+        assert_eq!(
+            shown.expect_json()["address"],
+            "https://example.org/",
+            "{written}"
+        );
+    }
+}
+
+#[test]
+fn ss_14_a_refused_address_is_told_without_its_secrets() {
+    let list = r#"<opml version="2.0"><body>
+<outline type="rss" text="A" xmlUrl="http://192.168.1.7/feed?token=hunter2#hunter2"/>
+<outline type="rss" text="B" xmlUrl="https://ada:hunter2@example.org/feed"/>
+</body></opml>"#;
+    let home = Home::new();
+    for json in [&[][..], &["--json"]] {
+        let ran = home.run_with_input(&[&["source", "import", "-"], json].concat(), list);
+        assert_eq!(ran.code, 1, "{ran}");
+        let told = ran.to_string();
+        assert!(told.contains("http://192.168.1.7/feed: "), "{told}");
+        assert!(!told.contains("hunter2"), "{told}");
+    }
+}

@@ -105,33 +105,34 @@ impl<'a> Ahead<'a> {
         let floor_s = budget.floor().as_secs().clamp(1, FARTHEST_S);
         let ceiling_s = budget.ceiling().as_secs().clamp(floor_s, FARTHEST_S);
         let (mut wait_s, mut entries) = (0, 0.0);
+        // The rate ahead of one step is the rate of the next; it is computed once.
+        let mut looked = None;
         while wait_s < ceiling_s {
             let step_s = if wait_s < FINE_S { 60 } else { 300 };
             let edge_s = self.edge(wait_s, step_s);
             // Before the floor nothing can happen, but at the floor itself it can.
             let bound_s = if wait_s < floor_s { floor_s } else { ceiling_s };
             let edge_s = edge_s.min(bound_s);
-            let rate = self.rate(wait_s.midpoint(edge_s), step_s);
+            let middle_s = wait_s.midpoint(edge_s);
+            let rate = match looked {
+                Some((at, step, rate)) if (at, step) == (middle_s, step_s) => rate,
+                _ => self.rate(middle_s, step_s),
+            };
             entries += rate * small(hours(edge_s - wait_s));
             wait_s = edge_s;
             if wait_s >= floor_s && wait_s < ceiling_s {
-                let rate_ahead = self.rate(wait_s + step_s / 2, step_s);
-                if pays(entries, small(hours(wait_s)), rate_ahead, price) {
+                let ahead_s = wait_s + step_s / 2;
+                let rate = self.rate(ahead_s, step_s);
+                if pays(entries, small(hours(wait_s)), rate, price) {
                     break;
                 }
+                looked = Some((ahead_s, step_s, rate));
             }
         }
-        let asked_s = budget.publisher_floor.as_secs();
-        let bound = match wait_s {
-            wait if wait >= ceiling_s && ceiling_s > floor_s => Some(Bound::Ceiling),
-            wait if wait <= floor_s && asked_s >= budget.floor.as_secs() => Some(Bound::Publisher),
-            wait if wait <= floor_s => Some(Bound::Floor),
-            _ => None,
-        };
         Found {
             wait_s,
             entries,
-            bound,
+            bound: bound(wait_s, floor_s, ceiling_s),
         }
     }
 
@@ -159,6 +160,17 @@ impl<'a> Ahead<'a> {
         } else {
             coarse
         }
+    }
+}
+
+/// What decided instead of the expectation, if something did.
+fn bound(wait_s: i64, floor_s: i64, ceiling_s: i64) -> Option<Bound> {
+    if wait_s >= ceiling_s && ceiling_s > floor_s {
+        Some(Bound::Ceiling)
+    } else if wait_s > floor_s {
+        None
+    } else {
+        Some(Bound::Floor)
     }
 }
 

@@ -72,7 +72,6 @@ pub(super) fn analyse(published: &[i64], by_hand: Option<Cadence>) -> Analysis {
     let found = cadence::classify(published);
     let frequency = found.unwrap_or(Frequency::Daily);
     let cadence = match (found, by_hand) {
-        (_, Some(Cadence::P7)) => Cadence::P7,
         (None, Some(kept)) => kept,
         _ => frequency.cadence(),
     };
@@ -116,9 +115,8 @@ pub(super) fn publish_hour(published: &[i64]) -> Option<PublishHour> {
 
 /// The next check after `now` (SS-04).
 pub(super) fn next(analysis: &Analysis, now: Timestamp, budget: &Budget, jitter: u64) -> Next {
-    let Some(base) = analysis.cadence.interval() else {
-        return Next::disabled();
-    };
+    // P7 has none, and a source that has P7 is not looked at: it never comes here.
+    let base = analysis.cadence.interval().unwrap_or(LONGEST);
     let predicted = matches!(
         analysis.frequency,
         Frequency::Daily | Frequency::DailyFixed | Frequency::Weekly

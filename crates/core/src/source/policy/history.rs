@@ -76,12 +76,7 @@ impl History {
             self.learned_at_s = at.as_second();
             self.learn(&new);
         }
-        // A change between "not at all" and anything else is heard at once.
-        let disabled = [
-            self.analysis.cadence,
-            cadence_by_hand.unwrap_or(Cadence::P0),
-        ];
-        if classic::is_due(self.checks, !new.is_empty()) || disabled.contains(&Cadence::P7) {
+        if classic::is_due(self.checks, !new.is_empty()) {
             self.analysis = classic::analyse(&self.recent, cadence_by_hand);
         }
     }

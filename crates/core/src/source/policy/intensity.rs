@@ -1,7 +1,7 @@
 //! How many entries an hour a source is expected to publish at an instant to come.
 //!
 //! A log-linear model: ln λ is a weighted sum of [`FEATURES`] features of the history. The weights
-//! were fitted once on real publication times and are shipped ([`super::weights`]); how, and how
+//! were fitted once on real publication times and are shipped (`weights.rs`); how, and how
 //! well they do on sources they were not fitted on, is told in `docs/adr/0013-adaptive-policy.md`.
 //! The features, in groups:
 //!
@@ -14,8 +14,8 @@
 //! - regularity: where the source stands between its last entry and the next, in operational time,
 //!   seen against the mean and the spread of its gaps.
 //!
-//! Decisions do not go through features: [`course`] computes the smooth groups at a few distances
-//! and [`super::rhythm::Factors`] holds the rhythm ready. [`features`] says the same slowly, for the
+//! Decisions do not go through features: `course` computes the smooth groups at a few distances
+//! and `rhythm::Factors` holds the rhythm ready. [`features`] says the same slowly, for the
 //! program that fits the weights, and a test holds the two together.
 
 mod course;

@@ -23,8 +23,6 @@ pub enum Reason {
     ScheduleOver(SignedDuration),
     /// The adaptive policy: what it expects pays for a check.
     Expected(Expected),
-    /// The source is not to be checked (P7).
-    Disabled,
 }
 
 /// What the adaptive policy expects at the time it chose.
@@ -47,8 +45,6 @@ pub struct Expected {
 pub enum Bound {
     /// The shortest gap allowed.
     Floor,
-    /// What the publisher asked for.
-    Publisher,
     /// The longest gap allowed.
     Ceiling,
 }
@@ -74,14 +70,13 @@ impl fmt::Display for Reason {
                 Span(*wait)
             ),
             Self::Expected(expected) => expected.fmt(f),
-            Self::Disabled => f.write_str("its cadence is P7: it is not checked"),
         }
     }
 }
 
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "publishes about {}", Rate(self.per_day))?;
+        write!(f, "publishes {}", Rate(self.per_day))?;
         match (self.peak_hour, self.weekdays_only) {
             (Some(hour), true) => write!(f, ", mostly on weekdays around {hour:02}:00 UTC")?,
             (Some(hour), false) => write!(f, ", mostly around {hour:02}:00 UTC")?,
@@ -91,7 +86,6 @@ impl fmt::Display for Expected {
         write!(f, "; {} expected before the check", Entries(self.entries))?;
         match self.bound {
             Some(Bound::Floor) => f.write_str(", which is as soon as allowed"),
-            Some(Bound::Publisher) => f.write_str(", which is as soon as its publisher allows"),
             Some(Bound::Ceiling) => f.write_str(", which is as late as allowed"),
             None => Ok(()),
         }
@@ -133,10 +127,10 @@ struct Rate(f64);
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            day if day >= 9.5 => write!(f, "{day:.0} entries a day"),
-            day if day >= 0.95 => write!(f, "{day:.1} entries a day"),
-            day if day * 7.0 >= 0.95 => write!(f, "{:.1} entries a week", day * 7.0),
-            day if day * 30.0 >= 0.95 => write!(f, "{:.1} entries a month", day * 30.0),
+            day if day >= 9.5 => write!(f, "about {day:.0} entries a day"),
+            day if day >= 0.95 => write!(f, "about {day:.1} entries a day"),
+            day if day * 7.0 >= 0.95 => write!(f, "about {:.1} entries a week", day * 7.0),
+            day if day * 30.0 >= 0.95 => write!(f, "about {:.1} entries a month", day * 30.0),
             _ => f.write_str("less than one entry a month"),
         }
     }
@@ -205,7 +199,6 @@ mod tests {
                 "publishes about 1.2 entries a month; hardly any expected before the check, \
                  which is as late as allowed",
             ),
-            (Reason::Disabled, "its cadence is P7: it is not checked"),
         ] {
             assert_eq!(reason.to_string(), sentence);
         }

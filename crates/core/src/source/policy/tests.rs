@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{cadence::Cadence, *};
+use super::*;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -23,14 +23,6 @@ fn fixed_intervals_are_kept_but_for_the_floors() {
         "the ceiling is for policies that learn"
     );
     assert_eq!(wait("fixed:1m", plain), 900, "the floor is for everybody");
-    let asked = plain.with_publisher_floor(SignedDuration::from_hours(2));
-    assert_eq!(wait("fixed:1h", asked), 7_200);
-    let absurd = plain.with_publisher_floor(SignedDuration::from_hours(9_000));
-    assert_eq!(
-        wait("fixed:1h", absurd),
-        86_400,
-        "publishers are believed up to a day"
-    );
     assert_eq!(
         wait(
             "fixed:1h",
@@ -59,37 +51,9 @@ fn a_schedule_is_kept_to_the_second() {
     let next = next_check(&policy, &History::new(), at(NOW), &Budget::default(), 3);
     assert_eq!(next.at.to_string(), "2023-11-15T07:00:00Z");
     assert_eq!(next.reason, Reason::Schedule);
-    let asked = Budget::default().with_publisher_floor(SignedDuration::from_hours(12));
-    let next = next_check(&policy, &History::new(), at(NOW), &asked, 3);
-    assert_eq!(
-        next.at.to_string(),
-        "2023-11-16T07:00:00Z",
-        "the publisher asked for twelve hours"
-    );
     let over: Policy = "0 0 0 1 1 * 2020".parse().unwrap();
     let next = next_check(&over, &History::new(), at(NOW), &Budget::default(), 3);
     assert!(matches!(next.reason, Reason::ScheduleOver(_)));
-}
-
-#[test]
-fn a_disabled_source_is_not_checked_whatever_the_policy() {
-    let mut history = History::new();
-    history.observe(at(NOW), &[], Some(Cadence::P7));
-    for policy in ["adaptive", "classic", "miniflux", "fixed:1h", "0 8 * * *"] {
-        let policy: Policy = policy.parse().unwrap();
-        let next = next_check(&policy, &history, at(NOW), &Budget::default(), 3);
-        assert_eq!(
-            (next.at, next.reason),
-            (LATEST, Reason::Disabled),
-            "{policy}"
-        );
-    }
-    history.observe(at(NOW + 60), &[], None);
-    assert_eq!(
-        history.cadence(),
-        Cadence::P2,
-        "and is again when it is no longer disabled"
-    );
 }
 
 proptest! {

@@ -34,8 +34,7 @@ impl Settling<'_> {
         if silent_since(&self.source, &history, self.now).is_some() {
             self.source.attention = self.source.attention.max(Some(Attention::Silent));
         }
-        let policy = self.policy(lost);
-        let next = choose(&self.source, &policy, &history, self.terms, self.now);
+        let next = self.choose(lost, &history);
         self.source.stats.next_due_at = Some(next.at);
         self.source.reason = Some(next.reason);
     }
@@ -50,17 +49,32 @@ impl Settling<'_> {
         stats.std_publish_hour = hour.map(|hour| hour.spread);
     }
 
-    /// What was damaged decides nothing; the fixed interval takes over (SS-10).
-    fn policy(&mut self, lost: bool) -> Policy {
+    /// What was damaged decides nothing; the fixed interval takes over (SS-10). So does the node's policy for
+    /// one that cannot be read, and the reason says so: by that it is known to have been told before.
+    fn choose(&mut self, lost: bool, history: &History) -> Chosen {
+        let (source, terms, now) = (&self.source, self.terms, self.now);
         if lost {
-            return Policy::Fixed(self.terms.fallback);
+            let fixed = Policy::Fixed(terms.fallback);
+            return choose(source, &fixed, history, terms, now);
         }
-        policy_of(&self.source, self.terms).unwrap_or_else(|why| {
+        let why = match policy_of(source, terms) {
+            Ok(policy) => return choose(source, &policy, history, terms, now),
+            Err(why) => why,
+        };
+        let next = choose(source, &terms.policy, history, terms, now);
+        let told = self.before.reason.as_deref();
+        if !told.is_some_and(|reason| reason.starts_with(UNREADABLE)) {
             self.notices.push(Notice::PolicyUnreadable(why));
-            self.terms.policy.clone()
-        })
+        }
+        Chosen {
+            reason: format!("{UNREADABLE}; {}", next.reason),
+            ..next
+        }
     }
 }
+
+/// How the reason of a source begins whose own policy cannot be read.
+const UNREADABLE: &str = "its policy cannot be read";
 
 /// What was learned; `None` when that is damaged.
 fn read(learned: &[u8]) -> Option<History> {
@@ -95,12 +109,21 @@ fn choose(
     terms: &Terms,
     now: Timestamp,
 ) -> Chosen {
+    // Entries that carry no times teach nothing, and nothing is not "hardly ever".
+    let blind = matches!(policy, Policy::Adaptive) && history.newest_at().is_none();
+    let fixed = Policy::Fixed(terms.fallback);
+    let policy = if blind { &fixed } else { policy };
     let Next { at, reason } = next_check(policy, history, now, &terms.budget, chance(source.id));
+    let reason = if blind {
+        format!("no times to learn from: {reason}")
+    } else {
+        reason.to_string()
+    };
     let open_at = to_micros(source.memory.hints.not_before(now, at));
     let reason = if open_at > at {
         format!("{reason}; its publisher asks for no earlier check")
     } else {
-        reason.to_string()
+        reason
     };
     Chosen {
         at: open_at,

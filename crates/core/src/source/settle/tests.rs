@@ -278,6 +278,14 @@ fn ss_13_a_time_nobody_gave_is_no_rhythm() {
     assert_eq!(history.newest_at(), None);
     assert_eq!(settled.source.stats.cadence, Some(Cadence::P2));
     assert_eq!(settled.source.stats.last_article_at, Some(start()));
+    let adaptive = Terms {
+        policy: Policy::Adaptive,
+        ..terms()
+    };
+    let planned = replan(&settled.source, &adaptive, start());
+    assert_eq!(planned.stats.next_due_at, Some(start() + HOUR));
+    let why = planned.reason.as_deref();
+    assert_eq!(why, Some("no times to learn from: every hour"));
 }
 
 #[test]
@@ -309,6 +317,26 @@ fn ss_10_a_policy_that_cannot_be_read_gives_way_to_the_nodes() {
         settled.notices
     );
     assert!(settled.next_at.is_some());
+    let again = look(&settled.source, &unchanged(None), start() + HOUR);
+    assert_eq!(again.notices, [], "told once");
+}
+
+#[test]
+fn ss_12_a_move_to_where_no_row_could_follow_is_none() {
+    let to = format!("https://example.org/{}", "a".repeat(2000));
+    let mut source = source();
+    for _ in 0..4 {
+        source = look(&source, &unchanged(Some(&to)), start()).source;
+    }
+    assert_eq!(source.definition.address, "https://example.com/feed");
+}
+
+#[test]
+fn what_ends_has_not_recovered() {
+    let mut failing = source();
+    failing.attention = Some(Attention::Failing);
+    let settled = look(&failing, &failed(FailureClass::Gone, None), start());
+    assert_eq!(settled.notices, [Notice::Ended]);
 }
 
 #[test]

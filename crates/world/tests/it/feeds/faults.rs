@@ -6,7 +6,7 @@ use almanack_world::feeds::{
     host::{Character, Shares},
 };
 
-use super::World;
+use super::{World, staying_client};
 use crate::support::within;
 
 #[tokio::test]
@@ -49,11 +49,7 @@ async fn a_feed_that_moved_is_found_at_its_second_home() {
     let before = world.look(number).await;
     for status in [301, 302, 307, 308] {
         world.handle().add_fault(number, Fault::moved(status));
-        let client = reqwest::Client::builder().no_proxy();
-        let client = client
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .unwrap();
+        let client = staying_client();
         let moved = within(client.get(world.handle().feed_url(number)).send())
             .await
             .unwrap();

@@ -1,6 +1,6 @@
 //! Hostile documents over the wire; what they hold is tested where they are made.
 
-use super::World;
+use super::{World, staying_client};
 use crate::support::within;
 
 #[tokio::test]
@@ -11,11 +11,7 @@ async fn every_hostile_document_is_listed_and_begins_to_answer() {
         .await
         .text();
     assert!(list.lines().count() > 80);
-    let client = reqwest::Client::builder().no_proxy();
-    let client = client
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .unwrap();
+    let client = staying_client();
     for line in list.lines() {
         let (url, _) = line.split_once('\t').unwrap();
         if ["/hang.xml", "/cut.xml", "/long-headers.xml"]

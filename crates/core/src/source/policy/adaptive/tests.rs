@@ -76,14 +76,13 @@ proptest! {
     fn ss_15_looks_are_later_and_within_the_bounds(
         seconds in prop::collection::vec(0_i64..86_400, 0..12), days in 0_i64..60, later in 0_i64..10_000_000,
         price in prop_oneof![Just(0.0), Just(f64::NAN), Just(f64::INFINITY), -1.0_f64..100.0],
-        floor_m in 0_i64..3_000, ceiling_m in 1_i64..3_000, asked_m in 0_i64..5_000, jitter: u64,
+        floor_m in 0_i64..3_000, ceiling_m in 1_i64..3_000, jitter: u64,
     ) {
         let history = daily(&seconds, days);
         let budget = Budget {
             price_h: price,
             floor: SignedDuration::from_mins(floor_m),
             ceiling: SignedDuration::from_mins(ceiling_m),
-            publisher_floor: SignedDuration::from_mins(asked_m),
             ..Budget::default()
         };
         let now = at(MONDAY + days * 86_400 + later);

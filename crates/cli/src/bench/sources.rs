@@ -1,0 +1,303 @@
+//! What many sources cost: adding them, the first look at each, and looks that bring nothing new.
+//!
+//! The feeds are served by a process of their own, so that neither their processor time nor their memory counts
+//! as ours. Two stores are filled, a small one and a large one, and looked after in turns: what a
+//! check costs in the large one compared with the small one says more than any figure of one machine.
+//!
+//! Everything is real but two things: sources come due again after a second, and publishers' wishes
+//! for longer pauses are not heard.
+
+mod field;
+mod meter;
+mod outside;
+
+use std::time::Duration;
+
+use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
+use almanack_core::{lane::Pace, source::policy::Policy, time::Clock};
+use almanack_store::{Location, sqlite::Durability};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::{Error, rss_kb};
+use crate::config::Settings;
+use field::Field;
+use meter::{Brought, Meter, Span};
+use outside::Outside;
+
+/// Turns of the small and the large store at least. More than one, because other work on the machine comes
+/// and goes.
+const TURNS_MIN: usize = 3;
+/// After a node was started, before its checks are counted.
+const WARM_UP: Duration = Duration::from_secs(1);
+/// Between two looks at how far the first checks are.
+const GLANCE: Duration = Duration::from_millis(20);
+/// Beyond the end of every measurement.
+const FAR: SignedDuration = SignedDuration::from_hours(10);
+/// One look in so many may fail: machines that measure are busy.
+const FAILED_SHARE: u64 = 100;
+/// The shortest interval there is.
+const INTERVAL: SignedDuration = SignedDuration::from_secs(1);
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SourceLoad {
+    /// Sources in the large store.
+    pub(crate) sources: usize,
+    /// Sources in the small one.
+    pub(crate) beside: usize,
+    /// Nodes that look.
+    pub(crate) nodes: usize,
+    /// Seconds to look for: in each store, and at both in turns.
+    pub(crate) seconds: u64,
+}
+
+/// What it came to.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct SourceFigures {
+    /// Nodes that looked.
+    pub(crate) nodes: usize,
+    /// The large store.
+    pub(crate) large: StoreFigures,
+    /// The small one.
+    pub(crate) small: StoreFigures,
+    /// Both with the same work.
+    pub(crate) compared: Compared,
+    /// The most memory that was resident while the large store was looked after.
+    pub(crate) rss_kb: Option<u64>,
+}
+
+/// What checks cost in both stores when as many sources are due at once in one as in the other.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Compared {
+    /// In the large store.
+    pub(crate) large: PhaseFigures,
+    /// In the small one.
+    pub(crate) small: PhaseFigures,
+    /// Processor time of a check in the large store, as a multiple of that in the small one: the middle one of
+    /// the turns.
+    pub(crate) cost_ratio: f64,
+}
+
+/// What one store's sources cost.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct StoreFigures {
+    /// How many there are.
+    pub(crate) sources: usize,
+    /// Sources added per second, with their tasks.
+    pub(crate) added_per_second: f64,
+    /// The first look at each: a document, and all its entries are new.
+    pub(crate) first: PhaseFigures,
+    /// Later looks, as many as can be made; most find nothing changed. A source is looked at once a second at
+    /// most, which bounds what a small store can show.
+    pub(crate) later: PhaseFigures,
+    /// What the database grew by.
+    pub(crate) growth: Growth,
+}
+
+/// What checks cost.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PhaseFigures {
+    /// Checks made.
+    pub(crate) checks: u64,
+    /// Of these, answered "not modified".
+    pub(crate) unchanged: u64,
+    /// Of these, failed.
+    pub(crate) failed: u64,
+    /// Checks per second, over all nodes.
+    pub(crate) per_second: f64,
+    /// Processor time per check, of this process.
+    pub(crate) processor_us: f64,
+}
+
+/// Bytes of the database.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Growth {
+    /// Per source that was added.
+    pub(crate) bytes_per_source_added: f64,
+    /// Per source, after its first look: with its entries.
+    pub(crate) bytes_per_source: f64,
+    /// Per later look.
+    pub(crate) bytes_per_check: f64,
+}
+
+/// Where to measure: two empty stores.
+pub(crate) struct Places {
+    /// For the large one.
+    pub(crate) large: Location,
+    /// For the small one.
+    pub(crate) small: Location,
+    /// What a commit survives.
+    pub(crate) durability: Durability,
+}
+
+/// Fills both stores and measures; `tell` hears what is being done.
+pub(crate) async fn sources(
+    places: Places,
+    settings: &Settings,
+    load: SourceLoad,
+    mut tell: impl FnMut(&str),
+) -> Result<SourceFigures, Error> {
+    let settings = hurried(settings);
+    let outside = Outside::start(load.sources.max(load.beside)).await?;
+    let mut small = Field::open(places.small, places.durability, &settings, load.nodes).await?;
+    let mut large = Field::open(places.large, places.durability, &settings, load.nodes).await?;
+    let period = Duration::from_secs(load.seconds);
+    let mut fill = async |field: &mut Field, count: usize| {
+        tell(&format!("adding {count} sources and looking at them"));
+        fill(field, &outside, count, period).await
+    };
+    let small_figures = fill(&mut small, load.beside).await?;
+    let large_figures = fill(&mut large, load.sources).await?;
+    let rss = rss_kb();
+    tell("looking at as many in each");
+    Ok(SourceFigures {
+        nodes: load.nodes,
+        large: large_figures,
+        small: small_figures,
+        compared: compare(&mut small, &mut large, period).await?,
+        rss_kb: rss.max(rss_kb()),
+    })
+}
+
+/// Has the same number of sources due at once in both, in turns. What a check costs depends on how many of
+/// them share a commit; with the same work in both, only the number of sources tells them apart.
+async fn compare(
+    small: &mut Field,
+    large: &mut Field,
+    period: Duration,
+) -> Result<Compared, Error> {
+    for field in [&mut *small, &mut *large] {
+        field.come_again_after(FAR);
+        field.put(field.len(), from_now(FAR)).await?;
+    }
+    let count = small.len().min(large.len());
+    let (mut ratios, mut in_small, mut in_large) = (Vec::new(), Vec::new(), Vec::new());
+    let watch = Stopwatch::start();
+    while ratios.len() < TURNS_MIN || watch.seconds() < period.as_secs_f64() {
+        small.put(count, SystemClock.now()).await?;
+        let one = look_at_each(small, count).await?;
+        large.put(count, SystemClock.now()).await?;
+        let other = look_at_each(large, count).await?;
+        ratios.push(other.processor_us() / one.processor_us().max(f64::MIN_POSITIVE));
+        in_small.push(one);
+        in_large.push(other);
+    }
+    Ok(Compared {
+        large: phase(&Span::sum(&in_large)),
+        small: phase(&Span::sum(&in_small)),
+        cost_ratio: rounded(middle(ratios)),
+    })
+}
+
+fn from_now(wait: SignedDuration) -> Timestamp {
+    let now = SystemClock.now();
+    now.saturating_add(wait).unwrap_or(now)
+}
+
+/// The same settings for sources on loopback that are looked at as often as can be.
+fn hurried(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.sources.allow = outside::networks();
+    settings.sources.policy = Policy::Fixed(INTERVAL);
+    settings.sources.floor = INTERVAL;
+    settings.sources.pace = Pace {
+        at_once: 100,
+        requests: 10_000,
+        per: INTERVAL,
+    };
+    settings
+}
+
+/// Adds sources, looks at each of them once, and then for a while at as many as can be.
+async fn fill(
+    field: &mut Field,
+    outside: &Outside,
+    count: usize,
+    period: Duration,
+) -> Result<StoreFigures, Error> {
+    let empty = field.bytes().await?;
+    let watch = Stopwatch::start();
+    field.add(outside.feeds(count)).await?;
+    let added_s = watch.seconds();
+    let added = field.bytes().await?;
+    let first = look_at_each(field, count).await?;
+    let looked_at = field.bytes().await?;
+    let later = look(field, period).await?;
+    let after = field.bytes().await?;
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let per = |bytes: u64, count: u64| rounded(bytes as f64 / count.max(1) as f64);
+    let sources = count as u64;
+    Ok(StoreFigures {
+        sources: count,
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        added_per_second: rounded(count as f64 / added_s),
+        growth: Growth {
+            bytes_per_source_added: per(added.saturating_sub(empty), sources),
+            bytes_per_source: per(looked_at.saturating_sub(empty), sources),
+            bytes_per_check: per(after.saturating_sub(looked_at), later.brought.checks),
+        },
+        first: phase(&first),
+        later: phase(&later),
+    })
+}
+
+/// Looks until there were as many looks as sources: those never looked at are overdue for longest.
+async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
+    let meter = field.start().await?;
+    let start = meter.mark();
+    while start.until(&meter.mark()).brought.checks < count as u64 {
+        pause(GLANCE).await;
+    }
+    let span = start.until(&meter.mark());
+    field.stop().await?;
+    sound(&span, &meter)?;
+    Ok(span)
+}
+
+/// Looks at sources for a while.
+async fn look(field: &mut Field, period: Duration) -> Result<Span, Error> {
+    let meter = field.start().await?;
+    pause(WARM_UP).await;
+    let start = meter.mark();
+    pause(period).await;
+    let span = start.until(&meter.mark());
+    field.stop().await?;
+    sound(&span, &meter)?;
+    Ok(span)
+}
+
+/// Figures of looks that failed would say nothing, and say it in few microseconds.
+fn sound(span: &Span, meter: &Meter) -> Result<(), Error> {
+    let Brought { checks, failed, .. } = span.brought;
+    if failed <= checks / FAILED_SHARE {
+        return Ok(());
+    }
+    let last = meter.last_failure().clone().unwrap_or_default();
+    let what = format!("{failed} of {checks} looks failed, the last one because {last}");
+    Err(Error::Wrong(what))
+}
+
+fn phase(span: &Span) -> PhaseFigures {
+    let Brought {
+        checks,
+        unchanged,
+        failed,
+    } = span.brought;
+    PhaseFigures {
+        checks,
+        unchanged,
+        failed,
+        per_second: rounded(span.per_second()),
+        processor_us: rounded(span.processor_us()),
+    }
+}
+
+fn middle(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or_default()
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 1_000.0).round() / 1_000.0
+}

@@ -1,0 +1,208 @@
+//! A store full of sources, and the nodes that look at them.
+
+use std::sync::Arc;
+
+use almanack_adapters::clock::SystemClock;
+use almanack_core::{
+    reschedule::{Put, Request},
+    source::{Definition, SourceId, check::Checker, policy::Policy},
+    store::{Added, Store},
+    task::MAX_RETRY_MAX,
+    time::{Clock, CorrectedClock},
+};
+use almanack_engine::{
+    handlers::Handlers,
+    node::{self, Ports},
+    sources::Sources,
+};
+use almanack_store::{Location, scratch, sqlite::Durability};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Error,
+    meter::{Counting, Meter},
+};
+use crate::{
+    bench::RunningNode,
+    config::Settings,
+    wiring::{self, Watch},
+};
+
+/// Sources per call.
+const BATCH: usize = 1_000;
+/// Sources that come together are first looked at a tenth of a second apart. Added so long ago, all of a batch
+/// are due.
+const ADDED_AGO: SignedDuration = SignedDuration::from_mins(2);
+const BY: &str = "bench";
+
+/// A store, and what looks at it while it is started.
+pub(super) struct Field {
+    location: Location,
+    settings: Settings,
+    /// One of its own for every node, as if each were a process.
+    stores: Vec<Arc<dyn Store>>,
+    meter: Meter,
+    running: Vec<RunningNode>,
+    started: usize,
+    ids: Vec<SourceId>,
+}
+
+/// Late by as much as sources are to be overdue.
+struct Late;
+
+impl Clock for Late {
+    fn now(&self) -> Timestamp {
+        let now = SystemClock.now();
+        now.saturating_sub(ADDED_AGO).unwrap_or(now)
+    }
+}
+
+impl Field {
+    pub(super) async fn open(
+        location: Location,
+        durability: Durability,
+        settings: &Settings,
+        nodes: usize,
+    ) -> Result<Self, Error> {
+        let mut stores = Vec::new();
+        for _ in 0..nodes.max(1) {
+            stores.push(almanack_store::open(&location, durability).await?);
+        }
+        Ok(Self {
+            location,
+            settings: settings.clone(),
+            stores,
+            meter: Meter::new(),
+            running: Vec::new(),
+            started: 0,
+            ids: Vec::new(),
+        })
+    }
+
+    /// Bytes in the database.
+    pub(super) async fn bytes(&self) -> Result<u64, Error> {
+        Ok(scratch::bytes(&self.location).await?)
+    }
+
+    /// Adds sources, all of them due.
+    pub(super) async fn add(
+        &mut self,
+        definitions: impl Iterator<Item = Definition>,
+    ) -> Result<(), Error> {
+        let sources = self.sources(&(Arc::new(Late) as Arc<dyn Clock>))?;
+        let mut definitions = definitions.peekable();
+        while definitions.peek().is_some() {
+            let batch = definitions.by_ref().take(BATCH).collect();
+            let added = sources.add(batch, BY).await;
+            let added = added.map_err(|error| Error::Wrong(error.to_string()))?;
+            self.ids.extend(added.into_iter().map(|added| match added {
+                Added::New(id) | Added::Exists(id) => id,
+            }));
+        }
+        Ok(())
+    }
+
+    /// How many sources there are.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// From now on, nodes that start look at a source again after so long.
+    pub(super) fn come_again_after(&mut self, interval: SignedDuration) {
+        self.settings.sources.policy = Policy::Fixed(interval);
+    }
+
+    /// Has the next `count` sources come due then; whoever was longest not asked for is next.
+    pub(super) async fn put(&mut self, count: usize, due_at: Timestamp) -> Result<(), Error> {
+        let clock = Arc::new(SystemClock);
+        let rescheduler = wiring::rescheduler(&self.settings, self.store()?, clock);
+        let count = count.min(self.ids.len());
+        self.ids.rotate_left(count);
+        for batch in self.ids[self.ids.len() - count..].chunks(BATCH) {
+            let mut wishes = Vec::with_capacity(batch.len());
+            for id in batch {
+                wishes.push(Request::Put(Put {
+                    max_retry: Some(MAX_RETRY_MAX),
+                    ..Put::at(id.identity()?, due_at)
+                }));
+            }
+            for answer in rescheduler.ask_all(wishes, BY).await? {
+                answer?;
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&self) -> Result<Arc<dyn Store>, Error> {
+        let first = self.stores.first().cloned();
+        first.ok_or_else(|| Error::Wrong("there is no store".to_owned()))
+    }
+
+    fn sources(&self, clock: &Arc<dyn Clock>) -> Result<Sources, Error> {
+        let rescheduler = wiring::rescheduler(&self.settings, self.store()?, clock.clone());
+        Ok(Sources::new(
+            self.store()?,
+            clock.clone(),
+            Arc::new(rescheduler),
+            self.checker(clock)?,
+            wiring::fleet(&self.settings),
+        ))
+    }
+
+    fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>, Error> {
+        let checker = wiring::checker(&self.settings, clock.clone()).map_err(told)?;
+        let meter = self.meter.clone();
+        Ok(Arc::new(Counting { checker, meter }))
+    }
+
+    /// Starts all nodes; what they do is counted.
+    pub(super) async fn start(&mut self) -> Result<Meter, Error> {
+        for store in self.stores.clone() {
+            self.started += 1;
+            let clock = wiring::node_clock(store.as_ref()).await?;
+            let running = self.start_node(store, clock).await?;
+            self.running.push(running);
+        }
+        Ok(self.meter.clone())
+    }
+
+    async fn start_node(
+        &self,
+        store: Arc<dyn Store>,
+        clock: Arc<CorrectedClock>,
+    ) -> Result<RunningNode, Error> {
+        let checker = self.checker(&(clock.clone() as Arc<dyn Clock>))?;
+        let watch = Watch::with_checker(&self.settings, &store, &clock, checker);
+        let ports = Ports {
+            handlers: Handlers::new(Arc::new(super::super::Counting::default())),
+            store,
+            sleeper: wiring::sleeper(&clock),
+            clock,
+            entropy: wiring::entropy(),
+        };
+        let ports = watch.looking(ports).map_err(told)?;
+        let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
+        let node = node::admit(ports, settings).await?;
+        watch.hear().await.map_err(told)?;
+        let node = node.caring_for(watch.keeper());
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(node.run(stop.clone()));
+        Ok(RunningNode { stop, task })
+    }
+
+    /// Stops all nodes; what is under way ends first.
+    pub(super) async fn stop(&mut self) -> Result<(), Error> {
+        for running in &self.running {
+            running.stop.cancel();
+        }
+        for running in self.running.drain(..) {
+            running.stop().await?;
+        }
+        Ok(())
+    }
+}
+
+fn told(failure: crate::failure::Failure) -> Error {
+    Error::Wrong(failure.text())
+}

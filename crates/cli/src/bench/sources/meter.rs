@@ -1,0 +1,165 @@
+//! Counting what looks bring, and what they cost this process.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use almanack_adapters::clock::{Stopwatch, processor_seconds};
+use almanack_core::source::{
+    check::{Ask, Candidate, Checker, Failure, Look},
+    hints::Hints,
+    reading::Reading,
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+/// How many looks brought what.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Brought {
+    pub(super) checks: u64,
+    pub(super) unchanged: u64,
+    pub(super) failed: u64,
+}
+
+/// Counts the looks of all nodes.
+#[derive(Debug, Clone)]
+pub(super) struct Meter(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    watch: Stopwatch,
+    checks: AtomicU64,
+    unchanged: AtomicU64,
+    failed: AtomicU64,
+    last_failure: Mutex<Option<String>>,
+}
+
+/// How things stood at a moment.
+pub(super) struct Mark {
+    brought: Brought,
+    seconds: f64,
+    processor_s: f64,
+}
+
+/// What happened between two moments.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Span {
+    pub(super) brought: Brought,
+    seconds: f64,
+    processor_s: f64,
+}
+
+impl Meter {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Counts {
+            watch: Stopwatch::start(),
+            checks: AtomicU64::new(0),
+            unchanged: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            last_failure: Mutex::default(),
+        }))
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        let counts = &self.0;
+        Mark {
+            brought: Brought {
+                checks: counts.checks.load(Ordering::Relaxed),
+                unchanged: counts.unchanged.load(Ordering::Relaxed),
+                failed: counts.failed.load(Ordering::Relaxed),
+            },
+            seconds: counts.watch.seconds(),
+            processor_s: processor_seconds(),
+        }
+    }
+
+    /// What the last look that failed said. None should: the feeds answer all and always.
+    pub(super) fn last_failure(&self) -> MutexGuard<'_, Option<String>> {
+        let last = self.0.last_failure.lock();
+        last.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, look: &Look) {
+        let counts = &self.0;
+        match look {
+            Look::Wait(_) => return,
+            Look::Unchanged(_) => counts.unchanged.fetch_add(1, Ordering::Relaxed),
+            Look::Failed(failure) => {
+                let mut last = self.last_failure();
+                *last = Some(failure.detail.clone());
+                counts.failed.fetch_add(1, Ordering::Relaxed)
+            }
+            Look::Document(_) => 0,
+        };
+        counts.checks.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Mark {
+    pub(super) fn until(&self, later: &Self) -> Span {
+        let (from, to) = (self.brought, later.brought);
+        Span {
+            brought: Brought {
+                checks: to.checks - from.checks,
+                unchanged: to.unchanged - from.unchanged,
+                failed: to.failed - from.failed,
+            },
+            seconds: later.seconds - self.seconds,
+            processor_s: later.processor_s - self.processor_s,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+impl Span {
+    pub(super) fn per_second(&self) -> f64 {
+        self.brought.checks as f64 / self.seconds.max(f64::MIN_POSITIVE)
+    }
+
+    /// Microseconds of processor time per check.
+    pub(super) fn processor_us(&self) -> f64 {
+        self.processor_s * 1e6 / self.brought.checks.max(1) as f64
+    }
+
+    pub(super) fn sum(spans: &[Self]) -> Self {
+        spans.iter().fold(Self::default(), |sum, span| Self {
+            brought: Brought {
+                checks: sum.brought.checks + span.brought.checks,
+                unchanged: sum.brought.unchanged + span.brought.unchanged,
+                failed: sum.brought.failed + span.brought.failed,
+            },
+            seconds: sum.seconds + span.seconds,
+            processor_s: sum.processor_s + span.processor_s,
+        })
+    }
+}
+
+/// Looks, counts, and does not hear that a publisher wants to be left alone for an hour: a measurement cannot
+/// wait for it, and the feeds are ours.
+pub(super) struct Counting {
+    pub(super) checker: Arc<dyn Checker>,
+    pub(super) meter: Meter,
+}
+
+#[async_trait]
+impl Checker for Counting {
+    async fn look(&self, ask: &Ask, now: Timestamp) -> Look {
+        let mut look = self.checker.look(ask, now).await;
+        self.meter.count(&look);
+        match &mut look {
+            Look::Document(document) => document.hints = Hints::default(),
+            Look::Unchanged(unchanged) => unchanged.hints = Hints::default(),
+            Look::Failed(_) | Look::Wait(_) => {}
+        }
+        look
+    }
+
+    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
+        self.checker.discover(address, now).await
+    }
+
+    fn problem(&self, address: &str, reading: &Reading) -> Option<String> {
+        self.checker.problem(address, reading)
+    }
+}

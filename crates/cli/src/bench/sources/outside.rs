@@ -1,0 +1,98 @@
+//! The feeds, in a process of their own: this binary as `almanack world feeds`.
+
+use std::{net::Ipv4Addr, process::Stdio, time::Duration};
+
+use almanack_core::{
+    address::IpNet,
+    source::{Definition, reading::Reading},
+};
+use almanack_world::feeds::fleet::Fleet;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{Child, ChildStderr, Command},
+    time::timeout,
+};
+use url::Url;
+
+use super::Error;
+
+/// As `almanack world feeds` has it.
+const SEED: u64 = 1;
+/// How long the feeds may take until they answer.
+const START_WITHIN: Duration = Duration::from_secs(30);
+/// Of a hundred addresses of the fleet a few are pages, which need rules to be read; these are left out.
+const SPARE: usize = 4;
+
+/// Where the feeds are: every address under 127.0.0.0/8 is a host.
+pub(super) fn networks() -> Vec<IpNet> {
+    IpNet::new(Ipv4Addr::new(127, 0, 0, 0).into(), 8)
+        .into_iter()
+        .collect()
+}
+
+/// Feeds that answer as long as this is kept.
+pub(super) struct Outside {
+    fleet: Fleet,
+    port: u16,
+    _process: Child,
+}
+
+impl Outside {
+    /// Starts enough feeds for so many sources.
+    pub(super) async fn start(sources: usize) -> Result<Self, Error> {
+        let feeds = u32::try_from(sources + sources / SPARE + 100).unwrap_or(u32::MAX);
+        let program = std::env::current_exe().map_err(|error| wrong(&error))?;
+        let mut process = Command::new(program)
+            .args(["world", "feeds", "--calm", "--listen", "0.0.0.0:0"])
+            .args(["--seed", &SEED.to_string(), "--feeds", &feeds.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| wrong(&error))?;
+        let said = process.stderr.take();
+        let said = said.ok_or_else(|| wrong(&"they say nothing"))?;
+        let mut said = BufReader::new(said).lines();
+        let port = timeout(START_WITHIN, port(&mut said)).await;
+        let port = port.map_err(|_| wrong(&"they do not answer"))??;
+        // Whoever writes into a pipe that nobody reads is stopped by it.
+        tokio::spawn(async move { while let Ok(Some(_)) = said.next_line().await {} });
+        Ok(Self {
+            fleet: Fleet::new(SEED, feeds),
+            port,
+            _process: process,
+        })
+    }
+
+    /// So many feeds.
+    pub(super) fn feeds(&self, count: usize) -> impl Iterator<Item = Definition> {
+        let numbers = (0..self.fleet.feeds).filter(|n| self.fleet.document_of(*n).is_feed());
+        numbers.take(count).map(|number| Definition {
+            name: String::new(),
+            address: self.fleet.feed_url(number, self.port),
+            reading: Reading::Feed,
+            category: String::new(),
+            policy: None,
+            cadence: None,
+        })
+    }
+}
+
+/// Reads the port from the address of the first feed.
+async fn port(said: &mut Lines<BufReader<ChildStderr>>) -> Result<u16, Error> {
+    while let Some(line) = said.next_line().await.map_err(|error| wrong(&error))? {
+        let address = line
+            .split_whitespace()
+            .find(|word| word.starts_with("http://"));
+        let port = address.and_then(|address| Url::parse(address).ok()?.port());
+        if let Some(port) = port {
+            return Ok(port);
+        }
+    }
+    Err(wrong(&"they ended at once"))
+}
+
+fn wrong(what: &dyn std::fmt::Display) -> Error {
+    Error::Wrong(format!("start feeds: {what}"))
+}

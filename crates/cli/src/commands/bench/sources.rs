@@ -1,0 +1,92 @@
+//! `almanack bench sources`: on two scratch stores that are removed afterwards.
+
+use almanack_store::{Location, scratch::Scratch};
+
+use super::failed;
+use crate::{
+    args::SourceLoadArguments,
+    bench::{self, PhaseFigures, Places, SourceFigures, SourceLoad, StoreFigures},
+    config::Settings,
+    failure::Failure,
+    output::Output,
+    wiring,
+};
+
+pub(super) async fn run(
+    location: &Location,
+    settings: &Settings,
+    arguments: &SourceLoadArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let load = SourceLoad {
+        sources: arguments.sources,
+        beside: arguments.beside,
+        nodes: arguments.nodes,
+        seconds: arguments.seconds as u64,
+    };
+    let unique = wiring::entropy().next_u64();
+    let large = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
+    let small = Scratch::create(location, &format!("almanack_bench_{unique:x}_small")).await?;
+    let places = Places {
+        large: large.location(),
+        small: small.location(),
+        durability: wiring::durability(&settings.database),
+    };
+    let tell = |doing: &str| output.note(&format!("{doing}\n"));
+    let measured = bench::sources(places, settings, load, tell).await;
+    large.remove().await?;
+    small.remove().await?;
+    show(&measured.map_err(failed)?, output)
+}
+
+fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
+    if output.json {
+        return output.value(figures);
+    }
+    for store in [&figures.small, &figures.large] {
+        show_store(store, output)?;
+    }
+    let rss = figures.rss_kb.map(|kb| format!("{} MB", kb / 1024));
+    let compared = &figures.compared;
+    for (name, figure) in [
+        ("as many due at once", String::new()),
+        ("  the few", phase(&compared.small)),
+        ("  the many", phase(&compared.large)),
+        ("  many to few", compared.cost_ratio.to_string()),
+        ("nodes", figures.nodes.to_string()),
+        ("memory", rss.unwrap_or_else(|| "unknown".to_owned())),
+    ] {
+        output.line(&format!("{name:22} {figure}"))?;
+    }
+    Ok(())
+}
+
+fn show_store(store: &StoreFigures, output: &mut Output) -> Result<(), Failure> {
+    let growth = store.growth;
+    for (name, figure) in [
+        ("sources", store.sources.to_string()),
+        (
+            "  added",
+            format!("{:.0} per second", store.added_per_second),
+        ),
+        ("  first looks", phase(&store.first)),
+        ("  later looks", phase(&store.later)),
+        (
+            "  bytes",
+            format!(
+                "{:.0} per source added, {:.0} with its entries, {:.1} per later look",
+                growth.bytes_per_source_added, growth.bytes_per_source, growth.bytes_per_check
+            ),
+        ),
+    ] {
+        output.line(&format!("{name:22} {figure}"))?;
+    }
+    Ok(())
+}
+
+fn phase(figures: &PhaseFigures) -> String {
+    format!(
+        "{:.0} per second, {:.0} µs of processor time each; {} looks, {} not modified, {} failed",
+        figures.per_second, figures.processor_us, figures.checks, figures.unchanged, figures.failed
+    )
+}
