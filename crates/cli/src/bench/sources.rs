@@ -92,7 +92,7 @@ pub(crate) struct StoreFigures {
     /// most, which bounds what a small store can show.
     pub(crate) later: PhaseFigures,
     /// What the database grew by.
-    pub(crate) growth: Growth,
+    pub(crate) growth_bytes: Growth,
 }
 
 /// What checks cost.
@@ -110,15 +110,15 @@ pub(crate) struct PhaseFigures {
     pub(crate) processor_us: f64,
 }
 
-/// Bytes of the database.
+/// Bytes of the database, each.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Growth {
-    /// Per source that was added.
-    pub(crate) bytes_per_source_added: f64,
-    /// Per source, after its first look: with its entries.
-    pub(crate) bytes_per_source: f64,
-    /// Per later look.
-    pub(crate) bytes_per_check: f64,
+    /// A source that was added, with its task.
+    pub(crate) added_source: f64,
+    /// A source after its first look, with its entries.
+    pub(crate) source: f64,
+    /// A later look.
+    pub(crate) check: f64,
 }
 
 /// Where to measure: two empty stores.
@@ -232,10 +232,10 @@ async fn fill(
         sources: count,
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         added_per_second: rounded(count as f64 / added_s),
-        growth: Growth {
-            bytes_per_source_added: per(added.saturating_sub(empty), sources),
-            bytes_per_source: per(looked_at.saturating_sub(empty), sources),
-            bytes_per_check: per(after.saturating_sub(looked_at), later.brought.checks),
+        growth_bytes: Growth {
+            added_source: per(added.saturating_sub(empty), sources),
+            source: per(looked_at.saturating_sub(empty), sources),
+            check: per(after.saturating_sub(looked_at), later.brought.checks),
         },
         first: phase(&first),
         later: phase(&later),

@@ -212,11 +212,8 @@ fn sources_are_measured_against_feeds_that_end_with_the_measurement() {
             first["processor_us"].as_f64() > Some(0.0),
             "{name}: {first}"
         );
-        let growth = &store["growth"];
-        let (added, looked_at) = (
-            &growth["bytes_per_source_added"],
-            &growth["bytes_per_source"],
-        );
+        let growth = &store["growth_bytes"];
+        let (added, looked_at) = (&growth["added_source"], &growth["source"]);
         assert!(looked_at.as_f64() > added.as_f64(), "{name}: {growth}");
     }
     let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().collect();

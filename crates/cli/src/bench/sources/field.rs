@@ -151,7 +151,8 @@ impl Field {
     }
 
     fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>, Error> {
-        let checker = wiring::checker(&self.settings, clock.clone()).map_err(told)?;
+        let checker =
+            wiring::checker(&self.settings, clock.clone()).map_err(|failure| told(&failure))?;
         let meter = self.meter.clone();
         Ok(Arc::new(Counting { checker, meter }))
     }
@@ -181,10 +182,10 @@ impl Field {
             clock,
             entropy: wiring::entropy(),
         };
-        let ports = watch.looking(ports).map_err(told)?;
+        let ports = watch.looking(ports).map_err(|failure| told(&failure))?;
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
         let node = node::admit(ports, settings).await?;
-        watch.hear().await.map_err(told)?;
+        watch.hear().await.map_err(|failure| told(&failure))?;
         let node = node.caring_for(watch.keeper());
         let stop = CancellationToken::new();
         let task = tokio::spawn(node.run(stop.clone()));
@@ -203,6 +204,6 @@ impl Field {
     }
 }
 
-fn told(failure: crate::failure::Failure) -> Error {
+fn told(failure: &crate::failure::Failure) -> Error {
     Error::Wrong(failure.text())
 }

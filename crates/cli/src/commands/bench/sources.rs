@@ -62,7 +62,7 @@ fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
 }
 
 fn show_store(store: &StoreFigures, output: &mut Output) -> Result<(), Failure> {
-    let growth = store.growth;
+    let growth = store.growth_bytes;
     for (name, figure) in [
         ("sources", store.sources.to_string()),
         (
@@ -75,7 +75,7 @@ fn show_store(store: &StoreFigures, output: &mut Output) -> Result<(), Failure> 
             "  bytes",
             format!(
                 "{:.0} per source added, {:.0} with its entries, {:.1} per later look",
-                growth.bytes_per_source_added, growth.bytes_per_source, growth.bytes_per_check
+                growth.added_source, growth.source, growth.check
             ),
         ),
     ] {
