@@ -24,7 +24,6 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
 };
-use url::Url;
 
 use super::{
     answer,
