@@ -244,8 +244,10 @@ async fn fill(
 
 /// Looks until there were as many looks as sources: those never looked at are overdue for longest.
 async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
-    let meter = field.start().await?;
+    let meter = field.meter();
+    // The first node looks while the others are being started.
     let start = meter.mark();
+    field.start().await?;
     while start.until(&meter.mark()).brought.checks < count as u64 {
         pause(GLANCE).await;
     }
@@ -257,7 +259,8 @@ async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
 
 /// Looks at sources for a while.
 async fn look(field: &mut Field, period: Duration) -> Result<Span, Error> {
-    let meter = field.start().await?;
+    let meter = field.meter();
+    field.start().await?;
     pause(WARM_UP).await;
     let start = meter.mark();
     pause(period).await;

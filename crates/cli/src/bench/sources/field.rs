@@ -157,15 +157,20 @@ impl Field {
         Ok(Arc::new(Counting { checker, meter }))
     }
 
-    /// Starts all nodes; what they do is counted.
-    pub(super) async fn start(&mut self) -> Result<Meter, Error> {
+    /// Counts what the nodes do.
+    pub(super) fn meter(&self) -> Meter {
+        self.meter.clone()
+    }
+
+    /// Starts all nodes.
+    pub(super) async fn start(&mut self) -> Result<(), Error> {
         for store in self.stores.clone() {
             self.started += 1;
             let clock = wiring::node_clock(store.as_ref()).await?;
             let running = self.start_node(store, clock).await?;
             self.running.push(running);
         }
-        Ok(self.meter.clone())
+        Ok(())
     }
 
     async fn start_node(

@@ -7,8 +7,9 @@ use crate::{
     args::SourceLoadArguments,
     bench::{self, PhaseFigures, Places, SourceFigures, SourceLoad, StoreFigures},
     config::Settings,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::Output,
+    process::stop_signal,
     wiring,
 };
 
@@ -32,11 +33,16 @@ pub(super) async fn run(
         small: small.location(),
         durability: wiring::durability(&settings.database),
     };
+    let stop = stop_signal()?;
     let tell = |doing: &str| output.note(&format!("{doing}\n"));
-    let measured = bench::sources(places, settings, load, tell).await;
+    // Whoever is stopped in the middle leaves neither feeds nor stores behind.
+    let measured = tokio::select! {
+        measured = bench::sources(places, settings, load, tell) => measured.map_err(failed),
+        () = stop.cancelled() => Err(Failure::new(Exit::Failed, "measure: stopped")),
+    };
     large.remove().await?;
     small.remove().await?;
-    show(&measured.map_err(failed)?, output)
+    show(&measured?, output)
 }
 
 fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
