@@ -200,7 +200,7 @@ fn ss_16_an_address_finds_its_source_however_it_is_written() {
     ] {
         let shown = home.run(&["source", "show", written, "--json"]);
         assert_eq!(
-            shown.expect_json()["address"],
+            shown.expect_json()["source"]["address"],
             "https://example.org/",
             "{written}"
         );
