@@ -136,16 +136,26 @@ pub(crate) async fn sources(
     places: Places,
     settings: &Settings,
     load: SourceLoad,
+    tell: impl FnMut(&str),
+) -> Result<SourceFigures, Error> {
+    let mut outside = Outside::start(load.sources.max(load.beside)).await?;
+    let measured = measure(places, &hurried(settings), load, &outside, tell).await;
+    measured.map_err(|error| outside.explain(error))
+}
+
+async fn measure(
+    places: Places,
+    settings: &Settings,
+    load: SourceLoad,
+    outside: &Outside,
     mut tell: impl FnMut(&str),
 ) -> Result<SourceFigures, Error> {
-    let settings = hurried(settings);
-    let outside = Outside::start(load.sources.max(load.beside)).await?;
-    let mut small = Field::open(places.small, places.durability, &settings, load.nodes).await?;
-    let mut large = Field::open(places.large, places.durability, &settings, load.nodes).await?;
+    let mut small = Field::open(places.small, places.durability, settings, load.nodes).await?;
+    let mut large = Field::open(places.large, places.durability, settings, load.nodes).await?;
     let period = Duration::from_secs(load.seconds);
     let mut fill = async |field: &mut Field, count: usize| {
         tell(&format!("adding {count} sources and looking at them"));
-        fill(field, &outside, count, period).await
+        fill(field, outside, count, period).await
     };
     let small_figures = fill(&mut small, load.beside).await?;
     let large_figures = fill(&mut large, load.sources).await?;

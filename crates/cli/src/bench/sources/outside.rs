@@ -34,7 +34,7 @@ pub(super) fn networks() -> Vec<IpNet> {
 pub(super) struct Outside {
     fleet: Fleet,
     port: u16,
-    _process: Child,
+    process: Child,
 }
 
 impl Outside {
@@ -61,8 +61,16 @@ impl Outside {
         Ok(Self {
             fleet: Fleet::new(SEED, feeds),
             port,
-            _process: process,
+            process,
         })
+    }
+
+    /// The same error; if the feeds are gone, it is about that.
+    pub(super) fn explain(&mut self, error: Error) -> Error {
+        match self.process.try_wait() {
+            Ok(Some(status)) => Error::Wrong(format!("the feeds have ended ({status}): {error}")),
+            Ok(None) | Err(_) => error,
+        }
     }
 
     /// So many feeds.
