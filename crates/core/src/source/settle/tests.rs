@@ -418,7 +418,7 @@ fn any_look() -> impl Strategy<Value = Look> {
 }
 
 proptest! {
-    /// Properties 3, 8, 11 and 12 of the founding design, over any life of a source.
+    /// Properties 3, 4, 8, 11 and 12 of the founding design, over any life of a source.
     #[test]
     fn ss_11_counters_resets_and_times_hold_over_any_life(looks in proptest::collection::vec(any_look(), 1..30)) {
         let mut now = start();
@@ -430,6 +430,9 @@ proptest! {
             prop_assert_eq!(after.check_count, before.check_count + 1);
             prop_assert!(after.hit_count - before.hit_count <= 1);
             prop_assert!(after.hit_count <= after.check_count);
+            let number = |count: u64| f64::from(u32::try_from(count).unwrap());
+            let hits = settled.source.hit_rate().unwrap() * number(after.check_count);
+            prop_assert!((hits - number(after.hit_count)).abs() < 1e-9);
             let failed = matches!(brought, Look::Failed(_));
             prop_assert_eq!(after.fail_count, if failed { before.fail_count + 1 } else { 0 });
             prop_assert!(failed || after.backoff_until.is_none());
