@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use almanack_core::{address, source::NAME_BYTES_MAX};
+use almanack_core::{
+    address,
+    source::{NAME_BYTES_MAX, entry::LINK_BYTES_MAX},
+};
 use quick_xml::{
     Reader,
     escape::unescape,
@@ -13,9 +16,6 @@ use super::{
     BYTES_MAX, DEPTH_MAX, Error, FEEDS_MAX, Imported, PROBLEMS_MAX, Problem, Subscription,
 };
 use crate::feed::{charset, text, xml};
-
-/// Longest address, in bytes.
-const ADDRESS_BYTES_MAX: usize = 2000;
 
 /// Takes what can be taken from a file.
 pub fn import(bytes: &[u8]) -> Result<Imported, Error> {
@@ -142,7 +142,7 @@ impl<'a> Import<'a> {
 
     fn subscribe(&mut self, address: &str, title: String, category: Option<String>, line: usize) {
         let url = match address::parse(address) {
-            Ok(url) if address.len() <= ADDRESS_BYTES_MAX => String::from(url),
+            Ok(url) if url.as_str().len() <= LINK_BYTES_MAX => String::from(url),
             Ok(_) => {
                 return self.problem(line, format!("{}: its address is too long", called(&title)));
             }

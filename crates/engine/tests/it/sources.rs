@@ -187,6 +187,12 @@ impl Newsroom {
         )
     }
 
+    /// A round of the keeper at another time.
+    async fn round_at(&self, now: Timestamp, keep: KeepEntries) {
+        self.clock.set(now);
+        self.keeper(keep).round(&mut Walk::default()).await.unwrap();
+    }
+
     async fn titles(&self) -> Vec<String> {
         let filter = EntryFilter {
             limit: 1000,
@@ -352,24 +358,10 @@ async fn a_paused_source_has_no_task_and_comes_back_by_resuming(desk: Desk) {
         paused.state,
         "a second pause keeps the note"
     );
-    room.keeper(KeepEntries::default())
-        .round_at(at(48 * HOUR), &room.clock)
-        .await;
+    room.round_at(at(48 * HOUR), KeepEntries::default()).await;
     assert_eq!(room.run_due().await, [], "a paused source is no stray");
     room.sources.resume(id, "ada").await.unwrap();
     assert_eq!(room.run_due().await.len(), 1);
-}
-
-/// A round at another time.
-trait RoundAt {
-    async fn round_at(&self, now: Timestamp, clock: &ManualClock);
-}
-
-impl RoundAt for SourceKeeper {
-    async fn round_at(&self, now: Timestamp, clock: &ManualClock) {
-        clock.set(now);
-        self.round(&mut Walk::default()).await.unwrap();
-    }
 }
 
 async fn check_now_and_a_cadence_by_hand_are_reschedules(desk: Desk) {
@@ -440,10 +432,10 @@ async fn a_source_that_lost_its_task_is_taken_back(desk: Desk) {
     let added = room.store.add_sources(vec![lost]).await.unwrap();
     let id = only_new(&added).unwrap();
     let kept = room.add("https://example.com/kept").await;
-    let keeper = room.keeper(KeepEntries::default());
-    keeper.round_at(at(60), &room.clock).await;
+    let keep = KeepEntries::default();
+    room.round_at(at(60), keep).await;
     assert!(room.task(id).await.is_none(), "it may be on its way");
-    keeper.round_at(at(600), &room.clock).await;
+    room.round_at(at(600), keep).await;
     assert_eq!(room.task(id).await.unwrap().due_at, Some(at(600)));
     assert_eq!(
         room.task(kept).await.unwrap().due_at,
@@ -601,7 +593,7 @@ async fn ss_13_pruned_entries_are_not_new_again(desk: Desk) {
         for_long: Some(SignedDuration::from_hours(24)),
         per_source: 100,
     };
-    room.keeper(keep).round_at(at(48 * HOUR), &room.clock).await;
+    room.round_at(at(48 * HOUR), keep).await;
     assert_eq!(
         room.titles().await,
         ["c"],
