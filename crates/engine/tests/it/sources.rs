@@ -518,15 +518,22 @@ async fn ss_15_a_single_look_does_not_move_the_price_of_a_single_source(desk: De
     let store = room.store.as_ref();
     room.fleet.step(store, START).await.unwrap();
     let before = room.fleet.price_h();
-    for hour in 1..20 {
-        room.fleet.count();
-        room.fleet.step(store, at(hour * HOUR)).await.unwrap();
-        assert!((room.fleet.price_h() - before).abs() < 1e-12, "hour {hour}");
+    // A look an hour, a step every ten minutes: most steps see nothing, some see six times too much.
+    for step in 1..=120 {
+        if step % 6 == 0 {
+            room.fleet.count();
+        }
+        room.fleet.step(store, at(step * 600)).await.unwrap();
+        let moved = room.fleet.price_h() / before - 1.0;
+        // After twenty hours the twenty looks are what one source at 24 a day should cost.
+        assert!(moved.abs() < 0.01, "after {step} steps: {moved}");
     }
-    // Twenty looks in twenty hours are what one source at 24 a day should cost.
-    room.fleet.count();
-    room.fleet.step(store, at(20 * HOUR)).await.unwrap();
-    assert!((room.fleet.price_h() / before - 1.0).abs() < 0.01);
+    let fleet = store.load_fleet().await.unwrap().unwrap();
+    assert_eq!(
+        fleet.counted_from,
+        at(20 * HOUR),
+        "then the count begins anew"
+    );
 }
 
 async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
