@@ -6,12 +6,14 @@
 //! `now` is always an argument; the database's own clock is only ever read by
 //! [`Store::database_time`], to correct the node's.
 
+mod edition;
 mod schedule;
 mod source;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use source::{
     Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, SourceFilter, SourceNumbers,

@@ -1,0 +1,1 @@
+//! When an edition is expected to be finished.

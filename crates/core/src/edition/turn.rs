@@ -1,0 +1,1 @@
+//! Turns: how an account changes.
