@@ -93,21 +93,32 @@ impl Matching {
     }
 }
 
+/// How often a rule was asked, and so when it hits next.
 #[derive(Debug)]
-struct Active {
-    rule: Rule,
-    /// Requests this rule was asked about.
+pub(crate) struct Tally {
+    when: When,
+    /// Requests the rule was asked about.
     asked: u32,
     chance: Chance,
 }
 
-impl Active {
-    fn hits(&mut self, sight: Sight<'_>) -> bool {
-        if !self.rule.matching.covers(sight) {
-            return false;
+impl Tally {
+    pub(crate) fn new(when: When) -> Self {
+        let seed = match when {
+            When::Percent { seed, .. } => seed,
+            _ => 0,
+        };
+        Self {
+            when,
+            asked: 0,
+            chance: Chance::new(seed),
         }
+    }
+
+    /// Counts a request, and says whether it is hit.
+    pub(crate) fn ask(&mut self) -> bool {
         self.asked += 1;
-        match self.rule.when {
+        match self.when {
             When::Always => true,
             When::Next(count) => self.asked <= count,
             When::Every(step) => step > 0 && self.asked.is_multiple_of(step),
@@ -115,8 +126,21 @@ impl Active {
         }
     }
 
-    fn is_spent(&self) -> bool {
-        matches!(self.rule.when, When::Next(count) if self.asked >= count)
+    /// Whether it will never hit again.
+    pub(crate) fn is_spent(&self) -> bool {
+        matches!(self.when, When::Next(count) if self.asked >= count)
+    }
+}
+
+#[derive(Debug)]
+struct Active {
+    rule: Rule,
+    tally: Tally,
+}
+
+impl Active {
+    fn hits(&mut self, sight: Sight<'_>) -> bool {
+        self.rule.matching.covers(sight) && self.tally.ask()
     }
 }
 
@@ -127,15 +151,8 @@ pub struct Faults(Vec<Active>);
 impl Faults {
     /// Lays down a rule.
     pub fn add(&mut self, rule: Rule) {
-        let seed = match rule.when {
-            When::Percent { seed, .. } => seed,
-            _ => 0,
-        };
-        self.0.push(Active {
-            rule,
-            asked: 0,
-            chance: Chance::new(seed),
-        });
+        let tally = Tally::new(rule.when);
+        self.0.push(Active { rule, tally });
     }
 
     /// Lifts all rules.
@@ -154,7 +171,7 @@ impl Faults {
             let hits = active.hits(sight);
             hits.then_some(active.rule.effect)
         });
-        self.0.retain(|active| !active.is_spent());
+        self.0.retain(|active| !active.tally.is_spent());
         hit
     }
 }
