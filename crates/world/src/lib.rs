@@ -8,6 +8,7 @@
 //! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
+//! - [`rule`]: how often a server misbehaves, and to whom;
 //! - [`webhook`]: how it knows that a call really comes from Almanack.
 //!
 //! INVARIANT: the crate knows Almanack only over HTTP, as any user's service would. It shares no
@@ -22,4 +23,5 @@ pub mod feeds;
 pub mod flaky;
 pub mod github;
 mod line;
+pub mod rule;
 pub mod webhook;
