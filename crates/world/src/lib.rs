@@ -8,6 +8,7 @@
 //! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
+//! - [`model`]: a language model behind an OpenAI-compatible endpoint, diligent or not;
 //! - [`rule`]: how often a server misbehaves, and to whom;
 //! - [`webhook`]: how it knows that a call really comes from Almanack.
 //!
@@ -20,8 +21,10 @@ pub mod chance;
 pub mod client;
 pub mod clock;
 pub mod feeds;
+mod fingerprint;
 pub mod flaky;
 pub mod github;
 mod line;
+pub mod model;
 pub mod rule;
 pub mod webhook;

@@ -5,6 +5,7 @@ mod authors;
 mod faults;
 mod feeds;
 mod github;
+mod model;
 mod outbox;
 mod publish;
 mod support;
