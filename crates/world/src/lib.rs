@@ -9,6 +9,7 @@
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
 //! - [`model`]: a language model behind an OpenAI-compatible endpoint, diligent or not;
+//! - [`telegram`]: Telegram's Bot API, with its rules of text and its limits;
 //! - [`rule`]: how often a server misbehaves, and to whom;
 //! - [`webhook`]: how it knows that a call really comes from Almanack.
 //!
@@ -20,6 +21,7 @@ pub mod authors;
 pub mod chance;
 pub mod client;
 pub mod clock;
+mod fate;
 pub mod feeds;
 mod fingerprint;
 pub mod flaky;
@@ -27,4 +29,5 @@ pub mod github;
 mod line;
 pub mod model;
 pub mod rule;
+pub mod telegram;
 pub mod webhook;

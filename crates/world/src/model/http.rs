@@ -7,7 +7,7 @@ mod body;
 mod control;
 mod verdict;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -18,13 +18,13 @@ use axum::{
     routing::post,
 };
 
-use self::verdict::{Came, Fate, judge};
+use self::verdict::{Came, judge};
 use super::{
     handle::Handle,
     refusal::Refusal,
     service::{Flight, Service},
 };
-use crate::{clock, line::Cut};
+use crate::line::Cut;
 
 /// Largest request body; far more than any context.
 const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -60,28 +60,7 @@ async fn complete(
     };
     let verdict = judge(&app, &came);
     app.changed();
-    match verdict.fate {
-        Fate::Answer => wait(&app, verdict.wait).await,
-        Fate::Cut => {
-            wait(&app, verdict.wait).await;
-            cut.now();
-        }
-        Fate::Hang => {
-            app.stop.cancelled().await;
-            cut.now();
-        }
-    }
-    verdict.response
-}
-
-/// Waits, but not longer than the server lives.
-async fn wait(app: &Service, wait: Duration) {
-    if !wait.is_zero() {
-        tokio::select! {
-            () = clock::pause(wait) => {}
-            () = app.stop.cancelled() => {}
-        }
-    }
+    verdict.carry_out(&app.stop, &cut).await
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

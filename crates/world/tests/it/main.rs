@@ -1,4 +1,5 @@
-//! RS-12: the reference article service, the simulated GitHub and the feeds, over real HTTP on loopback.
+//! RS-12: the reference article service, and the rest of the simulated outside, over real HTTP on
+//! loopback.
 #![cfg(test)]
 
 mod authors;
@@ -9,4 +10,5 @@ mod model;
 mod outbox;
 mod publish;
 mod support;
+mod telegram;
 mod trust;

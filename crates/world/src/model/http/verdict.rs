@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::body::Wanted;
 use crate::{
+    fate::{Fate, Verdict},
     fingerprint::fingerprint,
     model::{
         Config,
@@ -35,21 +36,6 @@ pub(super) struct Came<'a> {
     pub(super) path: &'a str,
     pub(super) key: Option<&'a str>,
     pub(super) body: &'a [u8],
-}
-
-/// What happens to the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
-    Answer,
-    Cut,
-    Hang,
-}
-
-/// The answer, when it is sent and whether.
-pub(super) struct Verdict {
-    pub(super) response: Response,
-    pub(super) wait: Duration,
-    pub(super) fate: Fate,
 }
 
 /// Judges a request and notes it.
