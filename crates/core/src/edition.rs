@@ -31,6 +31,7 @@ pub mod day;
 pub mod delivery;
 pub mod document;
 pub mod forecast;
+pub mod plain;
 pub mod plan;
 pub mod port;
 pub mod rank;
