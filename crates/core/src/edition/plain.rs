@@ -77,6 +77,20 @@ pub fn plain_text(markup: &str, chars_max: usize) -> String {
     page.end()
 }
 
+/// One line of text in which `<` means nothing, but entities do: a title. At most `chars_max` of it.
+pub fn plain_line(text: &str, chars_max: usize) -> String {
+    let mut page = Page::new(chars_max);
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        page.write(&rest[..at]);
+        rest = &rest[at..];
+        let read = page.entity(rest);
+        rest = &rest[read..];
+    }
+    page.write(rest);
+    page.end()
+}
+
 /// Where the text goes.
 struct Page {
     text: String,
@@ -115,6 +129,9 @@ impl Page {
     }
 
     fn put(&mut self, char: char) {
+        if self.is_full() {
+            return;
+        }
         if char.is_whitespace() || char.is_control() {
             self.gap = self.gap.max(Gap::Space);
             return;
@@ -268,6 +285,23 @@ mod tests {
         ] {
             check(markup, expected, why);
         }
+    }
+
+    #[test]
+    fn ed_33_titles_keep_their_brackets() {
+        for (title, expected, why) in [
+            ("Plain", "Plain", "nothing to do"),
+            ("AT&amp;T &#x2F; &quot;x&quot;", "AT&T / \"x\"", "entities"),
+            (
+                "The <a> element &lt;b&gt;",
+                "The <a> element <b>",
+                "no markup",
+            ),
+            (" two\n lines\u{0} ", "two lines", "one line"),
+        ] {
+            assert_eq!(plain_line(title, 100), expected, "{why}");
+        }
+        assert_eq!(plain_line("日本&amp;&amp;語", 3), "日本&");
     }
 
     #[test]
