@@ -16,25 +16,25 @@ pub(crate) const REPLACED: &str = "a newer document took its place";
 macro_rules! columns {
     () => {
         "edition_on, version, state, archived_from, revision, story_source, list_requests, \
-         started_at_us, reopened_at_us, published_at_us, reason, updated_at_us, created_at_us"
+         fetching_until_us, started_at_us, reopened_at_us, published_at_us, reason, updated_at_us, created_at_us"
     };
 }
 /// How many those are.
-pub(crate) const COLUMNS: usize = 13;
+pub(crate) const COLUMNS: usize = 14;
 
 pub(crate) const LOAD: &str = concat!("select ", columns!(), " from edition where edition_on = $1");
 /// Two that open one day at once create it once.
 pub(crate) const OPEN: &str = concat!(
     "insert into edition (",
     columns!(),
-    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
      on conflict (edition_on) do nothing"
 );
 /// Takes the row if it is still the version that was seen. Its birth never changes.
 pub(crate) const TAKE: &str = "update edition set version = version + 1, state = $1, \
      archived_from = $2, revision = $3, story_source = $4, list_requests = $5, \
-     started_at_us = $6, reopened_at_us = $7, published_at_us = $8, reason = $9, \
-     updated_at_us = $10 where edition_on = $11 and version = $12";
+     fetching_until_us = $6, started_at_us = $7, reopened_at_us = $8, published_at_us = $9, \
+     reason = $10, updated_at_us = $11 where edition_on = $12 and version = $13";
 
 /// Stories of an edition, counted.
 macro_rules! counted {

@@ -9,6 +9,7 @@ create table edition (
     archived_from text,
     revision bigint not null,             -- that of the newest document; 0 before the first
     list_requests bigint not null,
+    fetching_until_us bigint,
     started_at_us bigint not null,
     reopened_at_us bigint,
     published_at_us bigint,

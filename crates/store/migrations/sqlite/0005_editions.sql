@@ -9,6 +9,7 @@ create table edition (
     archived_from text,
     revision integer not null,            -- that of the newest document; 0 before the first
     list_requests integer not null,
+    fetching_until_us integer,
     started_at_us integer not null,
     reopened_at_us integer,
     published_at_us integer,

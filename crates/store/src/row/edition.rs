@@ -28,12 +28,13 @@ pub(crate) fn edition(row: &impl Row) -> Result<Edition> {
         revision: number(row, 4)?,
         story_source: row.text_or_null(5)?,
         list_requests: number(row, 6)?,
-        started_at: instant(row.big(7)?)?,
-        reopened_at: maybe_instant(row.big_or_null(8)?)?,
-        published_at: maybe_instant(row.big_or_null(9)?)?,
-        reason: row.text_or_null(10)?,
-        updated_at: instant(row.big(11)?)?,
-        created_at: instant(row.big(12)?)?,
+        fetching_until: maybe_instant(row.big_or_null(7)?)?,
+        started_at: instant(row.big(8)?)?,
+        reopened_at: maybe_instant(row.big_or_null(9)?)?,
+        published_at: maybe_instant(row.big_or_null(10)?)?,
+        reason: row.text_or_null(11)?,
+        updated_at: instant(row.big(12)?)?,
+        created_at: instant(row.big(13)?)?,
     })
 }
 
@@ -59,6 +60,7 @@ fn changing(edition: &Edition) -> Vec<Value<'_>> {
         edition.revision.into(),
         (&edition.story_source).into(),
         edition.list_requests.into(),
+        edition.fetching_until.into(),
         edition.started_at.into(),
         edition.reopened_at.into(),
         edition.published_at.into(),

@@ -101,6 +101,7 @@ fn full_edition(seen: &Edition) -> Edition {
         revision: 3,
         story_source: odd(),
         list_requests: u32::MAX,
+        fetching_until: moment(),
         started_at: at(-7),
         reopened_at: moment(),
         published_at: Some(LATEST),
