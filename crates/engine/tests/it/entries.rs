@@ -87,8 +87,9 @@ async fn listed(store: &Arc<dyn Store>, wanted: &Wanted) -> Vec<Listed> {
     let stories = EntryStories::new(Arc::clone(store));
     let budget = Budget::new(0);
     let listed = stories.list(wanted, &budget).await.unwrap();
-    let nobody = stories.comments(&StoryKey("entry:1".to_owned()), &budget);
-    assert_eq!(nobody.await.unwrap(), Vec::<String>::new());
+    let key = StoryKey("entry:1".to_owned());
+    let said = stories.comments(&key, &budget).await.unwrap();
+    assert_eq!(said, Vec::<String>::new(), "nobody talks about entries");
     listed
 }
 
