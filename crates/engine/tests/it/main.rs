@@ -9,6 +9,7 @@ mod chain;
 mod desk;
 mod dispatch;
 mod editions;
+mod entries;
 mod forgotten;
 mod lock;
 mod node;
