@@ -12,7 +12,9 @@ pub mod github;
 pub mod http;
 mod launcher;
 pub mod lock;
+pub mod model;
 pub mod opml;
+
 mod process;
 mod redact;
 pub mod signature;
