@@ -14,6 +14,7 @@ mod launcher;
 pub mod lock;
 pub mod model;
 pub mod opml;
+pub mod press;
 
 mod process;
 mod redact;
