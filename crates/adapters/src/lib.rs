@@ -1,7 +1,8 @@
-//! The outside: the system's clock and randomness, HTTP, GitHub, Git and local commands.
+//! The outside: the system's clock and randomness, HTTP, GitHub, Telegram, Git and local commands.
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
+pub mod alert;
 mod call;
 pub mod callback;
 pub mod clock;
@@ -14,6 +15,8 @@ mod launcher;
 pub mod lock;
 pub mod opml;
 mod process;
+pub mod publish;
 mod redact;
 pub mod signature;
+pub mod telegram;
 pub mod webhook;
