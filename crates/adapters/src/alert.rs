@@ -83,7 +83,7 @@ struct Told {
 pub struct Channels {
     client: Client,
     clock: Arc<dyn Clock>,
-    channels: Vec<Channel>,
+    all: Vec<Channel>,
     /// What some channels took while others did not.
     told: Mutex<BTreeSet<Told>>,
 }
@@ -94,7 +94,7 @@ impl Channels {
         Self {
             client,
             clock,
-            channels,
+            all: channels,
             told: Mutex::default(),
         }
     }
@@ -147,8 +147,8 @@ impl Channels {
     /// What all took is not asked for again; what some took is kept until the others do.
     fn remember(&self, notice: &Notice<'_>, taken: Vec<Told>) {
         let mut known = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if taken.len() == self.channels.len() {
-            for channel in 0..self.channels.len() {
+        if taken.len() == self.all.len() {
+            for channel in 0..self.all.len() {
                 known.remove(&told(notice, channel));
             }
             return;
@@ -165,7 +165,7 @@ impl Teller for Channels {
     async fn tell(&self, notice: &Notice<'_>) -> Result<(), Failure> {
         let mut taken = Vec::new();
         let mut failures = Vec::new();
-        for (number, channel) in self.channels.iter().enumerate() {
+        for (number, channel) in self.all.iter().enumerate() {
             let told = told(notice, number);
             if self.knows(&told) {
                 taken.push(told);

@@ -200,7 +200,7 @@ impl Bot {
             let text = response.head.header(&header::RETRY_AFTER)?;
             wait_asked_for(text, self.clock.now())
         };
-        said.filter(|wait| wait.is_positive()).or_else(header)
+        said.filter(SignedDuration::is_positive).or_else(header)
     }
 }
 

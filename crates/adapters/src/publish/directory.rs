@@ -85,7 +85,9 @@ impl Publisher for DirectoryPublisher {
         let mark = self.entropy.next_u64();
         let written = apart(move || place.write(&body, mark).map(|()| place.receipt()));
         match written.await {
-            Ok(receipt) => Sent::Confirmed { receipt },
+            Ok(receipt) => Sent::Confirmed {
+                receipt: Some(receipt),
+            },
             Err(error) => Sent::Failed(error.into()),
         }
     }
@@ -94,7 +96,7 @@ impl Publisher for DirectoryPublisher {
         let (place, body) = (self.place(letter), letter.body.as_bytes().to_vec());
         let found = apart(move || place.says(&body).map(|same| same.then(|| place.receipt())));
         match found.await {
-            Ok(Some(receipt)) => Seen::There { receipt },
+            Ok(receipt @ Some(_)) => Seen::There { receipt },
             Ok(None) => Seen::NotThere,
             Err(error) => Seen::Failed(error.into()),
         }
@@ -148,8 +150,8 @@ struct Place {
 }
 
 impl Place {
-    fn receipt(&self) -> Option<String> {
-        Some(self.root.join(&self.path).display().to_string())
+    fn receipt(&self) -> String {
+        self.root.join(&self.path).display().to_string()
     }
 
     fn error(&self, doing: &'static str) -> impl FnOnce(io::Error) -> Error + use<> {

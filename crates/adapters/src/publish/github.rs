@@ -86,8 +86,7 @@ impl GithubPublisher {
             Err(error) => return Tried::Ended(Sent::Failed(failure(&error))),
         };
         if let Some(file) = present.as_ref().filter(|file| file.sha == id) {
-            let receipt = receipt(&id, file.html_url.as_deref());
-            return Tried::Ended(Sent::Confirmed { receipt });
+            return Tried::Ended(confirmed(&id, file.html_url.as_deref()));
         }
         let change = Change {
             content,
@@ -139,7 +138,7 @@ impl Publisher for GithubPublisher {
         let id = blob_id(letter.body.as_bytes());
         match self.github.read_file(self.at(&path), budget).await {
             Ok(Some(file)) if file.sha == id => Seen::There {
-                receipt: receipt(&id, file.html_url.as_deref()),
+                receipt: Some(receipt(&id, file.html_url.as_deref())),
             },
             Ok(_) => Seen::NotThere,
             Err(error) => Seen::Failed(failure(&error)),
@@ -151,8 +150,7 @@ fn judge(written: Result<Written, Error>, id: &str) -> Tried {
     let error = match written {
         Ok(written) => {
             let sha = written.commit.as_deref().unwrap_or(id);
-            let receipt = receipt(sha, written.html_url.as_deref());
-            return Tried::Ended(Sent::Confirmed { receipt });
+            return Tried::Ended(confirmed(sha, written.html_url.as_deref()));
         }
         Err(error) => error,
     };
@@ -167,12 +165,18 @@ fn judge(written: Result<Written, Error>, id: &str) -> Tried {
     })
 }
 
+fn confirmed(sha: &str, html_url: Option<&str>) -> Sent {
+    Sent::Confirmed {
+        receipt: Some(receipt(sha, html_url)),
+    }
+}
+
 /// The commit or else the blob, and where people can look at it.
-fn receipt(sha: &str, html_url: Option<&str>) -> Option<String> {
-    Some(match html_url {
+fn receipt(sha: &str, html_url: Option<&str>) -> String {
+    match html_url {
         Some(url) => format!("{sha} {url}"),
         None => sha.to_owned(),
-    })
+    }
 }
 
 fn failure(error: &Error) -> Failure {
