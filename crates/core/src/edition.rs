@@ -30,6 +30,8 @@ pub mod batch;
 pub mod day;
 pub mod delivery;
 pub mod document;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod forecast;
 pub mod plan;
 pub mod port;
@@ -135,6 +137,8 @@ pub struct Edition {
     pub story_source: Option<String>,
     /// Requests that were spent on the list of its stories.
     pub list_requests: u32,
+    /// Until when somebody is fetching that list.
+    pub fetching_until: Option<Timestamp>,
     /// Since when it is worked on: its creation, or the last reset, retry or reopening. The two hours of
     /// ED-18 are counted from here.
     pub started_at: Timestamp,
@@ -162,6 +166,7 @@ impl Edition {
             revision: 0,
             story_source: None,
             list_requests: 0,
+            fetching_until: None,
             started_at: now,
             reopened_at: None,
             published_at: None,
@@ -202,7 +207,7 @@ mod tests {
         let date = jiff::civil::date(2026, 1, 4);
         let mut edition = Edition::new(date, Timestamp::UNIX_EPOCH);
         let first = edition.run_identity().unwrap();
-        assert_eq!(first.to_string(), "edition:2026-01-04 EDITION_RUN");
+        assert_eq!(first.to_string(), "(edition:2026-01-04, EDITION_RUN)");
         edition.revision = 1;
         let second = edition.run_identity().unwrap();
         assert_eq!(second.subject.as_str(), "edition:2026-01-04/1");

@@ -1,7 +1,7 @@
 //! Everything that belongs to an edition, read together.
 
 use super::{
-    Edition, State,
+    Edition,
     alert::Alert,
     batch::Batch,
     delivery::Delivery,
@@ -66,8 +66,7 @@ impl Account {
 
     /// Whether it was published, whatever became of it since.
     pub fn was_published(&self) -> bool {
-        let edition = &self.edition;
-        edition.state == State::Published || edition.archived_from == Some(State::Published)
+        self.edition.published_at.is_some()
     }
 }
 
