@@ -90,7 +90,7 @@ fn hook(url: &str) -> Channel {
         name: "pager".to_owned(),
         url: url.to_owned(),
         key: Some(SigningKey::parse(SECRET).unwrap()),
-        timeout: Duration::from_millis(500),
+        timeout: Duration::from_secs(30),
     }
 }
 
@@ -99,7 +99,7 @@ fn chat(url: &str) -> Channel {
         api_url: url.to_owned(),
         token: BotToken::parse(TOKEN).unwrap(),
         chat: CHAT.to_owned(),
-        timeout: Duration::from_millis(500),
+        timeout: Duration::from_secs(30),
     };
     Channel::Telegram {
         name: "ops chat".to_owned(),

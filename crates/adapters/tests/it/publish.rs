@@ -15,7 +15,7 @@ use almanack_core::{
         story::StoryKey,
     },
 };
-use jiff::{SignedDuration, Timestamp, civil::date};
+use jiff::{Timestamp, civil::date};
 
 fn story(rank: u32) -> Printed {
     Printed {
@@ -88,11 +88,8 @@ fn unknown(sent: Sent) -> Failure {
     failure
 }
 
-fn seconds(seconds: i64) -> Option<SignedDuration> {
-    Some(SignedDuration::from_secs(seconds))
-}
-
-/// A failure by its class and wait, for tables.
-fn brief(failure: &Failure) -> (FailureClass, Option<SignedDuration>) {
-    (failure.class, failure.retry_after)
+/// A failure by its class and its wait in seconds, for tables.
+fn brief(failure: &Failure) -> (FailureClass, Option<i64>) {
+    let wait = failure.retry_after.map(|wait| wait.as_secs());
+    (failure.class, wait)
 }

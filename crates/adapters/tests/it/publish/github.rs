@@ -20,9 +20,10 @@ use almanack_world::github::{
     limit::Resource,
     setup, start,
 };
+use jiff::SignedDuration;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{brief, document, failed, letter, purse, receipt, seconds, unknown};
+use super::{brief, document, failed, letter, purse, receipt, unknown};
 use crate::{
     fixture::client,
     hub::{self, Fault, Hub},
@@ -199,7 +200,7 @@ async fn ed_12_who_may_not_write_and_what_is_not_there_are_told_apart_from_limit
     }
     world.break_next("PUT", Effect::SecondaryLimit { retry_after_s: 30 });
     let limited = sent("s-press", "acme/news", "main").await;
-    assert_eq!(brief(&limited), (FailureClass::RateLimited, seconds(30)));
+    assert_eq!(brief(&limited), (FailureClass::RateLimited, Some(30)));
     let leave = world
         .running
         .handle
@@ -208,7 +209,7 @@ async fn ed_12_who_may_not_write_and_what_is_not_there_are_told_apart_from_limit
     let limited = sent("s-press", "acme/news", "main").await;
     assert_eq!(limited.class, FailureClass::RateLimited, "{limited}");
     assert!(
-        limited.retry_after > seconds(1),
+        limited.retry_after > Some(SignedDuration::from_secs(1)),
         "until the reset: {limited:?}"
     );
     assert_eq!(world.file(), None);
@@ -290,7 +291,7 @@ async fn ed_12_what_an_answer_to_a_write_means() {
                 .header("x-ratelimit-remaining", &0)
                 .header("x-ratelimit-reset", &reset),
             FailureClass::RateLimited,
-            seconds(601),
+            Some(601),
         ),
         (write(404, "Not Found"), FailureClass::Refused, None),
         (write(422, "path is malformed"), FailureClass::Refused, None),

@@ -32,7 +32,7 @@ use axum::{Router, http::StatusCode, routing::post};
 use jiff::Timestamp;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{brief, document, failed, letter, purse, receipt, seconds, unknown};
+use super::{brief, document, failed, letter, purse, receipt, unknown};
 use crate::fixture::{Fixed, client, serve};
 
 const TOKEN: &str = "4242:AAhush-hush_0123456789abcdefghijkl";
@@ -49,12 +49,19 @@ impl Sleeper for Pauses {
     }
 }
 
-pub(crate) fn bot(url: &str, token: &str, chat: &str) -> Bot {
+/// Longer than any test takes: only those who are left hanging wait for less.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn bot(url: &str, token: &str, chat: &str) -> Bot {
+    patient_bot(url, token, chat, PATIENCE)
+}
+
+fn patient_bot(url: &str, token: &str, chat: &str, timeout: Duration) -> Bot {
     let settings = BotSettings {
         api_url: url.to_owned(),
         token: BotToken::parse(token).unwrap(),
         chat: chat.to_owned(),
-        timeout: Duration::from_millis(500),
+        timeout,
     };
     Bot::new(client(), Arc::new(Fixed), settings)
 }
@@ -78,13 +85,18 @@ struct World {
 
 impl World {
     async fn start() -> Self {
+        Self::patient(PATIENCE).await
+    }
+
+    async fn patient(timeout: Duration) -> Self {
         let chats = vec![Chat::channel(-1001, CHAT)];
         let config = Config::new("127.0.0.1:0".parse().unwrap(), TOKEN, chats);
         let cancel = CancellationToken::new();
         let running = start(config, cancel.clone()).await.unwrap();
         let pauses = Arc::new(Pauses::default());
+        let bot = patient_bot(&running.url(), TOKEN, CHAT, timeout);
         Self {
-            publisher: publisher(bot(&running.url(), TOKEN, CHAT), Arc::clone(&pauses)),
+            publisher: publisher(bot, Arc::clone(&pauses)),
             running,
             pauses,
             _stop: cancel.drop_guard(),
@@ -152,7 +164,13 @@ async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
         (Effect::CutBefore, 0),
         (Effect::FailBefore(500), 0),
     ] {
-        let world = World::start().await;
+        let hangs = matches!(effect, Effect::HangAfter | Effect::HangBefore);
+        let timeout = if hangs {
+            Duration::from_millis(300)
+        } else {
+            PATIENCE
+        };
+        let world = World::patient(timeout).await;
         world.break_next(effect);
         let failure = unknown(world.send(&document, 1, "text").await);
         assert_eq!(
@@ -178,7 +196,7 @@ async fn ed_34_a_limit_says_how_long_to_wait() {
     let world = World::start().await;
     world.break_next(Effect::Limited { retry_after_s: 17 });
     let limited = failed(world.send(&document(1, ""), 1, "text").await);
-    assert_eq!(brief(&limited), (FailureClass::RateLimited, seconds(17)));
+    assert_eq!(brief(&limited), (FailureClass::RateLimited, Some(17)));
     assert_eq!(world.texts().len(), 0);
 }
 
