@@ -369,7 +369,9 @@ pub trait Nudges: Send {
 
 /// A database that Almanack can live in.
 #[async_trait]
-pub trait Store: TaskStore + ScheduleStore + SourceStore + NodeStore + TokenStore {
+pub trait Store:
+    TaskStore + ScheduleStore + SourceStore + EditionStore + NodeStore + TokenStore
+{
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;
 

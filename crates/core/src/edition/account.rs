@@ -119,7 +119,7 @@ impl Change {
                 delivery.part,
             )
         });
-        put(&mut account.alerts, self.alerts, |alert| alert.rule.clone());
+        put(&mut account.alerts, self.alerts, |alert| alert.rule.name());
         account.stories.sort_by_key(|story| story.rank);
         account
     }
