@@ -5,6 +5,9 @@
 //! HTTP client, which takes from it for every hop and refuses when all is spent (ED-08). What a language
 //! model charges is noted in the same purse, because it is asked for in the same breath.
 //!
+//! A purse can be part of another: what is taken from it is taken from both, so that those who spend side by side from one
+//! budget each know what they spent.
+//!
 //! INVARIANT: `left` and `spent` together never exceed what the purse began with.
 
 use std::sync::{
@@ -15,6 +18,7 @@ use std::sync::{
 /// So many requests, and no more. Shared by whoever spends from the same purse.
 #[derive(Debug)]
 pub struct Budget {
+    within: Option<Arc<Self>>,
     left: AtomicU32,
     spent: AtomicU32,
     model_requests: AtomicU32,
@@ -43,7 +47,17 @@ pub struct Spent;
 impl Budget {
     /// A purse of `requests`.
     pub fn new(requests: u32) -> Arc<Self> {
+        Self::filled(requests, None)
+    }
+
+    /// A part of another purse: it holds as much, and takes from both.
+    pub fn within(whole: &Arc<Self>) -> Arc<Self> {
+        Self::filled(u32::MAX, Some(Arc::clone(whole)))
+    }
+
+    fn filled(requests: u32, within: Option<Arc<Self>>) -> Arc<Self> {
         Arc::new(Self {
+            within,
             left: AtomicU32::new(requests),
             spent: AtomicU32::new(0),
             model_requests: AtomicU32::new(0),
@@ -54,17 +68,27 @@ impl Budget {
 
     /// Takes one request out of the purse.
     pub fn take(&self) -> Result<Ticket<'_>, Spent> {
+        let whole = self.within.as_deref().map(Self::take).transpose()?;
         let less = |left: u32| left.checked_sub(1);
         let taken = self
             .left
             .try_update(Ordering::SeqCst, Ordering::SeqCst, less);
-        taken.map_err(|_| Spent)?;
-        Ok(Ticket(Some(self)))
+        if taken.is_err() {
+            whole.into_iter().for_each(Ticket::give_back);
+            return Err(Spent);
+        }
+        Ok(Ticket {
+            from: Some(self),
+            whole: whole.map(Box::new),
+        })
     }
 
     /// Requests that may still be made; those under way are not among them.
     pub fn left(&self) -> u32 {
-        self.left.load(Ordering::SeqCst)
+        let left = self.left.load(Ordering::SeqCst);
+        self.within
+            .as_ref()
+            .map_or(left, |whole| left.min(whole.left()))
     }
 
     /// Requests that left.
@@ -74,6 +98,9 @@ impl Budget {
 
     /// Notes what a language model charged for one answer.
     pub fn charge(&self, tokens_in: u64, tokens_out: u64) {
+        if let Some(whole) = &self.within {
+            whole.charge(tokens_in, tokens_out);
+        }
         self.model_requests.fetch_add(1, Ordering::SeqCst);
         self.tokens_in.fetch_add(tokens_in, Ordering::SeqCst);
         self.tokens_out.fetch_add(tokens_out, Ordering::SeqCst);
@@ -93,12 +120,18 @@ impl Budget {
 /// Permission for one request. It counts as spent unless it is given back: whoever is stopped in the
 /// middle of a request does not know whether it left.
 #[derive(Debug)]
-pub struct Ticket<'a>(Option<&'a Budget>);
+pub struct Ticket<'a> {
+    from: Option<&'a Budget>,
+    whole: Option<Box<Ticket<'a>>>,
+}
 
 impl Ticket<'_> {
     /// The request did not leave.
     pub fn give_back(mut self) {
-        if let Some(budget) = self.0.take() {
+        if let Some(whole) = self.whole.take() {
+            whole.give_back();
+        }
+        if let Some(budget) = self.from.take() {
             budget.left.fetch_add(1, Ordering::SeqCst);
         }
     }
@@ -106,7 +139,7 @@ impl Ticket<'_> {
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        if let Some(budget) = self.0 {
+        if let Some(budget) = self.from {
             budget.spent.fetch_add(1, Ordering::SeqCst);
         }
     }
@@ -115,6 +148,23 @@ impl Drop for Ticket<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ed_08_parts_of_a_purse_spend_from_the_whole() {
+        let whole = Budget::new(3);
+        let (one, other) = (Budget::within(&whole), Budget::within(&whole));
+        drop(one.take().unwrap());
+        drop(other.take().unwrap());
+        other.take().unwrap().give_back();
+        drop(other.take().unwrap());
+        assert_eq!(one.take().unwrap_err(), Spent, "the other spent it");
+        one.charge(5, 1);
+        assert_eq!((one.spent(), other.spent(), whole.spent()), (1, 2, 3));
+        assert_eq!(
+            (one.left(), whole.left(), whole.spend().tokens_in),
+            (0, 0, 5)
+        );
+    }
 
     #[test]
     fn ed_08_a_purse_gives_so_many_and_no_more() {

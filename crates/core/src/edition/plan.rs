@@ -122,7 +122,7 @@ pub fn plan(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> A
             Some(until) if until > now => Action::Wait(Waiting::Fetching(until)),
             _ => Action::Fetch,
         },
-        State::ListFetched | State::Processing => plan_stories(account, rules, now),
+        State::ListFetched | State::Processing => plan_stories(account, asker, rules, now),
         State::Aggregating => plan_deliveries(&account.deliveries, now),
         State::Archived if asker == Asker::Person && unfinished(account) => Action::Reopen,
         State::Published | State::Empty | State::Archived => Action::Rest(edition.state),
@@ -134,7 +134,7 @@ fn unfinished(account: &Account) -> bool {
     was.is_some_and(State::is_open)
 }
 
-fn plan_stories(account: &Account, rules: &Rules, now: Timestamp) -> Action {
+fn plan_stories(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Action {
     let running = |batch: &&batch::Batch| batch.status == batch::Status::Running;
     let live = account.batches.iter().find(|batch| batch.is_live(now));
     if let Some(batch) = live {
@@ -149,19 +149,39 @@ fn plan_stories(account: &Account, rules: &Rules, now: Timestamp) -> Action {
     {
         return Action::Recover;
     }
-    let size = rules.batch_size.min(stories_within(rules.budget)).max(1);
+    let size = next_size(account, rules);
     let next = keys(account, |story| story.status == Status::Pending);
     if !next.is_empty() {
         return Action::Process(next.into_iter().take(size).collect());
     }
-    plan_retries(account, rules, now).unwrap_or_else(|| plan_end(account))
+    plan_retries(account, asker, rules, now).unwrap_or_else(|| plan_end(account))
 }
 
-/// Failed stories that have tries left are put back once they have waited.
-fn plan_retries(account: &Account, rules: &Rules, now: Timestamp) -> Option<Action> {
+/// How many stories the next batch takes. After one whose budget did not suffice it takes half as many, so that an outside
+/// where everything has to be tried twice makes an edition slow, not endless.
+fn next_size(account: &Account, rules: &Rules) -> usize {
+    let usual = rules.batch_size.min(stories_within(rules.budget)).max(1);
+    let Some(last) = account.batches.last() else {
+        return usual;
+    };
+    let not_tried =
+        |story: &Story| story.status == Status::Pending && story.batch == Some(last.index);
+    if account.stories.iter().any(not_tried) {
+        usual.min(last.story_count as usize / 2).max(1)
+    } else {
+        usual
+    }
+}
+
+/// Failed stories that have tries left are put back once they have waited; a person does not wait.
+fn plan_retries(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Option<Action> {
     let tries = rules.retries_by_itself.min(rules.retries_max);
     let has_tries = |story: &Story| story.status == Status::Failed && story.retry_count < tries;
-    let waits_until = |story: &Story| story.retry_at.filter(|at| *at > now);
+    let waits_until = |story: &Story| {
+        story
+            .retry_at
+            .filter(|at| *at > now && asker == Asker::Tick)
+    };
     let ready = keys(account, |story| {
         has_tries(story) && waits_until(story).is_none()
     });

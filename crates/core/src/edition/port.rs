@@ -214,8 +214,6 @@ pub struct Letter<'a> {
     pub body: &'a str,
     /// Names this part of this revision at this destination for ever; for destinations that recognise what they have.
     pub key: String,
-    /// What the destination knows an earlier revision of this part by.
-    pub receipt_before: Option<String>,
 }
 
 /// What became of sending.

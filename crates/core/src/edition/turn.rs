@@ -20,7 +20,9 @@ use super::{
 };
 use crate::budget::Spend;
 
-pub use delivering::{DeliveryKey, end_delivery, intend, settle_delivery, start_delivery};
+pub use delivering::{
+    DeliveryKey, end_delivery, intend, settle_delivery, skip_delivery, start_delivery,
+};
 pub use person::{Day, NotNow, force, is_left_over, reopen, reset, retry};
 pub use watch::{to_tell, told, watched};
 
@@ -158,6 +160,14 @@ pub fn end_batch(
     for story in own {
         let ending = endings.iter().find(|(key, _)| *key == story.listed.key);
         let ending = ending.map_or(&Ending::NotTried, |(_, ending)| ending);
+        let ending = match ending {
+            // No batch is smaller: waiting for another would be waiting for ever.
+            Ending::NotTried if batch.story_count == 1 => &Ending::Failed(format!(
+                "a budget of {} requests does not suffice for it",
+                rules.budget
+            )),
+            ending => ending,
+        };
         change.stories.push(ended(story, ending, rules, now));
     }
     change.batches.push(Batch {
@@ -231,6 +241,9 @@ pub fn recover(account: &Account, now: Timestamp) -> Change {
             && !story.batch.is_some_and(|index| live.contains(&index))
     };
     change.stories = back_to_pending(account.stories.iter().filter(left), now);
+    for story in &mut change.stories {
+        story.batch = None;
+    }
     change
 }
 

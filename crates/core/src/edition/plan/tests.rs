@@ -152,6 +152,44 @@ fn ed_08_a_batch_takes_no_more_stories_than_its_budget_pays_for() {
 }
 
 #[test]
+fn ed_08_a_batch_that_could_not_pay_is_followed_by_a_smaller_one() {
+    let mut account = fetched(8);
+    let mut sizes = Vec::new();
+    for _ in 0..3 {
+        let Action::Process(keys) = planned(&account) else {
+            panic!("{:?}", planned(&account));
+        };
+        sizes.push(keys.len());
+        let (change, batch) =
+            turn::start_batch(&account, &keys, "n", &Rules::default(), NOW).unwrap();
+        account = change.apply(account);
+        let spend = crate::budget::Spend::default();
+        let change = turn::end_batch(&account, batch.index, &[], spend, &Rules::default(), NOW);
+        account = change.unwrap().apply(account);
+    }
+    assert_eq!(sizes, [6, 3, 1]);
+    let first = &account.stories[0];
+    assert_eq!(
+        first.status,
+        Status::Failed,
+        "one alone must end one way or the other"
+    );
+    assert_eq!(
+        planned(&account),
+        Action::Process(keys_of(2..=7)),
+        "and the next is whole again"
+    );
+}
+
+#[test]
+fn a_person_does_not_wait_for_failed_stories() {
+    let mut account = in_state(State::Processing, &[Status::Failed]);
+    account.stories[0].retry_at = Some(NOW + MINUTE);
+    let action = plan(&account, Asker::Person, &Rules::default(), NOW);
+    assert_eq!(action, Action::PutBack(vec![key(1)]));
+}
+
+#[test]
 fn ed_20_only_a_person_takes_up_an_edition_whose_day_is_over() {
     let account = fetched(1);
     let account = turn::archive(&account, NOW).unwrap().apply(account);
@@ -173,21 +211,27 @@ fn delivery(destination: &str, part: u32, state: delivery::State) -> Delivery {
     }
 }
 
-#[test]
-fn ed_12_destinations_go_on_without_each_other() {
-    use delivery::State::{Confirmed, Failed, Intended, Sent, Skipped, Unknown};
-    let soon = NOW + MINUTE;
-    let due = |destination: &str, part, step| Due {
+fn due(destination: &str, part: u32, step: Step) -> Due {
+    Due {
         destination: destination.to_owned(),
         part,
         step,
-    };
-    let waiting = |state| Delivery {
-        retry_at: Some(soon),
-        lease_until: Some(soon),
-        ..delivery("github", 1, state)
-    };
-    for (why, deliveries, expected) in [
+    }
+}
+
+fn check_deliveries(rows: Vec<(&str, Vec<Delivery>, Action)>) {
+    for (why, deliveries, expected) in rows {
+        let mut account = in_state(State::Aggregating, &[Status::Completed]);
+        account.deliveries = deliveries;
+        assert_eq!(planned(&account), expected, "{why}");
+    }
+}
+
+#[test]
+fn ed_12_parts_are_sent_in_order_and_settled_before_the_next() {
+    use delivery::State::{Confirmed, Intended, Sent, Skipped, Unknown};
+    let both = vec![due("github", 1, Step::Send), due("telegram", 1, Step::Send)];
+    check_deliveries(vec![
         (
             "both begin, with their first part",
             vec![
@@ -195,18 +239,7 @@ fn ed_12_destinations_go_on_without_each_other() {
                 delivery("telegram", 1, Intended),
                 delivery("telegram", 2, Intended),
             ],
-            Action::Deliver(vec![
-                due("github", 1, Step::Send),
-                due("telegram", 1, Step::Send),
-            ]),
-        ),
-        (
-            "only the one that failed is tried again",
-            vec![
-                delivery("github", 1, Failed),
-                delivery("telegram", 1, Confirmed),
-            ],
-            Action::Deliver(vec![due("github", 1, Step::Send)]),
+            Action::Deliver(both),
         ),
         (
             "the next part follows what is settled",
@@ -216,21 +249,6 @@ fn ed_12_destinations_go_on_without_each_other() {
                 delivery("telegram", 3, Intended),
             ],
             Action::Deliver(vec![due("telegram", 3, Step::Send)]),
-        ),
-        (
-            "one that waits holds up nobody else",
-            vec![waiting(Failed), delivery("telegram", 1, Intended)],
-            Action::Deliver(vec![due("telegram", 1, Step::Send)]),
-        ),
-        (
-            "and alone is waited for",
-            vec![waiting(Failed), delivery("telegram", 1, Confirmed)],
-            Action::Wait(Waiting::Delivery(soon)),
-        ),
-        (
-            "somebody is sending",
-            vec![waiting(Sent)],
-            Action::Wait(Waiting::Delivery(soon)),
         ),
         (
             "somebody was sending, and is gone",
@@ -253,11 +271,43 @@ fn ed_12_destinations_go_on_without_each_other() {
             ],
             Action::Publish,
         ),
-    ] {
-        let mut account = in_state(State::Aggregating, &[Status::Completed]);
-        account.deliveries = deliveries;
-        assert_eq!(planned(&account), expected, "{why}");
-    }
+    ]);
+}
+
+#[test]
+fn ed_12_destinations_go_on_without_each_other() {
+    use delivery::State::{Confirmed, Failed, Intended, Sent};
+    let soon = NOW + MINUTE;
+    let waiting = |state| Delivery {
+        retry_at: Some(soon),
+        lease_until: Some(soon),
+        ..delivery("github", 1, state)
+    };
+    check_deliveries(vec![
+        (
+            "only the one that failed is tried again",
+            vec![
+                delivery("github", 1, Failed),
+                delivery("telegram", 1, Confirmed),
+            ],
+            Action::Deliver(vec![due("github", 1, Step::Send)]),
+        ),
+        (
+            "one that waits holds up nobody else",
+            vec![waiting(Failed), delivery("telegram", 1, Intended)],
+            Action::Deliver(vec![due("telegram", 1, Step::Send)]),
+        ),
+        (
+            "and alone is waited for",
+            vec![waiting(Failed), delivery("telegram", 1, Confirmed)],
+            Action::Wait(Waiting::Delivery(soon)),
+        ),
+        (
+            "somebody is sending",
+            vec![waiting(Sent)],
+            Action::Wait(Waiting::Delivery(soon)),
+        ),
+    ]);
 }
 
 #[test]

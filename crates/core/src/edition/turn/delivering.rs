@@ -155,6 +155,21 @@ pub fn settle_delivery(
     Some(written(account, delivery, now))
 }
 
+/// Gives up a part for good, for a reason.
+pub fn skip_delivery(
+    account: &Account,
+    key: &DeliveryKey,
+    why: &str,
+    now: Timestamp,
+) -> Option<Change> {
+    let open = |delivery: &&Delivery| !delivery.state.is_settled();
+    let mut delivery = find(account, key).filter(open)?.clone();
+    delivery.state = State::Skipped;
+    delivery.detail = Some(cut(why));
+    delivery.updated_at = now;
+    Some(written(account, delivery, now))
+}
+
 fn confirm(delivery: &mut Delivery, receipt: Option<&String>) {
     delivery.state = State::Confirmed;
     delivery.receipt = receipt.cloned();

@@ -82,6 +82,7 @@ fn ed_29_a_failed_list_leaves_the_state_and_says_why() {
 
 #[test]
 fn ed_09_one_story_fails_and_the_others_complete() {
+    use Status::{Completed, Failed, Pending};
     let (account, index) = started(fetched(4), &[1, 2, 3]);
     let endings = [
         (key(1), written()),
@@ -91,7 +92,6 @@ fn ed_09_one_story_fails_and_the_others_complete() {
     let change = end_batch(&account, index, &endings, spend(11), &rules(), NOW).unwrap();
     let account = change.apply(account);
     let statuses: Vec<Status> = account.stories.iter().map(|story| story.status).collect();
-    use Status::{Completed, Failed, Pending};
     assert_eq!(statuses, [Completed, Failed, Pending, Pending]);
     assert_eq!(
         account.stories[1].error_message.as_deref(),
