@@ -116,6 +116,8 @@ impl Counted {
             schedules: Arc::new(Schedules::new(store.clone(), time.clone(), Arc::default())),
             sources: desk.sources,
             opml: Arc::new(Lines),
+            editions: None,
+            public_editions: true,
             tick: Tick::default(),
             store,
             clock: time,
