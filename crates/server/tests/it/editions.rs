@@ -72,6 +72,17 @@ struct Newsstand {
     editions: Arc<Editions>,
 }
 
+/// Makes editions of what a newsroom has.
+pub(crate) fn made_from(
+    store: &Arc<SqliteStore>,
+    clock: &Arc<ManualClock>,
+    news: &Newsroom,
+) -> Arc<Editions> {
+    let sleeper = Arc::new(Forward(clock.clone()));
+    let settings = settings(Rules::default(), "zh-CN");
+    editions(store, clock, sleeper, news.outside(), settings)
+}
+
 fn settings(rules: Rules, language: &str) -> Settings {
     Settings {
         rules,
