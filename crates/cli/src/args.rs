@@ -30,7 +30,10 @@ pub(crate) use source::{
     EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
-pub(crate) use world::{ArticleServiceArguments, FeedsArguments, GithubArguments, WorldCommand};
+pub(crate) use world::{
+    ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, TelegramArguments,
+    WORLD_BOT_TOKEN, WORLD_KEY, WorldCommand,
+};
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
