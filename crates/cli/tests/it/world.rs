@@ -168,8 +168,9 @@ async fn a_model_and_a_telegram_greet_with_what_to_try_and_keep_other_secrets() 
             let arguments = [&["world", piece, "--listen", &listen], &more[..]].concat();
             let command = home.command(&arguments);
             let mut running = Process::start(&home, address, command).ready().await;
-            let seen = running.api().insist(Method::GET, "/_world/requests", None);
-            assert_eq!(seen.await.json["total"], 0, "{piece}");
+            let api = running.api();
+            let seen = api.insist(Method::GET, "/_world/requests", None).await;
+            assert_eq!(seen.json["total"], 0, "{piece}");
             let notes = running.notes();
             assert!(notes.contains(tried), "{notes}");
             assert_eq!(notes.contains(known), told, "{notes}");
