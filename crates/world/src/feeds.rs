@@ -22,7 +22,7 @@
 //! never on who asked before. Two servers with one seed and one clock are the same server.
 
 pub mod document;
-mod door;
+pub(crate) mod door;
 pub mod fault;
 pub mod feed;
 pub mod fleet;

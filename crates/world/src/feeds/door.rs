@@ -19,13 +19,13 @@ use crate::line::{Cut, Line, Lines};
 
 /// What is known of a connection.
 #[derive(Debug, Clone)]
-pub(super) struct Met {
+pub(crate) struct Met {
     /// Closes it.
-    pub(super) cut: Cut,
+    pub(crate) cut: Cut,
     /// The host that the caller dialled; none at 127.0.0.1.
-    pub(super) host: Option<u32>,
+    pub(crate) host: Option<u32>,
     /// The address it dialled.
-    pub(super) address: Option<SocketAddr>,
+    pub(crate) address: Option<SocketAddr>,
 }
 
 impl Connected<IncomingStream<'_, Door>> for Met {
@@ -46,7 +46,7 @@ impl Connected<IncomingStream<'_, Door>> for Met {
 
 /// Accepts connections to loopback.
 #[derive(Debug)]
-pub(super) struct Door(pub(super) Lines);
+pub(crate) struct Door(pub(crate) Lines);
 
 impl Listener for Door {
     type Io = Line;

@@ -7,6 +7,7 @@ mod faults;
 mod feeds;
 mod github;
 mod model;
+mod news;
 mod outbox;
 mod publish;
 mod support;

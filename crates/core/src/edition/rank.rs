@@ -1,0 +1,1 @@
+//! Ranks: which collected entries make an edition.

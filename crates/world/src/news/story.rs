@@ -1,0 +1,115 @@
+//! Stories and comments, as the site keeps them.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::page::Page;
+
+/// Where a story leads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Link {
+    /// To a page of this server.
+    Page,
+    /// Nowhere: the story is its own text, as HTML.
+    Text(String),
+    /// To an address of somebody else.
+    Elsewhere(String),
+}
+
+/// A story.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Story {
+    /// Its number among all items.
+    pub id: i64,
+    /// When it was submitted, to the second.
+    pub created_at: Timestamp,
+    /// Its headline.
+    pub title: String,
+    /// Who submitted it.
+    pub author: String,
+    /// Its points; the search sometimes does not know them.
+    pub points: Option<i64>,
+    /// Where it leads.
+    pub link: Link,
+    /// How many comments it gets in the end.
+    pub comments: u32,
+}
+
+/// A comment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Comment {
+    /// Its number among all items.
+    pub id: i64,
+    /// The story it belongs to.
+    pub story_id: i64,
+    /// What it answers: the story or an earlier comment.
+    pub parent_id: i64,
+    /// Who wrote it.
+    pub author: String,
+    /// When, to the second.
+    pub created_at: Timestamp,
+    /// What it says, as the site's HTML; sometimes nothing.
+    pub html: String,
+    /// What it says, as plain text with a blank line between paragraphs.
+    pub text: String,
+}
+
+/// What there is to know about a story in advance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Facts {
+    /// The story.
+    pub story: Story,
+    /// Where it leads; none for a story that is its own text.
+    pub url: Option<String>,
+    /// What its page is like.
+    pub page: Page,
+    /// The paragraphs of its article; none where the page holds no article.
+    pub article: Option<Vec<String>>,
+}
+
+impl Facts {
+    /// The text that an extractor should find, a blank line between paragraphs.
+    pub fn main_text(&self) -> Option<String> {
+        let paragraphs = self.article.as_ref()?;
+        Some(paragraphs.join("\n\n"))
+    }
+}
+
+/// A story to be added by hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewStory {
+    /// When it was submitted.
+    pub created_at: Timestamp,
+    /// Its headline.
+    pub title: String,
+    /// Its points.
+    pub points: Option<i64>,
+    /// Where it leads.
+    pub link: Link,
+    /// What its page is like.
+    pub page: Page,
+    /// What is said about it, as HTML; all of it at the moment of the story.
+    pub comments: Vec<String>,
+}
+
+impl NewStory {
+    /// A story with an article of this server and no comments.
+    pub fn new(created_at: Timestamp, title: &str, points: i64) -> Self {
+        Self {
+            created_at,
+            title: title.to_owned(),
+            points: Some(points),
+            link: Link::Page,
+            page: Page::Article,
+            comments: Vec::new(),
+        }
+    }
+
+    /// The same story with these comments.
+    #[must_use]
+    pub fn with_comments(mut self, html: &[&str]) -> Self {
+        self.comments = html.iter().map(|&it| it.to_owned()).collect();
+        self
+    }
+}
