@@ -6,6 +6,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod alert;
 mod callback;
 mod command;
 mod feed;
@@ -15,4 +16,5 @@ mod http;
 mod hub;
 mod lock;
 mod news;
+mod publish;
 mod webhook;

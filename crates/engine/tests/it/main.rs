@@ -8,6 +8,7 @@
 mod chain;
 mod desk;
 mod dispatch;
+mod editions;
 mod entries;
 mod forgotten;
 mod lock;
