@@ -14,4 +14,5 @@ mod github;
 mod http;
 mod hub;
 mod lock;
+mod model;
 mod webhook;
