@@ -21,7 +21,6 @@
 //! - Nothing comes from the environment: no proxy, no cookies, no credentials.
 //! - No error tells more of an address than an IP or a port.
 
-mod allowance;
 mod body;
 mod error;
 mod gate;
@@ -38,14 +37,16 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::address::{self, Guard, Origin};
+use almanack_core::{
+    address::{self, Guard, Origin},
+    budget::Budget,
+};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use url::Url;
 
 use body::Deadline;
 use redirect::{Step, Trail};
 
-pub use allowance::Allowance;
 pub use error::{Error, NoClient, Phase};
 pub use gate::Gate;
 pub use request::{Answer, Head, Limits, Redirects, Request, Response};
@@ -192,10 +193,11 @@ impl Client {
         if let Some(body) = &request.body {
             sending = sending.body(body.clone());
         }
-        let ticket = allowance::take(request.allowance.as_deref())?;
+        let ticket = request.budget.as_deref().map(Budget::take).transpose()?;
         let sent = sending.send().await;
         let sent = sent.map_err(|error| error::from_reqwest(error, self.connect_timeout));
-        if sent.as_ref().is_err_and(|error| !error.may_have_arrived()) {
+        let stayed = sent.as_ref().is_err_and(|error| !error.may_have_arrived());
+        if let Some(ticket) = ticket.filter(|_| stayed) {
             ticket.give_back();
         }
         sent

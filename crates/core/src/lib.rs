@@ -9,9 +9,11 @@
 
 pub mod address;
 pub mod backoff;
+pub mod budget;
 pub mod callback;
 pub mod chain;
 pub mod dispatch;
+pub mod edition;
 pub mod event;
 pub mod finish;
 #[cfg(test)]

@@ -6,12 +6,14 @@
 //! `now` is always an argument; the database's own clock is only ever read by
 //! [`Store::database_time`], to correct the node's.
 
+mod edition;
 mod schedule;
 mod source;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use source::{
     Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
@@ -367,7 +369,9 @@ pub trait Nudges: Send {
 
 /// A database that Almanack can live in.
 #[async_trait]
-pub trait Store: TaskStore + ScheduleStore + SourceStore + NodeStore + TokenStore {
+pub trait Store:
+    TaskStore + ScheduleStore + SourceStore + EditionStore + NodeStore + TokenStore
+{
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;
 

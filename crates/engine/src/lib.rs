@@ -3,14 +3,15 @@
 //! Each duty is one file: the [`planner`] turns the slots of schedules into tasks, the [`runner`] tries
 //! what is due, the [`keeper`] keeps leases and nodes honest, [`retention`] forgets what ended long
 //! ago; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a wish
-//! from outside becomes a change of a task, [`schedules`] the same for schedules; [`dispatch`] fires a
-//! slot at its target, [`chain`] keeps schedules where there is no database, and [`tick`] is one pass of
+//! from outside becomes a change of a task, [`schedules`] the same for schedules; [`editions`] makes a day's digest,
+//! [`dispatch`] fires a slot at its target, [`chain`] keeps schedules where there is no database, and [`tick`] is one pass of
 //! everything for who drives Almanack from outside. None of them sees SQL, reads a clock or rolls
 //! dice on its own; what they need comes in as ports.
 
 pub mod chain;
 pub mod claims;
 pub mod dispatch;
+pub mod editions;
 pub mod handlers;
 pub mod keeper;
 pub mod lock;

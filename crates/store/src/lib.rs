@@ -1,10 +1,11 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
-//! `task`, `claim`, `history`, `schedule` and `register` hold the statements, `row` reads what they return, and
+//! `task`, `claim`, `history`, `schedule`, `source`, `edition` and `register` hold the statements, `row` reads what they return, and
 //! `sqlite` and `postgres` carry the ports out. One conformance suite proves the two equal.
 
 mod claim;
 mod depth;
+mod edition;
 mod entry;
 mod history;
 mod lanes;

@@ -32,6 +32,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(2, "0002_node_token"),
     migration!(3, "0003_schedule"),
     migration!(4, "0004_source"),
+    migration!(5, "0005_editions"),
 ];
 
 pub(crate) const CREATE_LEDGER: &str = "create table if not exists migration \

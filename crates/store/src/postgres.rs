@@ -5,6 +5,7 @@
 //! (see `gate.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod claim;
+mod edition;
 mod gate;
 mod listen;
 mod plan;

@@ -3,8 +3,10 @@
 //! Columns are read by position, in the order of the column lists beside the statements. What the
 //! two drivers call a value differs; what the values mean does not.
 
+pub(crate) mod edition;
 mod schedule;
 mod source;
+mod value;
 
 use almanack_core::{
     history::{Attempt, Decision},
@@ -22,6 +24,7 @@ pub(crate) use schedule::{StateColumns, edit, schedule, slot};
 pub(crate) use source::{
     SourceColumns, SourceLists, attention_or_null, cadence_or_null, entry, fleet, hashes, source,
 };
+pub(crate) use value::Value;
 
 /// A row of either database.
 pub(crate) trait Row {

@@ -5,6 +5,7 @@
 //! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
 
 mod claim;
+mod edition;
 mod port;
 mod records;
 mod schedule;

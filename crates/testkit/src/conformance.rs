@@ -15,23 +15,27 @@ use std::{any::Any, sync::Arc};
 
 use almanack_core::{
     backoff::Backoff,
+    edition::{Account, account},
     finish::{Finish, Outcome, finish as decide_finish},
     plan::{Schedule, ScheduleId, ScheduleWrite, Slot},
     reschedule::{Change, Put, Receipt, Request, decide},
     source::{Source, SourceId, entry::Entry},
     store::{
-        Added, Applied, ClaimRequest, EntryFilter, Finished, LedgerPage, SourceWrite, Store,
-        Written,
+        Added, Applied, ClaimRequest, EditionWritten, EntryFilter, Finished, LedgerPage,
+        SourceWrite, Store, Written,
     },
     task::{ClaimedTask, Identity, Task, TaskId},
 };
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
-use crate::fixture::{claim_request, new_schedule, put, schedule_name};
+use crate::fixture::{START, claim_request, edition::day, new_schedule, put, schedule_name};
 
 pub mod apply;
 pub mod claim;
 pub mod due;
+pub mod edition;
+pub mod edition_list;
+pub mod edition_write;
 pub mod entry;
 pub mod finish;
 pub mod fleet;
@@ -260,6 +264,25 @@ pub(crate) async fn entries_of(store: &dyn Store, id: SourceId) -> Vec<Entry> {
         ..EntryFilter::default()
     };
     store.list_entries(&filter).await.expect("list_entries")
+}
+
+/// Opens the edition of the `number`th day, which must be new.
+pub(crate) async fn opened(store: &dyn Store, number: i32) -> Account {
+    let opened = store.open_edition(day(number), START).await;
+    assert!(opened.expect("open_edition").1, "a new day");
+    account_of(store, day(number)).await
+}
+
+/// The account of a day, which must exist.
+pub(crate) async fn account_of(store: &dyn Store, date: Date) -> Account {
+    let account = store.load_account(date).await.expect("load_account");
+    account.unwrap_or_else(|| panic!("no edition {date}"))
+}
+
+/// Writes a change, undisturbed.
+pub(crate) async fn changed(store: &dyn Store, change: account::Change) {
+    let written = store.write_edition(change).await.expect("write_edition");
+    assert_eq!(written, EditionWritten::Done, "nobody came in between");
 }
 
 /// The outcome most rules end with.

@@ -1,6 +1,8 @@
 //! Ready-made requests. Each takes only what a test is about; change a field of the result for the
 //! rest: `Put { revision: Some(Revision(2)), ..put("article:1", PUBLISH, START) }`.
 
+pub mod edition;
+
 use almanack_core::{
     plan::{
         Definition, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot, State,

@@ -31,7 +31,7 @@ mod service;
 pub mod setup;
 pub mod state;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc};
 
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -40,11 +40,8 @@ use self::{handle::Handle, service::Service, setup::Setup, state::GitHub};
 use crate::{
     clock,
     clock::Clock,
-    line::{Cut, Lines},
+    line::{self, Lines},
 };
-
-/// How long requests may take to end once the server was told to stop.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// Why the server did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -119,14 +116,6 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
 }
 
 async fn run(lines: Lines, handle: Handle, cancel: CancellationToken) -> Result<(), Error> {
-    let app = http::routes(handle).into_make_service_with_connect_info::<Cut>();
-    let serving = axum::serve(lines, app).with_graceful_shutdown(cancel.clone().cancelled_owned());
-    let too_late = async {
-        cancel.cancelled().await;
-        clock::pause(GRACE).await;
-    };
-    tokio::select! {
-        served = serving.into_future() => served.map_err(Error::Serve),
-        () = too_late => Ok(()),
-    }
+    let served = line::serve(lines, http::routes(handle), cancel).await;
+    served.map_err(Error::Serve)
 }

@@ -9,6 +9,9 @@
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
 //! - [`news`]: a news site as an edition meets it: lists, search, comments, pages and page readers;
+//! - [`model`]: a language model behind an OpenAI-compatible endpoint, diligent or not;
+//! - [`telegram`]: Telegram's Bot API, with its rules of text and its limits;
+//! - [`rule`]: how often a server misbehaves, and to whom;
 //! - [`webhook`]: how it knows that a call really comes from Almanack.
 //!
 //! INVARIANT: the crate knows Almanack only over HTTP, as any user's service would. It shares no
@@ -19,9 +22,14 @@ pub mod authors;
 pub mod chance;
 pub mod client;
 pub mod clock;
+mod fate;
 pub mod feeds;
+mod fingerprint;
 pub mod flaky;
 pub mod github;
 mod line;
+pub mod model;
 pub mod news;
+pub mod rule;
+pub mod telegram;
 pub mod webhook;

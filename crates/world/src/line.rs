@@ -3,6 +3,8 @@
 //!
 //! A status cannot say that. The one honest way to lose a reply is to close the connection before
 //! its first byte, which is what writing to a cut line does.
+//!
+//! [`serve`] is how every server of the world that needs such connections runs.
 
 use std::{
     io,
@@ -13,9 +15,11 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 
 use axum::{
+    Router,
     extract::connect_info::Connected,
     serve::{IncomingStream, Listener},
 };
@@ -23,6 +27,12 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
 };
+use tokio_util::sync::CancellationToken;
+
+use crate::clock;
+
+/// How long requests may take to end once the server was told to stop.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Cuts the connection that a request came on.
 #[derive(Debug, Clone, Default)]
@@ -114,5 +124,19 @@ impl AsyncWrite for Line {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// Serves until `cancel`, then gives what is under way a little time to end.
+pub(crate) async fn serve(lines: Lines, app: Router, cancel: CancellationToken) -> io::Result<()> {
+    let app = app.into_make_service_with_connect_info::<Cut>();
+    let serving = axum::serve(lines, app).with_graceful_shutdown(cancel.clone().cancelled_owned());
+    let too_late = async {
+        cancel.cancelled().await;
+        clock::pause(GRACE).await;
+    };
+    tokio::select! {
+        served = serving.into_future() => served,
+        () = too_late => Ok(()),
     }
 }

@@ -48,7 +48,7 @@ fn told(status: u16, class: FailureClass) -> String {
 /// Why there was no answer.
 pub(crate) fn no_answer(error: &Error) -> Failure {
     let class = match error {
-        Error::Refused { hops: 0, .. } | Error::Spent => FailureClass::Refused,
+        Error::Refused { hops: 0, .. } | Error::Spent(_) => FailureClass::Refused,
         Error::Busy { .. } => FailureClass::RateLimited,
         Error::Refused { .. }
         | Error::TooManyRedirects { .. }

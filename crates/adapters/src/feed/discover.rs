@@ -5,9 +5,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use almanack_core::source::{
-    check::{Candidate, Failure, FailureClass},
-    reading::Reading,
+use almanack_core::{
+    budget::Budget,
+    source::{
+        check::{Candidate, Failure, FailureClass},
+        reading::Reading,
+    },
 };
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
@@ -22,7 +25,7 @@ use super::{
     checker::REDIRECTS_MAX,
     page,
 };
-use crate::http::{Allowance, Client, Limits, Request, Response};
+use crate::http::{Client, Limits, Request, Response};
 
 /// Where programs put feeds, seen from the page and from the site.
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
@@ -48,7 +51,7 @@ pub(crate) async fn discover(
     let visit = Visit {
         client,
         limits,
-        allowance: Allowance::new(REQUESTS_MAX),
+        budget: Budget::new(REQUESTS_MAX),
         apart,
         now,
     };
@@ -108,7 +111,7 @@ fn usual_places(here: &Url) -> Vec<Url> {
 struct Visit<'a> {
     client: &'a Client,
     limits: Limits,
-    allowance: Arc<Allowance>,
+    budget: Arc<Budget>,
     apart: &'a Apart,
     now: Timestamp,
 }
@@ -119,7 +122,7 @@ impl Visit<'_> {
             .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
             .limits(self.limits)
             .following(REDIRECTS_MAX)
-            .paid_by(Arc::clone(&self.allowance));
+            .paid_by(Arc::clone(&self.budget));
         let sent = self.client.send(request).await;
         let response = sent.map_err(|error| answer::no_answer(&error))?;
         if let Some(failure) = answer::refusal(&response.head, self.now) {

@@ -2,7 +2,7 @@
 
 use std::{error::Error as StdError, io, time::Duration};
 
-use almanack_core::address::Refusal;
+use almanack_core::{address::Refusal, budget::Spent};
 use jiff::Timestamp;
 
 use super::pool::Unresolved;
@@ -112,9 +112,9 @@ pub enum Error {
         /// What the network said.
         why: String,
     },
-    /// The caller's allowance is spent; nothing was sent.
-    #[error("the allowance of requests is spent")]
-    Spent,
+    /// The caller's budget is spent; nothing was sent.
+    #[error(transparent)]
+    Spent(#[from] Spent),
     /// The caller's gate lets nobody to this host now; nothing was sent there.
     #[error("the host is not asked before {until}")]
     Busy {
@@ -154,7 +154,7 @@ impl Error {
     pub fn may_have_arrived(&self) -> bool {
         match self {
             Self::Refused { hops, .. } => *hops > 0,
-            Self::Dns { .. } | Self::Connect { .. } | Self::Tls { .. } | Self::Spent => false,
+            Self::Dns { .. } | Self::Connect { .. } | Self::Tls { .. } | Self::Spent(_) => false,
             Self::Timeout { phase, .. } => *phase != Phase::Connect,
             _ => true,
         }

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use almanack_core::budget::Budget;
 use reqwest::{
     Method,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
@@ -9,7 +10,7 @@ use reqwest::{
 use url::Url;
 
 use super::{
-    Allowance, Error, Gate, Phase,
+    Error, Gate, Phase,
     body::{self, Deadline},
 };
 
@@ -59,7 +60,7 @@ pub struct Request {
     /// Whether it may be sent elsewhere.
     pub redirects: Redirects,
     /// Who pays.
-    pub allowance: Option<Arc<Allowance>>,
+    pub budget: Option<Arc<Budget>>,
     /// Who is asked before a host is.
     pub gate: Option<Arc<dyn Gate>>,
 }
@@ -74,7 +75,7 @@ impl Request {
             body: None,
             limits: Limits::default(),
             redirects: Redirects::Never,
-            allowance: None,
+            budget: None,
             gate: None,
         }
     }
@@ -117,8 +118,8 @@ impl Request {
 
     /// Is paid from this purse, hop by hop.
     #[must_use]
-    pub fn paid_by(mut self, allowance: Arc<Allowance>) -> Self {
-        self.allowance = Some(allowance);
+    pub fn paid_by(mut self, budget: Arc<Budget>) -> Self {
+        self.budget = Some(budget);
         self
     }
 

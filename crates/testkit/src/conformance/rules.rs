@@ -209,6 +209,38 @@ macro_rules! conformance {
                 ss_15_checks_are_counted_from_price_to_price,
                 ss_15_of_many_who_set_the_price_one_does,
             ]
+            edition: [
+                ed_04_a_day_is_opened_once,
+                ed_14_of_many_who_open_a_day_one_creates_it,
+                an_unknown_day_has_nothing_and_takes_nothing,
+                every_field_of_an_account_survives,
+                every_word_of_an_edition_survives,
+                rows_of_an_account_come_in_order,
+                the_largest_edition_survives,
+                editions_share_no_rows,
+                a_null_byte_in_an_edition_is_refused_or_kept,
+                names_that_are_too_long_are_refused,
+            ]
+            edition_write: [
+                ed_16_a_lost_change_changes_nothing_at_all,
+                ed_16_a_repeated_change_is_lost,
+                ed_16_of_eight_concurrent_changes_one_is_written,
+                ed_16_an_account_is_of_one_moment,
+                ed_14_a_story_is_in_an_edition_once,
+                ed_26_a_batch_index_is_one_row,
+                a_change_leaves_alone_what_it_does_not_name,
+                ed_16_a_refused_change_changes_nothing_at_all,
+                ed_12_a_new_document_settles_the_deliveries_of_older_ones,
+            ]
+            edition_list: [
+                ed_30_counts_are_those_of_the_rows,
+                filters_of_editions_narrow_alone_and_together,
+                pages_of_editions_cover_every_day_once,
+                documents_are_found_by_revision,
+                ed_31_pruning_keeps_the_edition_and_its_document,
+                ed_31_pruning_takes_only_what_it_may,
+                ed_31_who_saw_an_edition_before_it_was_pruned_decides_again,
+            ]
             node: [
                 a_heartbeat_registers_and_then_refreshes,
                 two_runs_of_one_name_are_two_nodes,
@@ -270,6 +302,9 @@ mod tests {
             ("apply", include_str!("apply.rs")),
             ("claim", include_str!("claim.rs")),
             ("due", include_str!("due.rs")),
+            ("edition", include_str!("edition.rs")),
+            ("edition_list", include_str!("edition_list.rs")),
+            ("edition_write", include_str!("edition_write.rs")),
             ("entry", include_str!("entry.rs")),
             ("finish", include_str!("finish.rs")),
             ("fleet", include_str!("fleet.rs")),

@@ -4,6 +4,7 @@
 //! refused before anything happens, its reply may be lost after everything happened, and it may take
 //! longer than a lease; a node may be cut off for a while, and everything it sends hangs. A call that is on its way may even arrive after the node that sent it died.
 
+mod edition;
 mod schedule;
 mod source;
 

@@ -1,18 +1,21 @@
 //! A layer between the engine and a store: sees calls pass, and may meddle with them.
 
+mod edition;
+
 use std::sync::Arc;
 
 use almanack_core::{
+    edition::account,
     finish::Finish,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     source::{Source, SourceId, SourceType, entry::Entry},
     store::{
         Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules,
-        EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, LedgerPage, Node, NodeStore,
-        Nudges, OnceKey, OnceRecord, Pruned, PrunedEntries, Records, Result, ScheduleFilter,
-        ScheduleStore, SourceFilter, SourceNumbers, SourceStore, SourceWrite, Store, TaskFilter,
-        TaskStore, TokenStore, Written,
+        EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, LedgerPage,
+        Node, NodeStore, Nudges, OnceKey, OnceRecord, Pruned, PrunedEntries, Records, Result,
+        ScheduleFilter, ScheduleStore, SourceFilter, SourceNumbers, SourceStore, SourceWrite,
+        Store, TaskFilter, TaskStore, TokenStore, Written,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -69,6 +72,14 @@ pub trait Layer: Send + Sync {
         writes: Vec<SourceWrite>,
     ) -> Result<Vec<Written>> {
         below.write_sources(writes).await
+    }
+    /// See [`almanack_core::store::EditionStore::write_edition`].
+    async fn write_edition(
+        &self,
+        below: &dyn Store,
+        change: account::Change,
+    ) -> Result<EditionWritten> {
+        below.write_edition(change).await
     }
     /// See [`Store::nudges`].
     fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {

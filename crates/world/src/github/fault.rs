@@ -1,12 +1,12 @@
 //! How GitHub misbehaves when told to.
 //!
-//! A [`Rule`] says which requests, how often, and what happens to them. Rules can be laid down and
-//! lifted while the server runs. The oldest rule that hits decides; later rules do not even count
-//! the request, so that a rule's count means requests it was asked about.
+//! A [`Rule`] says which requests, how often, and what happens to them; how rules are counted and
+//! which of them decides is [`crate::rule`]'s.
 
 use serde::{Deserialize, Serialize};
 
-use crate::chance::Chance;
+pub use crate::rule::When;
+use crate::rule::{self, Covers};
 
 /// Which requests a rule looks at; what is left out matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,25 +18,6 @@ pub struct Matching {
     pub method: Option<String>,
     /// Only where the path contains this.
     pub path: Option<String>,
-}
-
-/// How often a rule hits among the requests it looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum When {
-    /// Always, until lifted.
-    Always,
-    /// The next so many; then the rule is gone.
-    Next(u32),
-    /// The k-th, the 2k-th, and so on.
-    Every(u32),
-    /// So many of a hundred, drawn from a seed in order of arrival.
-    Percent {
-        /// Of a hundred.
-        percent: u8,
-        /// Where the chance comes from.
-        seed: u64,
-    },
 }
 
 /// What happens to a request that is hit.
@@ -60,17 +41,9 @@ pub enum Effect {
 }
 
 /// Which requests, how often, what.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// Which requests.
-    #[serde(default)]
-    pub matching: Matching,
-    /// How often.
-    pub when: When,
-    /// What happens.
-    pub effect: Effect,
-}
+pub type Rule = rule::Rule<Matching, Effect>;
+/// The rules in force, oldest first.
+pub type Faults = rule::Rules<Matching, Effect>;
 
 /// A request as rules see it.
 #[derive(Debug, Clone, Copy)]
@@ -83,96 +56,13 @@ pub struct Sight<'a> {
     pub path: &'a str,
 }
 
-impl Matching {
+impl Covers<Sight<'_>> for Matching {
     fn covers(&self, sight: Sight<'_>) -> bool {
         let token = self.token.as_deref().is_none_or(|it| it == sight.token);
         let method = self.method.as_deref();
         let method = method.is_none_or(|it| it.eq_ignore_ascii_case(sight.method));
         let path = self.path.as_deref();
         token && method && path.is_none_or(|it| sight.path.contains(it))
-    }
-}
-
-/// How often a rule was asked, and so when it hits next.
-#[derive(Debug)]
-pub(crate) struct Tally {
-    when: When,
-    /// Requests the rule was asked about.
-    asked: u32,
-    chance: Chance,
-}
-
-impl Tally {
-    pub(crate) fn new(when: When) -> Self {
-        let seed = match when {
-            When::Percent { seed, .. } => seed,
-            _ => 0,
-        };
-        Self {
-            when,
-            asked: 0,
-            chance: Chance::new(seed),
-        }
-    }
-
-    /// Counts a request, and says whether it is hit.
-    pub(crate) fn ask(&mut self) -> bool {
-        self.asked += 1;
-        match self.when {
-            When::Always => true,
-            When::Next(count) => self.asked <= count,
-            When::Every(step) => step > 0 && self.asked.is_multiple_of(step),
-            When::Percent { percent, .. } => self.chance.below(100) < u64::from(percent),
-        }
-    }
-
-    /// Whether it will never hit again.
-    pub(crate) fn is_spent(&self) -> bool {
-        matches!(self.when, When::Next(count) if self.asked >= count)
-    }
-}
-
-#[derive(Debug)]
-struct Active {
-    rule: Rule,
-    tally: Tally,
-}
-
-impl Active {
-    fn hits(&mut self, sight: Sight<'_>) -> bool {
-        self.rule.matching.covers(sight) && self.tally.ask()
-    }
-}
-
-/// The rules in force, oldest first.
-#[derive(Debug, Default)]
-pub struct Faults(Vec<Active>);
-
-impl Faults {
-    /// Lays down a rule.
-    pub fn add(&mut self, rule: Rule) {
-        let tally = Tally::new(rule.when);
-        self.0.push(Active { rule, tally });
-    }
-
-    /// Lifts all rules.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// The rules still in force.
-    pub fn rules(&self) -> Vec<Rule> {
-        self.0.iter().map(|active| active.rule.clone()).collect()
-    }
-
-    /// Decides about one request.
-    pub fn plan(&mut self, sight: Sight<'_>) -> Option<Effect> {
-        let hit = self.0.iter_mut().find_map(|active| {
-            let hits = active.hits(sight);
-            hits.then_some(active.rule.effect)
-        });
-        self.0.retain(|active| !active.tally.is_spent());
-        hit
     }
 }
 

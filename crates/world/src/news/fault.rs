@@ -1,13 +1,12 @@
 //! How the site misbehaves when told to: which endpoint, how often, what.
 //!
-//! Rules work as those of the simulated GitHub: the oldest that hits decides, and a rule counts
-//! only requests that it was asked about.
+//! How rules are counted and which of them decides is [`crate::rule`]'s.
 
 use serde::{Deserialize, Serialize};
 
 use super::journal::Endpoint;
-use crate::github::fault::Tally;
-pub use crate::github::fault::When;
+pub use crate::rule::When;
+use crate::rule::{self, Covers};
 
 /// Which requests a rule looks at; what is left out matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,16 +49,17 @@ pub enum Effect {
 }
 
 /// Which requests, how often, what.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// Which requests.
-    #[serde(default)]
-    pub matching: Matching,
-    /// How often.
-    pub when: When,
-    /// What happens.
-    pub effect: Effect,
+pub type Rule = rule::Rule<Matching, Effect>;
+/// The rules in force, oldest first.
+pub type Faults = rule::Rules<Matching, Effect>;
+
+/// A request as rules see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// Where.
+    pub endpoint: Endpoint,
+    /// Path and query, as called.
+    pub path: &'a str,
 }
 
 impl Rule {
@@ -88,48 +88,14 @@ impl Rule {
     }
 }
 
-impl Matching {
-    fn covers(&self, endpoint: Endpoint, path: &str) -> bool {
-        let there = self.endpoint.is_none_or(|it| it == endpoint);
-        there && self.path.as_deref().is_none_or(|it| path.contains(it))
-    }
-}
-
-#[derive(Debug)]
-struct Active {
-    rule: Rule,
-    tally: Tally,
-}
-
-/// The rules in force, oldest first.
-#[derive(Debug, Default)]
-pub struct Faults(Vec<Active>);
-
-impl Faults {
-    /// Lays down a rule.
-    pub fn add(&mut self, rule: Rule) {
-        let tally = Tally::new(rule.when);
-        self.0.push(Active { rule, tally });
-    }
-
-    /// Lifts all rules.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// The rules still in force.
-    pub fn rules(&self) -> Vec<Rule> {
-        self.0.iter().map(|active| active.rule.clone()).collect()
-    }
-
-    /// Decides about one request.
-    pub fn plan(&mut self, endpoint: Endpoint, path: &str) -> Option<Effect> {
-        let hit = self.0.iter_mut().find_map(|active| {
-            let hits = active.rule.matching.covers(endpoint, path) && active.tally.ask();
-            hits.then_some(active.rule.effect)
-        });
-        self.0.retain(|active| !active.tally.is_spent());
-        hit
+impl Covers<Sight<'_>> for Matching {
+    fn covers(&self, sight: Sight<'_>) -> bool {
+        let there = self.endpoint.is_none_or(|it| it == sight.endpoint);
+        there
+            && self
+                .path
+                .as_deref()
+                .is_none_or(|it| sight.path.contains(it))
     }
 }
 
@@ -148,15 +114,23 @@ mod tests {
             path: None,
         };
         let path = "/api/v1/search?tags=comment,story_7";
+        let sight = Sight {
+            endpoint: Endpoint::Search,
+            path,
+        };
+        let page = Sight {
+            endpoint: Endpoint::Page,
+            path,
+        };
         for (why, matching, covered) in [
             ("everything", Matching::default(), true),
             ("its endpoint", search.clone(), true),
             ("part of the query", by_path("story_7"), true),
             ("another query", by_path("story_8"), false),
         ] {
-            assert_eq!(matching.covers(Endpoint::Search, path), covered, "{why}");
+            assert_eq!(matching.covers(sight), covered, "{why}");
         }
-        assert!(!search.covers(Endpoint::Page, path), "another endpoint");
+        assert!(!search.covers(page), "another endpoint");
     }
 
     #[test]
@@ -164,7 +138,12 @@ mod tests {
         let mut faults = Faults::default();
         faults.add(Rule::at(Endpoint::Page, When::Next(1), Effect::Hang));
         faults.add(Rule::on("", When::Always, Effect::Truncated));
-        let mut plan = |endpoint| faults.plan(endpoint, "/");
+        let mut plan = |endpoint| {
+            faults.plan(Sight {
+                endpoint,
+                path: "/",
+            })
+        };
         assert_eq!(plan(Endpoint::Search), Some(Effect::Truncated));
         assert_eq!(plan(Endpoint::Page), Some(Effect::Hang));
         assert_eq!(plan(Endpoint::Page), Some(Effect::Truncated));

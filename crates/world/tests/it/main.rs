@@ -1,12 +1,15 @@
-//! RS-12: the reference article service, the simulated GitHub, the feeds and the news, over real HTTP on loopback.
+//! RS-12: the reference article service, and the rest of the simulated outside, over real HTTP on
+//! loopback.
 #![cfg(test)]
 
 mod authors;
 mod faults;
 mod feeds;
 mod github;
+mod model;
 mod news;
 mod outbox;
 mod publish;
 mod support;
+mod telegram;
 mod trust;

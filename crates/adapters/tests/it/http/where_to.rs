@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use almanack_adapters::http::{Allowance, Client, Error, Limits, Phase, Request, Settings};
-use almanack_core::address::{Guard, Origin, Refusal};
+use almanack_adapters::http::{Client, Error, Limits, Phase, Request, Settings};
+use almanack_core::{
+    address::{Guard, Origin, Refusal},
+    budget::Budget,
+};
 use url::Url;
 
 use super::server::{Act, Names, Server, client, home, moved, ok};
@@ -166,7 +169,7 @@ async fn ss_14_a_trusted_origin_skips_the_ranges_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn ss_14_an_allowance_counts_what_leaves() {
+async fn ss_14_a_budget_counts_what_leaves() {
     let server = Server::start(|head| {
         vec![Act::Say(match super::server::path(head) {
             "/moved" => moved(301, "/"),
@@ -175,7 +178,7 @@ async fn ss_14_an_allowance_counts_what_leaves() {
     })
     .await;
     let client = home();
-    let purse = Allowance::new(3);
+    let purse = Budget::new(3);
     let ask = |url: String| Request::get(url).following(5).paid_by(purse.clone());
     client.send(ask(server.url("/"))).await.unwrap();
     assert_eq!((purse.left(), purse.spent()), (2, 1));
@@ -194,14 +197,14 @@ async fn ss_14_an_allowance_counts_what_leaves() {
         "a redirect is a request"
     );
     let error = client.send(ask(server.url("/"))).await.unwrap_err();
-    assert_eq!(error, Error::Spent);
+    assert!(matches!(error, Error::Spent(_)), "{error}");
     assert_eq!(server.heads().len(), 3);
 }
 
 #[tokio::test]
 async fn ss_14_a_request_that_is_given_up_in_the_middle_counts() {
     let server = Server::start(|_| vec![Act::Hang]).await;
-    let purse = Allowance::new(1);
+    let purse = Budget::new(1);
     let limits = Limits {
         total: Duration::from_millis(300),
         ..Limits::default()

@@ -21,7 +21,7 @@ use crate::{
         wire,
     },
     news::{
-        fault::Effect,
+        fault::{Effect, Sight},
         journal::{Endpoint, Seen},
         service::Service,
     },
@@ -62,7 +62,11 @@ pub(super) async fn deliver(
     asked: Asked,
     make: impl FnOnce(&Service) -> Answer,
 ) -> Response {
-    let effect = app.lock().faults.plan(asked.endpoint, &asked.path);
+    let sight = Sight {
+        endpoint: asked.endpoint,
+        path: &asked.path,
+    };
+    let effect = app.lock().faults.plan(sight);
     let answer = disturbed(effect, || make(app));
     note(app, &asked, &answer);
     let under_way = UnderWay(app.clone());

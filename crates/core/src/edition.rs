@@ -1,0 +1,226 @@
+//! Editions: one day's digest, built in bounded bites and published once.
+//!
+//! ```text
+//!            story list      first batch     nothing pending     every delivery settled
+//!   init ──────────► list_fetched ──► processing ──────► aggregating ──────────► published
+//!    │                    ▲            ▲   │                 ▲                       │
+//!    │                    │ reset      │   │ nothing         │ force publish         │ a week
+//!    │                    │            │   ▼ completed       │                       ▼
+//!    └─ day over ─────────┼─ retry ────┴─ empty ─────────────┘                   archived
+//! ```
+//!
+//! An edition is the root of everything that belongs to it: its stories, batches, deliveries and alerts are
+//! read together ([`Account`]), what is to be done next is decided by a pure function ([`plan`]), and every
+//! change of any of its rows is written only if the edition is still the version that was seen. So two nodes,
+//! a node that was thought dead and a person at the command line can all work at once: whoever was
+//! overtaken changes nothing, reads again and decides again (ED-14, ED-16).
+//!
+//! What must stay true:
+//!
+//! - Counts are derived from the rows, never kept beside them (ED-30).
+//! - A story that is `processing` belongs to a running batch; when the batch's lease has passed, the story
+//!   goes back to `pending` (ED-15). Nothing waits for a process that is gone.
+//! - Batch indices only grow, so an index fences like a term: the end of a batch that was given up changes
+//!   nothing.
+//! - What leaves is written down before it leaves ([`delivery`], ED-12).
+
+pub mod account;
+pub mod alert;
+pub mod batch;
+pub mod day;
+pub mod delivery;
+pub mod document;
+#[cfg(test)]
+pub(crate) mod fixture;
+pub mod forecast;
+pub mod plain;
+pub mod plan;
+pub mod port;
+pub mod rank;
+pub mod rules;
+pub mod story;
+pub mod summary;
+pub mod turn;
+
+use std::fmt;
+
+use jiff::{Timestamp, civil::Date};
+use serde::{Deserialize, Serialize};
+
+use crate::task::{Identity, Invalid, Kind, Subject};
+
+pub use account::{Account, Counts};
+
+/// The kind of the tasks that a tick's schedule puts: one look at the day's edition.
+pub const EDITION_TICK: &str = "EDITION_TICK";
+/// The kind of the tasks that build one edition to its end, on request.
+pub const EDITION_RUN: &str = "EDITION_RUN";
+/// What the subjects of these tasks begin with.
+const SUBJECT_PREFIX: &str = "edition:";
+
+/// Where an edition stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It exists; its stories are not known yet.
+    Init,
+    /// Its stories are known; none was worked on.
+    ListFetched,
+    /// Its stories are worked on, batch by batch.
+    Processing,
+    /// Its document is made and is being delivered.
+    Aggregating,
+    /// Every destination has it.
+    Published,
+    /// No story could be completed: there is nothing to publish, and an alert says so (ED-32).
+    Empty,
+    /// Nobody works on it any more: it was published long ago, or its day ended before it was.
+    Archived,
+}
+
+impl State {
+    /// All of them, in the order of a life.
+    pub const ALL: [Self; 7] = [
+        Self::Init,
+        Self::ListFetched,
+        Self::Processing,
+        Self::Aggregating,
+        Self::Published,
+        Self::Empty,
+        Self::Archived,
+    ];
+
+    /// The name used in the store, the API and the logs: the founding documents' own, and `empty`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::ListFetched => "list_fetched",
+            Self::Processing => "processing",
+            Self::Aggregating => "aggregating",
+            Self::Published => "published",
+            Self::Empty => "empty",
+            Self::Archived => "archived",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|named| named.as_str() == text)
+    }
+
+    /// Whether there is work left in it.
+    pub fn is_open(self) -> bool {
+        matches!(
+            self,
+            Self::Init | Self::ListFetched | Self::Processing | Self::Aggregating
+        )
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One day's digest, as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edition {
+    /// Its day, in the edition's own time zone; no two editions share one.
+    pub date: Date,
+    /// Where it stands.
+    pub state: State,
+    /// What it was when it was archived.
+    pub archived_from: Option<State>,
+    /// Documents made of it so far; the newest is the one that is delivered.
+    pub revision: u32,
+    /// Where its stories come from, once they are known.
+    pub story_source: Option<String>,
+    /// Requests that were spent on the list of its stories.
+    pub list_requests: u32,
+    /// Until when somebody is fetching that list.
+    pub fetching_until: Option<Timestamp>,
+    /// Since when it is worked on: its creation, or the last reset, retry or reopening. The two hours of
+    /// ED-18 are counted from here.
+    pub started_at: Timestamp,
+    /// When a person asked for it although its day was over; ticks of later days leave it alone for a while.
+    pub reopened_at: Option<Timestamp>,
+    /// When every destination had it.
+    pub published_at: Option<Timestamp>,
+    /// What last went wrong, or why it ended as it did.
+    pub reason: Option<String>,
+    /// Counts every write to any of its rows; part of the compare-and-set.
+    pub version: i64,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When any of its rows last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Edition {
+    /// An edition of which nothing is known yet.
+    pub fn new(date: Date, now: Timestamp) -> Self {
+        Self {
+            date,
+            state: State::Init,
+            archived_from: None,
+            revision: 0,
+            story_source: None,
+            list_requests: 0,
+            fetching_until: None,
+            started_at: now,
+            reopened_at: None,
+            published_at: None,
+            reason: None,
+            version: 0,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// The task that builds it to its end. A task that succeeded is never put again (RS-04), so an edition that is
+    /// worked on anew after it was published is asked for under another name.
+    pub fn run_identity(&self) -> Result<Identity, Invalid> {
+        let again = match self.revision {
+            0 => String::new(),
+            made => format!("/{made}"),
+        };
+        Ok(Identity {
+            subject: Subject::parse(&format!("{SUBJECT_PREFIX}{}{again}", self.date))?,
+            kind: Kind::parse(EDITION_RUN)?,
+        })
+    }
+}
+
+/// Whose task this is, if it is an edition's.
+pub fn date_of(identity: &Identity) -> Option<Date> {
+    let named = identity.subject.as_str().strip_prefix(SUBJECT_PREFIX)?;
+    let date = named.split('/').next()?;
+    date.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_task_of_an_edition_names_its_day_and_whether_it_is_made_anew() {
+        let date = jiff::civil::date(2026, 1, 4);
+        let mut edition = Edition::new(date, Timestamp::UNIX_EPOCH);
+        let first = edition.run_identity().unwrap();
+        assert_eq!(first.to_string(), "(edition:2026-01-04, EDITION_RUN)");
+        edition.revision = 1;
+        let second = edition.run_identity().unwrap();
+        assert_eq!(second.subject.as_str(), "edition:2026-01-04/1");
+        assert_eq!(date_of(&first), Some(date));
+        assert_eq!(date_of(&second), Some(date));
+    }
+
+    #[test]
+    fn every_state_is_read_by_its_own_name() {
+        for state in State::ALL {
+            assert_eq!(State::parse(state.as_str()), Some(state));
+        }
+        assert_eq!(State::parse("INIT"), None);
+    }
+}

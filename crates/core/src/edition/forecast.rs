@@ -1,0 +1,149 @@
+//! When an edition is expected to be finished (ED-17).
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Account, State,
+    batch::{Status, stories_within},
+    rules::Rules,
+};
+
+/// How long a batch is expected to take before one has been seen.
+const BATCH_GUESSED: SignedDuration = SignedDuration::from_secs(30);
+
+/// The plan of an edition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forecast {
+    /// Batches that ended.
+    pub batches_done: u32,
+    /// Batches in all, if nothing fails.
+    pub batches_planned: u32,
+    /// When it is expected to be published; none once it is, or when nobody works on it.
+    pub finish_at: Option<Timestamp>,
+}
+
+/// Tells, given when the next tick is.
+pub fn forecast(
+    account: &Account,
+    rules: &Rules,
+    next_tick_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Forecast {
+    let done = count(
+        account
+            .batches
+            .iter()
+            .filter(|batch| batch.status != Status::Running)
+            .count(),
+    );
+    let left = batches_left(account, rules);
+    Forecast {
+        batches_done: done,
+        batches_planned: done.saturating_add(left),
+        finish_at: finish_at(account, rules, left, next_tick_at, now),
+    }
+}
+
+/// Batches that the waiting stories still take; before the list is known, those of a full one.
+fn batches_left(account: &Account, rules: &Rules) -> u32 {
+    let size = rules.batch_size.min(stories_within(rules.budget)).max(1);
+    let counts = account.counts();
+    let waiting = match account.edition.state {
+        State::Init => rules.stories,
+        State::ListFetched | State::Processing => (counts.pending + counts.processing) as usize,
+        State::Aggregating | State::Published | State::Empty | State::Archived => 0,
+    };
+    count(waiting.div_ceil(size))
+}
+
+fn finish_at(
+    account: &Account,
+    rules: &Rules,
+    left: u32,
+    next_tick_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    if !account.edition.state.is_open() {
+        return None;
+    }
+    if rules.chain {
+        let each = mean_batch(account).unwrap_or(BATCH_GUESSED);
+        return now.saturating_add(times(each, left.max(1))).ok();
+    }
+    // The list is a tick of its own; what is delivered goes out with the last batch.
+    let list = u32::from(account.edition.state == State::Init);
+    let ticks = (left + list).max(1);
+    let next = next_tick_at.filter(|at| *at >= now).unwrap_or(now);
+    next.saturating_add(times(rules.interval, ticks - 1)).ok()
+}
+
+fn mean_batch(account: &Account) -> Option<SignedDuration> {
+    let took: Vec<i64> = account
+        .batches
+        .iter()
+        .filter_map(super::batch::Batch::duration_ms)
+        .collect();
+    let count = i64::try_from(took.len()).ok().filter(|count| *count > 0)?;
+    Some(SignedDuration::from_millis(
+        took.iter().sum::<i64>() / count,
+    ))
+}
+
+fn times(each: SignedDuration, count: u32) -> SignedDuration {
+    each.saturating_mul(i32::try_from(count).unwrap_or(i32::MAX))
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edition::{fixture, turn};
+
+    #[test]
+    fn ed_17_thirty_stories_at_six_a_batch_are_five_batches_and_fifty_minutes() {
+        let (rules, now) = (Rules::default(), fixture::NOW);
+        let account = fixture::account(&[]);
+        let told = forecast(&account, &rules, Some(now), now);
+        let fifty = now + SignedDuration::from_mins(50);
+        assert_eq!((told.batches_done, told.batches_planned), (0, 5));
+        assert_eq!(told.finish_at, Some(fifty));
+        let eight = Rules {
+            batch_size: 4,
+            ..rules
+        };
+        assert_eq!(forecast(&account, &eight, None, now).batches_planned, 8);
+    }
+
+    #[test]
+    fn the_plan_shrinks_with_what_is_done_and_ends_with_the_edition() {
+        let (rules, now) = (Rules::default(), fixture::NOW);
+        let account = fixture::fetched(13);
+        let told = forecast(&account, &rules, Some(now), now);
+        assert_eq!(told.batches_planned, 3);
+        assert_eq!(told.finish_at, Some(now + SignedDuration::from_mins(20)));
+        let account = fixture::work_through(account, &rules, now);
+        let told = forecast(&account, &rules, Some(now), now);
+        assert_eq!((told.batches_done, told.batches_planned), (3, 3));
+        assert_eq!(
+            told.finish_at,
+            Some(now),
+            "one tick is left: the deliveries"
+        );
+        let account = turn::publish(&account, now).apply(account);
+        assert_eq!(forecast(&account, &rules, Some(now), now).finish_at, None);
+    }
+
+    #[test]
+    fn in_a_chain_batches_follow_one_another() {
+        let rules = Rules {
+            chain: true,
+            ..Rules::default()
+        };
+        let now = fixture::NOW;
+        let told = forecast(&fixture::fetched(12), &rules, None, now);
+        assert_eq!(told.finish_at, Some(now + SignedDuration::from_secs(60)));
+    }
+}

@@ -1,0 +1,239 @@
+//! What is to be done next about an edition: the whole state machine in one pure function.
+//!
+//! A tick reads an account, asks [`plan`] and carries the answer out; then it asks again. Actions that make no
+//! request ([`Action::is_free`]) may follow one another within a tick; of the others a tick makes one (ED-01).
+
+use jiff::Timestamp;
+
+use super::{
+    Account, State,
+    batch::{self, stories_within},
+    delivery::{Delivery, Step},
+    rules::Rules,
+    story::{Status, Story, StoryKey},
+};
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// A tick: it leaves alone what is archived.
+    Tick,
+    /// A person, who may want an edition of a day that is over (ED-20).
+    Person,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Take it up again although its day is over.
+    Reopen,
+    /// Fetch the list of its stories (ED-03).
+    Fetch,
+    /// Give back the stories of batches whose lease has passed (ED-15).
+    Recover,
+    /// Put failed stories back: they have tries left.
+    PutBack(Vec<StoryKey>),
+    /// Work on these stories, as one batch (ED-05, ED-06).
+    Process(Vec<StoryKey>),
+    /// Make its document (ED-11).
+    Aggregate,
+    /// Nothing was completed: end it, and say so (ED-32).
+    GiveUp,
+    /// Send or settle these parts; each destination for itself (ED-12).
+    Deliver(Vec<Due>),
+    /// Every delivery is settled: it is published.
+    Publish,
+    /// Nothing now.
+    Wait(Waiting),
+    /// Nothing any more (ED-13).
+    Rest(State),
+}
+
+/// A delivery that something is to be done about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// Where.
+    pub destination: String,
+    /// Which part.
+    pub part: u32,
+    /// What: send or settle.
+    pub step: Step,
+}
+
+/// Why nothing is done now, and until when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// Somebody fetches the list.
+    Fetching(Timestamp),
+    /// The previous batch is still running.
+    Batch {
+        /// Which.
+        index: u32,
+        /// When its lease passes.
+        until: Timestamp,
+    },
+    /// Failed stories are tried again then.
+    Retry(Timestamp),
+    /// A destination is tried again then, or somebody is sending to it.
+    Delivery(Timestamp),
+}
+
+impl Waiting {
+    /// When to ask again, at the latest.
+    pub fn until(self) -> Timestamp {
+        match self {
+            Self::Fetching(until)
+            | Self::Batch { until, .. }
+            | Self::Retry(until)
+            | Self::Delivery(until) => until,
+        }
+    }
+}
+
+impl Action {
+    /// The name used in logs, metrics and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Reopen => "reopen",
+            Self::Fetch => "fetch",
+            Self::Recover => "recover",
+            Self::PutBack(_) => "put_back",
+            Self::Process(_) => "process",
+            Self::Aggregate => "aggregate",
+            Self::GiveUp => "give_up",
+            Self::Deliver(_) => "deliver",
+            Self::Publish => "publish",
+            Self::Wait(_) => "wait",
+            Self::Rest(_) => "rest",
+        }
+    }
+
+    /// Whether it makes no request.
+    pub fn is_free(&self) -> bool {
+        !matches!(self, Self::Fetch | Self::Process(_) | Self::Deliver(_))
+    }
+}
+
+/// Decides.
+pub fn plan(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Action {
+    let edition = &account.edition;
+    match edition.state {
+        State::Init => match edition.fetching_until {
+            Some(until) if until > now => Action::Wait(Waiting::Fetching(until)),
+            _ => Action::Fetch,
+        },
+        State::ListFetched | State::Processing => plan_stories(account, asker, rules, now),
+        State::Aggregating => plan_deliveries(&account.deliveries, now),
+        State::Archived if asker == Asker::Person && unfinished(account) => Action::Reopen,
+        State::Published | State::Empty | State::Archived => Action::Rest(edition.state),
+    }
+}
+
+fn unfinished(account: &Account) -> bool {
+    let was = account.edition.archived_from;
+    was.is_some_and(State::is_open)
+}
+
+fn plan_stories(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Action {
+    let running = |batch: &&batch::Batch| batch.status == batch::Status::Running;
+    let live = account.batches.iter().find(|batch| batch.is_live(now));
+    if let Some(batch) = live {
+        return Action::Wait(Waiting::Batch {
+            index: batch.index,
+            until: batch.lease_until,
+        });
+    }
+    let left_behind = |story: &&Story| story.status == Status::Processing;
+    if account.batches.iter().any(|batch| running(&batch))
+        || account.stories.iter().any(|story| left_behind(&story))
+    {
+        return Action::Recover;
+    }
+    let size = next_size(account, rules);
+    let next = keys(account, |story| story.status == Status::Pending);
+    if !next.is_empty() {
+        return Action::Process(next.into_iter().take(size).collect());
+    }
+    plan_retries(account, asker, rules, now).unwrap_or_else(|| plan_end(account))
+}
+
+/// How many stories the next batch takes. After one whose budget did not suffice it takes half as many, so that an outside
+/// where everything has to be tried twice makes an edition slow, not endless.
+fn next_size(account: &Account, rules: &Rules) -> usize {
+    let usual = rules.batch_size.min(stories_within(rules.budget)).max(1);
+    let Some(last) = account.batches.last() else {
+        return usual;
+    };
+    let not_tried =
+        |story: &Story| story.status == Status::Pending && story.batch == Some(last.index);
+    if account.stories.iter().any(not_tried) {
+        usual.min(last.story_count as usize / 2).max(1)
+    } else {
+        usual
+    }
+}
+
+/// Failed stories that have tries left are put back once they have waited; a person does not wait.
+fn plan_retries(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Option<Action> {
+    let tries = rules.retries_by_itself.min(rules.retries_max);
+    let has_tries = |story: &Story| story.status == Status::Failed && story.retry_count < tries;
+    let waits_until = |story: &Story| {
+        story
+            .retry_at
+            .filter(|at| *at > now && asker == Asker::Tick)
+    };
+    let ready = keys(account, |story| {
+        has_tries(story) && waits_until(story).is_none()
+    });
+    if !ready.is_empty() {
+        return Some(Action::PutBack(ready));
+    }
+    let waiting = account.stories.iter().filter(|story| has_tries(story));
+    let first = waiting.filter_map(waits_until).min()?;
+    Some(Action::Wait(Waiting::Retry(first)))
+}
+
+fn plan_end(account: &Account) -> Action {
+    let completed = |story: &Story| story.status == Status::Completed;
+    if account.stories.iter().any(completed) {
+        Action::Aggregate
+    } else {
+        Action::GiveUp
+    }
+}
+
+/// A destination takes its parts in order: something is due about the first that is not settled.
+fn plan_deliveries(deliveries: &[Delivery], now: Timestamp) -> Action {
+    let mut due: Vec<Due> = Vec::new();
+    let mut waits_until: Option<Timestamp> = None;
+    let mut seen: Option<&str> = None;
+    for delivery in deliveries {
+        if delivery.state.is_settled() || seen == Some(delivery.destination.as_str()) {
+            continue;
+        }
+        seen = Some(delivery.destination.as_str());
+        match delivery.step(now) {
+            Step::Wait(until) => {
+                waits_until = Some(waits_until.map_or(until, |first| first.min(until)));
+            }
+            step => due.push(Due {
+                destination: delivery.destination.clone(),
+                part: delivery.part,
+                step,
+            }),
+        }
+    }
+    match (due.is_empty(), waits_until) {
+        (false, _) => Action::Deliver(due),
+        (true, Some(until)) => Action::Wait(Waiting::Delivery(until)),
+        (true, None) => Action::Publish,
+    }
+}
+
+fn keys(account: &Account, which: impl Fn(&Story) -> bool) -> Vec<StoryKey> {
+    let found = account.stories.iter().filter(|story| which(story));
+    found.map(|story| story.listed.key.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests;

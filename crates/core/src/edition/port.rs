@@ -1,0 +1,291 @@
+//! The ports between an edition and the outside it is made from and goes to.
+//!
+//! All of them spend from the purse they are handed, every request of theirs, tries and redirects included
+//! (ED-08); when it is empty they answer [`FailureClass::Spent`] at once and the work stops cleanly. None of
+//! them waits longer than its own time limits, and none of them keeps anything: whatever must survive is the
+//! edition's.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp, civil::Date};
+
+use super::{
+    alert::{Alert, News},
+    delivery::{OnRevision, OnUnknown},
+    document::{Document, Inputs},
+    story::{Listed, StoryKey},
+};
+use crate::budget::Budget;
+
+/// Why something outside did not work, by what is done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FailureClass {
+    /// The budget is spent; nothing was asked. Not a failure of anybody.
+    Spent,
+    /// Asked too often; see `retry_after`.
+    RateLimited,
+    /// No answer in time, or none at all, or one that says "later".
+    Transient,
+    /// Credentials are missing, wrong or not enough; a person must act.
+    Credentials,
+    /// Refused for good: not there, not allowed, not possible.
+    Refused,
+    /// An answer came that cannot be used: a block page, an empty page, prose instead of data.
+    Unusable,
+}
+
+impl FailureClass {
+    /// The name used in metrics and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Spent => "spent",
+            Self::RateLimited => "rate_limited",
+            Self::Transient => "transient",
+            Self::Credentials => "credentials",
+            Self::Refused => "refused",
+            Self::Unusable => "unusable",
+        }
+    }
+}
+
+/// Why something outside did not work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct Failure {
+    /// What kind of failure: this decides what happens.
+    pub class: FailureClass,
+    /// A sentence a person understands, without secrets.
+    pub detail: String,
+    /// When the other side wants to be asked again, if it said so.
+    pub retry_after: Option<SignedDuration>,
+}
+
+impl Failure {
+    /// A failure whose other side said nothing about when to come again.
+    pub fn new(class: FailureClass, detail: impl Into<String>) -> Self {
+        Self {
+            class,
+            detail: detail.into(),
+            retry_after: None,
+        }
+    }
+
+    /// The budget is spent.
+    pub fn spent() -> Self {
+        Self::new(FailureClass::Spent, crate::budget::Spent.to_string())
+    }
+
+    /// Whether the budget was spent before it could be tried.
+    pub fn is_spent(&self) -> bool {
+        self.class == FailureClass::Spent
+    }
+}
+
+/// Which stories are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The edition's day.
+    pub date: Date,
+    /// Whether that is the present day. A list of "the best now" cannot be had for another one.
+    pub is_today: bool,
+    /// The day before the edition's, in its zone: from the first instant…
+    pub day_start: Timestamp,
+    /// …to the first that is no longer part of it.
+    pub day_end: Timestamp,
+    /// The present.
+    pub now: Timestamp,
+    /// How many.
+    pub limit: usize,
+}
+
+/// Lists stories, and what is said about them (ED-33).
+#[async_trait]
+pub trait StorySource: Send + Sync {
+    /// The name used in the store and in messages.
+    fn name(&self) -> &str;
+
+    /// The best stories, best first, no two with one key, at most [`Wanted::limit`].
+    async fn list(&self, wanted: &Wanted, budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure>;
+
+    /// What people say about a story, as plain texts without empty ones, the most telling first; nothing where nobody talks.
+    async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>) -> Result<Vec<String>, Failure>;
+}
+
+/// Reads pages (ED-35).
+#[async_trait]
+pub trait Reader: Send + Sync {
+    /// The text of the article at an address, without what stands around it. A block page, an empty or an oversized
+    /// one is a failure, never an article.
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure>;
+}
+
+/// What a summary is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text<'a> {
+    /// An article.
+    Article(&'a str),
+    /// What people say about one; at least [`super::summary::COMMENTS_MIN`] of them.
+    Comments(&'a [String]),
+}
+
+/// How much the content filter lets through (FACTS: three levels, each with what the one before refuses).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sensitivity {
+    /// Refuses what is plainly illegal or explicit.
+    Low,
+    /// And political controversy.
+    #[default]
+    Medium,
+    /// And whatever touches politics or censorship.
+    High,
+}
+
+impl Sensitivity {
+    /// The name used in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High]
+            .into_iter()
+            .find(|named| named.as_str() == text)
+    }
+}
+
+/// Writes in the edition's language (ED-36).
+#[async_trait]
+pub trait Writer: Send + Sync {
+    /// What writes, for people: the model's name.
+    fn name(&self) -> &str;
+
+    /// Titles in the edition's language, each at the place of its original, in one request. `None` in a place means
+    /// that this one is missing, which is a failure of that story (ED-09). `Ok(None)` means that nobody here translates
+    /// and the originals stand.
+    async fn titles(
+        &self,
+        titles: &[String],
+        budget: &Arc<Budget>,
+    ) -> Result<Option<Vec<Option<String>>>, Failure>;
+
+    /// A summary, not empty, of bounded length.
+    async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Result<String, Failure>;
+
+    /// Which of the titles may be printed, each at its place, in one request.
+    async fn judge(
+        &self,
+        titles: &[String],
+        sensitivity: Sensitivity,
+        budget: &Arc<Budget>,
+    ) -> Result<Vec<bool>, Failure>;
+}
+
+/// Why a template cannot be printed, with line and reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadTemplate(pub String);
+
+/// Prints documents. Pure: the same inputs and template give the same bytes, always.
+pub trait Press: Send + Sync {
+    /// The template of the configuration.
+    fn template(&self) -> &str;
+
+    /// Fills a template.
+    fn print(&self, template: &str, inputs: &Inputs) -> Result<String, BadTemplate>;
+
+    /// SHA-256 in hexadecimal.
+    fn digest(&self, bytes: &[u8]) -> String;
+}
+
+/// What is sent to a destination.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter<'a> {
+    /// The document it is part of.
+    pub document: &'a Document,
+    /// Which message of several, from 1.
+    pub part: u32,
+    /// The message itself.
+    pub body: &'a str,
+    /// Names this part of this revision at this destination for ever; for destinations that recognise what they have.
+    pub key: String,
+}
+
+/// What became of sending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// The destination has it, and knows it by this.
+    Confirmed {
+        /// A commit, a message, a path.
+        receipt: Option<String>,
+    },
+    /// It certainly does not have it.
+    Failed(Failure),
+    /// It left, and no answer came back.
+    Unknown(Failure),
+}
+
+/// What a look at a destination brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// It is there.
+    There {
+        /// What the destination knows it by.
+        receipt: Option<String>,
+    },
+    /// It is not there.
+    NotThere,
+    /// This destination cannot be looked at, or takes the same message twice without harm: see [`Publisher::on_unknown`].
+    CannotTell,
+    /// The look failed; try again later.
+    Failed(Failure),
+}
+
+/// Delivers editions to one destination (ED-34).
+#[async_trait]
+pub trait Publisher: Send + Sync {
+    /// The destination's name in the configuration.
+    fn destination(&self) -> &str;
+
+    /// The messages a document makes, in order. Pure; asked once per document, and what it says is stored.
+    /// `None` for one message that is the document itself.
+    fn parts(&self, document: &Document) -> Vec<Option<String>>;
+
+    /// What to do when nobody knows whether a message arrived and nobody can look.
+    fn on_unknown(&self) -> OnUnknown;
+
+    /// What to do with a second document of an edition that was delivered already.
+    fn on_revision(&self) -> OnRevision;
+
+    /// Requests that sending one part takes when nothing has to be tried twice.
+    fn requests_per_part(&self) -> u32;
+
+    /// Sends a part.
+    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent;
+
+    /// Looks whether a part has arrived.
+    async fn look(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Seen;
+}
+
+/// What people are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice<'a> {
+    /// Whose.
+    pub date: Date,
+    /// What is wrong, or was.
+    pub alert: &'a Alert,
+    /// Whether it begins or is over.
+    pub news: News,
+}
+
+/// Tells people.
+#[async_trait]
+pub trait Teller: Send + Sync {
+    /// Tells one thing by every channel; a failure if one of them did not take it. May tell twice if its answer is lost.
+    async fn tell(&self, notice: &Notice<'_>) -> Result<(), Failure>;
+}

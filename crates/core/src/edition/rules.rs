@@ -1,0 +1,183 @@
+//! What an operator decides about editions, checked once at start-up.
+
+use jiff::SignedDuration;
+
+use super::batch::{estimate, stories_within};
+
+/// Over this estimate a batch size is refused (ED-10).
+pub const ESTIMATE_MAX: u32 = 40;
+/// What a batch that spends more than this is warned about (ED-27).
+pub const SPENDTHRIFT_OVER: u32 = 30;
+/// The batch size that leaves room for what is tried twice.
+pub const BATCH_SIZE_ADVISED: usize = 6;
+/// Intervals below this use up what free platforms give (ED-19).
+pub const INTERVAL_MIN_ADVISED: u32 = 5;
+/// Most stories of an edition.
+pub const STORIES_MAX: usize = 100;
+
+/// The decisions of an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    /// Stories of an edition.
+    pub stories: usize,
+    /// Stories of a batch.
+    pub batch_size: usize,
+    /// Requests that a tick may spend.
+    pub budget: u32,
+    /// How often people may put a failed story back.
+    pub retries_max: u32,
+    /// How often a failed story is put back by itself before its edition goes on without it.
+    pub retries_by_itself: u32,
+    /// How long a failed story waits before it is put back by itself.
+    pub retry_after: SignedDuration,
+    /// How long a batch may take. Its lease is a little longer, so it ends itself before others give it up.
+    pub batch_time: SignedDuration,
+    /// How long sending to a destination may take.
+    pub delivery_time: SignedDuration,
+    /// How old an edition may get before somebody is told (ED-18).
+    pub overdue_after: SignedDuration,
+    /// How long a published edition stays as it is (ED-31).
+    pub archive_after: SignedDuration,
+    /// Whether steps follow one another without waiting for the next tick (ED-17).
+    pub chain: bool,
+    /// Time between two ticks, to tell when an edition is expected to be finished.
+    pub interval: SignedDuration,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            stories: 30,
+            batch_size: BATCH_SIZE_ADVISED,
+            budget: 45,
+            retries_max: 3,
+            retries_by_itself: 1,
+            retry_after: SignedDuration::from_mins(2),
+            batch_time: SignedDuration::from_mins(4),
+            delivery_time: SignedDuration::from_mins(2),
+            overdue_after: SignedDuration::from_hours(2),
+            archive_after: SignedDuration::from_hours(7 * 24),
+            chain: false,
+            interval: SignedDuration::from_mins(10),
+        }
+    }
+}
+
+/// Why rules are refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// A batch would spend too much.
+    #[error(
+        "a batch of {batch_size} stories is expected to spend {estimate} requests, over the limit of \
+         {ESTIMATE_MAX}; use a batch size of at most {most} (advised: at most {BATCH_SIZE_ADVISED})"
+    )]
+    BatchSize {
+        /// What was asked for.
+        batch_size: usize,
+        /// What it is expected to spend.
+        estimate: u32,
+        /// The most that is accepted.
+        most: usize,
+    },
+    /// A batch would spend more than a tick may.
+    #[error(
+        "a batch of {batch_size} stories is expected to spend {estimate} requests, but a tick may spend only {budget}"
+    )]
+    Budget {
+        /// What was asked for.
+        batch_size: usize,
+        /// What it is expected to spend.
+        estimate: u32,
+        /// What a tick may spend.
+        budget: u32,
+    },
+    /// Nothing to work on.
+    #[error("a batch needs at least one story")]
+    NoBatch,
+    /// None, or too many.
+    #[error("an edition has between 1 and {STORIES_MAX} stories, not {0}")]
+    Stories(usize),
+}
+
+impl Rules {
+    /// Checks what would go wrong every day (ED-10).
+    pub fn check(&self) -> Result<(), Unusable> {
+        let (batch_size, estimate) = (self.batch_size, estimate(self.batch_size));
+        if batch_size == 0 {
+            return Err(Unusable::NoBatch);
+        }
+        if !(1..=STORIES_MAX).contains(&self.stories) {
+            return Err(Unusable::Stories(self.stories));
+        }
+        if estimate > ESTIMATE_MAX {
+            return Err(Unusable::BatchSize {
+                batch_size,
+                estimate,
+                most: stories_within(ESTIMATE_MAX),
+            });
+        }
+        if estimate > self.budget {
+            return Err(Unusable::Budget {
+                batch_size,
+                estimate,
+                budget: self.budget,
+            });
+        }
+        Ok(())
+    }
+
+    /// Until when a batch that begins now has its stories to itself.
+    pub fn lease(&self) -> SignedDuration {
+        // A minute in which it can write down how it ended.
+        self.batch_time.saturating_add(SignedDuration::from_mins(1))
+    }
+
+    /// Until when a delivery that begins now is somebody's.
+    pub fn delivery_lease(&self) -> SignedDuration {
+        self.delivery_time
+            .saturating_add(SignedDuration::from_mins(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sized(batch_size: usize) -> Result<(), Unusable> {
+        Rules {
+            batch_size,
+            ..Rules::default()
+        }
+        .check()
+    }
+
+    #[test]
+    fn ed_10_a_batch_size_that_spends_too_much_is_refused_with_the_advice() {
+        for fits in [1, 4, 6, 9] {
+            assert_eq!(sized(fits), Ok(()), "{fits}");
+        }
+        insta::assert_snapshot!(sized(15).unwrap_err(), @"a batch of 15 stories is expected to spend 61 requests, over the limit of 40; use a batch size of at most 9 (advised: at most 6)");
+        assert!(matches!(
+            sized(10),
+            Err(Unusable::BatchSize { estimate: 41, .. })
+        ));
+        assert_eq!(sized(0), Err(Unusable::NoBatch));
+        assert!(sized(usize::MAX).is_err());
+    }
+
+    #[test]
+    fn a_batch_must_fit_into_its_budget() {
+        let rules = Rules {
+            budget: 24,
+            ..Rules::default()
+        };
+        assert!(matches!(rules.check(), Err(Unusable::Budget { .. })));
+        for stories in [0, 101] {
+            let rules = Rules {
+                stories,
+                ..Rules::default()
+            };
+            assert_eq!(rules.check(), Err(Unusable::Stories(stories)));
+        }
+    }
+}

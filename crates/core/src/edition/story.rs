@@ -1,0 +1,161 @@
+//! Stories: the items of an edition.
+//!
+//! A story is known by where it comes from (`hn:42`, `entry:7`), once per edition. It completes when it has
+//! what its edition prints; what is missing for good is said in a note and printed as such (ED-09).
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Longest error kept with a story, in bytes.
+pub const ERROR_BYTES_MAX: usize = 500;
+
+/// What a story is known by, across all editions.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StoryKey(pub String);
+
+impl fmt::Display for StoryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A story as its source lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// What it is known by.
+    pub key: StoryKey,
+    /// Where it can be read; for a text post its discussion.
+    pub url: String,
+    /// Where it is talked about.
+    pub discussion_url: Option<String>,
+    /// What it is called, in its own language.
+    pub title: String,
+    /// What its readers gave it; none where nobody counts.
+    pub score: Option<i64>,
+    /// When it was published.
+    pub published_at: Option<Timestamp>,
+    /// Its text, where the list brings it along and there is no page to fetch.
+    pub text: Option<String>,
+}
+
+/// Where a story stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It waits for a batch.
+    Pending,
+    /// A batch works on it.
+    Processing,
+    /// It has what is printed.
+    Completed,
+    /// It could not be completed.
+    Failed,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Pending,
+        Self::Processing,
+        Self::Completed,
+        Self::Failed,
+    ];
+
+    /// The name used in the store and the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Processing => "processing",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|named| named.as_str() == text)
+    }
+}
+
+/// What a story has that is printed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Written {
+    /// Its title in the edition's language; none where nobody translates and the original stands.
+    pub title: Option<String>,
+    /// What its page says.
+    pub content_summary: Option<String>,
+    /// What its readers say.
+    pub comment_summary: Option<String>,
+    /// Why there is no summary of its page.
+    pub note: Option<Note>,
+}
+
+/// Why a completed story lacks something; printed in the edition's language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Note {
+    /// Its page could not be read: only the title is kept.
+    TitleOnly,
+    /// Its page was read, but could not be summarised.
+    NotSummarised,
+}
+
+impl Note {
+    /// The name used in the store and in templates.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TitleOnly => "title_only",
+            Self::NotSummarised => "not_summarised",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::TitleOnly, Self::NotSummarised]
+            .into_iter()
+            .find(|named| named.as_str() == text)
+    }
+}
+
+/// One item of an edition, as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Story {
+    /// How it was listed.
+    pub listed: Listed,
+    /// Its place, from 1.
+    pub rank: u32,
+    /// Where it stands.
+    pub status: Status,
+    /// The batch that works on it or worked on it last.
+    pub batch: Option<u32>,
+    /// What it has that is printed.
+    pub written: Written,
+    /// Why it could not be completed.
+    pub error_message: Option<String>,
+    /// How often it was put back after it had failed.
+    pub retry_count: u32,
+    /// When a failed one may be put back by itself.
+    pub retry_at: Option<Timestamp>,
+    /// When its row last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Story {
+    /// A story that waits for its first batch.
+    pub fn new(listed: Listed, rank: u32, now: Timestamp) -> Self {
+        Self {
+            listed,
+            rank,
+            status: Status::Pending,
+            batch: None,
+            written: Written::default(),
+            error_message: None,
+            retry_count: 0,
+            retry_at: None,
+            updated_at: now,
+        }
+    }
+}

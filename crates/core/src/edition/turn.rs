@@ -1,0 +1,339 @@
+//! Turns: every way in which an edition changes, as a pure function from what was read to what is written.
+//!
+//! A turn that no longer applies, because somebody else was faster, answers `None`: there is nothing to write,
+//! and whoever wanted it reads again. The store writes a [`Change`] only on the version it was decided on.
+
+mod delivering;
+mod person;
+mod watch;
+
+use jiff::Timestamp;
+
+use super::{
+    Account, State,
+    account::Change,
+    batch::{self, Batch},
+    delivery::Delivery,
+    document::Document,
+    rules::Rules,
+    story::{ERROR_BYTES_MAX, Listed, Status, Story, StoryKey, Written},
+};
+use crate::budget::Spend;
+
+pub use delivering::{
+    DeliveryKey, end_delivery, intend, settle_delivery, skip_delivery, start_delivery,
+};
+pub use person::{Day, NotNow, force, is_left_over, reopen, reset, retry};
+pub use watch::{to_tell, told, watched};
+
+/// How a story came out of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// It has what is printed.
+    Completed(Written),
+    /// It has not, because of this.
+    Failed(String),
+    /// It was not tried: the budget was spent. It waits for the next batch (ED-08).
+    NotTried,
+}
+
+/// Somebody is about to fetch the list.
+pub fn start_fetch(account: &Account, rules: &Rules, now: Timestamp) -> Change {
+    let mut edition = account.edition.clone();
+    edition.fetching_until = now.saturating_add(rules.delivery_lease()).ok();
+    edition.updated_at = now;
+    Change::of(edition)
+}
+
+/// The list could not be fetched: everything stays as it was, and says why (ED-29).
+pub fn fetch_failed(
+    account: &Account,
+    error: &str,
+    requests: u32,
+    now: Timestamp,
+) -> Option<Change> {
+    let mut edition = account.edition.clone();
+    if edition.state != State::Init {
+        return None;
+    }
+    edition.fetching_until = None;
+    edition.list_requests = edition.list_requests.saturating_add(requests);
+    edition.reason = Some(cut(error));
+    edition.updated_at = now;
+    Some(Change::of(edition))
+}
+
+/// The list is here: stories and state in one change (ED-03). Nothing if another list was faster (ED-04).
+pub fn fetched(
+    account: &Account,
+    source: &str,
+    listed: Vec<Listed>,
+    requests: u32,
+    now: Timestamp,
+) -> Option<Change> {
+    let mut edition = account.edition.clone();
+    if edition.state != State::Init {
+        return None;
+    }
+    edition.state = State::ListFetched;
+    edition.story_source = Some(source.to_owned());
+    edition.fetching_until = None;
+    edition.list_requests = edition.list_requests.saturating_add(requests);
+    edition.reason = None;
+    edition.updated_at = now;
+    let mut change = Change::of(edition);
+    for story in listed {
+        let known = change
+            .stories
+            .iter()
+            .any(|known| known.listed.key == story.key);
+        if !known {
+            let rank = u32::try_from(change.stories.len() + 1).unwrap_or(u32::MAX);
+            change.stories.push(Story::new(story, rank, now));
+        }
+    }
+    Some(change)
+}
+
+/// Takes stories as one batch, under a lease. The batch's index is larger than any before it.
+pub fn start_batch(
+    account: &Account,
+    keys: &[StoryKey],
+    node: &str,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<(Change, Batch)> {
+    let mut edition = account.edition.clone();
+    let waiting =
+        |story: &&Story| story.status == Status::Pending && keys.contains(&story.listed.key);
+    let open = matches!(edition.state, State::ListFetched | State::Processing);
+    let taken: Vec<&Story> = account.stories.iter().filter(waiting).collect();
+    if !open || taken.len() != keys.len() || keys.is_empty() {
+        return None;
+    }
+    let last = account.batches.iter().map(|batch| batch.index).max();
+    let batch = Batch {
+        index: last.unwrap_or(0).saturating_add(1),
+        status: batch::Status::Running,
+        story_count: u32::try_from(taken.len()).unwrap_or(u32::MAX),
+        node: node.to_owned(),
+        spend: Spend::default(),
+        error_message: None,
+        started_at: now,
+        lease_until: now.saturating_add(rules.lease()).unwrap_or(Timestamp::MAX),
+        ended_at: None,
+    };
+    edition.state = State::Processing;
+    edition.updated_at = now;
+    let mut change = Change::of(edition);
+    change.stories = taken
+        .into_iter()
+        .map(|story| Story {
+            status: Status::Processing,
+            batch: Some(batch.index),
+            updated_at: now,
+            ..story.clone()
+        })
+        .collect();
+    change.batches.push(batch.clone());
+    Some((change, batch))
+}
+
+/// Writes down how a batch ended. Nothing if it was given up meanwhile: its stories are somebody else's.
+pub fn end_batch(
+    account: &Account,
+    index: u32,
+    endings: &[(StoryKey, Ending)],
+    spend: Spend,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<Change> {
+    let running = |batch: &&Batch| batch.index == index && batch.status == batch::Status::Running;
+    let batch = account.batches.iter().find(running)?;
+    let mut edition = account.edition.clone();
+    edition.updated_at = now;
+    let mut change = Change::of(edition);
+    let own = account
+        .stories
+        .iter()
+        .filter(|story| story.status == Status::Processing && story.batch == Some(index));
+    for story in own {
+        let ending = endings.iter().find(|(key, _)| *key == story.listed.key);
+        let ending = ending.map_or(&Ending::NotTried, |(_, ending)| ending);
+        let ending = match ending {
+            // No batch is smaller: waiting for another would be waiting for ever.
+            Ending::NotTried if batch.story_count == 1 => &Ending::Failed(format!(
+                "a budget of {} requests does not suffice for it",
+                rules.budget
+            )),
+            ending => ending,
+        };
+        change.stories.push(ended(story, ending, rules, now));
+    }
+    change.batches.push(Batch {
+        status: status_of(&change.stories),
+        spend,
+        error_message: first_error(&change.stories),
+        ended_at: Some(now),
+        ..batch.clone()
+    });
+    Some(change)
+}
+
+fn ended(story: &Story, ending: &Ending, rules: &Rules, now: Timestamp) -> Story {
+    let mut story = story.clone();
+    story.updated_at = now;
+    match ending {
+        Ending::Completed(written) => {
+            story.status = Status::Completed;
+            story.written = written.clone();
+            story.error_message = None;
+            story.retry_at = None;
+        }
+        Ending::Failed(error) => {
+            story.status = Status::Failed;
+            story.error_message = Some(cut(error));
+            story.retry_at = now.saturating_add(rules.retry_after).ok();
+        }
+        Ending::NotTried => story.status = Status::Pending,
+    }
+    story
+}
+
+fn status_of(stories: &[Story]) -> batch::Status {
+    let completed = |story: &&Story| story.status == Status::Completed;
+    match stories.iter().filter(completed).count() {
+        0 => batch::Status::Failed,
+        all if all == stories.len() => batch::Status::Success,
+        _ => batch::Status::Partial,
+    }
+}
+
+fn first_error(stories: &[Story]) -> Option<String> {
+    stories.iter().find_map(|story| story.error_message.clone())
+}
+
+/// Gives back the stories of batches whose lease has passed, and of none (ED-15).
+pub fn recover(account: &Account, now: Timestamp) -> Change {
+    let mut edition = account.edition.clone();
+    edition.updated_at = now;
+    let mut change = Change::of(edition);
+    let live: Vec<u32> = account
+        .batches
+        .iter()
+        .filter(|batch| batch.is_live(now))
+        .map(|batch| batch.index)
+        .collect();
+    let given_up = |batch: &&Batch| batch.status == batch::Status::Running && !batch.is_live(now);
+    change.batches = account
+        .batches
+        .iter()
+        .filter(given_up)
+        .map(|batch| Batch {
+            status: batch::Status::Failed,
+            error_message: Some("it never ended: its node stopped answering".to_owned()),
+            ended_at: Some(now),
+            ..batch.clone()
+        })
+        .collect();
+    let left = |story: &&Story| {
+        story.status == Status::Processing
+            && !story.batch.is_some_and(|index| live.contains(&index))
+    };
+    change.stories = back_to_pending(account.stories.iter().filter(left), now);
+    change
+}
+
+/// Puts failed stories back by themselves; each counts as a retry.
+pub fn put_back(account: &Account, keys: &[StoryKey], now: Timestamp) -> Change {
+    let mut edition = account.edition.clone();
+    edition.updated_at = now;
+    let mut change = Change::of(edition);
+    let failed =
+        |story: &&Story| story.status == Status::Failed && keys.contains(&story.listed.key);
+    change.stories = retried(account.stories.iter().filter(failed), now);
+    change
+}
+
+fn retried<'a>(stories: impl Iterator<Item = &'a Story>, now: Timestamp) -> Vec<Story> {
+    let mut stories = back_to_pending(stories, now);
+    for story in &mut stories {
+        story.retry_count = story.retry_count.saturating_add(1);
+        story.retry_at = None;
+    }
+    stories
+}
+
+fn back_to_pending<'a>(stories: impl Iterator<Item = &'a Story>, now: Timestamp) -> Vec<Story> {
+    let pending = |story: &Story| Story {
+        status: Status::Pending,
+        // Its last batch says nothing about the size of the next: only what was not tried does.
+        batch: None,
+        updated_at: now,
+        ..story.clone()
+    };
+    stories.map(pending).collect()
+}
+
+/// The document is made, and every delivery of it is intended (ED-11).
+pub fn aggregate(
+    account: &Account,
+    document: Document,
+    deliveries: Vec<Delivery>,
+    now: Timestamp,
+) -> Change {
+    let mut edition = account.edition.clone();
+    edition.state = State::Aggregating;
+    edition.revision = document.inputs.revision;
+    edition.reason = None;
+    edition.updated_at = now;
+    let mut change = Change::of(edition);
+    change.document = Some(document);
+    change.deliveries = deliveries;
+    change
+}
+
+/// Nothing was completed: it ends, and says so (ED-32).
+pub fn give_up(account: &Account, now: Timestamp) -> Change {
+    let mut edition = account.edition.clone();
+    edition.state = State::Empty;
+    edition.reason = Some(match account.counts().total {
+        0 => "it has no stories".to_owned(),
+        total => format!("none of its {total} stories could be completed"),
+    });
+    edition.updated_at = now;
+    Change::of(edition)
+}
+
+/// Every destination has it.
+pub fn publish(account: &Account, now: Timestamp) -> Change {
+    let mut edition = account.edition.clone();
+    edition.state = State::Published;
+    edition.published_at = Some(now);
+    edition.reopened_at = None;
+    edition.reason = None;
+    edition.updated_at = now;
+    Change::of(edition)
+}
+
+/// Its day, or the week after it, is over.
+pub fn archive(account: &Account, now: Timestamp) -> Option<Change> {
+    let mut edition = account.edition.clone();
+    if edition.state == State::Archived {
+        return None;
+    }
+    edition.archived_from = Some(edition.state);
+    edition.state = State::Archived;
+    edition.fetching_until = None;
+    edition.updated_at = now;
+    Some(Change::of(edition))
+}
+
+/// An error as it is kept: one line of bounded length.
+fn cut(error: &str) -> String {
+    let line = error.replace(|c: char| c.is_control(), " ");
+    line[..line.floor_char_boundary(ERROR_BYTES_MAX)].to_owned()
+}
+
+#[cfg(test)]
+mod tests;

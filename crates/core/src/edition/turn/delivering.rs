@@ -1,0 +1,191 @@
+//! The ledger of deliveries: what is written before something leaves, and after (ED-12).
+
+use jiff::Timestamp;
+
+use super::cut;
+use crate::edition::{
+    Account,
+    account::Change,
+    delivery::{Delivery, OnRevision, OnUnknown, State},
+    document::Document,
+    port::{Publisher, Seen, Sent},
+    rules::Rules,
+};
+
+/// Which part at which destination.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeliveryKey {
+    /// Of which document.
+    pub revision: u32,
+    /// Where to.
+    pub destination: String,
+    /// Which part.
+    pub part: u32,
+}
+
+impl From<&Delivery> for DeliveryKey {
+    fn from(delivery: &Delivery) -> Self {
+        Self {
+            revision: delivery.revision,
+            destination: delivery.destination.clone(),
+            part: delivery.part,
+        }
+    }
+}
+
+/// The deliveries of a new document. A destination that got an earlier one and wants no second is skipped.
+pub fn intend(
+    account: &Account,
+    document: &Document,
+    publisher: &dyn Publisher,
+    now: Timestamp,
+) -> Vec<Delivery> {
+    let name = publisher.destination();
+    let left_before = |delivery: &Delivery| {
+        delivery.destination == name && delivery.attempts > 0 && delivery.state != State::Failed
+    };
+    let skip =
+        publisher.on_revision() == OnRevision::Skip && account.deliveries.iter().any(left_before);
+    let parts = publisher.parts(document).into_iter();
+    parts
+        .zip(1..)
+        .map(|(body, part)| {
+            let mut delivery = Delivery::new(document.inputs.revision, name, part, body, now);
+            if skip {
+                delivery.state = State::Skipped;
+                delivery.detail = Some("an earlier revision was sent here".to_owned());
+                // So that a third revision knows of the first.
+                delivery.attempts = 1;
+            }
+            delivery
+        })
+        .collect()
+}
+
+/// Somebody is about to send a part; nothing if somebody else is, or it is settled.
+pub fn start_delivery(
+    account: &Account,
+    key: &DeliveryKey,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<(Change, Delivery)> {
+    let waits = |delivery: &&Delivery| {
+        matches!(delivery.state, State::Intended | State::Failed)
+            && delivery.retry_at.is_none_or(|at| at <= now)
+    };
+    let mut delivery = find(account, key).filter(waits)?.clone();
+    delivery.state = State::Sent;
+    delivery.attempts = delivery.attempts.saturating_add(1);
+    delivery.lease_until = now.saturating_add(rules.delivery_lease()).ok();
+    delivery.retry_at = None;
+    delivery.updated_at = now;
+    Some((written(account, delivery.clone(), now), delivery))
+}
+
+/// Writes down what became of sending; nothing if another attempt has begun since.
+pub fn end_delivery(
+    account: &Account,
+    key: &DeliveryKey,
+    attempt: u32,
+    sent: &Sent,
+    requests: u32,
+    now: Timestamp,
+) -> Option<Change> {
+    let own = |delivery: &&Delivery| delivery.state == State::Sent && delivery.attempts == attempt;
+    let mut delivery = find(account, key).filter(own)?.clone();
+    delivery.requests = delivery.requests.saturating_add(requests);
+    delivery.lease_until = None;
+    delivery.updated_at = now;
+    match sent {
+        Sent::Confirmed { receipt } => confirm(&mut delivery, receipt.as_ref()),
+        Sent::Failed(failure) => {
+            delivery.state = State::Failed;
+            delivery.detail = Some(cut(&failure.detail));
+            delivery.retry_at = Some(delivery.next_try(failure.retry_after, now));
+            if failure.is_spent() {
+                // Nothing was asked: it is as if nobody had begun.
+                delivery.state = State::Intended;
+                delivery.attempts = delivery.attempts.saturating_sub(1);
+                delivery.retry_at = None;
+            }
+        }
+        Sent::Unknown(failure) => {
+            delivery.state = State::Unknown;
+            delivery.detail = Some(cut(&failure.detail));
+        }
+    }
+    Some(written(account, delivery, now))
+}
+
+/// Settles a part of which nobody knows whether it arrived, by what was seen or by what its destination prefers.
+pub fn settle_delivery(
+    account: &Account,
+    key: &DeliveryKey,
+    seen: &Seen,
+    preferred: OnUnknown,
+    requests: u32,
+    now: Timestamp,
+) -> Option<Change> {
+    let open = |delivery: &&Delivery| match delivery.state {
+        State::Unknown => true,
+        State::Sent => delivery.lease_until.is_none_or(|until| until <= now),
+        _ => false,
+    };
+    let mut delivery = find(account, key).filter(open)?.clone();
+    delivery.requests = delivery.requests.saturating_add(requests);
+    delivery.lease_until = None;
+    delivery.updated_at = now;
+    match (seen, preferred) {
+        (Seen::There { receipt }, _) => confirm(&mut delivery, receipt.as_ref()),
+        (Seen::NotThere, _) | (Seen::CannotTell, OnUnknown::Repeat) => {
+            delivery.state = State::Intended;
+            delivery.retry_at = None;
+        }
+        (Seen::CannotTell, OnUnknown::Skip) => {
+            delivery.state = State::Skipped;
+            delivery.detail =
+                Some("nobody knows whether it arrived, and it must not arrive twice".to_owned());
+        }
+        (Seen::Failed(failure), _) => {
+            delivery.state = State::Unknown;
+            delivery.detail = Some(cut(&failure.detail));
+            delivery.retry_at = Some(delivery.next_try(failure.retry_after, now));
+        }
+    }
+    Some(written(account, delivery, now))
+}
+
+/// Gives up a part for good, for a reason.
+pub fn skip_delivery(
+    account: &Account,
+    key: &DeliveryKey,
+    why: &str,
+    now: Timestamp,
+) -> Option<Change> {
+    let open = |delivery: &&Delivery| !delivery.state.is_settled();
+    let mut delivery = find(account, key).filter(open)?.clone();
+    delivery.state = State::Skipped;
+    delivery.detail = Some(cut(why));
+    delivery.updated_at = now;
+    Some(written(account, delivery, now))
+}
+
+fn confirm(delivery: &mut Delivery, receipt: Option<&String>) {
+    delivery.state = State::Confirmed;
+    delivery.receipt = receipt.cloned();
+    delivery.detail = None;
+    delivery.retry_at = None;
+}
+
+fn find<'a>(account: &'a Account, key: &DeliveryKey) -> Option<&'a Delivery> {
+    let mut deliveries = account.deliveries.iter();
+    deliveries.find(|delivery| DeliveryKey::from(*delivery) == *key)
+}
+
+fn written(account: &Account, delivery: Delivery, now: Timestamp) -> Change {
+    let mut edition = account.edition.clone();
+    edition.updated_at = now;
+    let mut change = Change::of(edition);
+    change.deliveries.push(delivery);
+    change
+}

@@ -1,0 +1,127 @@
+//! Editions: reads an account, lets `core` decide, carries it out, writes down what became of it.
+//!
+//! ```text
+//!   EDITION_TICK ─► tick ─┐                        ┌─ free: recover, put back, aggregate, publish
+//!   EDITION_RUN ──► step ─┼─► load ─► plan ─► act ─┤
+//!   people ───────► run ──┘     ▲                  └─ spending: fetch, batch, deliver, out of one budget
+//!                               └── again, until nothing is left that this call may do
+//! ```
+//!
+//! What must stay true: nothing here remembers anything between two calls. A process that dies at any point leaves
+//! an account from which the next tick goes on; whoever was overtaken meanwhile writes nothing (ED-14…ED-16).
+
+mod batch;
+mod book;
+mod deliver;
+pub mod entries;
+mod error;
+mod fetch;
+pub mod handler;
+mod press;
+mod run;
+mod status;
+mod tick;
+mod wishes;
+
+use std::sync::Arc;
+
+use almanack_core::{
+    edition::{
+        port::{Press, Publisher, Reader, Sensitivity, StorySource, Teller, Writer},
+        rules::Rules,
+    },
+    schedule::{Timetable, Zone},
+    store::EditionStore,
+    time::{Clock, Sleeper},
+};
+use jiff::tz::TimeZone;
+
+use crate::reschedule::Rescheduler;
+
+pub use error::Error;
+pub use press::Rebuilt;
+pub use run::{Observer, Ran, Stepped, Unwatched};
+pub use status::Status;
+pub use tick::Ticked;
+pub use wishes::{Forced, Requested, Retried};
+
+/// What an edition is made from and goes to.
+#[derive(Clone)]
+pub struct Outside {
+    /// Lists stories.
+    pub source: Arc<dyn StorySource>,
+    /// Reads pages.
+    pub reader: Arc<dyn Reader>,
+    /// Writes titles and summaries.
+    pub writer: Arc<dyn Writer>,
+    /// Prints documents.
+    pub press: Arc<dyn Press>,
+    /// Deliver documents, each to its destination; no two to one of the same name.
+    pub publishers: Vec<Arc<dyn Publisher>>,
+    /// Tells people.
+    pub teller: Arc<dyn Teller>,
+}
+
+/// What an operator decided about editions.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How they are made.
+    pub rules: Rules,
+    /// Whose days they are of.
+    pub zone: TimeZone,
+    /// What they are called.
+    pub title: String,
+    /// The language they are written in.
+    pub language: String,
+    /// How much the content filter lets through; none without one.
+    pub filter: Option<Sensitivity>,
+    /// When ticks come, to tell when an edition is expected to be finished; none where nobody ticks.
+    pub ticks: Option<Ticks>,
+    /// This node's name, for people.
+    pub node: String,
+}
+
+/// When ticks come.
+#[derive(Debug, Clone)]
+pub struct Ticks {
+    /// The schedule of the ticks.
+    pub timetable: Timetable,
+    /// Its zone.
+    pub zone: Arc<Zone>,
+}
+
+/// Makes editions.
+pub struct Editions {
+    store: Arc<dyn EditionStore>,
+    clock: Arc<dyn Clock>,
+    sleeper: Arc<dyn Sleeper>,
+    rescheduler: Arc<Rescheduler>,
+    outside: Outside,
+    settings: Settings,
+}
+
+impl Editions {
+    /// Works on `store` by `clock`.
+    pub fn new(
+        store: Arc<dyn EditionStore>,
+        clock: Arc<dyn Clock>,
+        sleeper: Arc<dyn Sleeper>,
+        rescheduler: Arc<Rescheduler>,
+        outside: Outside,
+        settings: Settings,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            sleeper,
+            rescheduler,
+            outside,
+            settings,
+        }
+    }
+
+    /// What the operator decided.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}

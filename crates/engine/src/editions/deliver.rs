@@ -1,0 +1,218 @@
+//! Deliveries: each destination for itself, each part written down before it leaves (ED-12).
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        Account,
+        delivery::{Delivery, State, Step},
+        document::Document,
+        plan::Due,
+        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+        turn::{self, DeliveryKey},
+    },
+};
+use futures_util::future::join_all;
+use jiff::civil::Date;
+
+use super::{Editions, Error};
+use crate::wake::later;
+
+/// Most parts of one destination in one call; more than any edition has.
+const PARTS_MAX: usize = 200;
+
+impl Editions {
+    /// Delivers to every destination that something is due at, side by side. One that fails stops no other.
+    pub(super) async fn deliver(
+        &self,
+        account: &Account,
+        due: &[Due],
+        budget: &Arc<Budget>,
+    ) -> Result<bool, Error> {
+        let revision = account.edition.revision;
+        let document = self.document(account.edition.date, Some(revision)).await?;
+        let all = due
+            .iter()
+            .map(|due| self.deliver_to(&due.destination, &document, budget));
+        join_all(all).await.into_iter().collect::<Result<(), _>>()?;
+        Ok(true)
+    }
+
+    /// Delivers part after part, until one does not arrive.
+    async fn deliver_to(
+        &self,
+        destination: &str,
+        document: &Document,
+        budget: &Arc<Budget>,
+    ) -> Result<(), Error> {
+        let date = document.inputs.date;
+        let publishers = &self.outside.publishers;
+        let publisher = publishers
+            .iter()
+            .find(|publisher| publisher.destination() == destination);
+        for _ in 0..PARTS_MAX {
+            let account = self.account(date).await?;
+            let Some(delivery) = first_open(&account, destination) else {
+                return Ok(());
+            };
+            let Some(publisher) = publisher else {
+                self.forget(date, delivery).await?;
+                continue;
+            };
+            let arrived = match delivery.step(self.clock.now()) {
+                Step::Send => {
+                    self.send(date, delivery, document, publisher.as_ref(), budget)
+                        .await?
+                }
+                Step::Settle => {
+                    self.settle(date, delivery, document, publisher.as_ref(), budget)
+                        .await?
+                }
+                Step::Wait(_) | Step::Settled => false,
+            };
+            if !arrived {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a part; `true` if it arrived.
+    async fn send(
+        &self,
+        date: Date,
+        delivery: &Delivery,
+        document: &Document,
+        publisher: &dyn Publisher,
+        budget: &Arc<Budget>,
+    ) -> Result<bool, Error> {
+        let key = DeliveryKey::from(delivery);
+        let rules = &self.settings.rules;
+        let started = self
+            .turn(date, |account, now| {
+                turn::start_delivery(account, &key, rules, now)
+            })
+            .await?;
+        let Some((_, delivery)) = started else {
+            return Ok(false);
+        };
+        let purse = Budget::within(budget);
+        let letter = letter(&delivery, document);
+        let over_at = later(self.clock.now(), rules.delivery_time);
+        let sent = tokio::select! {
+            biased;
+            sent = publisher.send(&letter, &purse) => sent,
+            () = self.sleeper.until(over_at) => Sent::Unknown(Failure::new(
+                FailureClass::Transient,
+                "sending took longer than it may",
+            )),
+        };
+        self.say_sent(&delivery, date, &sent);
+        let ended = |account: &Account, now| {
+            let attempt = delivery.attempts;
+            let change = turn::end_delivery(account, &key, attempt, &sent, purse.spent(), now)?;
+            Some((change, ()))
+        };
+        self.turn(date, ended).await?;
+        Ok(matches!(sent, Sent::Confirmed { .. }))
+    }
+
+    fn say_sent(&self, delivery: &Delivery, date: Date, sent: &Sent) {
+        let destination = delivery.destination.as_str();
+        let (outcome, error) = match sent {
+            Sent::Confirmed { .. } => ("confirmed", None),
+            Sent::Failed(failure) if failure.is_spent() => ("spent", None),
+            Sent::Failed(failure) => ("failed", Some(failure)),
+            Sent::Unknown(failure) => ("unknown", Some(failure)),
+        };
+        metrics::counter!("almanack_edition_deliveries_total", "outcome" => outcome).increment(1);
+        let (node, part) = (self.settings.node.as_str(), delivery.part);
+        match error {
+            None => {
+                tracing::info!(edition.date = %date, destination, part, outcome, node, "a delivery");
+            }
+            Some(failure) => {
+                let (error, class) = (failure.detail.as_str(), failure.class.as_str());
+                tracing::warn!(edition.date = %date, destination, part, outcome, error, class, node, "a delivery did not arrive");
+            }
+        }
+    }
+
+    /// Finds out what became of a part that left and was never answered; `true` if that is known now.
+    async fn settle(
+        &self,
+        date: Date,
+        delivery: &Delivery,
+        document: &Document,
+        publisher: &dyn Publisher,
+        budget: &Arc<Budget>,
+    ) -> Result<bool, Error> {
+        let purse = Budget::within(budget);
+        let letter = letter(delivery, document);
+        let over_at = later(self.clock.now(), self.settings.rules.delivery_time);
+        let seen = tokio::select! {
+            biased;
+            seen = publisher.look(&letter, &purse) => seen,
+            () = self.sleeper.until(over_at) => Seen::Failed(Failure::new(
+                FailureClass::Transient,
+                "looking whether it arrived took longer than it may",
+            )),
+        };
+        if let Seen::Failed(failure) = &seen
+            && failure.is_spent()
+        {
+            return Ok(false);
+        }
+        let key = DeliveryKey::from(delivery);
+        let preferred = publisher.on_unknown();
+        let settled = self
+            .turn(date, |account, now| {
+                let spent = purse.spent();
+                let change = turn::settle_delivery(account, &key, &seen, preferred, spent, now)?;
+                let state = change.deliveries.first().map(|delivery| delivery.state);
+                Some((change, state))
+            })
+            .await?;
+        let state = settled.and_then(|(_, state)| state);
+        if let Some(state) = state {
+            tracing::info!(edition.date = %date, destination = delivery.destination, part = delivery.part, state = state.as_str(), "an unknown delivery was settled");
+        }
+        Ok(state.is_some_and(|state| state != State::Unknown))
+    }
+
+    /// A destination that is no longer configured cannot be delivered to, and must not hold up the edition.
+    async fn forget(&self, date: Date, delivery: &Delivery) -> Result<(), Error> {
+        let key = DeliveryKey::from(delivery);
+        let why = "the destination is no longer configured";
+        tracing::warn!(edition.date = %date, destination = delivery.destination, "a destination is no longer configured; its delivery is skipped");
+        let skip = |account: &Account, now| {
+            turn::skip_delivery(account, &key, why, now).map(|change| (change, ()))
+        };
+        self.turn(date, skip).await?;
+        Ok(())
+    }
+}
+
+fn first_open<'a>(account: &'a Account, destination: &str) -> Option<&'a Delivery> {
+    let mut deliveries = account.deliveries.iter();
+    deliveries.find(|delivery| delivery.destination == destination && !delivery.state.is_settled())
+}
+
+fn letter<'a>(delivery: &'a Delivery, document: &'a Document) -> Letter<'a> {
+    let Delivery {
+        revision,
+        destination,
+        part,
+        ..
+    } = delivery;
+    Letter {
+        document,
+        part: *part,
+        body: delivery.body.as_deref().unwrap_or(&document.body),
+        key: format!(
+            "edition:{}/{revision}/{destination}/{part}",
+            document.inputs.date
+        ),
+    }
+}

@@ -1,0 +1,66 @@
+//! Why a wish about an edition was not carried out.
+
+use almanack_core::{
+    edition::{port::BadTemplate, turn::NotNow},
+    store,
+    task::Invalid,
+};
+use jiff::civil::Date;
+
+use crate::reschedule;
+
+/// Why a wish was not carried out. Nothing changed, unless it says otherwise.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no edition of that day.
+    #[error("there is no edition of {0}")]
+    Unknown(Date),
+    /// Its day has not come.
+    #[error("{date} has not come yet; today's edition is that of {today}")]
+    Future {
+        /// The day asked for.
+        date: Date,
+        /// The present one.
+        today: Date,
+    },
+    /// It cannot be done to the edition as it is.
+    #[error(transparent)]
+    NotNow(#[from] NotNow),
+    /// It has no document yet.
+    #[error("the edition of {0} has no document yet")]
+    NoDocument(Date),
+    /// The template cannot be filled.
+    #[error("the template cannot be printed: {0}")]
+    Template(#[from] BadTemplate),
+    /// Others change it faster than we can decide. What was done may have taken effect.
+    #[error("the edition of {0} was changed by others too often while this was being decided")]
+    Contended(Date),
+    /// The task that builds it was refused.
+    #[error("the edition could not be queued")]
+    NotQueued(#[from] reschedule::Error),
+    /// The task that builds it has no name.
+    #[error("the edition's task has no valid name")]
+    Unnamed(#[from] Invalid),
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+impl Error {
+    /// Whether the same call can succeed later without anyone changing anything.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_transient(),
+            Self::Contended(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The error and all its causes in one line, for a log.
+    pub fn chain(&self) -> String {
+        match self {
+            Self::Store(error) => error.chain(),
+            other => other.to_string(),
+        }
+    }
+}

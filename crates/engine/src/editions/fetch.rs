@@ -1,0 +1,120 @@
+//! The list of an edition's stories (ED-03, ED-04).
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        Account,
+        day::{day_before, day_of},
+        port::{Failure, FailureClass, Sensitivity, Wanted},
+        story::Listed,
+        turn,
+    },
+};
+use jiff::civil::Date;
+
+use super::{Editions, Error};
+
+impl Editions {
+    /// Fetches the list and writes it. `false` if somebody was faster.
+    pub(super) async fn fetch(
+        &self,
+        account: &Account,
+        budget: &Arc<Budget>,
+    ) -> Result<bool, Error> {
+        let (rules, now) = (&self.settings.rules, self.clock.now());
+        let start = turn::start_fetch(account, rules, now);
+        if self.write(account, Some(start)).await?.is_none() {
+            return Ok(false);
+        }
+        let date = account.edition.date;
+        let source = self.outside.source.name().to_owned();
+        let listed = self.stories(date, budget).await;
+        let failed = listed.as_ref().err().cloned();
+        if let Some(failure) = &failed {
+            tracing::error!(edition.date = %date, error = failure.detail, class = failure.class.as_str(), "the story list could not be fetched; the next tick tries again");
+        }
+        self.turn(date, |account, now| {
+            let change = match &listed {
+                Ok(listed) => turn::fetched(account, &source, listed.clone(), budget.spent(), now),
+                Err(failure) => turn::fetch_failed(account, &failure.detail, budget.spent(), now),
+            };
+            change.map(|change| (change, ()))
+        })
+        .await?;
+        if failed.is_none() {
+            tracing::info!(edition.date = %date, requests = budget.spent(), "the story list is here");
+        }
+        Ok(failed.is_none())
+    }
+
+    async fn stories(&self, date: Date, budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
+        let (now, limit) = (self.clock.now(), self.settings.rules.stories);
+        let (day_start, day_end) = day_before(date, &self.settings.zone);
+        let wanted = Wanted {
+            date,
+            is_today: day_of(now, &self.settings.zone) == date,
+            day_start,
+            day_end,
+            now,
+            // The filter takes some away.
+            limit: limit + self.settings.filter.map_or(0, |_| limit / 2),
+        };
+        let mut listed = self.outside.source.list(&wanted, budget).await?;
+        if let Some(sensitivity) = self.settings.filter {
+            listed = self.filtered(listed, sensitivity, budget).await;
+        }
+        listed.truncate(limit);
+        if listed.is_empty() {
+            let detail = format!("{} has no stories for this day", self.outside.source.name());
+            return Err(Failure::new(FailureClass::Unusable, detail));
+        }
+        Ok(listed)
+    }
+
+    /// Leaves out what the filter refuses. A filter that does not answer refuses nothing.
+    async fn filtered(
+        &self,
+        listed: Vec<Listed>,
+        sensitivity: Sensitivity,
+        budget: &Arc<Budget>,
+    ) -> Vec<Listed> {
+        let titles: Vec<String> = listed.iter().map(|story| story.title.clone()).collect();
+        let judged = self
+            .outside
+            .writer
+            .judge(&titles, sensitivity, budget)
+            .await;
+        let safe = match judged {
+            Ok(safe) if safe.len() == listed.len() => safe,
+            Ok(_) => {
+                tracing::warn!(
+                    "the content filter judged another number of titles; all of them pass"
+                );
+                return listed;
+            }
+            Err(failure) => {
+                tracing::warn!(
+                    error = failure.detail,
+                    "the content filter did not answer; all titles pass"
+                );
+                return listed;
+            }
+        };
+        let kept: Vec<Listed> = listed
+            .into_iter()
+            .zip(&safe)
+            .filter_map(|(story, safe)| safe.then_some(story))
+            .collect();
+        let dropped = safe.len() - kept.len();
+        if dropped * 2 > safe.len() {
+            tracing::warn!(
+                dropped,
+                titles = safe.len(),
+                "the content filter dropped more than half of the titles"
+            );
+        }
+        kept
+    }
+}

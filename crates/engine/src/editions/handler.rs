@@ -1,0 +1,108 @@
+//! The handlers of edition tasks.
+//!
+//! A tick is a task of its own, put by the tick's schedule; a run is one task that comes again after every step, so
+//! that a node that shuts down loses a step at most and another goes on with the next.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    edition::{State, date_of, plan::Asker},
+    finish::Outcome,
+    handler::Handler,
+    task::ClaimedTask,
+    time::Clock,
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Editions, Error,
+    run::{End, Unwatched},
+};
+use crate::wake::later;
+
+/// When a run comes again after something outside did not work.
+const AFTER_FAILURE: SignedDuration = SignedDuration::from_mins(1);
+
+/// Tries `EDITION_TICK` tasks.
+pub struct TickHandler(pub Arc<Editions>);
+
+#[async_trait]
+impl Handler for TickHandler {
+    async fn attempt(&self, _: &ClaimedTask) -> Outcome {
+        match self.0.tick().await {
+            Ok(ticked) => {
+                let actions: Vec<&str> = ticked
+                    .steps
+                    .iter()
+                    .flat_map(|step| step.actions.iter().copied())
+                    .collect();
+                let after = ticked.steps.last().map(|step| step.after);
+                let state = after.map_or("", State::as_str);
+                let detail = format!("{} {state}: {}", ticked.date, actions.join(", "));
+                Outcome::Done {
+                    detail: Some(detail),
+                }
+            }
+            Err(error) => failed(&error, "edition tick failed; the next one tries again"),
+        }
+    }
+}
+
+/// Tries `EDITION_RUN` tasks.
+pub struct RunHandler {
+    editions: Arc<Editions>,
+    clock: Arc<dyn Clock>,
+}
+
+impl RunHandler {
+    /// Steps by `clock`.
+    pub fn new(editions: Arc<Editions>, clock: Arc<dyn Clock>) -> Self {
+        Self { editions, clock }
+    }
+}
+
+#[async_trait]
+impl Handler for RunHandler {
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome {
+        let Some(date) = date_of(&task.identity) else {
+            return Outcome::GiveUp {
+                error: "this is no edition's task".to_owned(),
+            };
+        };
+        match self.editions.step(date, Asker::Tick, &Unwatched).await {
+            Ok(stepped) => outcome(&stepped.end, self.clock.now()),
+            Err(error @ (Error::Unknown(_) | Error::NotNow(_))) => Outcome::GiveUp {
+                error: error.to_string(),
+            },
+            Err(error) => failed(&error, "a step of an edition failed; it is tried again"),
+        }
+    }
+}
+
+fn outcome(end: &End, now: Timestamp) -> Outcome {
+    let again = |at| Outcome::Again {
+        at,
+        on_record: false,
+    };
+    match end {
+        End::More => again(now),
+        End::Waits(waiting) => again(waiting.until()),
+        End::Failed => again(later(now, AFTER_FAILURE)),
+        End::Rests(State::Published) => Outcome::Done {
+            detail: Some("published".to_owned()),
+        },
+        End::Rests(state) => Outcome::GiveUp {
+            error: format!("the edition is {state}"),
+        },
+    }
+}
+
+/// The state is as it was, and the cause is told whole (ED-29).
+fn failed(error: &Error, what: &'static str) -> Outcome {
+    tracing::error!(error = error.chain(), "{what}");
+    Outcome::Retry {
+        error: error.to_string(),
+        retry_after: None,
+    }
+}

@@ -1,0 +1,250 @@
+//! Steps: everything one budget pays for; and runs: step after step, until an edition is published.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        Account, State,
+        delivery::Delivery,
+        plan::{Action, Asker, Waiting, plan},
+        port::Publisher,
+        turn,
+    },
+};
+use jiff::{SignedDuration, Timestamp, civil::Date};
+
+use super::{Editions, Error};
+use crate::wake::later;
+
+/// Most actions of one step: far more than a step has, so that an error in the plan is an error and no endless loop.
+const ACTIONS_MAX: usize = 100;
+/// Most steps of one run: every story alone, three times, and then some.
+const STEPS_MAX: usize = 1_000;
+/// How often a run looks whether somebody else's batch has ended.
+const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(1);
+/// How long a run waits for somebody else in all.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+
+/// Watches steps, to show them.
+pub trait Observer: Send + Sync {
+    /// An action begins; what it spends can be read from the budget.
+    fn began(&self, account: &Account, action: &Action, budget: &Arc<Budget>);
+    /// A step ended.
+    fn ended(&self, account: &Account);
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Unwatched;
+
+impl Observer for Unwatched {
+    fn began(&self, _: &Account, _: &Action, _: &Arc<Budget>) {}
+    fn ended(&self, _: &Account) {}
+}
+
+/// Why a step ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// There is more to do, out of another budget.
+    More,
+    /// Nothing can be done now.
+    Waits(Waiting),
+    /// There is nothing to do any more.
+    Rests(State),
+    /// Something outside did not work; the edition's own reason says what.
+    Failed,
+}
+
+/// What a step did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stepped {
+    /// Where the edition stood before.
+    pub before: State,
+    /// Where it stands now.
+    pub after: State,
+    /// What was done, in order, by the names of the actions.
+    pub actions: Vec<&'static str>,
+    /// Requests that were spent.
+    pub requests: u32,
+    /// Why it ended.
+    pub end: End,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// The edition as it is now.
+    pub account: Account,
+    /// Requests that were spent.
+    pub requests: u32,
+    /// Why it ended.
+    pub end: End,
+}
+
+/// What came of an action.
+enum Acted {
+    Done,
+    Failed,
+}
+
+impl Editions {
+    /// Does what one budget pays for: free actions, and one that spends (ED-01, ED-08).
+    pub async fn step(
+        &self,
+        date: Date,
+        asker: Asker,
+        observer: &dyn Observer,
+    ) -> Result<Stepped, Error> {
+        let budget = Budget::new(self.settings.rules.budget);
+        let mut before = None;
+        let mut actions: Vec<&'static str> = Vec::new();
+        let mut paid: Option<Action> = None;
+        let (after, end) = loop {
+            let account = self.account_now(date).await?;
+            before.get_or_insert(account.edition.state);
+            let action = plan(&account, asker, &self.settings.rules, self.clock.now());
+            if let Some(end) = self.end_before(&account, &action, paid.as_ref(), &budget) {
+                observer.ended(&account);
+                break (account.edition.state, end);
+            }
+            observer.began(&account, &action, &budget);
+            actions.push(action.name());
+            if actions.len() > ACTIONS_MAX {
+                return Err(Error::Contended(date));
+            }
+            if let Acted::Failed = self.act(&account, &action, &budget).await? {
+                let account = self.account_now(date).await?;
+                observer.ended(&account);
+                break (account.edition.state, End::Failed);
+            }
+            if !action.is_free() {
+                paid = Some(action);
+            }
+        };
+        self.tell(date).await?;
+        Ok(Stepped {
+            before: before.unwrap_or(after),
+            after,
+            actions,
+            requests: budget.spent(),
+            end,
+        })
+    }
+
+    /// Takes an edition from wherever it stands as far as it goes without waiting for anything but others at work on it (ED-21).
+    pub async fn run(&self, date: Date, observer: &dyn Observer) -> Result<Ran, Error> {
+        let patient_until = later(self.clock.now(), PATIENCE);
+        let mut requests: u32 = 0;
+        for _ in 0..STEPS_MAX {
+            let stepped = self.step(date, Asker::Person, observer).await?;
+            requests = requests.saturating_add(stepped.requests);
+            match stepped.end {
+                End::More => {}
+                End::Waits(Waiting::Batch { until, .. } | Waiting::Fetching(until))
+                    if self.clock.now() < patient_until =>
+                {
+                    self.wait_a_little(until).await;
+                }
+                end => {
+                    let account = self.account(date).await?;
+                    return Ok(Ran {
+                        account,
+                        requests,
+                        end,
+                    });
+                }
+            }
+        }
+        Err(Error::Contended(date))
+    }
+
+    async fn wait_a_little(&self, until: Timestamp) {
+        let soon = later(self.clock.now(), LOOK_EVERY);
+        self.sleeper.until(until.min(soon)).await;
+    }
+
+    /// The account, with the alerts that time alone has raised.
+    async fn account_now(&self, date: Date) -> Result<Account, Error> {
+        let account = self.account(date).await?;
+        match self.write(&account, None).await? {
+            Some(account) => Ok(account),
+            // Somebody was faster, and raised them.
+            None => self.account(date).await,
+        }
+    }
+
+    /// Why a step ends before an action, if it does; `paid` is the action that spent something already.
+    fn end_before(
+        &self,
+        account: &Account,
+        action: &Action,
+        paid: Option<&Action>,
+        budget: &Budget,
+    ) -> Option<End> {
+        match (action, paid) {
+            (Action::Wait(waiting), _) => Some(End::Waits(*waiting)),
+            (Action::Rest(state), _) => Some(End::Rests(*state)),
+            // What goes out with the last batch need not wait for another tick (ED-17).
+            (Action::Deliver(_), Some(Action::Process(_))) => {
+                let fits = self.requests_for(&account.deliveries) <= budget.left();
+                (!fits).then_some(End::More)
+            }
+            (action, Some(_)) if !action.is_free() => Some(End::More),
+            _ => None,
+        }
+    }
+
+    /// What the deliveries that are not settled are expected to spend.
+    fn requests_for(&self, deliveries: &[Delivery]) -> u32 {
+        let publishers = &self.outside.publishers;
+        let open = deliveries
+            .iter()
+            .filter(|delivery| !delivery.state.is_settled());
+        let each = open.filter_map(|delivery| {
+            let own =
+                |publisher: &&Arc<dyn Publisher>| publisher.destination() == delivery.destination;
+            publishers
+                .iter()
+                .find(own)
+                .map(|publisher| publisher.requests_per_part())
+        });
+        each.fold(0, u32::saturating_add)
+    }
+
+    async fn act(
+        &self,
+        account: &Account,
+        action: &Action,
+        budget: &Arc<Budget>,
+    ) -> Result<Acted, Error> {
+        let now = self.clock.now();
+        let change = match action {
+            Action::Fetch => {
+                let fetched = self.fetch(account, budget).await?;
+                return Ok(if fetched { Acted::Done } else { Acted::Failed });
+            }
+            Action::Process(keys) => {
+                self.process(account, keys, budget).await?;
+                return Ok(Acted::Done);
+            }
+            Action::Deliver(due) => {
+                self.deliver(account, due, budget).await?;
+                return Ok(Acted::Done);
+            }
+            Action::Aggregate => {
+                self.aggregate(account).await?;
+                return Ok(Acted::Done);
+            }
+            Action::Reopen => turn::reopen(account, now),
+            Action::Recover => Some(turn::recover(account, now)),
+            Action::PutBack(keys) => Some(turn::put_back(account, keys, now)),
+            Action::GiveUp => Some(turn::give_up(account, now)),
+            Action::Publish => Some(turn::publish(account, now)),
+            Action::Wait(_) | Action::Rest(_) => None,
+        };
+        // Whoever was faster has done it, or something else; either way the next plan knows.
+        self.write(account, change).await?;
+        Ok(Acted::Done)
+    }
+}

@@ -1,0 +1,200 @@
+//! What people want of editions: queue one, publish what there is, put failed stories back, begin anew.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        Account, State,
+        plan::{Action, Asker, plan},
+        turn::{self, Day},
+    },
+    reschedule::{Put, Receipt, Request},
+    task::MAX_RETRY_MAX,
+};
+use jiff::civil::Date;
+
+use super::{Editions, Error};
+
+/// Most passes over the destinations when publishing by force: send, settle, send again, publish.
+const PASSES_MAX: usize = 6;
+
+/// What became of a wish for an edition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requested {
+    /// The edition as it is now.
+    pub account: Account,
+    /// What was queued; nothing if it rests already.
+    pub receipt: Option<Receipt>,
+}
+
+/// What became of publishing by force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forced {
+    /// The edition as it is now: `published`, or `aggregating` while a destination does not take it.
+    pub account: Account,
+    /// Stories that were left out.
+    pub left_out: u32,
+    /// Requests that were spent.
+    pub requests: u32,
+}
+
+/// What became of putting failed stories back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retried {
+    /// The edition as it is now.
+    pub account: Account,
+    /// Stories that were put back.
+    pub stories: u32,
+}
+
+impl Editions {
+    /// The day that is meant: today's unless another is named, and none that has not come.
+    pub fn day(&self, date: Option<Date>) -> Result<Date, Error> {
+        let today = self.today();
+        match date {
+            Some(date) if date > today => Err(Error::Future { date, today }),
+            Some(date) => Ok(date),
+            None => Ok(today),
+        }
+    }
+
+    /// The edition of a day, created or taken up again if need be: what a person asks for is worked on.
+    pub async fn take_up(&self, date: Date) -> Result<Account, Error> {
+        let date = self.day(Some(date))?;
+        self.open(date).await?;
+        let reopened = |account: &Account, now| {
+            let wanted = plan(account, Asker::Person, &self.settings.rules, now) == Action::Reopen;
+            let change = wanted.then(|| turn::reopen(account, now)).flatten()?;
+            Some((change, ()))
+        };
+        match self.turn(date, reopened).await? {
+            Some((account, ())) => Ok(account),
+            None => self.account(date).await,
+        }
+    }
+
+    /// Queues an edition to be built to its end (ED-22).
+    pub async fn request(&self, date: Date, by: &str) -> Result<Requested, Error> {
+        let account = self.take_up(date).await?;
+        if !account.edition.state.is_open() {
+            return Ok(Requested {
+                account,
+                receipt: None,
+            });
+        }
+        let put = Put {
+            max_retry: Some(MAX_RETRY_MAX),
+            ..Put::at(account.edition.run_identity()?, self.clock.now())
+        };
+        let receipt = self.rescheduler.ask(Request::Put(put), by).await?;
+        Ok(Requested {
+            account,
+            receipt: Some(receipt),
+        })
+    }
+
+    /// Publishes what is completed, now (ED-23).
+    pub async fn force_publish(&self, date: Date) -> Result<Forced, Error> {
+        let account = self.account(self.day(Some(date))?).await?;
+        let left_out = turn::force(&account)?;
+        if left_out > 0 {
+            tracing::warn!(edition.date = %date, left_out, "an edition is published by force, without the stories that are not completed");
+        }
+        // A document that is on its way already is the one.
+        if account.edition.state != State::Aggregating && !self.aggregate(&account).await? {
+            return Err(Error::Contended(date));
+        }
+        let budget = Budget::new(self.settings.rules.budget);
+        let account = self.deliver_all(date, &budget).await?;
+        self.tell(date).await?;
+        Ok(Forced {
+            account,
+            left_out,
+            requests: budget.spent(),
+        })
+    }
+
+    /// Delivers what is due until it is published, or has to wait.
+    async fn deliver_all(&self, date: Date, budget: &Arc<Budget>) -> Result<Account, Error> {
+        for _ in 0..PASSES_MAX {
+            let account = self.account(date).await?;
+            let now = self.clock.now();
+            match plan(&account, Asker::Person, &self.settings.rules, now) {
+                Action::Deliver(due) if budget.left() > 0 => {
+                    self.deliver(&account, &due, budget).await?;
+                }
+                Action::Publish => {
+                    self.write(&account, Some(turn::publish(&account, now)))
+                        .await?;
+                }
+                _ => return Ok(account),
+            }
+        }
+        self.account(date).await
+    }
+
+    /// Puts failed stories that have tries left back (ED-24). An edition of an earlier day is queued, because no tick
+    /// comes for it.
+    pub async fn retry(
+        &self,
+        date: Date,
+        retries_max: Option<u32>,
+        by: &str,
+    ) -> Result<Retried, Error> {
+        let (date, day) = self.day_of(date)?;
+        let most = retries_max.unwrap_or(self.settings.rules.retries_max);
+        // Refusals come before anything is written.
+        let account = self.account(date).await?;
+        turn::retry(&account, most, day, self.clock.now())?;
+        let retried = |account: &Account, now| {
+            let (change, count) = turn::retry(account, most, day, now).ok()?;
+            Some((change?, count))
+        };
+        match self.turn(date, retried).await? {
+            None => Ok(Retried {
+                account,
+                stories: 0,
+            }),
+            Some((account, stories)) => {
+                tracing::info!(edition.date = %date, stories, "failed stories were put back");
+                self.queue_if_over(&account, day, by).await?;
+                Ok(Retried { account, stories })
+            }
+        }
+    }
+
+    /// Begins anew with the stories an edition has.
+    pub async fn reset(&self, date: Date, by: &str) -> Result<Account, Error> {
+        let (date, day) = self.day_of(date)?;
+        let account = self.account(date).await?;
+        turn::reset(&account, day, self.clock.now())?;
+        let reset = |account: &Account, now| {
+            let change = turn::reset(account, day, now).ok()?;
+            Some((change, ()))
+        };
+        let Some((account, ())) = self.turn(date, reset).await? else {
+            return Ok(account);
+        };
+        tracing::warn!(edition.date = %date, "an edition was reset");
+        self.queue_if_over(&account, day, by).await?;
+        Ok(account)
+    }
+
+    fn day_of(&self, date: Date) -> Result<(Date, Day), Error> {
+        let date = self.day(Some(date))?;
+        let day = if date == self.today() {
+            Day::Present
+        } else {
+            Day::Over
+        };
+        Ok((date, day))
+    }
+
+    async fn queue_if_over(&self, account: &Account, day: Day, by: &str) -> Result<(), Error> {
+        if day == Day::Over {
+            self.request(account.edition.date, by).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,240 @@
+//! Statements about editions and the rows that belong to them.
+//!
+//! An edition's row is the lock of everything below it: a write first takes the row by its `version`, and only
+//! who got it writes stories, batches, deliveries, alerts and the document, in the same transaction. A day is
+//! kept as `YYYY-MM-DD`, so that days sort as texts do. All texts are one for both databases, and what they are
+//! given is listed once, in `row/edition.rs`; an edition has a few dozen rows, which PostgreSQL is sent one by one without waiting
+//! for its answers in between.
+
+use almanack_core::{edition::State, store::EditionFilter};
+use jiff::civil::Date;
+
+/// Why a delivery is skipped that had not arrived when a newer document was made.
+pub(crate) const REPLACED: &str = "a newer document took its place";
+
+/// What [`crate::row::edition::edition`] reads, and what an edition is created with.
+macro_rules! columns {
+    () => {
+        "edition_on, version, state, archived_from, revision, story_source, list_requests, \
+         fetching_until_us, started_at_us, reopened_at_us, published_at_us, reason, updated_at_us, created_at_us"
+    };
+}
+/// How many those are.
+pub(crate) const COLUMNS: usize = 14;
+
+pub(crate) const LOAD: &str = concat!("select ", columns!(), " from edition where edition_on = $1");
+/// Two that open one day at once create it once.
+pub(crate) const OPEN: &str = concat!(
+    "insert into edition (",
+    columns!(),
+    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+     on conflict (edition_on) do nothing"
+);
+/// Takes the row if it is still the version that was seen. Its birth never changes.
+pub(crate) const TAKE: &str = "update edition set version = version + 1, state = $1, \
+     archived_from = $2, revision = $3, story_source = $4, list_requests = $5, \
+     fetching_until_us = $6, started_at_us = $7, reopened_at_us = $8, published_at_us = $9, \
+     reason = $10, updated_at_us = $11 where edition_on = $12 and version = $13";
+
+/// Stories of an edition, counted.
+macro_rules! counted {
+    ($status:literal) => {
+        concat!(
+            ", (select count(*) from story s where s.edition_on = e.edition_on \
+             and s.status = '",
+            $status,
+            "')"
+        )
+    };
+}
+/// A page, newest day first: the edition, its stories counted as [`crate::row::edition::line`] reads them, and its ended
+/// batches. The states asked for stand between commas; `replace` finds a part of a text in both databases.
+macro_rules! list {
+    ($which:literal) => {
+        concat!(
+            "select ",
+            columns!(),
+            counted!("pending"),
+            counted!("processing"),
+            counted!("completed"),
+            counted!("failed"),
+            ", (select count(*) from batch b where b.edition_on = e.edition_on \
+             and b.status <> 'running') from edition e where ",
+            $which,
+            "(cast($1 as text) is null or replace($1, ',' || state || ',', '') <> $1) \
+             and (cast($2 as bigint) = 0 or published_at_us is not null) \
+             and edition_on < $3 order by edition_on desc limit $4"
+        )
+    };
+}
+pub(crate) const LIST: &str = list!("");
+/// The same of those that are not archived, which are few.
+pub(crate) const LIST_LIVE: &str = list!("state <> 'archived' and ");
+
+/// What comes after every day.
+const END: &str = "~";
+
+/// The page's text.
+pub(crate) fn list(filter: &EditionFilter) -> &'static str {
+    if filter.states.is_empty() || filter.states.contains(&State::Archived) {
+        LIST
+    } else {
+        LIST_LIVE
+    }
+}
+
+/// The states asked for, as the texts compare them.
+pub(crate) fn states(filter: &EditionFilter) -> Option<String> {
+    let named = filter.states.iter().map(|state| state.as_str());
+    // A comma between two of them belongs to both, so each has its own pair.
+    let named: String = named.map(|name| [",", name, ","].concat()).collect();
+    (!named.is_empty()).then_some(named)
+}
+
+/// Where a page begins.
+pub(crate) fn before(filter: &EditionFilter) -> String {
+    filter.before.map_or_else(|| END.to_owned(), day)
+}
+
+/// A day as the store keeps it.
+pub(crate) fn day(date: Date) -> String {
+    date.to_string()
+}
+
+/// What [`crate::row::edition::story`] reads, and what a story is written with.
+macro_rules! story_columns {
+    () => {
+        "story_key, rank, status, batch_index, retry_count, retry_at_us, updated_at_us, score, \
+         published_at_us, url, discussion_url, title, text, written_title, content_summary, \
+         comment_summary, note, error_message"
+    };
+}
+pub(crate) const LOAD_STORIES: &str = concat!(
+    "select ",
+    story_columns!(),
+    " from story where edition_on = $1 order by rank"
+);
+pub(crate) const WRITE_STORY: &str = concat!(
+    "insert into story (edition_on, ",
+    story_columns!(),
+    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, \
+     $19) on conflict (edition_on, story_key) do update set rank = excluded.rank, \
+     status = excluded.status, batch_index = excluded.batch_index, \
+     retry_count = excluded.retry_count, retry_at_us = excluded.retry_at_us, \
+     updated_at_us = excluded.updated_at_us, score = excluded.score, \
+     published_at_us = excluded.published_at_us, url = excluded.url, \
+     discussion_url = excluded.discussion_url, title = excluded.title, text = excluded.text, \
+     written_title = excluded.written_title, content_summary = excluded.content_summary, \
+     comment_summary = excluded.comment_summary, note = excluded.note, \
+     error_message = excluded.error_message"
+);
+
+/// What [`crate::row::edition::batch`] reads, and what a batch is written with.
+macro_rules! batch_columns {
+    () => {
+        "batch_index, status, story_count, node, requests, model_requests, tokens_in, \
+         tokens_out, error_message, started_at_us, lease_until_us, ended_at_us"
+    };
+}
+pub(crate) const LOAD_BATCHES: &str = concat!(
+    "select ",
+    batch_columns!(),
+    " from batch where edition_on = $1 order by batch_index"
+);
+pub(crate) const WRITE_BATCH: &str = concat!(
+    "insert into batch (edition_on, ",
+    batch_columns!(),
+    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+     on conflict (edition_on, batch_index) do update set status = excluded.status, \
+     story_count = excluded.story_count, node = excluded.node, requests = excluded.requests, \
+     model_requests = excluded.model_requests, tokens_in = excluded.tokens_in, \
+     tokens_out = excluded.tokens_out, error_message = excluded.error_message, \
+     started_at_us = excluded.started_at_us, lease_until_us = excluded.lease_until_us, \
+     ended_at_us = excluded.ended_at_us"
+);
+
+/// What [`crate::row::edition::delivery`] reads, and what a delivery is written with.
+macro_rules! delivery_columns {
+    () => {
+        "revision, destination, part, body, state, attempts, lease_until_us, retry_at_us, \
+         detail, receipt, requests, updated_at_us"
+    };
+}
+/// Those of the newest document.
+pub(crate) const LOAD_DELIVERIES: &str = concat!(
+    "select ",
+    delivery_columns!(),
+    " from delivery where edition_on = $1 \
+     and revision = (select e.revision from edition e where e.edition_on = $1) \
+     order by destination, part"
+);
+pub(crate) const WRITE_DELIVERY: &str = concat!(
+    "insert into delivery (edition_on, ",
+    delivery_columns!(),
+    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+     on conflict (edition_on, revision, destination, part) do update set body = excluded.body, \
+     state = excluded.state, attempts = excluded.attempts, \
+     lease_until_us = excluded.lease_until_us, retry_at_us = excluded.retry_at_us, \
+     detail = excluded.detail, receipt = excluded.receipt, requests = excluded.requests, \
+     updated_at_us = excluded.updated_at_us"
+);
+/// What is left of older documents is not sent any more.
+pub(crate) const SKIP_OLDER: &str = "update delivery set state = 'skipped', detail = $1, \
+     lease_until_us = null, retry_at_us = null, updated_at_us = $2 \
+     where edition_on = $3 and revision < $4 and state not in ('confirmed', 'skipped')";
+
+/// What [`crate::row::edition::alert`] reads, and what an alert is written with.
+macro_rules! alert_columns {
+    () => {
+        "rule, detail, opened_at_us, closed_at_us, open_told_at_us, close_told_at_us"
+    };
+}
+pub(crate) const LOAD_ALERTS: &str = concat!(
+    "select ",
+    alert_columns!(),
+    " from edition_alert where edition_on = $1 order by rule"
+);
+pub(crate) const WRITE_ALERT: &str = concat!(
+    "insert into edition_alert (edition_on, ",
+    alert_columns!(),
+    ") values ($1, $2, $3, $4, $5, $6, $7) on conflict (edition_on, rule) do update set \
+     detail = excluded.detail, opened_at_us = excluded.opened_at_us, \
+     closed_at_us = excluded.closed_at_us, open_told_at_us = excluded.open_told_at_us, \
+     close_told_at_us = excluded.close_told_at_us"
+);
+
+/// What [`crate::row::edition::document`] reads.
+macro_rules! document_columns {
+    () => {
+        "inputs, template, body, inputs_digest, body_digest, made_at_us"
+    };
+}
+/// A document is made once: a revision that exists is refused.
+pub(crate) const WRITE_DOCUMENT: &str = concat!(
+    "insert into edition_document (edition_on, revision, ",
+    document_columns!(),
+    ") values ($1, $2, $3, $4, $5, $6, $7, $8)"
+);
+pub(crate) const LOAD_DOCUMENT: &str = concat!(
+    "select ",
+    document_columns!(),
+    " from edition_document where edition_on = $1 and revision = $2"
+);
+pub(crate) const LOAD_NEWEST_DOCUMENT: &str = concat!(
+    "select ",
+    document_columns!(),
+    " from edition_document where edition_on = $1 order by revision desc limit 1"
+);
+
+/// Archived editions that still have stories or batches, oldest first. Walks over what is left of these, which is
+/// little when retention keeps up, and not over all editions there ever were.
+pub(crate) const PRUNABLE: &str = "select o.edition_on from ( \
+         select distinct edition_on from story where edition_on < $1 \
+         union select distinct edition_on from batch where edition_on < $1) o \
+     join edition e on e.edition_on = o.edition_on \
+     where e.state = 'archived' order by o.edition_on limit $2";
+/// Takes one, if it is still archived: whoever is about to reopen it must see that its stories are gone.
+pub(crate) const TAKE_ARCHIVED: &str = "update edition set version = version + 1 \
+     where edition_on = $1 and state = 'archived'";
+pub(crate) const PRUNE_STORIES: &str = "delete from story where edition_on = $1";
+pub(crate) const PRUNE_BATCHES: &str = "delete from batch where edition_on = $1";

@@ -1,0 +1,107 @@
+//! Values on their way into the store, in the words of both drivers: what a row is written with is listed once.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut};
+
+use super::micros;
+
+/// What a column is given.
+#[derive(Debug)]
+pub(crate) enum Value<'a> {
+    Text(Option<Cow<'a, str>>),
+    Big(Option<i64>),
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Some(Cow::Borrowed(text)))
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Some(Cow::Owned(text)))
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Value<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        Self::Text(text.map(Cow::Borrowed))
+    }
+}
+
+impl<'a> From<&'a Option<String>> for Value<'a> {
+    fn from(text: &'a Option<String>) -> Self {
+        Self::from(text.as_deref())
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::Big(Some(number))
+    }
+}
+
+impl From<Option<i64>> for Value<'_> {
+    fn from(number: Option<i64>) -> Self {
+        Self::Big(number)
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(count: u32) -> Self {
+        Self::Big(Some(count.into()))
+    }
+}
+
+impl From<Timestamp> for Value<'_> {
+    fn from(at: Timestamp) -> Self {
+        Self::Big(Some(micros(at)))
+    }
+}
+
+impl From<Option<Timestamp>> for Value<'_> {
+    fn from(at: Option<Timestamp>) -> Self {
+        Self::Big(at.map(micros))
+    }
+}
+
+impl rusqlite::ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Self::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
+            Self::Big(Some(number)) => ValueRef::Integer(*number),
+            Self::Text(None) | Self::Big(None) => ValueRef::Null,
+        };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        column: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        // Each knows what it fits into; the type as a whole cannot say.
+        match self {
+            Self::Text(text) => text.as_deref().to_sql_checked(column, out),
+            Self::Big(number) => number.to_sql_checked(column, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    tokio_postgres::types::to_sql_checked!();
+}

@@ -1,0 +1,32 @@
+//! Editions under a layer.
+
+use almanack_core::{
+    edition::{Account, Edition, account::Change, document::Document},
+    store::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories, Result},
+};
+use async_trait::async_trait;
+use jiff::{Timestamp, civil::Date};
+
+use super::{Layer, Layered};
+
+#[async_trait]
+impl<L: Layer> EditionStore for Layered<L> {
+    async fn open_edition(&self, date: Date, now: Timestamp) -> Result<(Edition, bool)> {
+        self.below.open_edition(date, now).await
+    }
+    async fn load_account(&self, date: Date) -> Result<Option<Account>> {
+        self.below.load_account(date).await
+    }
+    async fn list_editions(&self, filter: &EditionFilter) -> Result<Vec<EditionLine>> {
+        self.below.list_editions(filter).await
+    }
+    async fn write_edition(&self, change: Change) -> Result<EditionWritten> {
+        self.layer.write_edition(&*self.below, change).await
+    }
+    async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>> {
+        self.below.load_document(date, revision).await
+    }
+    async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
+        self.below.prune_stories(before, limit).await
+    }
+}

@@ -1,0 +1,153 @@
+//! How the model misbehaves when told to.
+//!
+//! Some effects spoil the answer's content, some the answer around it, some the connection. Those
+//! that spoil an array leave a summary alone, which has none.
+
+use serde::{Deserialize, Serialize};
+
+use super::task::{Kind, Task};
+pub use crate::rule::When;
+use crate::rule::{self, Covers};
+
+/// Which requests a rule looks at; what is left out matches everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Matching {
+    /// Only this kind of work.
+    pub kind: Option<Kind>,
+    /// Only where a title, or the text to summarise, contains this. Effects that spoil one element
+    /// spoil the one that contains it.
+    pub contains: Option<String>,
+    /// Only asked of this model.
+    pub model: Option<String>,
+}
+
+/// What happens to a request that is hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Kind words before and after the content.
+    Prose,
+    /// The same, with square brackets in the words.
+    ProseWithBrackets,
+    /// A Markdown code fence around the content.
+    Fence,
+    /// A comma after the last element.
+    TrailingComma,
+    /// The last element is missing.
+    OneLess,
+    /// One element too many.
+    OneMore,
+    /// The elements in another order; objects keep their indices.
+    Shuffled,
+    /// The elements from last to first.
+    Reversed,
+    /// Two objects claim the same index; strings stay as they are.
+    RepeatedIndex,
+    /// One element is an empty text.
+    ElementEmpty,
+    /// One element is `null`, or the field of it that matters.
+    ElementNull,
+    /// The original instead of a translation or a summary.
+    Unchanged,
+    /// Words of regret instead of an answer.
+    Excuse,
+    /// An empty text.
+    EmptyContent,
+    /// `null` instead of a text.
+    NullContent,
+    /// Half of the content, and `finish_reason` says `length`.
+    CutOff,
+    /// An answer without `choices`.
+    NoChoices,
+    /// Status 200, and an error in the body, as services before a model answer for it.
+    ErrorInside,
+    /// Status 200, and a page instead of JSON.
+    NotJson,
+    /// Answered with this status: 500, 502, 503.
+    Status(u16),
+    /// 429.
+    Limited {
+        /// What `Retry-After` says; without it there is no such header.
+        retry_after_s: Option<u32>,
+        /// As an HTTP date instead of seconds.
+        #[serde(default)]
+        as_date: bool,
+    },
+    /// Answered rightly, but only after so long.
+    Slow {
+        /// The wait, in real time.
+        wait_ms: u64,
+    },
+    /// Never answered.
+    Hang,
+    /// The connection is cut once the request was taken.
+    DropReply,
+}
+
+/// Which requests, how often, what.
+pub type Rule = rule::Rule<Matching, Effect>;
+/// The rules in force, oldest first.
+pub type Faults = rule::Rules<Matching, Effect>;
+
+impl Rule {
+    /// A rule for one kind of work.
+    pub fn of(kind: Kind, when: When, effect: Effect) -> Self {
+        let matching = Matching {
+            kind: Some(kind),
+            ..Matching::default()
+        };
+        Self {
+            matching,
+            when,
+            effect,
+        }
+    }
+
+    /// A rule for every request.
+    pub fn any(when: When, effect: Effect) -> Self {
+        Self {
+            matching: Matching::default(),
+            when,
+            effect,
+        }
+    }
+
+    /// Poison: every request that contains the text meets this, always.
+    pub fn poison(text: &str, effect: Effect) -> Self {
+        let matching = Matching {
+            contains: Some(text.to_owned()),
+            ..Matching::default()
+        };
+        Self {
+            matching,
+            when: When::Always,
+            effect,
+        }
+    }
+}
+
+/// A request as rules see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// What is asked.
+    pub task: &'a Task,
+    /// Of which model.
+    pub model: &'a str,
+}
+
+impl Covers<Sight<'_>> for Matching {
+    fn covers(&self, sight: Sight<'_>) -> bool {
+        let kind = self.kind.is_none_or(|kind| kind == sight.task.kind());
+        let model = self.model.as_deref().is_none_or(|it| it == sight.model);
+        let contains = self.contains.as_deref();
+        kind && model && contains.is_none_or(|part| is_in(part, sight.task))
+    }
+}
+
+fn is_in(part: &str, task: &Task) -> bool {
+    match task {
+        Task::Summary { text, .. } => text.contains(part),
+        _ => task.titles().iter().any(|title| title.text.contains(part)),
+    }
+}

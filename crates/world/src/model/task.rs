@@ -1,0 +1,264 @@
+//! What is asked of the model, recognised from the messages as a model would: by what they contain.
+//!
+//! - an array of titles in the last message of the user: translate them;
+//! - titles, and the words SAFE and SENSITIVE in what is said around them: classify them;
+//! - anything else: summarise it.
+//!
+//! An article may hold a JSON array too. An array is therefore taken for titles only where the
+//! message is hardly more than that array, ends with it, or JSON is spoken of beforehand.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Deserializer, Value};
+
+/// How many characters a summary may have where nobody says.
+const SUMMARY_CHARS: usize = 300;
+/// Numbers outside these are no length of a summary: years, ranks, ports.
+const SUMMARY_CHARS_ASKED: std::ops::RangeInclusive<usize> = 10..=4_000;
+/// How far into a message instructions are looked for; what follows is the text itself.
+const INSTRUCTION_CHARS: usize = 400;
+/// What may follow the number that is a length.
+const LENGTH_UNITS: [&str; 8] = [
+    "个字",
+    "个汉字",
+    "个中文",
+    "字",
+    "汉字",
+    "char",
+    "word",
+    "symbol",
+];
+
+/// The kinds of work it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Translate titles.
+    Titles,
+    /// Classify titles.
+    Filter,
+    /// Summarise a text.
+    Summary,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// `system`, `user` or `assistant`.
+    pub role: String,
+    /// Its text; parts are joined.
+    pub content: String,
+}
+
+/// A title, and the index its asker gave it; without one, its place from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Title {
+    /// By which the asker knows it.
+    pub index: i64,
+    /// The title.
+    pub text: String,
+}
+
+/// How the titles were given, which is how they are given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// `["…", "…"]`
+    Strings,
+    /// `[{"index": 0, "title": "…"}]`
+    Objects,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Task {
+    /// Translate these.
+    Titles {
+        /// In order.
+        titles: Vec<Title>,
+        /// As given.
+        shape: Shape,
+    },
+    /// Classify these.
+    Filter {
+        /// In order.
+        titles: Vec<Title>,
+    },
+    /// Summarise this.
+    Summary {
+        /// The text.
+        text: String,
+        /// In at most so many characters.
+        chars_max: usize,
+    },
+}
+
+impl Task {
+    /// Finds out what the messages ask for.
+    pub fn recognise(messages: &[Message]) -> Self {
+        let user = messages.iter().rfind(|message| message.role == "user");
+        let user = user.map_or("", |message| message.content.as_str());
+        let system: Vec<&str> = messages
+            .iter()
+            .filter(|message| message.role == "system" || message.role == "developer")
+            .map(|message| message.content.as_str())
+            .collect();
+        let system = system.join("\n");
+        let found = find_titles(user).filter(|found| found.is_input(&system, user));
+        let around = match &found {
+            Some(found) => format!("{system}\n{}\n{}", found.before, found.after),
+            None => format!("{system}\n{user}"),
+        };
+        let classify = around.contains("SENSITIVE") && around.contains("SAFE");
+        match found {
+            Some(found) if classify => Self::Filter {
+                titles: found.titles,
+            },
+            Some(found) => Self::Titles {
+                titles: found.titles,
+                shape: found.shape,
+            },
+            None => match numbered_lines(user) {
+                titles if classify && !titles.is_empty() => Self::Filter { titles },
+                _ => Self::Summary {
+                    text: user.to_owned(),
+                    chars_max: asked_length(&system, user),
+                },
+            },
+        }
+    }
+
+    /// Which kind of work it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Titles { .. } => Kind::Titles,
+            Self::Filter { .. } => Kind::Filter,
+            Self::Summary { .. } => Kind::Summary,
+        }
+    }
+
+    /// The titles in question; none for a summary.
+    pub fn titles(&self) -> &[Title] {
+        match self {
+            Self::Titles { titles, .. } | Self::Filter { titles } => titles,
+            Self::Summary { .. } => &[],
+        }
+    }
+}
+
+/// An array of titles, and what stands around it.
+struct Found<'a> {
+    titles: Vec<Title>,
+    shape: Shape,
+    before: &'a str,
+    after: &'a str,
+}
+
+impl Found<'_> {
+    /// Whether it is what the message is about, and not part of a text.
+    fn is_input(&self, system: &str, message: &str) -> bool {
+        let around = self.before.len() + self.after.len();
+        let closing = |c: char| c.is_whitespace() || "`}\"'.。".contains(c);
+        let beforehand: String = match system {
+            "" => self.before.chars().take(INSTRUCTION_CHARS).collect(),
+            _ => system.to_owned(),
+        };
+        around * 2 <= message.len()
+            || self.after.chars().all(closing)
+            || beforehand.to_ascii_lowercase().contains("json")
+    }
+}
+
+/// The last array of titles in a text: examples come before what they explain.
+fn find_titles(text: &str) -> Option<Found<'_>> {
+    let mut found = None;
+    let mut from = 0;
+    while let Some(offset) = text.get(from..).and_then(|rest| rest.find('[')) {
+        let start = from + offset;
+        let rest = text.get(start..).unwrap_or_default();
+        let mut values = Deserializer::from_str(rest).into_iter::<Vec<Value>>();
+        let Some(Ok(values_read)) = values.next() else {
+            from = start + 1;
+            continue;
+        };
+        let end = start + values.byte_offset();
+        if let Some((titles, shape)) = as_titles(&values_read, text.trim().len() == end - start) {
+            found = Some(Found {
+                titles,
+                shape,
+                before: text.get(..start).unwrap_or_default(),
+                after: text.get(end..).unwrap_or_default(),
+            });
+        }
+        from = end;
+    }
+    found
+}
+
+/// Titles where all elements are; an empty array only where it is all there is.
+fn as_titles(values: &[Value], alone: bool) -> Option<(Vec<Title>, Shape)> {
+    if values.is_empty() {
+        return alone.then(|| (Vec::new(), Shape::Strings));
+    }
+    let shape = match values.first() {
+        Some(Value::String(_)) => Shape::Strings,
+        _ => Shape::Objects,
+    };
+    let titles = values.iter().zip(0_i64..).map(|(value, place)| {
+        let (index, text) = match shape {
+            Shape::Strings => (None, value.as_str()),
+            Shape::Objects => (value["index"].as_i64(), value["title"].as_str()),
+        };
+        text.map(|text| Title {
+            index: index.unwrap_or(place),
+            text: text.to_owned(),
+        })
+    });
+    let titles: Option<Vec<Title>> = titles.collect();
+    titles.map(|titles| (titles, shape))
+}
+
+/// Titles as people list them: `0. …`, `[0] …`, `0: …`.
+fn numbered_lines(text: &str) -> Vec<Title> {
+    let number = |line: &str| {
+        let line = line.trim().trim_start_matches('[');
+        let end = line.find(|c: char| !c.is_ascii_digit())?;
+        let (digits, rest) = line.split_at(end);
+        let title = rest
+            .trim_start_matches(']')
+            .trim_start_matches(['.', ':', ')']);
+        let marked = title.len() < rest.len() && !title.trim().is_empty();
+        let index = digits.parse().ok()?;
+        marked.then(|| Title {
+            index,
+            text: title.trim().to_owned(),
+        })
+    };
+    text.lines().filter_map(number).collect()
+}
+
+/// The length asked for, in the system's words or at the start of the user's.
+fn asked_length(system: &str, user: &str) -> usize {
+    let start: String = user.chars().take(INSTRUCTION_CHARS).collect();
+    let asked = length_in(system).or_else(|| length_in(&start));
+    asked.unwrap_or(SUMMARY_CHARS)
+}
+
+fn length_in(text: &str) -> Option<usize> {
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let from = rest.get(start..).unwrap_or_default();
+        let end = from.find(|c: char| !c.is_ascii_digit());
+        let (digits, after) = from.split_at(end.unwrap_or(from.len()));
+        let unit = after.trim_start_matches([' ', '-']);
+        let unit = unit.trim_start_matches("Chinese ").to_ascii_lowercase();
+        let number: Option<usize> = digits.parse().ok();
+        let number = number.filter(|number| SUMMARY_CHARS_ASKED.contains(number));
+        if number.is_some() && LENGTH_UNITS.iter().any(|it| unit.starts_with(it)) {
+            return number;
+        }
+        rest = after;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Rules by which a server misbehaves: which requests, how often, and what happens to them.
+//!
+//! Rules can be laid down and lifted while the server runs. The oldest rule that hits decides; later
+//! rules do not even count the request, so that a rule's count means requests it was asked about.
+//! Which requests there are to tell apart, and what can go wrong, each server says itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::chance::Chance;
+
+/// How often a rule hits among the requests it looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// Always, until lifted.
+    Always,
+    /// The next so many; then the rule is gone.
+    Next(u32),
+    /// The k-th, the 2k-th, and so on.
+    Every(u32),
+    /// So many of a hundred, drawn from a seed in order of arrival.
+    Percent {
+        /// Of a hundred.
+        percent: u8,
+        /// Where the chance comes from.
+        seed: u64,
+    },
+}
+
+/// Which requests, how often, what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule<M, E> {
+    /// Which requests.
+    #[serde(default)]
+    pub matching: M,
+    /// How often.
+    pub when: When,
+    /// What happens.
+    pub effect: E,
+}
+
+/// Tells the requests a rule looks at from the others.
+pub trait Covers<S> {
+    /// Whether the rule looks at this one.
+    fn covers(&self, sight: S) -> bool;
+}
+
+#[derive(Debug)]
+struct Active<M, E> {
+    rule: Rule<M, E>,
+    /// Requests this rule was asked about.
+    asked: u32,
+    chance: Chance,
+}
+
+impl<M, E> Active<M, E> {
+    fn hits<S>(&mut self, sight: S) -> bool
+    where
+        M: Covers<S>,
+    {
+        if !self.rule.matching.covers(sight) {
+            return false;
+        }
+        self.asked += 1;
+        match self.rule.when {
+            When::Always => true,
+            When::Next(count) => self.asked <= count,
+            When::Every(step) => step > 0 && self.asked.is_multiple_of(step),
+            When::Percent { percent, .. } => self.chance.below(100) < u64::from(percent),
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        matches!(self.rule.when, When::Next(count) if self.asked >= count)
+    }
+}
+
+/// The rules in force, oldest first.
+#[derive(Debug)]
+pub struct Rules<M, E>(Vec<Active<M, E>>);
+
+impl<M, E> Default for Rules<M, E> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<M: Clone, E: Clone> Rules<M, E> {
+    /// Lays down a rule.
+    pub fn add(&mut self, rule: Rule<M, E>) {
+        let seed = match rule.when {
+            When::Percent { seed, .. } => seed,
+            _ => 0,
+        };
+        self.0.push(Active {
+            rule,
+            asked: 0,
+            chance: Chance::new(seed),
+        });
+    }
+
+    /// Lifts all rules.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The rules still in force.
+    pub fn rules(&self) -> Vec<Rule<M, E>> {
+        self.0.iter().map(|active| active.rule.clone()).collect()
+    }
+
+    /// Decides about one request: the rule that hits it, if one does.
+    pub fn hit<S: Copy>(&mut self, sight: S) -> Option<Rule<M, E>>
+    where
+        M: Covers<S>,
+    {
+        let hit = self.0.iter_mut().find_map(|active| {
+            let hits = active.hits(sight);
+            hits.then(|| active.rule.clone())
+        });
+        self.0.retain(|active| !active.is_spent());
+        hit
+    }
+
+    /// Decides about one request: what happens to it, if anything does.
+    pub fn plan<S: Copy>(&mut self, sight: S) -> Option<E>
+    where
+        M: Covers<S>,
+    {
+        self.hit(sight).map(|rule| rule.effect)
+    }
+}
