@@ -2,6 +2,7 @@
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
+pub mod bearer;
 mod call;
 pub mod callback;
 pub mod clock;
@@ -9,11 +10,14 @@ pub mod command;
 pub mod entropy;
 pub mod feed;
 pub mod github;
+pub mod hacker_news;
 pub mod http;
 mod launcher;
 pub mod lock;
 pub mod opml;
+mod party;
 mod process;
+pub mod reader;
 mod redact;
 pub mod signature;
 pub mod webhook;
