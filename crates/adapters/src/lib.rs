@@ -14,6 +14,7 @@ pub mod hacker_news;
 pub mod http;
 mod launcher;
 pub mod lock;
+pub mod model;
 pub mod opml;
 mod party;
 mod process;

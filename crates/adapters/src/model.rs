@@ -1,0 +1,143 @@
+//! Who writes: a language model behind any OpenAI-compatible endpoint, or nobody but the text itself.
+//!
+//! [`ChatModel`] asks `POST {base_url}/chat/completions`; nothing about the service is guessed. Every
+//! request, tries included, is paid from the purse it was handed, and what an answer cost in tokens is noted
+//! there (ED-08). [`Extractive`] asks nobody, so that a whole edition can be made without one (ED-36).
+//!
+//! What must stay true:
+//!
+//! - The key is in the one header it belongs to; never in `Debug`, an error or a log.
+//! - What others wrote goes to the model between marks and is called data; whatever it says, what comes
+//!   back is only ever used as a title, a summary or a verdict.
+//! - Titles are placed by [`parse`], never by the model's order; a title that was not translated is missing
+//!   and not its original (ED-09).
+//! - Input and output are bounded by named constants or settings.
+
+mod ask;
+mod completion;
+mod extractive;
+mod language;
+pub mod parse;
+mod prompt;
+mod settings;
+mod tidy;
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::port::{Failure, FailureClass, Sensitivity, Text, Writer},
+    time::{Clock, Sleeper},
+};
+use async_trait::async_trait;
+
+use self::{ask::Asker, language::Language, prompt::Prompt};
+use crate::http::Client;
+
+pub use extractive::Extractive;
+pub use settings::{BadSettings, Key, Settings};
+
+/// Writes with a language model.
+pub struct ChatModel {
+    asker: Asker,
+    model: String,
+    language: Language,
+    summary_chars: usize,
+}
+
+impl ChatModel {
+    /// Asks as `settings` say. Waits between tries by `sleeper`, which serves `clock`.
+    pub fn new(
+        client: Client,
+        clock: Arc<dyn Clock>,
+        sleeper: Arc<dyn Sleeper>,
+        settings: Settings,
+    ) -> Result<Self, BadSettings> {
+        let model = settings.model.clone();
+        let language = Language::of(&settings.language);
+        let summary_chars = settings.summary_chars;
+        Ok(Self {
+            asker: Asker::new(client, clock, sleeper, settings)?,
+            model,
+            language,
+            summary_chars,
+        })
+    }
+
+    /// One request for all titles, and what it brought; all places empty where the reply is of no use.
+    async fn translate(
+        &self,
+        titles: &[String],
+        budget: &Arc<Budget>,
+    ) -> Result<Vec<Option<String>>, Failure> {
+        let prompt = Prompt::titles(&self.language, titles);
+        let reply = match self.asker.ask(&prompt, budget).await {
+            Ok(reply) => reply,
+            Err(failure) if failure.class == FailureClass::Unusable => String::new(),
+            Err(failure) => return Err(failure),
+        };
+        let placed = parse::titles(&reply, titles.len()).into_iter().zip(titles);
+        let translated =
+            placed.map(|(reply, title)| reply.filter(|it| self.language.translates(title, it)));
+        Ok(translated.collect())
+    }
+}
+
+#[async_trait]
+impl Writer for ChatModel {
+    fn name(&self) -> &str {
+        &self.model
+    }
+
+    /// A reply of which nothing can be used is asked for once more. After that the titles are missing, so that their
+    /// stories fail and are tried again another time.
+    async fn titles(
+        &self,
+        titles: &[String],
+        budget: &Arc<Budget>,
+    ) -> Result<Option<Vec<Option<String>>>, Failure> {
+        if titles.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        let nothing = |places: &[Option<String>]| places.iter().all(Option::is_none);
+        let first = self.translate(titles, budget).await?;
+        if !nothing(&first) {
+            return Ok(Some(first));
+        }
+        match self.translate(titles, budget).await {
+            Ok(second) => Ok(Some(second)),
+            // It was answered, and the answer was of no use: that is no lack of budget.
+            Err(failure) if failure.is_spent() => Ok(Some(first)),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Result<String, Failure> {
+        let Some(prompt) = Prompt::summary(&self.language, text, self.summary_chars) else {
+            return Err(Failure::new(
+                FailureClass::Unusable,
+                "there is no text to summarise",
+            ));
+        };
+        let reply = self.asker.ask(&prompt, budget).await?;
+        tidy::summary(&reply, self.summary_chars)
+            .ok_or_else(|| Failure::new(FailureClass::Unusable, "the model's summary is empty"))
+    }
+
+    async fn judge(
+        &self,
+        titles: &[String],
+        sensitivity: Sensitivity,
+        budget: &Arc<Budget>,
+    ) -> Result<Vec<bool>, Failure> {
+        if titles.is_empty() {
+            return Ok(Vec::new());
+        }
+        let prompt = Prompt::judge(titles, sensitivity);
+        let reply = self.asker.ask(&prompt, budget).await?;
+        parse::verdicts(&reply, titles.len()).ok_or_else(|| {
+            let told = format!("the model did not judge each of {} titles", titles.len());
+            Failure::new(FailureClass::Unusable, told)
+        })
+    }
+}

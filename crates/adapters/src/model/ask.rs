@@ -1,0 +1,140 @@
+//! Asking: one question, as many tries as it may take.
+//!
+//! An answer that says "later" is waited for and asked for again, so often and so long as the settings allow.
+//! Every try is paid; where the purse is empty nobody waits, and what the last try said is what is told:
+//! it was answered, so it is a failure and not a lack of budget.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::port::{Failure, FailureClass},
+    time::{Clock, Sleeper},
+};
+use jiff::SignedDuration;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use tokio::sync::Semaphore;
+use tracing::debug;
+
+use super::{
+    completion::{self, Answer, Completion},
+    prompt::Prompt,
+    settings::{BadSettings, Settings},
+};
+use crate::http::{Client, Limits, Request};
+
+/// The first wait where nobody says how long; each further one is twice as long.
+const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(1);
+/// How much of an answer is read.
+const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+
+/// Asks one model.
+pub(super) struct Asker {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    sleeper: Arc<dyn Sleeper>,
+    /// Over all questions, so that no service sees more of us at once than it allows.
+    permits: Semaphore,
+    headers: HeaderMap,
+    address: String,
+    settings: Settings,
+}
+
+impl Asker {
+    pub(super) fn new(
+        client: Client,
+        clock: Arc<dyn Clock>,
+        sleeper: Arc<dyn Sleeper>,
+        settings: Settings,
+    ) -> Result<Self, BadSettings> {
+        settings.check()?;
+        let address = settings.address();
+        almanack_core::address::parse(&address).map_err(BadSettings::BaseUrl)?;
+        Ok(Self {
+            client,
+            clock,
+            sleeper,
+            permits: Semaphore::new(settings.concurrency.min(Semaphore::MAX_PERMITS)),
+            headers: settings.header_map()?,
+            address,
+            settings,
+        })
+    }
+
+    /// What the model replies; never empty.
+    pub(super) async fn ask(
+        &self,
+        prompt: &Prompt,
+        budget: &Arc<Budget>,
+    ) -> Result<String, Failure> {
+        let mut wait = WAIT_FIRST;
+        let mut failure = match self.try_once(prompt, budget).await {
+            Err(failure) if may_pass(&failure) => failure,
+            ended => return ended,
+        };
+        for left in (0..self.settings.tries_more).rev() {
+            let pause = failure.retry_after.unwrap_or(wait);
+            if pause > self.settings.wait_max || budget.left() == 0 {
+                break;
+            }
+            debug!(model = %self.settings.model, class = failure.class.as_str(), left, "the model is asked again");
+            let until = self.clock.now().saturating_add(pause);
+            self.sleeper
+                .until(until.unwrap_or(jiff::Timestamp::MAX))
+                .await;
+            wait = wait.saturating_add(wait);
+            match self.try_once(prompt, budget).await {
+                Err(again) if again.is_spent() => break,
+                Err(again) if may_pass(&again) => failure = again,
+                ended => return ended,
+            }
+        }
+        Err(failure)
+    }
+
+    async fn try_once(&self, prompt: &Prompt, budget: &Arc<Budget>) -> Result<String, Failure> {
+        let completion = self.complete(prompt, budget).await?;
+        budget.charge(completion.tokens_in, completion.tokens_out);
+        if completion.text.trim().is_empty() {
+            return Err(Failure::new(
+                FailureClass::Unusable,
+                "the model's answer is empty",
+            ));
+        }
+        Ok(completion.text)
+    }
+
+    async fn complete(&self, prompt: &Prompt, budget: &Arc<Budget>) -> Result<Completion, Failure> {
+        // Nobody closes it; without a permit the request would only be one too many.
+        let _permit = self.permits.acquire().await.ok();
+        let request = self.request(prompt).paid_by(Arc::clone(budget));
+        let response = self.client.send(request).await;
+        let response = response.map_err(|error| completion::unanswered(&error))?;
+        let answer = Answer {
+            status: response.head.status,
+            retry_after: response.head.header(&RETRY_AFTER),
+            body: &response.body,
+        };
+        let secret = self.settings.key.as_ref().map_or("", |key| key.reveal());
+        completion::read(answer, secret, self.clock.now())
+    }
+
+    fn request(&self, prompt: &Prompt) -> Request {
+        let body = completion::body(&self.settings.model, prompt);
+        let mut request = Request::post_json(&self.address, body).limits(Limits {
+            total: self.settings.timeout,
+            idle: self.settings.timeout,
+            body_bytes: ANSWER_BYTES_MAX,
+        });
+        request.headers.extend(self.headers.clone());
+        request
+    }
+}
+
+/// Whether the same question may be answered a moment later.
+fn may_pass(failure: &Failure) -> bool {
+    matches!(
+        failure.class,
+        FailureClass::RateLimited | FailureClass::Transient
+    )
+}

@@ -1,0 +1,190 @@
+//! One chat completion: what is sent, and what an answer means.
+//!
+//! | answer | means |
+//! | --- | --- |
+//! | 200 with a text | the reply |
+//! | 200 with an error inside | what its code says, as services in front of models do |
+//! | 200 with anything else | unusable |
+//! | 401, 402, 403 | credentials: a person must act |
+//! | 429 | asked too often; ask again |
+//! | 408, 409, 425, 5xx, no answer | trouble that may pass; ask again |
+//! | anything else, redirects included | refused |
+
+use almanack_core::{
+    callback::wait_asked_for,
+    edition::port::{Failure, FailureClass},
+};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::prompt::Prompt;
+use crate::{http, redact::redact};
+
+/// An answer of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Completion {
+    /// What it wrote; may be empty.
+    pub(super) text: String,
+    /// What it charges.
+    pub(super) tokens_in: u64,
+    pub(super) tokens_out: u64,
+}
+
+/// What came back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<'a> {
+    pub(super) status: u16,
+    pub(super) retry_after: Option<&'a str>,
+    pub(super) body: &'a [u8],
+}
+
+/// What is sent.
+pub(super) fn body(model: &str, prompt: &Prompt) -> Vec<u8> {
+    let body = json!({
+        "model": model,
+        "messages": [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ],
+        "temperature": prompt.temperature,
+        "max_tokens": prompt.tokens_max,
+    });
+    body.to_string().into_bytes()
+}
+
+/// What an answer means. `secret` is taken out of whatever is told.
+pub(super) fn read(
+    answer: Answer<'_>,
+    secret: &str,
+    now: Timestamp,
+) -> Result<Completion, Failure> {
+    let said: Option<Said> = serde_json::from_slice(answer.body).ok();
+    let error = said.as_ref().and_then(|said| said.error.as_ref());
+    if answer.status != 200 || error.is_some() {
+        let inside = error
+            .filter(|_| answer.status == 200)
+            .and_then(Refused::status);
+        let message = error.map(|error| redact(&error.message(), &[secret]));
+        let wait = answer
+            .retry_after
+            .and_then(|text| wait_asked_for(text, now));
+        return Err(Failure {
+            retry_after: wait,
+            ..refusal(inside.unwrap_or(answer.status), message.as_deref())
+        });
+    }
+    let unusable = |told: &str| Failure::new(FailureClass::Unusable, told);
+    let said = said.ok_or_else(|| unusable("the model's answer is not a chat completion"))?;
+    let usage = said.usage.unwrap_or_default();
+    let choice = said.choices.into_iter().next();
+    let text = choice.and_then(|choice| choice.message).map(Message::text);
+    Ok(Completion {
+        text: text.unwrap_or_default(),
+        tokens_in: usage.prompt_tokens.unwrap_or(0),
+        tokens_out: usage.completion_tokens.unwrap_or(0),
+    })
+}
+
+/// What a status other than 200 means. What is said about credentials is not repeated: services show
+/// parts of a key there.
+fn refusal(status: u16, message: Option<&str>) -> Failure {
+    let (class, repeated) = match status {
+        401..=403 => (FailureClass::Credentials, false),
+        429 => (FailureClass::RateLimited, true),
+        408 | 409 | 425 | 500..=599 => (FailureClass::Transient, true),
+        // An error inside without a code says that there is no reply, and not why.
+        200..=299 => (FailureClass::Unusable, true),
+        _ => (FailureClass::Refused, true),
+    };
+    let what = match status {
+        401 | 403 => "the model's key was not accepted",
+        402 => "the model wants to be paid first",
+        200..=299 => "the model's service answered with an error",
+        _ => "the model did not answer",
+    };
+    let message = message.filter(|message| repeated && !message.is_empty());
+    let told = match message {
+        Some(message) => format!("{what} (HTTP {status}): {message}"),
+        None => format!("{what} (HTTP {status})"),
+    };
+    Failure::new(class, told)
+}
+
+/// What no answer at all means.
+pub(super) fn unanswered(error: &http::Error) -> Failure {
+    use http::Error::{Coding, Inflated, Refused, Spent, TooLarge, Unpacked};
+    let class = match error {
+        Spent(_) => return Failure::spent(),
+        Refused { .. } => FailureClass::Refused,
+        TooLarge { .. } | Inflated { .. } | Coding | Unpacked => FailureClass::Unusable,
+        _ => FailureClass::Transient,
+    };
+    Failure::new(class, format!("the model did not answer: {error}"))
+}
+
+/// The parts of an answer that matter. Whatever is missing or of another type does not keep the rest from being read.
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Option<Usage>,
+    #[serde(default)]
+    error: Option<Refused>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Option<Message>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: Option<Value>,
+}
+
+#[derive(Deserialize, Default)]
+struct Usage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+}
+
+/// An error as services write it: an object, or only its message.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Refused(Value);
+
+impl Message {
+    /// A text, or the texts of its parts.
+    fn text(self) -> String {
+        match self.content {
+            Some(Value::String(text)) => text,
+            Some(Value::Array(parts)) => {
+                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+                texts.collect()
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+impl Refused {
+    /// The status that its code is, if it is one.
+    fn status(&self) -> Option<u16> {
+        let code = match self.0.get("code")? {
+            Value::Number(number) => u16::try_from(number.as_u64()?).ok()?,
+            Value::String(digits) => digits.parse().ok()?,
+            _ => return None,
+        };
+        (400..600).contains(&code).then_some(code)
+    }
+
+    fn message(&self) -> String {
+        let message = self.0.as_str().or_else(|| self.0.get("message")?.as_str());
+        message.unwrap_or_default().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! Writing without a model: titles stay, summaries are the text's own sentences, everything may be printed.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        port::{Failure, FailureClass, Sensitivity, Text, Writer},
+        summary::extract,
+    },
+};
+use async_trait::async_trait;
+
+/// Asks nobody (ED-36).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extractive {
+    /// How long a summary may be, in characters.
+    pub summary_chars: usize,
+}
+
+impl Default for Extractive {
+    fn default() -> Self {
+        Self { summary_chars: 300 }
+    }
+}
+
+#[async_trait]
+impl Writer for Extractive {
+    fn name(&self) -> &'static str {
+        "extractive"
+    }
+
+    async fn titles(
+        &self,
+        _: &[String],
+        _: &Arc<Budget>,
+    ) -> Result<Option<Vec<Option<String>>>, Failure> {
+        Ok(None)
+    }
+
+    async fn summary(&self, text: Text<'_>, _: &Arc<Budget>) -> Result<String, Failure> {
+        let summary = match text {
+            Text::Article(article) => extract(article, self.summary_chars),
+            Text::Comments(comments) => extract(&comments.join("\n\n"), self.summary_chars),
+        };
+        if summary.is_empty() {
+            let told = "there is no sentence to summarise with";
+            return Err(Failure::new(FailureClass::Unusable, told));
+        }
+        Ok(summary)
+    }
+
+    async fn judge(
+        &self,
+        titles: &[String],
+        _: Sensitivity,
+        _: &Arc<Budget>,
+    ) -> Result<Vec<bool>, Failure> {
+        Ok(vec![true; titles.len()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn ed_36_without_a_model_titles_stay_and_summaries_are_taken_from_the_text() {
+        // An empty purse: whoever asked anybody would be refused.
+        let budget = Budget::new(0);
+        let writer = Extractive::default();
+        let titles = ["A title".to_owned(), "Another".to_owned()];
+        assert_eq!(writer.titles(&titles, &budget).await, Ok(None));
+        let judged = writer.judge(&titles, Sensitivity::High, &budget).await;
+        assert_eq!(judged, Ok(vec![true, true]));
+        let article = Text::Article("The engine is fast. It was rewritten.");
+        let summary = writer.summary(article, &budget).await.unwrap();
+        assert_eq!(summary, "The engine is fast. It was rewritten.");
+        let comments = [
+            "I like it".to_owned(),
+            "So do I".to_owned(),
+            "It is slow".to_owned(),
+        ];
+        let summary = writer.summary(Text::Comments(&comments), &budget).await;
+        assert!(summary.unwrap().contains("I like it"));
+        let nothing = writer.summary(Text::Article("..."), &budget).await;
+        assert_eq!(nothing.unwrap_err().class, FailureClass::Unusable);
+        assert_eq!(budget.spent(), 0);
+    }
+}
