@@ -1,7 +1,8 @@
-//! The outside: the system's clock and randomness, HTTP, GitHub, Git and local commands.
+//! The outside: the system's clock and randomness, HTTP, GitHub, Telegram, Git and local commands.
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
+pub mod alert;
 pub mod bearer;
 mod call;
 pub mod callback;
@@ -18,7 +19,9 @@ pub mod model;
 pub mod opml;
 mod party;
 mod process;
+pub mod publish;
 pub mod reader;
 mod redact;
 pub mod signature;
+pub mod telegram;
 pub mod webhook;

@@ -6,6 +6,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod alert;
 mod callback;
 mod command;
 mod feed;
@@ -14,4 +15,5 @@ mod github;
 mod http;
 mod hub;
 mod lock;
+mod publish;
 mod webhook;
