@@ -29,7 +29,7 @@ use crate::{
     http::Client,
     publish::{unsent, webhook::judge},
     signature::SigningKey,
-    telegram::{Bot, Form, MESSAGE_UNITS_MAX, Message, cut},
+    telegram::{Bot, Form, MESSAGE_UNITS_MAX, cut},
 };
 pub use words::Language;
 
@@ -109,12 +109,7 @@ impl Channels {
             }
             Channel::Telegram { bot, language, .. } => {
                 let text = cut(&language.sentence(notice), MESSAGE_UNITS_MAX);
-                let message = Message {
-                    text: &text,
-                    form: Form::Plain,
-                    replaces: None,
-                };
-                bot.say(message, None).await
+                bot.say(&text, Form::Plain, None).await
             }
         }
     }

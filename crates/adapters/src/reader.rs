@@ -14,7 +14,7 @@ mod prefix;
 
 pub use api::CrawlerApi;
 pub use judge::judge_article;
-pub use page::PageReader;
+pub use page::{PageReader, read_page};
 pub use prefix::{PREFIX, ReaderPrefix};
 
 use std::time::Duration;

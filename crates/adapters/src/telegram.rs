@@ -1,4 +1,4 @@
-//! A Telegram bot, as far as Almanack needs it: it sends a message, or puts another text in its place.
+//! A Telegram bot, as far as Almanack needs it: it says something in a chat.
 //!
 //! What must stay true:
 //!
@@ -94,17 +94,6 @@ pub struct Bot {
     settings: BotSettings,
 }
 
-/// What is said.
-#[derive(Debug, Clone, Copy)]
-pub struct Message<'a> {
-    /// The words.
-    pub text: &'a str,
-    /// How they are written.
-    pub form: Form,
-    /// The message whose place they take; none for a new one.
-    pub replaces: Option<i64>,
-}
-
 /// How a message is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -125,34 +114,24 @@ impl Bot {
     }
 
     /// Says something. What the chat knows it by is the number of the message.
-    pub async fn say(&self, message: Message<'_>, budget: Option<&Arc<Budget>>) -> Sent {
-        let mut request = self.request(message);
+    pub async fn say(&self, text: &str, form: Form, budget: Option<&Arc<Budget>>) -> Sent {
+        let mut request = self.request(text, form);
         request.budget = budget.map(Arc::clone);
         match self.client.send(request).await {
-            Ok(response) => self.judge(&response, message.replaces),
+            Ok(response) => self.judge(&response),
             Err(error) => unsent(&error),
         }
     }
 
-    fn request(&self, message: Message<'_>) -> Request {
-        let Message {
-            text,
-            form,
-            replaces,
-        } = message;
+    fn request(&self, text: &str, form: Form) -> Request {
         let said = Said {
             chat_id: &self.settings.chat,
-            message_id: replaces,
             text,
             parse_mode: (form == Form::Html).then_some("HTML"),
             link_preview_options: Preview { is_disabled: false },
         };
-        let method = match replaces {
-            None => "sendMessage",
-            Some(_) => "editMessageText",
-        };
         let base = self.settings.api_url.trim_end_matches('/');
-        let address = format!("{base}/bot{}/{method}", self.settings.token.0);
+        let address = format!("{base}/bot{}/sendMessage", self.settings.token.0);
         // Texts and numbers can always be written as JSON.
         let body = serde_json::to_vec(&said).unwrap_or_default();
         Request::post_json(address, body).limits(Limits {
@@ -162,16 +141,12 @@ impl Bot {
         })
     }
 
-    fn judge(&self, response: &Response, replaced: Option<i64>) -> Sent {
+    fn judge(&self, response: &Response) -> Sent {
         let status = response.head.status;
         let told = serde_json::from_slice::<Told>(&response.body).unwrap_or_default();
         let words = self.settings.token.hide(&told.description);
-        let same = status == 400 && words.contains("message is not modified");
-        if let Some(number) = replaced.filter(|_| same) {
-            return confirmed(Some(number));
-        }
         let (class, hint) = match status {
-            200..=299 if told.ok => return confirmed(told.result.message_id.or(replaced)),
+            200..=299 if told.ok => return confirmed(told.result.message_id),
             200..=299 => (FailureClass::Unusable, "; that is not Telegram's answer"),
             429 => (FailureClass::RateLimited, ""),
             500..=599 => (FailureClass::Transient, ""),
@@ -219,8 +194,6 @@ fn confirmed(number: Option<i64>) -> Sent {
 #[derive(Serialize)]
 struct Said<'a> {
     chat_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message_id: Option<i64>,
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     parse_mode: Option<&'static str>,

@@ -15,5 +15,6 @@ pub mod clock;
 pub mod conformance;
 pub mod entropy;
 pub mod fixture;
+pub mod newsroom;
 pub mod postgres;
 pub mod simulator;

@@ -20,7 +20,7 @@ const COMMENTS_CHARS_MAX: usize = 5_000;
 /// Stands between two comments.
 const COMMENT_RULE: &str = "\n\n---\n\n";
 /// What a text stands between.
-const MARKS: [&str; 2] = ["<<<TEXT", "TEXT>>>"];
+pub(super) const MARKS: [&str; 2] = ["<<<TEXT", "TEXT>>>"];
 /// Tokens that are always allowed. A bound on models that do not stop, not on what is paid: models that think before they
 /// answer count that too.
 const TOKENS_MIN: usize = 2_048;
@@ -33,7 +33,7 @@ const TOKENS_PER_CHAR: usize = 4;
 pub(super) struct Prompt {
     pub(super) system: String,
     pub(super) user: String,
-    /// In hundredths. Translations stay close, summaries may phrase, verdicts must not vary.
+    /// Translations stay close, summaries may phrase, verdicts must not vary.
     pub(super) temperature: f32,
     pub(super) tokens_max: usize,
 }

@@ -2,6 +2,8 @@
 
 use almanack_core::edition::summary::shorten;
 
+use super::prompt::MARKS;
+
 /// Words that announce a summary, in small letters; what follows them and a colon is the summary.
 const LEAD_INS: [&str; 9] = [
     "摘要",
@@ -20,11 +22,64 @@ const ORNAMENTS: [char; 7] = ['*', '#', '_', ' ', '【', '】', '>'];
 /// worth more than a bound that nobody sees.
 const SLACK: usize = 150;
 
-/// The summary in a reply, not much longer than asked for; nothing where there is none.
+/// How a reply begins that announces what follows; it ends with a colon and stands alone.
+const ANNOUNCEMENTS: [&str; 7] = ["好的", "当然", "以下", "这是", "sure", "here", "certainly"];
+/// How one ends that offers more.
+const OFFERS: [&str; 7] = [
+    "如果需要",
+    "如需",
+    "希望",
+    "请随时",
+    "if you",
+    "let me know",
+    "hope",
+];
+/// How one begins that says no.
+const EXCUSES: [&str; 8] = [
+    "抱歉",
+    "很抱歉",
+    "对不起",
+    "我无法",
+    "sorry",
+    "i'm sorry",
+    "i cannot",
+    "i can't",
+];
+/// A longer one that begins like this has something to say.
+const EXCUSE_CHARS_MAX: usize = 120;
+
+/// The summary in a reply, not much longer than asked for; nothing where there is none: an empty reply, an
+/// excuse, or the text given back.
 pub(super) fn summary(reply: &str, chars: usize) -> Option<String> {
-    let text = without_lead_in(without_fence(without_thoughts(reply))).trim();
+    let text = without_politeness(without_fence(without_thoughts(reply)));
+    let text = without_lead_in(text).trim();
     let has_words = text.chars().any(char::is_alphanumeric);
-    has_words.then(|| shorten(text, chars.saturating_mul(SLACK) / 100))
+    let says_something = has_words && !is_excuse(text) && !MARKS.iter().any(|it| text.contains(it));
+    says_something.then(|| shorten(text, chars.saturating_mul(SLACK) / 100))
+}
+
+fn is_excuse(text: &str) -> bool {
+    begins_with(text, &EXCUSES) && text.chars().count() <= EXCUSE_CHARS_MAX
+}
+
+fn begins_with(text: &str, words: &[&str]) -> bool {
+    let lower = text.to_lowercase();
+    words.iter().any(|word| lower.starts_with(word))
+}
+
+/// A reply without the announcement before it and, where there was one, without the offer after it.
+fn without_politeness(text: &str) -> &str {
+    let announced = text.split_once("\n\n").filter(|(first, _)| {
+        let first = first.trim_end();
+        first.ends_with([':', '：']) && begins_with(first, &ANNOUNCEMENTS)
+    });
+    let Some((_, text)) = announced else {
+        return text;
+    };
+    let offer = text
+        .rsplit_once("\n\n")
+        .filter(|(_, last)| begins_with(last.trim(), &OFFERS));
+    offer.map_or(text, |(text, _)| text).trim()
 }
 
 /// Some models think aloud before they answer. Thoughts without an end are all there is.
@@ -94,6 +149,19 @@ mod tests {
                 "a fence and a lead-in",
             ),
             ("<think>hmm</think>\n这是。", Some("这是。"), "thoughts"),
+            (
+                "好的，以下是结果：\n\n这是。\n\n如果需要调整，请随时告诉我。",
+                Some("这是。"),
+                "politeness",
+            ),
+            (
+                "这是。\n\n如果需要，请看原文。",
+                Some("这是。\n\n如果需要，请看原文。"),
+                "only where it was announced",
+            ),
+            ("抱歉，我暂时无法完成这个请求。", None, "an excuse"),
+            ("I'm sorry, but I can't.", None, "another"),
+            ("<<<TEXT\nThe article", None, "the text given back"),
             ("<think>hmm", None, "nothing but thoughts"),
             ("", None, "nothing"),
             (" \n", None, "space only"),

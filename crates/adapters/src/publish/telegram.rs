@@ -2,8 +2,8 @@
 //!
 //! Telegram takes no file and no long text, so the edition is written anew for it (`telegram/message.rs`) and
 //! cut at the borders of stories. A chat shows a message twice if it is sent twice and nobody can look, so
-//! what becomes of a doubtful one is the operator's choice, and readers get no second edition unless he
-//! wants the first one's messages changed in place.
+//! what becomes of a doubtful one is the operator's choice, and so is whether readers get a second document of
+//! an edition after the first.
 
 mod html;
 mod message;
@@ -23,7 +23,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::SignedDuration;
 
-use crate::telegram::{Bot, Form, Message};
+use crate::telegram::{Bot, Form};
 
 /// Stories in one message, where the settings say nothing.
 pub const STORIES_PER_MESSAGE: u8 = 2;
@@ -57,7 +57,7 @@ pub struct TelegramPublisherSettings {
     pub per_message: PerMessage,
     /// What to do when nobody knows whether a message arrived.
     pub on_unknown: OnUnknown,
-    /// What to do with a second document; to replace changes the messages that are there.
+    /// What to do with a second document. The messages of the first stay either way.
     pub on_revision: OnRevision,
 }
 
@@ -119,13 +119,7 @@ impl Publisher for TelegramPublisher {
         if letter.part > 1 {
             self.pause().await;
         }
-        let before = letter.receipt_before.as_deref();
-        let message = Message {
-            text: letter.body,
-            form: Form::Html,
-            replaces: before.and_then(|receipt| receipt.parse().ok()),
-        };
-        self.bot.say(message, Some(budget)).await
+        self.bot.say(letter.body, Form::Html, Some(budget)).await
     }
 
     async fn look(&self, _: &Letter<'_>, _: &Arc<Budget>) -> Seen {

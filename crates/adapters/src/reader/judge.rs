@@ -115,16 +115,16 @@ fn is_service_error(text: &str) -> bool {
     is_error || (text.starts_with(['{', '[']) && is_data())
 }
 
-/// Who keeps to `robots.txt` on our behalf says so in one sentence, and then quotes all of the file.
+/// Who keeps to `robots.txt` on our behalf begins by saying so, and may then quote all of the file.
 fn is_fetching_refused(text: &str) -> bool {
     let start = &text[..text.floor_char_boundary(REFUSAL_BYTES)];
     let start = start.to_lowercase();
-    let refuses = |sentence: &str| {
-        let says = |words: &str| sentence.contains(words);
-        let is_about = says("robots.txt") && says("autonomous fetching");
-        is_about && (says("is not allowed") || says("is disallowed")) && says("this page")
-    };
-    sign::sentences(&start).any(refuses)
+    let first = sign::sentences(&start).next().unwrap_or_default();
+    let says = |words: &str| first.contains(words);
+    let refuses = ["not allow", "disallow", "not permit", "forbid"];
+    let is_refusal =
+        says("robots.txt") && says("autonomous fetching") && refuses.into_iter().any(says);
+    is_refusal && (start.contains("<useragent>") || text.chars().nth(ERROR_CHARS_MAX).is_none())
 }
 
 fn is_block_page(text: &str) -> bool {

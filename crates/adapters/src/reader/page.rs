@@ -74,13 +74,13 @@ impl PageReader {
             return Err(failure);
         }
         let content_type = answer.head.header(&CONTENT_TYPE).map(str::to_owned);
-        let kind = kind_of(content_type.as_deref())?;
+        // What is no text is not even fetched.
+        kind_of(content_type.as_deref())?;
         let body = answer.read().await;
         Ok(Fetched {
             body: body.map_err(|error| SITE.no_answer(&error))?,
             address: answer.head.address.into(),
             content_type,
-            kind,
         })
     }
 }
@@ -89,7 +89,10 @@ impl PageReader {
 impl Reader for PageReader {
     async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
         let fetched = self.fetch(url, budget).await?;
-        let read = self.apart.run(move || Ok(fetched.article()));
+        let read = self.apart.run(move || {
+            let content_type = fetched.content_type.as_deref();
+            Ok(read_page(&fetched.body, content_type, &fetched.address))
+        });
         let unread = |why: almanack_core::source::check::Failure| {
             Failure::new(FailureClass::Unusable, why.detail)
         };
@@ -109,16 +112,19 @@ struct Fetched {
     body: Vec<u8>,
     address: String,
     content_type: Option<String>,
-    kind: Kind,
 }
 
-impl Fetched {
-    fn article(&self) -> Result<String, Failure> {
-        let text = charset::decode(&self.body, self.content_type.as_deref());
-        match self.kind {
-            Kind::Text => judge_article(&text),
-            Kind::Html => judge_article(&extract(&text, &self.address)?),
-        }
+/// The article in a page that came from `address`. Pure, and what it takes is bounded by the page's size alone.
+pub fn read_page(
+    body: &[u8],
+    content_type: Option<&str>,
+    address: &str,
+) -> Result<String, Failure> {
+    let kind = kind_of(content_type)?;
+    let text = charset::decode(body, content_type);
+    match kind {
+        Kind::Text => judge_article(&text),
+        Kind::Html => judge_article(&extract(&text, address)?),
     }
 }
 
@@ -206,6 +212,48 @@ mod tests {
             let judged = read.and_then(|text| judge_article(&text));
             let class = judged.unwrap_err().class;
             assert_eq!(class, FailureClass::Unusable, "{why}");
+        }
+    }
+
+    #[test]
+    fn ed_35_hostile_pages_end_as_failures_or_as_bounded_texts() {
+        let sentence = "The tide comes in twice a day, and nobody minds, since it leaves again. ";
+        let nested = format!("{}{sentence}", "<div><p>".repeat(200)).repeat(20);
+        for (page, why) in [
+            (
+                "<p>x</p>".repeat(600_000),
+                "more elements than are searched",
+            ),
+            (format!("<p>{sentence}</p>").repeat(20_000), "a book"),
+            (nested, "deep, and broad"),
+            (
+                format!("<a href=x>{sentence}</a>").repeat(10_000),
+                "links only",
+            ),
+            (format!("<br><br>{sentence}").repeat(10_000), "line breaks"),
+            ("<table><tr><td>".repeat(160), "tables in tables"),
+            (
+                format!("<b>{sentence}").repeat(300),
+                "formatting never closed",
+            ),
+            ("\u{0}&#0;<!---->".repeat(100_000), "noise"),
+            (format!("<script>{}", "x".repeat(4_000_000)), "a program"),
+        ] {
+            let read = read_page(page.as_bytes(), Some("text/html"), "https://site.example/");
+            match read {
+                Ok(text) => assert!(text.chars().count() <= 20_000, "{why}"),
+                Err(failure) => assert_eq!(failure.class, FailureClass::Unusable, "{why}"),
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_a_page_holds_is_read_or_refused(body in proptest::collection::vec(proptest::num::u8::ANY, 0..500), markup in "(</?(p|div|a|table|td|article|b|script|h1|ul|li)( class=\"[a-z]{0,5}\")?>|[a-z. ]{1,30}){0,60}") {
+            let page = [markup.as_bytes(), &body].concat();
+            if let Err(failure) = read_page(&page, None, "https://site.example/a") {
+                proptest::prop_assert_eq!(failure.class, FailureClass::Unusable);
+            }
         }
     }
 }

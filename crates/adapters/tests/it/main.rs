@@ -15,5 +15,6 @@ mod github;
 mod http;
 mod hub;
 mod lock;
+mod news;
 mod publish;
 mod webhook;

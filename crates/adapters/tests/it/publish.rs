@@ -58,8 +58,7 @@ fn letter(document: &Document) -> Letter<'_> {
         document,
         part: 1,
         body: &document.body,
-        key: "2026-01-10/1/there/1".to_owned(),
-        receipt_before: None,
+        key: "edition:2026-01-10/1/there/1".to_owned(),
     }
 }
 

@@ -110,6 +110,10 @@ const BLOCKS: &[(&str, &str)] = &[
         "a refusal to read by itself",
         "The sites robots.txt (https://site.example/robots.txt), specifies that autonomous fetching of this page is not allowed, <useragent>Fetcher</useragent>\n<url>https://site.example/a</url>\n<robots>\nUser-agent: *\nDisallow: /private and a hundred further lines that the site has written about everybody who comes along\n</robots>",
     ),
+    (
+        "another refusal",
+        "According to its robots.txt, https://site.example/a does not allow autonomous fetching. Ask the user to open the page instead, or to paste what it says into this conversation.",
+    ),
     ("nothing", ""),
     ("blanks", " \n\t\n "),
     ("too little", "Home About Contact © 2026"),
@@ -151,6 +155,7 @@ const ARTICLES: &[(&str, &str)] = &[
         "about a refusal",
         "Autonomous fetching and robots.txt do not go together well. My assistant told me that it could not read my own weblog. \
         I had forbidden it myself, three years ago, in a file that I had forgotten, and so the tool did exactly as it was told. \
+        The robots.txt said, in so many words, that autonomous fetching is not allowed. \
         What follows is a list of the agents that ask, those that do not, and how I changed my mind about both.",
     ),
     (

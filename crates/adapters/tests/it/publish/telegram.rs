@@ -281,24 +281,6 @@ async fn ed_12_a_success_that_is_not_telegrams_is_unknown() {
 }
 
 #[tokio::test]
-async fn ed_34_a_second_document_changes_the_messages_of_the_first() {
-    let world = World::start().await;
-    let document = document(1, "");
-    let first = receipt(world.send(&document, 1, "first").await);
-    for _ in 0..2 {
-        let letter = Letter {
-            body: "<b>second</b>",
-            receipt_before: Some(first.clone()),
-            ..letter(&document)
-        };
-        // The same once more is no change, and no failure.
-        let again = receipt(world.publisher.send(&letter, &purse()).await);
-        assert_eq!(again, first);
-    }
-    assert_eq!(world.texts(), ["second"]);
-}
-
-#[tokio::test]
 async fn ed_08_an_empty_purse_sends_nothing() {
     let world = World::start().await;
     let document = document(1, "text");

@@ -62,10 +62,10 @@ async fn ed_34_an_edition_is_posted_whole_signed_and_under_one_key() {
     let (headers_again, body_again) = received.recv().await.unwrap();
     assert_eq!(body, body_again, "a repetition is the same");
     assert_eq!(headers["idempotency-key"], headers_again["idempotency-key"]);
-    assert_eq!(headers["idempotency-key"], "2026-01-10/1/there/1");
-    assert_eq!(headers["webhook-id"], "2026-01-10/1/there/1");
+    assert_eq!(headers["idempotency-key"], "edition:2026-01-10/1/there/1");
+    assert_eq!(headers["webhook-id"], "edition:2026-01-10/1/there/1");
     let key = SigningKey::parse(SECRET).unwrap();
-    let signed = key.sign("2026-01-10/1/there/1", Fixed.now(), &body);
+    let signed = key.sign("edition:2026-01-10/1/there/1", Fixed.now(), &body);
     assert_eq!(headers["webhook-signature"], signed);
     assert_eq!(
         serde_json::from_slice::<Value>(&body).unwrap(),

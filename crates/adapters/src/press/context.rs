@@ -1,0 +1,157 @@
+//! What a template finds: the edition as users know it (docs/guide/editions-template.md).
+//!
+//! A view of its own: a change of the inputs must not change what users' templates see by accident.
+
+pub(super) mod sample;
+
+use almanack_core::edition::{
+    document::{Inputs, Printed},
+    story::Note,
+};
+use serde::Serialize;
+
+use super::filter;
+
+/// Where talk about a story is called by its own name.
+const HACKER_NEWS: &str = "https://news.ycombinator.com/";
+
+/// Everything.
+#[derive(Serialize)]
+pub(super) struct Context<'a> {
+    date: String,
+    revision: u32,
+    title: &'a str,
+    language: &'a str,
+    left_out: u32,
+    labels: &'static Labels,
+    stories: Vec<Story<'a>>,
+}
+
+#[derive(Serialize)]
+struct Story<'a> {
+    rank: u32,
+    key: &'a str,
+    title: &'a str,
+    original_title: &'a str,
+    url: &'a str,
+    discussion_url: Option<&'a str>,
+    /// What the place of the discussion is called.
+    discussion_name: &'static str,
+    score: Option<i64>,
+    /// `2026-01-09 12:34 UTC`.
+    published_at: Option<String>,
+    content_summary: Option<&'a str>,
+    comment_summary: Option<&'a str>,
+    note: Option<&'static str>,
+    /// The summary of the page, or words that stand for it.
+    description: &'a str,
+    /// The summary of the comments, or words that stand for it.
+    comments: &'a str,
+}
+
+/// The words around the stories.
+#[derive(Debug, Serialize, PartialEq, Eq)]
+pub(super) struct Labels {
+    published_at: &'static str,
+    link: &'static str,
+    description: &'static str,
+    comments: &'static str,
+    discussion: &'static str,
+    no_description: &'static str,
+    title_only: &'static str,
+    not_summarised: &'static str,
+    no_comments: &'static str,
+}
+
+const CHINESE: Labels = Labels {
+    published_at: "发布时间",
+    link: "链接",
+    description: "描述",
+    comments: "评论要点",
+    discussion: "讨论",
+    no_description: "暂无描述",
+    title_only: "暂无描述（未能读取原文，仅保留标题）",
+    not_summarised: "暂无摘要（摘要生成失败）",
+    no_comments: "暂无评论",
+};
+
+const ENGLISH: Labels = Labels {
+    published_at: "Published",
+    link: "Link",
+    description: "Description",
+    comments: "Comments",
+    discussion: "Discussion",
+    no_description: "No description",
+    title_only: "No description (the page could not be read; only its title is kept)",
+    not_summarised: "No summary (the page could not be summarised)",
+    no_comments: "No comments",
+};
+
+impl Labels {
+    /// The words of a language; English where we have none.
+    fn of(language: &str) -> &'static Self {
+        let main = language.split(['-', '_']).next().unwrap_or_default();
+        if main.eq_ignore_ascii_case("zh") {
+            &CHINESE
+        } else {
+            &ENGLISH
+        }
+    }
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn of(inputs: &'a Inputs) -> Self {
+        let labels = Labels::of(&inputs.language);
+        let stories = inputs.stories.iter();
+        Self {
+            date: inputs.date.to_string(),
+            revision: inputs.revision,
+            title: &inputs.title,
+            language: &inputs.language,
+            left_out: inputs.left_out,
+            labels,
+            stories: stories.map(|story| Story::of(story, labels)).collect(),
+        }
+    }
+}
+
+impl<'a> Story<'a> {
+    fn of(story: &'a Printed, labels: &'static Labels) -> Self {
+        let discussion_url = story.discussion_url.as_deref();
+        let at_hacker_news = discussion_url.is_some_and(|url| url.starts_with(HACKER_NEWS));
+        let own = said(Some(&story.original_title)).unwrap_or(&story.url);
+        let content_summary = said(story.content_summary.as_deref());
+        let comment_summary = said(story.comment_summary.as_deref());
+        let instead = match story.note {
+            Some(Note::TitleOnly) => labels.title_only,
+            Some(Note::NotSummarised) => labels.not_summarised,
+            None => labels.no_description,
+        };
+        let at = |at: &jiff::Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+        Self {
+            rank: story.rank,
+            key: &story.key.0,
+            title: said(Some(&story.title)).unwrap_or(own),
+            original_title: own,
+            url: &story.url,
+            discussion_url,
+            discussion_name: if at_hacker_news {
+                "HackerNews"
+            } else {
+                labels.discussion
+            },
+            score: story.score,
+            published_at: story.published_at.as_ref().map(at),
+            content_summary,
+            comment_summary,
+            note: story.note.map(Note::as_str),
+            description: content_summary.unwrap_or(instead),
+            comments: comment_summary.unwrap_or(labels.no_comments),
+        }
+    }
+}
+
+/// A text of which something is left when it is printed. A story always has a title: its own, or its address.
+fn said(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !filter::line(text).is_empty())
+}

@@ -1,0 +1,221 @@
+//! An outside for editions, in memory: stories, pages, a writer and destinations that do as they are told.
+//!
+//! Every call is written down and pays for itself, as one over the network would; then a [`Fate`] is asked what becomes of it.
+//! Destinations remember what reached them, also when the sender is never told: that is what tests about "exactly
+//! once in effect" look at.
+
+mod outside;
+mod places;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        delivery::{OnRevision, OnUnknown},
+        port::{Failure, FailureClass},
+        story::{Listed, StoryKey},
+    },
+};
+use almanack_engine::editions::Outside;
+use jiff::Timestamp;
+
+pub use places::Place;
+
+/// A call to the outside.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Call {
+    /// The list of stories.
+    List,
+    /// A page, by the story's number.
+    Page(u32),
+    /// Comments, by the story's number.
+    Comments(u32),
+    /// The titles of a batch; so many.
+    Titles(usize),
+    /// A summary; what it is of begins so.
+    Summary(String),
+    /// The filter.
+    Judge(usize),
+    /// A part is sent.
+    Send(String, u32),
+    /// A destination is looked at.
+    Look(String, u32),
+    /// People are told: the rule's name, and `opened` or `closed`.
+    Tell(String, &'static str),
+}
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It works.
+    Well,
+    /// It fails so.
+    Fails(FailureClass),
+    /// It never answers. A message arrives all the same.
+    Hangs,
+    /// A message arrives, and the answer is lost.
+    Lost,
+    /// An answer comes that lacks something: the first title, every comment, the text of a page.
+    Lacks,
+}
+
+type Fates = Box<dyn Fn(&Call, usize) -> Fate + Send + Sync>;
+
+/// What is inside.
+#[derive(Default)]
+struct Inside {
+    stories: Vec<Listed>,
+    calls: Vec<Call>,
+    received: BTreeMap<String, Vec<Received>>,
+}
+
+/// Something that reached a destination.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received {
+    /// The letter's own key.
+    pub key: String,
+    /// What it said.
+    pub body: String,
+}
+
+/// The newsroom. Clones share it.
+#[derive(Clone)]
+pub struct Newsroom {
+    inside: Arc<Mutex<Inside>>,
+    fates: Arc<Mutex<Fates>>,
+    latency: Arc<Mutex<Duration>>,
+    places: Arc<Vec<Place>>,
+}
+
+impl Newsroom {
+    /// A newsroom with so many stories and one destination that can be looked at, `github`, and one that cannot, `telegram`.
+    pub fn with(stories: u32) -> Self {
+        let telegram = Place {
+            parts: 2,
+            can_look: false,
+            on_unknown: OnUnknown::Skip,
+            on_revision: OnRevision::Skip,
+            ..Place::named("telegram")
+        };
+        Self::with_places(stories, vec![Place::named("github"), telegram])
+    }
+
+    /// A newsroom with so many stories and these destinations.
+    pub fn with_places(stories: u32, places: Vec<Place>) -> Self {
+        let inside = Inside {
+            stories: (1..=stories).map(listed).collect(),
+            ..Inside::default()
+        };
+        Self {
+            inside: Arc::new(Mutex::new(inside)),
+            fates: Arc::new(Mutex::new(Box::new(|_, _| Fate::Well))),
+            latency: Arc::default(),
+            places: Arc::new(places),
+        }
+    }
+
+    /// From now on, this decides what becomes of a call; it is told how many equal ones there were before.
+    pub fn decide(&self, fates: impl Fn(&Call, usize) -> Fate + Send + Sync + 'static) {
+        *self.fates.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(fates);
+    }
+
+    /// From now on, everything works.
+    pub fn heal(&self) {
+        self.decide(|_, _| Fate::Well);
+    }
+
+    /// From now on, every call takes so long, by the runtime's clock.
+    pub fn slow_down(&self, latency: Duration) {
+        *self.latency.lock().unwrap_or_else(PoisonError::into_inner) = latency;
+    }
+
+    /// The outside of an edition.
+    pub fn outside(&self) -> Outside {
+        outside::of(self)
+    }
+
+    /// Every call that paid for itself, in order.
+    pub fn calls(&self) -> Vec<Call> {
+        self.lock().calls.clone()
+    }
+
+    /// What reached a destination, in order.
+    pub fn received(&self, destination: &str) -> Vec<Received> {
+        let inside = self.lock();
+        inside
+            .received
+            .get(destination)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Forgets the calls so far; destinations keep what they have.
+    pub fn forget_calls(&self) {
+        self.lock().calls.clear();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a call down; what becomes of it.
+    fn called(&self, call: &Call) -> Fate {
+        let before = {
+            let mut inside = self.lock();
+            let before = inside.calls.iter().filter(|known| *known == call).count();
+            inside.calls.push(call.clone());
+            before
+        };
+        let fates = self.fates.lock().unwrap_or_else(PoisonError::into_inner);
+        fates(call, before)
+    }
+
+    /// Makes a call that pays for itself: its fate, or why there was none.
+    async fn call(&self, call: Call, budget: &Arc<Budget>) -> Result<Fate, Failure> {
+        let _ticket = budget.take().map_err(|_| Failure::spent())?;
+        let fate = self.called(&call);
+        self.answer(fate).await;
+        match fate {
+            Fate::Fails(class) => Err(Failure::new(class, format!("{call:?} fails"))),
+            fate => Ok(fate),
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests that are slow on purpose run on a paused clock"
+    )]
+    async fn answer(&self, fate: Fate) {
+        let latency = *self.latency.lock().unwrap_or_else(PoisonError::into_inner);
+        if !latency.is_zero() {
+            tokio::time::sleep(latency).await;
+        }
+        if fate == Fate::Hangs {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// The story of a number, as it is listed; the first is the best.
+pub fn listed(number: u32) -> Listed {
+    Listed {
+        key: StoryKey(format!("hn:{number}")),
+        url: format!("https://pages.test/{number}"),
+        discussion_url: Some(format!("https://news.ycombinator.com/item?id={number}")),
+        title: format!("Story {number}"),
+        score: Some(1_000 - i64::from(number)),
+        published_at: Some(Timestamp::UNIX_EPOCH),
+        text: None,
+    }
+}
+
+/// The number of a story, by its key or its address.
+fn number_in(text: &str) -> u32 {
+    let digits = text.rsplit([':', '/']).next();
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
