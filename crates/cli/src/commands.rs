@@ -22,6 +22,7 @@ mod chain;
 mod check;
 mod completions;
 mod demo;
+mod edition;
 mod guard;
 mod hub;
 mod import;
@@ -90,6 +91,7 @@ pub(crate) fn dispatch(
             })
         }
         Command::Source(command) => wait_for(source::run(&inputs, command, output)),
+        Command::Edition(command) => wait_for(edition::run(&inputs, command, output)),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {
@@ -155,7 +157,11 @@ enum Errand {
 
 impl Desk {
     async fn open(inputs: &Inputs, errand: Errand) -> Result<Self, Failure> {
-        let settings = checked(config::load(inputs, Need::Database))?;
+        Self::open_for(inputs, errand, Need::Database).await
+    }
+
+    async fn open_for(inputs: &Inputs, errand: Errand, need: Need) -> Result<Self, Failure> {
+        let settings = checked(config::load(inputs, need))?;
         let missing = wiring::missing_file(&settings.database);
         if let Some(file) = missing.filter(|_| errand == Errand::Existing) {
             return Err(no_database(&file));
