@@ -3,7 +3,8 @@
 //! Callbacks and webhooks differ in what they send and in where the address comes from; how they are
 //! signed, sent and judged is the same and stands here. What an answer means is decided in
 //! `core::callback`; no answer at all is a retry, because the call may have taken effect and the
-//! other side is the one who knows.
+//! other side is the one who knows. Editions and alerts are signed the same way, by a [`Seal`], and
+//! judged by those who send them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,6 +14,7 @@ use almanack_core::{
     task::ClaimedTask,
     time::Clock,
 };
+use jiff::Timestamp;
 use reqwest::header::{self, HeaderName};
 use serde::Deserialize;
 
@@ -38,6 +40,40 @@ pub(crate) struct Manner<'a> {
     pub(crate) key: Option<&'a SigningKey>,
     /// Answers that mean "this had already taken effect".
     pub(crate) already_done: &'a [AlreadyDone],
+}
+
+/// What makes a call recognisable, and provably ours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seal<'a> {
+    /// The same for everything that is to take effect once.
+    pub(crate) idempotency_key: &'a str,
+    /// Names this message.
+    pub(crate) id: &'a str,
+    /// When it is sent.
+    pub(crate) at: Timestamp,
+    /// What it is signed with.
+    pub(crate) key: Option<&'a SigningKey>,
+}
+
+impl Seal<'_> {
+    /// A POST of JSON under this seal.
+    pub(crate) fn post(&self, url: &str, timeout: Duration, body: Vec<u8>) -> Request {
+        let signature = self.key.map(|key| key.sign(self.id, self.at, &body));
+        let limits = Limits {
+            total: timeout,
+            idle: timeout,
+            body_bytes: ANSWER_BYTES_MAX,
+        };
+        let request = Request::post_json(url, body)
+            .limits(limits)
+            .header(IDEMPOTENCY_KEY, self.idempotency_key)
+            .header(WEBHOOK_ID, self.id)
+            .header(WEBHOOK_TIMESTAMP, &self.at.as_second().to_string());
+        match signature {
+            Some(signature) => request.header(WEBHOOK_SIGNATURE, &signature),
+            None => request,
+        }
+    }
 }
 
 /// Makes signed calls.
@@ -72,23 +108,13 @@ impl Caller {
     }
 
     fn request(&self, url: &str, manner: Manner<'_>, task: &ClaimedTask, body: Vec<u8>) -> Request {
-        let id = format!("almanack-task-{}-{}", task.id, task.term.0);
-        let now = self.clock.now();
-        let signature = manner.key.map(|key| key.sign(&id, now, &body));
-        let limits = Limits {
-            total: manner.timeout,
-            idle: manner.timeout,
-            body_bytes: ANSWER_BYTES_MAX,
+        let sealed = Seal {
+            idempotency_key: &format!("almanack-task-{}", task.id),
+            id: &format!("almanack-task-{}-{}", task.id, task.term.0),
+            at: self.clock.now(),
+            key: manner.key,
         };
-        let request = Request::post_json(url, body)
-            .limits(limits)
-            .header(IDEMPOTENCY_KEY, &format!("almanack-task-{}", task.id))
-            .header(WEBHOOK_ID, &id)
-            .header(WEBHOOK_TIMESTAMP, &now.as_second().to_string());
-        match signature {
-            Some(signature) => request.header(WEBHOOK_SIGNATURE, &signature),
-            None => request,
-        }
+        sealed.post(url, manner.timeout, body)
     }
 
     /// The status counts. A body that cannot be read, or is too large, has no `code`.

@@ -14,14 +14,14 @@
 
 mod advertised;
 mod answer;
-mod apart;
+pub(crate) mod apart;
 pub(crate) mod charset;
 pub mod checker;
 pub mod date;
 mod discover;
 mod draft;
 pub mod freshness;
-mod html;
+pub(crate) mod html;
 mod json;
 mod json_feed;
 mod markup;

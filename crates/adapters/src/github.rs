@@ -1,4 +1,4 @@
-//! GitHub, as far as Almanack needs it: refs, workflow runs, dispatches.
+//! GitHub, as far as Almanack needs it: refs, files, workflow runs, dispatches.
 //!
 //! A small client of the REST API (and of one GraphQL mutation), because the request budget is tight
 //! and every request must be one we decided to make: no look-ups on the side, no retries inside, lists
@@ -16,6 +16,7 @@
 mod actions;
 mod answer;
 mod chain;
+mod contents;
 mod error;
 mod launcher;
 mod memory;
@@ -44,6 +45,7 @@ use refs::NodeIds;
 pub use actions::{Run, RunFilter};
 pub use answer::Limit;
 pub use chain::{OwnWorkflow, TargetWorkflows};
+pub use contents::{Change, File, FileAt, Written, blob_id};
 pub use error::{Error, Sent};
 pub use launcher::WorkflowLauncher;
 pub use refs::Ref;
@@ -209,8 +211,11 @@ impl Github {
 
     /// A POST of what can always be written as JSON: our own texts and maps.
     fn posting(&self, url: Url, body: &impl Serialize) -> Request {
-        let mut request = self.request(Method::POST, url);
-        request = request.header(header::CONTENT_TYPE, "application/json");
+        Self::with_json(self.request(Method::POST, url), body)
+    }
+
+    fn with_json(request: Request, body: &impl Serialize) -> Request {
+        let mut request = request.header(header::CONTENT_TYPE, "application/json");
         request.body = serde_json::to_vec(body).ok();
         request
     }

@@ -1,7 +1,9 @@
-//! The outside: the system's clock and randomness, HTTP, GitHub, Git and local commands.
+//! The outside: the system's clock and randomness, HTTP, GitHub, Telegram, Git and local commands.
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
+pub mod bearer;
+pub mod alert;
 mod call;
 pub mod callback;
 pub mod clock;
@@ -9,14 +11,18 @@ pub mod command;
 pub mod entropy;
 pub mod feed;
 pub mod github;
+pub mod hacker_news;
 pub mod http;
 mod launcher;
 pub mod lock;
 pub mod model;
 pub mod opml;
+mod party;
 pub mod press;
-
 mod process;
+pub mod reader;
+pub mod publish;
 mod redact;
 pub mod signature;
+pub mod telegram;
 pub mod webhook;

@@ -30,7 +30,9 @@ pub(crate) use source::{
     EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
-pub(crate) use world::{ArticleServiceArguments, FeedsArguments, GithubArguments, WorldCommand};
+pub(crate) use world::{
+    ArticleServiceArguments, FeedsArguments, GithubArguments, NewsArguments, WorldCommand,
+};
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]

@@ -33,6 +33,7 @@ pub mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod forecast;
+pub mod plain;
 pub mod plan;
 pub mod port;
 pub mod rank;

@@ -13,6 +13,7 @@
 mod batch;
 mod book;
 mod deliver;
+pub mod entries;
 mod error;
 mod fetch;
 pub mod handler;

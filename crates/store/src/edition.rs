@@ -87,7 +87,7 @@ pub(crate) fn list(filter: &EditionFilter) -> &'static str {
 pub(crate) fn states(filter: &EditionFilter) -> Option<String> {
     let named = filter.states.iter().map(|state| state.as_str());
     // A comma between two of them belongs to both, so each has its own pair.
-    let named: String = named.map(|name| format!(",{name},")).collect();
+    let named: String = named.map(|name| [",", name, ","].concat()).collect();
     (!named.is_empty()).then_some(named)
 }
 

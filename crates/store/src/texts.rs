@@ -1,5 +1,7 @@
 //! Checks on the texts themselves.
 
+mod edition;
+
 use rusqlite::{Connection, Params, StatementStatus, ToSql, params_from_iter, types::Value};
 
 use crate::{
@@ -56,7 +58,7 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         task::LOAD_ALL,
         task::NEXT_ROWS,
     ];
-    for text in shared {
+    for text in shared.into_iter().chain(edition::SHARED) {
         let mut seen = 0;
         for digits in text.split('$').skip(1) {
             let end = digits

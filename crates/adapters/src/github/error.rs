@@ -1,5 +1,6 @@
 //! What went wrong with a request, by what the caller can do about it.
 
+use almanack_core::budget::Spent;
 use jiff::SignedDuration;
 
 use crate::http;
@@ -16,6 +17,9 @@ pub enum Sent {
 /// Why GitHub did not do what it was asked. No text names a repository or a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
+    /// The caller's budget is spent; nothing was asked.
+    #[error(transparent)]
+    Spent(#[from] Spent),
     /// No answer.
     #[error("{why}")]
     NoAnswer {
@@ -68,6 +72,9 @@ pub enum Error {
 
 impl Error {
     pub(super) fn no_answer(error: &http::Error) -> Self {
+        if let http::Error::Spent(spent) = error {
+            return Self::Spent(*spent);
+        }
         let why = error.to_string();
         if !error.is_transient() {
             return Self::Unreachable { why };
@@ -99,7 +106,10 @@ impl Error {
         match self {
             Self::NoAnswer { sent, .. } => *sent == Sent::Perhaps,
             Self::Trouble { .. } | Self::Unreadable { .. } => true,
-            Self::Limited { .. } | Self::Refused { .. } | Self::Unreachable { .. } => false,
+            Self::Spent(_)
+            | Self::Limited { .. }
+            | Self::Refused { .. }
+            | Self::Unreachable { .. } => false,
         }
     }
 

@@ -6,6 +6,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod alert;
 mod callback;
 mod command;
 mod feed;
@@ -15,4 +16,6 @@ mod http;
 mod hub;
 mod lock;
 mod model;
+mod news;
+mod publish;
 mod webhook;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::when::parse_duration;
+
 /// Which piece.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorldCommand {
@@ -13,6 +15,41 @@ pub(crate) enum WorldCommand {
     Github(GithubArguments),
     /// Thousands of feeds to check, each with a rhythm and a temper, and documents made to hurt
     Feeds(FeedsArguments),
+    /// A news site to make editions from: lists, search, comments, and pages good and bad
+    News(NewsArguments),
+}
+
+/// How to run the news site.
+#[derive(Debug, Args)]
+pub(crate) struct NewsArguments {
+    /// Address to listen at; 0.0.0.0 gives pages hosts of their own under 127.0.0.0/8, and lets
+    /// only this machine in; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:8093")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Another number gives other stories
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Stories submitted each day, 5000 at most
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(..=5000)
+    )]
+    pub(crate) stories_per_day: u32,
+    /// How long every answer takes: 200ms, 2s
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = latency)]
+    pub(crate) latency: std::time::Duration,
+    /// Every page is an article: none is blocked, empty, missing or anything else
+    #[arg(long)]
+    pub(crate) calm: bool,
+}
+
+fn latency(text: &str) -> Result<std::time::Duration, String> {
+    let parsed = parse_duration(text).map_err(|unclear| format!("{unclear}: {}", unclear.hint))?;
+    parsed
+        .try_into()
+        .map_err(|_| "a latency is not negative".to_owned())
 }
 
 /// How to run the feeds.

@@ -6,10 +6,11 @@ use almanack_world::{
     article,
     feeds::{self, fleet::Fleet, host::Shares},
     github::{self, setup::Setup},
+    news::{self, page, site::Site},
 };
 
 use crate::{
-    args::{ArticleServiceArguments, FeedsArguments, GithubArguments},
+    args::{ArticleServiceArguments, FeedsArguments, GithubArguments, NewsArguments},
     commands::{runtime, serve::start_log},
     config::settings::{Log, LogFormat},
     failure::{Exit, Failure},
@@ -104,6 +105,37 @@ pub(super) fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<E
         ended
             .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
             .map_err(|error| told("feeds", &error))?;
+        Ok(Exit::Ok)
+    })
+}
+
+/// Runs the news site until SIGTERM or Ctrl-C.
+pub(super) fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let mut site = Site::new(arguments.seed, arguments.stories_per_day);
+    if !arguments.calm {
+        site.shares = page::Shares::usual();
+    }
+    let config = news::Config {
+        latency: arguments.latency,
+        ..news::Config::new(arguments.listen, site)
+    };
+    start_plain_log(output)?;
+    runtime()?.block_on(async {
+        let stop = stop_signal()?;
+        let running = news::start(config, stop)
+            .await
+            .map_err(|error| told("news", &error))?;
+        let url = running.url();
+        output.note(&format!(
+            "a simulated news site at {url}\nlists under {url}/v0, the search under {url}/api/v1; \
+             everything else, and how to disturb and look inside:\n\n  \
+             curl {url}/v0/beststories.json\n  curl '{url}/api/v1/search?tags=story'\n  \
+             curl {url}/_world\n\n"
+        ));
+        let ended = running.join.await;
+        ended
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(|error| told("news", &error))?;
         Ok(Exit::Ok)
     })
 }

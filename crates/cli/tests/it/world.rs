@@ -1,4 +1,5 @@
-//! `almanack world`: the article service beside a node that nobody has configured, GitHub, and feeds.
+//! `almanack world`: the article service beside a node that nobody has configured, GitHub, feeds and
+//! news.
 
 use std::fs;
 
@@ -124,6 +125,27 @@ async fn feeds_answer_on_their_own_hosts_and_are_listed() {
     );
     feeds.terminate();
     assert_eq!(feeds.exit_code().await, Some(0));
+}
+
+#[tokio::test]
+async fn a_news_site_answers_with_as_many_stories_as_asked() {
+    let home = Home::new();
+    let address = free_address();
+    let listen = address.to_string();
+    let arguments = [
+        "world", "news", "--listen", &listen, "--seed", "7", "--calm",
+    ];
+    let more = ["--stories-per-day", "10", "--latency", "1ms"];
+    let command = home.command(&[&arguments[..], &more].concat());
+    let mut news = Process::start(&home, address, command).ready().await;
+    let path = "/v0/beststories.json";
+    let best = news.api().insist(Method::GET, path, None).await;
+    let best = best.json.as_array().unwrap().len();
+    // Three days back from any moment: ten stories each, less or more the moment's own day.
+    assert!((20..=40).contains(&best), "{best} stories");
+    assert!(news.notes().contains("curl http://"));
+    news.terminate();
+    assert_eq!(news.exit_code().await, Some(0));
 }
 
 #[test]

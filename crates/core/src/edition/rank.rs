@@ -1,1 +1,269 @@
 //! Ranks: which collected entries make an edition.
+//!
+//! Nobody votes on entries, so all that is known is who published what and when. A source that publishes all day must not fill the
+//! edition, and one that publishes once a day must not be missed: the sources take turns, the one with
+//! the newest entry first, and each gives its own newest (ED-33).
+//!
+//! An entry belongs to the time it was first seen at, because that is when it could first be printed: whatever time its
+//! publisher claims, no entry falls between two editions and none is in both. Only what was old already when it was seen is
+//! left out: a source that is new here brings its archive along.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::source::{SourceId, entry::Entry};
+
+/// How long before a window an entry may have been published and still be news in it: sources that seldom publish are looked at once a day.
+pub const LATE_MAX: SignedDuration = SignedDuration::from_hours(24);
+
+/// A stretch of time: from its first instant to the first that is no longer part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// The first instant.
+    pub from: Timestamp,
+    /// The first instant after it.
+    pub until: Timestamp,
+}
+
+/// An entry that could be printed: what its place is decided by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Number of the entry's row.
+    pub entry: i64,
+    /// Whose it is.
+    pub source: SourceId,
+    /// When it was published, or first seen where that is earlier or nothing else is known.
+    pub published_at: Timestamp,
+    /// Where it can be read, in its canonical form.
+    pub link: String,
+    /// What it is called.
+    pub title: String,
+}
+
+impl Candidate {
+    /// What could be printed of an entry in an edition of this window; nothing of one without title or link.
+    pub fn of(entry: &Entry, window: Window) -> Option<Self> {
+        let title = entry.found.title.trim();
+        let link = entry.found.link.as_deref().unwrap_or_default().trim();
+        let published_at = entry.found.published_at.unwrap_or(entry.seen_at);
+        // What is announced for tomorrow is not newer than what is there.
+        let published_at = published_at.min(entry.seen_at);
+        let is_seen = window.from <= entry.seen_at && entry.seen_at < window.until;
+        let is_new = window.from.duration_since(published_at) <= LATE_MAX;
+        (is_seen && is_new && !title.is_empty() && !link.is_empty()).then(|| Self {
+            entry: entry.id,
+            source: entry.source,
+            published_at,
+            link: link.to_owned(),
+            title: title.to_owned(),
+        })
+    }
+}
+
+/// The best of them, best first, at most `limit`, no link twice. The order they come in does not matter.
+pub fn rank(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
+    // The oldest first, because each source gives from the end.
+    candidates.sort_unstable_by_key(|candidate| (candidate.published_at, candidate.entry));
+    let mut sources: BTreeMap<SourceId, Vec<Candidate>> = BTreeMap::new();
+    for candidate in candidates {
+        sources.entry(candidate.source).or_default().push(candidate);
+    }
+    let mut queues: Vec<Vec<Candidate>> = sources.into_values().collect();
+    // Stable: sources whose newest entries are of one instant keep the order of their numbers.
+    queues.sort_by_key(|queue| std::cmp::Reverse(queue.last().map(|newest| newest.published_at)));
+    take_turns(queues, limit)
+}
+
+fn take_turns(mut queues: Vec<Vec<Candidate>>, limit: usize) -> Vec<Candidate> {
+    let mut taken = Vec::new();
+    let mut links = BTreeSet::new();
+    while !queues.is_empty() && taken.len() < limit {
+        for queue in &mut queues {
+            if taken.len() == limit {
+                break;
+            }
+            let next =
+                std::iter::from_fn(|| queue.pop()).find(|next| links.insert(next.link.clone()));
+            taken.extend(next);
+        }
+        queues.retain(|queue| !queue.is_empty());
+    }
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::entry::Found;
+    use proptest::prelude::*;
+
+    const WINDOW: Window = Window {
+        from: Timestamp::constant(1_767_571_200, 0),
+        until: Timestamp::constant(1_767_657_600, 0),
+    };
+
+    /// So many hours after the window began.
+    fn hour(hour: i64) -> Timestamp {
+        WINDOW.from + SignedDuration::from_hours(hour)
+    }
+
+    fn entry(seen_at: Timestamp, published_at: Option<Timestamp>) -> Entry {
+        Entry {
+            id: 1,
+            source: SourceId(1),
+            key: "id:1".to_owned(),
+            seen_at,
+            found: Found {
+                link: Some("https://site.example/1".to_owned()),
+                title: "One".to_owned(),
+                published_at,
+                ..Found::default()
+            },
+        }
+    }
+
+    fn candidate(entry: i64, source: i64, published_at: Timestamp, link: &str) -> Candidate {
+        Candidate {
+            entry,
+            source: SourceId(source),
+            published_at,
+            link: link.to_owned(),
+            title: format!("Entry {entry}"),
+        }
+    }
+
+    #[test]
+    fn ed_33_entries_belong_to_the_window_they_were_seen_in() {
+        let second = SignedDuration::from_secs(1);
+        for (seen_at, published_at, expected, why) in [
+            (hour(3), Some(hour(2)), Some(hour(2)), "plain"),
+            (hour(3), None, Some(hour(3)), "no time but ours"),
+            (hour(0), None, Some(hour(0)), "the first instant"),
+            (
+                hour(24) - second,
+                None,
+                Some(hour(24) - second),
+                "the last second",
+            ),
+            (hour(24), Some(hour(23)), None, "the next window's"),
+            (hour(0) - second, None, None, "the last window's"),
+            (hour(3), Some(hour(20)), Some(hour(3)), "announced ahead"),
+            (hour(3), Some(hour(-24)), Some(hour(-24)), "found late"),
+            (hour(3), Some(hour(-24) - second), None, "an archive"),
+        ] {
+            let came = Candidate::of(&entry(seen_at, published_at), WINDOW);
+            assert_eq!(came.map(|came| came.published_at), expected, "{why}");
+        }
+    }
+
+    #[test]
+    fn ed_33_entries_without_title_or_link_are_no_stories() {
+        let whole = entry(hour(3), None);
+        let mut untitled = whole.clone();
+        untitled.found.title = " ".to_owned();
+        let mut nowhere = whole.clone();
+        nowhere.found.link = None;
+        assert!(Candidate::of(&whole, WINDOW).is_some());
+        assert_eq!(Candidate::of(&untitled, WINDOW), None);
+        assert_eq!(Candidate::of(&nowhere, WINDOW), None);
+    }
+
+    #[test]
+    fn ed_33_sources_take_turns() {
+        let busy = |entry: i64| candidate(entry, 1, hour(entry), &format!("busy/{entry}"));
+        let mut candidates: Vec<Candidate> = (1..=9).map(busy).collect();
+        candidates.push(candidate(10, 2, hour(4), "quiet/1"));
+        candidates.push(candidate(11, 3, hour(8), "other/1"));
+        candidates.push(candidate(12, 3, hour(2), "other/2"));
+        for (limit, expected, why) in [
+            (0, vec![], "nobody wants any"),
+            (1, vec![9], "the newest"),
+            (3, vec![9, 11, 10], "each source once, by its newest"),
+            (6, vec![9, 11, 10, 8, 12, 7], "turn after turn"),
+            (
+                99,
+                vec![9, 11, 10, 8, 12, 7, 6, 5, 4, 3, 2, 1],
+                "all there are",
+            ),
+        ] {
+            let ranked = rank(candidates.clone(), limit);
+            let ranked: Vec<i64> = ranked.iter().map(|one| one.entry).collect();
+            assert_eq!(ranked, expected, "{why}");
+        }
+    }
+
+    #[test]
+    fn ed_33_a_link_is_printed_once() {
+        let ranked = rank(
+            vec![
+                candidate(1, 1, hour(9), "same"),
+                candidate(2, 2, hour(8), "same"),
+                candidate(3, 2, hour(7), "own"),
+                candidate(4, 3, hour(6), "same"),
+                candidate(5, 1, hour(9), "twin"),
+            ],
+            10,
+        );
+        let ranked: Vec<i64> = ranked.iter().map(|one| one.entry).collect();
+        assert_eq!(ranked, [5, 2, 3], "who lost a link gives the next one");
+    }
+
+    fn any_candidates() -> impl Strategy<Value = Vec<Candidate>> {
+        let one = (1_i64..6, 0_i64..24, 0_u8..30);
+        proptest::collection::vec(one, 0..60).prop_map(|drawn| {
+            let numbered = drawn.into_iter().zip(1..);
+            let make = |((source, at, link), id): ((i64, i64, u8), i64)| {
+                candidate(id, source, hour(at), &link.to_string())
+            };
+            numbered.map(make).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_arrival_does_not_matter(candidates in any_candidates(), limit in 0_usize..40) {
+            let mut reversed = candidates.clone();
+            reversed.reverse();
+            prop_assert_eq!(rank(candidates, limit), rank(reversed, limit));
+        }
+
+        #[test]
+        fn nothing_is_lost_doubled_or_made_up(candidates in any_candidates(), limit in 0_usize..70) {
+            let links: BTreeSet<String> = candidates.iter().map(|one| one.link.clone()).collect();
+            let ranked = rank(candidates.clone(), limit);
+            let printed: BTreeSet<String> = ranked.iter().map(|one| one.link.clone()).collect();
+            prop_assert_eq!(printed.len(), ranked.len());
+            prop_assert_eq!(ranked.len(), limit.min(links.len()));
+            prop_assert!(ranked.iter().all(|one| candidates.contains(one)));
+        }
+
+        #[test]
+        fn a_smaller_edition_is_the_start_of_a_larger_one(candidates in any_candidates(), limit in 0_usize..40) {
+            let larger = rank(candidates.clone(), limit + 5);
+            let smaller = rank(candidates, limit);
+            prop_assert!(larger.starts_with(&smaller));
+        }
+
+        #[test]
+        fn no_source_is_ahead_by_more_than_its_turn(sizes in proptest::collection::vec(1_i64..20, 1..6), limit in 0_usize..60) {
+            let mut candidates = Vec::new();
+            for (source, size) in (1_i64..).zip(&sizes) {
+                for at in 0..*size {
+                    let id = source * 100 + at;
+                    candidates.push(candidate(id, source, hour(at), &id.to_string()));
+                }
+            }
+            let ranked = rank(candidates, limit);
+            let count = |source: i64| ranked.iter().filter(|one| one.source == SourceId(source)).count();
+            let counts: Vec<(usize, usize)> = (1_i64..)
+                .zip(&sizes)
+                .map(|(source, size)| (count(source), usize::try_from(*size).unwrap_or(0)))
+                .collect();
+            let most = counts.iter().map(|(printed, _)| *printed).max().unwrap_or(0);
+            for (printed, size) in counts {
+                prop_assert!(printed + 1 >= most || printed == size, "{printed} of {size}, others {most}");
+            }
+        }
+    }
+}

@@ -241,9 +241,6 @@ pub fn recover(account: &Account, now: Timestamp) -> Change {
             && !story.batch.is_some_and(|index| live.contains(&index))
     };
     change.stories = back_to_pending(account.stories.iter().filter(left), now);
-    for story in &mut change.stories {
-        story.batch = None;
-    }
     change
 }
 
@@ -270,6 +267,8 @@ fn retried<'a>(stories: impl Iterator<Item = &'a Story>, now: Timestamp) -> Vec<
 fn back_to_pending<'a>(stories: impl Iterator<Item = &'a Story>, now: Timestamp) -> Vec<Story> {
     let pending = |story: &Story| Story {
         status: Status::Pending,
+        // Its last batch says nothing about the size of the next: only what was not tried does.
+        batch: None,
         updated_at: now,
         ..story.clone()
     };

@@ -8,6 +8,8 @@
 mod chain;
 mod desk;
 mod dispatch;
+mod editions;
+mod entries;
 mod forgotten;
 mod lock;
 mod node;

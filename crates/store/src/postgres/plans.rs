@@ -5,7 +5,7 @@ use almanack_testkit::postgres::Schema;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::SESSION_OPTIONS;
-use crate::{entry, migrate, source};
+use crate::{edition, entry, migrate, source};
 
 /// Two thousand sources of which few are odd, with thirty entries each.
 const FILL: &str = "insert into source (version, source_type, state, cadence, attention, \
@@ -77,5 +77,68 @@ async fn sources_and_entries_are_found_by_their_indexes() {
             let walks = ["Seq Scan", "Sort"].iter().any(|bad| plan.contains(bad));
             assert!(!walks, "{text}\n{plan}");
         }
+    }
+}
+
+/// Ten years of editions, the last ten of them with stories, batches, a document and its deliveries.
+const FILL_EDITIONS: &str = "insert into edition (edition_on, version, state, revision, \
+     list_requests, started_at_us, created_at_us, updated_at_us) \
+     select (date '2026-01-01' - n)::text, 1, case when n < 10 then 'published' else 'archived' \
+     end, 1, 0, 0, 0, 0 from generate_series(0, 3650) n; \
+     insert into story (edition_on, story_key, rank, status, retry_count, updated_at_us, url, \
+     title) select (date '2026-01-01' - n / 30)::text, n, n, 'pending', 0, 0, '', '' \
+     from generate_series(0, 299) n; \
+     insert into batch (edition_on, batch_index, status, story_count, requests, model_requests, \
+     tokens_in, tokens_out, started_at_us, lease_until_us, node) \
+     select (date '2026-01-01' - n / 5)::text, n, 'success', 6, 0, 0, 0, 0, 0, 0, '' \
+     from generate_series(0, 49) n; \
+     insert into edition_document select (date '2026-01-01' - n)::text, 1, 0, '', '', '', '', '' \
+     from generate_series(0, 3650) n; \
+     insert into delivery (edition_on, revision, destination, part, state, attempts, requests, \
+     updated_at_us) select (date '2026-01-01' - n / 4)::text, 1, n, 1, 'confirmed', 1, 1, 0 \
+     from generate_series(0, 3650 * 4) n; \
+     analyze edition; analyze story; analyze batch; analyze edition_document; analyze delivery";
+
+#[tokio::test]
+async fn editions_are_found_by_their_indexes() {
+    let schema = Schema::create().await;
+    let client = session(&schema).await;
+    let (day, page) = ("'2026-01-01'", "',init,', 0, '~', 20");
+    let taken = "'init', null, 0, null, 0, null, 0, null, null, null, 0, '2026-01-01', 1";
+    let skipped = "'', 0, '2026-01-01', 2";
+    let rows = [
+        (edition::LOAD, day, "edition_pkey"),
+        (edition::TAKE, taken, "edition_pkey"),
+        (edition::LIST, page, "edition_pkey"),
+        (edition::LIST_LIVE, page, "edition_live"),
+        (edition::LIST_LIVE, page, "Index Scan using story_"),
+        (edition::LIST_LIVE, page, "batch_pkey"),
+        (edition::LOAD_STORIES, day, "story_edition_on_rank_key"),
+        (edition::LOAD_BATCHES, day, "batch_pkey"),
+        (edition::LOAD_DELIVERIES, day, "delivery_pkey"),
+        (edition::SKIP_OLDER, skipped, "delivery_pkey"),
+        (edition::LOAD_ALERTS, day, "edition_alert_pkey"),
+        (
+            edition::LOAD_DOCUMENT,
+            "'2026-01-01', 1",
+            "edition_document_pkey",
+        ),
+        (edition::LOAD_NEWEST_DOCUMENT, day, "edition_document_pkey"),
+        (edition::PRUNE_STORIES, day, "Index Scan using story_"),
+        (edition::PRUNE_BATCHES, day, "batch_pkey"),
+    ];
+    for fill in ["", FILL_EDITIONS] {
+        client.batch_execute(fill).await.unwrap();
+        for (text, values, index) in rows {
+            let plan = plan(&client, text, values).await;
+            assert!(plan.contains(index), "{index} is not used:\n{text}\n{plan}");
+            let walks = ["Seq Scan", "Sort"].iter().any(|bad| plan.contains(bad));
+            assert!(!walks, "{text}\n{plan}");
+        }
+        let plan = plan(&client, edition::PRUNABLE, "'2026-01-01', 9").await;
+        assert!(
+            plan.contains("edition_pkey") && !plan.contains("Seq Scan"),
+            "{plan}"
+        );
     }
 }

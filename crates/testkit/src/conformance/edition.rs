@@ -86,12 +86,13 @@ pub async fn an_unknown_day_has_nothing_and_takes_nothing(store: Arc<dyn Store>)
 
 const ODD: &str = "满 'n\" \\ %_ 🦀\n\t; drop table story; --";
 
-fn odd() -> Option<String> {
-    Some(ODD.to_owned())
+fn odd() -> String {
+    ODD.to_owned()
 }
 
-fn moment() -> Option<Timestamp> {
-    Some(START + SignedDuration::from_micros(123_457))
+/// Not a whole second.
+fn moment() -> Timestamp {
+    START + SignedDuration::from_micros(123_457)
 }
 
 fn full_edition(seen: &Edition) -> Edition {
@@ -99,13 +100,13 @@ fn full_edition(seen: &Edition) -> Edition {
         state: State::Archived,
         archived_from: Some(State::Published),
         revision: 3,
-        story_source: odd(),
+        story_source: Some(odd()),
         list_requests: u32::MAX,
-        fetching_until: moment(),
+        fetching_until: Some(moment()),
         started_at: at(-7),
-        reopened_at: moment(),
+        reopened_at: Some(moment()),
         published_at: Some(LATEST),
-        reason: odd(),
+        reason: Some(odd()),
         updated_at: at(7),
         ..seen.clone()
     }
@@ -113,23 +114,23 @@ fn full_edition(seen: &Edition) -> Edition {
 
 fn full_story(number: u32) -> Story {
     let mut full = story(number);
-    full.listed.discussion_url = odd();
+    full.listed.discussion_url = Some(odd());
     ODD.clone_into(&mut full.listed.title);
     full.listed.score = Some(i64::MIN);
-    full.listed.published_at = moment();
+    full.listed.published_at = Some(moment());
     full.listed.text = Some(String::new());
     Story {
         status: story::Status::Failed,
         batch: Some(u32::MAX),
         written: Written {
-            title: odd(),
+            title: Some(odd()),
             content_summary: Some(String::new()),
-            comment_summary: odd(),
+            comment_summary: Some(odd()),
             note: Some(Note::NotSummarised),
         },
-        error_message: odd(),
+        error_message: Some(odd()),
         retry_count: u32::MAX,
-        retry_at: moment(),
+        retry_at: Some(moment()),
         updated_at: LATEST,
         ..full
     }
@@ -138,12 +139,12 @@ fn full_story(number: u32) -> Story {
 fn full_delivery() -> Delivery {
     Delivery {
         part: u32::MAX,
-        body: odd(),
+        body: Some(odd()),
         state: delivery::State::Unknown,
         attempts: u32::MAX,
-        lease_until: moment(),
+        lease_until: Some(moment()),
         retry_at: Some(LATEST),
-        detail: odd(),
+        detail: Some(odd()),
         receipt: Some(String::new()),
         requests: u32::MAX,
         updated_at: at(-1),
@@ -163,18 +164,18 @@ fn full(seen: &Edition) -> Change {
             tokens_in: u64::try_from(i64::MAX).unwrap(),
             tokens_out: 3,
         },
-        error_message: odd(),
+        error_message: Some(odd()),
         lease_until: LATEST,
-        ended_at: moment(),
+        ended_at: Some(moment()),
         ..batch(u32::MAX)
     };
     let alert = Alert {
-        rule: Rule::Destination(ODD.to_owned()),
-        detail: ODD.to_owned(),
+        rule: Rule::Destination(odd()),
+        detail: odd(),
         opened_at: at(1),
-        closed_at: moment(),
+        closed_at: Some(moment()),
         open_told_at: Some(LATEST),
-        close_told_at: moment(),
+        close_told_at: Some(moment()),
     };
     Change {
         edition: full_edition(seen),
@@ -188,7 +189,7 @@ fn full(seen: &Edition) -> Change {
 
 /// The same rows with everything left out that can be.
 fn bare(seen: &Edition) -> Change {
-    let empty = Alert::new(Rule::Destination(ODD.to_owned()), String::new(), START);
+    let empty = Alert::new(Rule::Destination(odd()), String::new(), START);
     let mut bare = Change::of(Edition {
         version: seen.version,
         revision: 3,

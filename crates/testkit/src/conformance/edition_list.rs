@@ -138,6 +138,7 @@ pub async fn pages_of_editions_cover_every_day_once(store: Arc<dyn Store>) {
             assert!(page.len() <= 3);
             filter.before = Some(*last);
             seen.extend(page);
+            assert!(seen.len() <= expected.len(), "{seen:?}");
         }
         assert_eq!(seen, expected);
     }
@@ -149,13 +150,13 @@ pub async fn pages_of_editions_cover_every_day_once(store: Arc<dyn Store>) {
 pub async fn documents_are_found_by_revision(store: Arc<dyn Store>) {
     let mut account = opened(&*store, 0).await;
     assert_eq!(store.load_document(day(0), None).await.unwrap(), None);
-    let mut story = story(1);
+    let mut told = story(1);
     for revision in [1, 2, 10] {
-        story.written.note = Some(story::Note::TitleOnly);
-        story.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
+        told.written.note = Some(story::Note::TitleOnly);
+        told.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
         let mut change = Change::of(account.edition.clone());
         change.edition.revision = revision;
-        let mut made = document(day(0), revision, std::slice::from_ref(&story));
+        let mut made = document(day(0), revision, std::slice::from_ref(&told));
         made.inputs.left_out = revision;
         made.inputs.stories[0].score = Some(-1);
         made.inputs.stories[0].published_at = Some(at(1));

@@ -9,7 +9,10 @@ use std::sync::Arc;
 use axum::{
     Router,
     body::Bytes,
-    extract::{ConnectInfo, Path, Query as Parameters, State},
+    extract::{
+        ConnectInfo, Path, Query as Parameters, State,
+        rejection::{BytesRejection, QueryRejection},
+    },
     http::{HeaderMap, Uri, header},
     response::Response,
     routing::{get, post},
@@ -24,7 +27,7 @@ use super::{
     journal::Endpoint,
     markup, reading,
     search::{self, Query},
-    service::Service,
+    service::{self, Service},
     site::story_of,
     story::Comment,
     view,
@@ -36,6 +39,8 @@ use crate::feeds::{
 
 type App = State<Arc<Service>>;
 type Connection = ConnectInfo<Met>;
+/// What cannot be read is refused where it is counted, not before.
+type Asking = Result<Parameters<search::Parameters>, QueryRejection>;
 
 /// Everything the server answers.
 pub(super) fn routes(handle: Handle) -> Router {
@@ -52,6 +57,7 @@ pub(super) fn routes(handle: Handle) -> Router {
         .route("/crawler", post(crawl))
         .route("/reader/{*address}", get(read))
         .fallback(nothing)
+        .method_not_allowed_fallback(nothing)
         .with_state(service);
     control::routes(handle).merge(site)
 }
@@ -112,33 +118,30 @@ fn show_item(app: &Service, id: i64) -> Option<Value> {
 async fn search_by_points(
     State(app): App,
     ConnectInfo(met): Connection,
-    Parameters(parameters): Parameters<search::Parameters>,
+    parameters: Asking,
     uri: Uri,
 ) -> Response {
     let asked = Asked::new(Endpoint::Search, met, &uri);
-    deliver(&app, asked, |app| find(app, &parameters, Order::Points)).await
+    deliver(&app, asked, |app| find(app, parameters, Order::Points)).await
 }
 
 async fn search_by_date(
     State(app): App,
     ConnectInfo(met): Connection,
-    Parameters(parameters): Parameters<search::Parameters>,
+    parameters: Asking,
     uri: Uri,
 ) -> Response {
     let asked = Asked::new(Endpoint::SearchByDate, met, &uri);
-    deliver(&app, asked, |app| find(app, &parameters, Order::Newest)).await
+    deliver(&app, asked, |app| find(app, parameters, Order::Newest)).await
 }
 
-fn find(app: &Service, parameters: &search::Parameters, order: Order) -> Answer {
-    let query = match Query::parse(parameters) {
+fn find(app: &Service, asked: Asking, order: Order) -> Answer {
+    let Ok(Parameters(parameters)) = asked else {
+        return senseless("invalid parameters");
+    };
+    let query = match Query::parse(&parameters) {
         Ok(query) => query,
-        Err(error) => {
-            let body = json!({ "message": error.to_string(), "status": 400 }).to_string();
-            return Answer::Reply(Reply {
-                status: 400,
-                ..Reply::new("application/json; charset=utf-8", body)
-            });
-        }
+        Err(error) => return senseless(&error.to_string()),
     };
     let found = app.lock().archive.search(&query, order, app.now());
     let cut = query.cut(found.len());
@@ -157,42 +160,48 @@ fn find(app: &Service, parameters: &search::Parameters, order: Order) -> Answer 
     as_json(&view::hits(&query, cut, &hits.collect::<Vec<_>>(), &echoed))
 }
 
+fn senseless(message: &str) -> Answer {
+    let body = json!({ "message": message, "status": 400 }).to_string();
+    Answer::Reply(Reply {
+        status: 400,
+        ..Reply::new("application/json; charset=utf-8", body)
+    })
+}
+
 async fn page(
     State(app): App,
     ConnectInfo(met): Connection,
-    Path(id): Path<i64>,
+    Path(id): Path<String>,
     uri: Uri,
 ) -> Response {
     let asked = Asked::new(Endpoint::Page, met, &uri);
-    deliver(&app, asked, |app| app.page(id, 0).unwrap_or_else(not_found)).await
+    deliver(&app, asked, |app| show_page(app, &id, "0")).await
 }
 
 async fn hop(
     State(app): App,
     ConnectInfo(met): Connection,
-    Path((id, hop)): Path<(i64, u32)>,
+    Path((id, hop)): Path<(String, String)>,
     uri: Uri,
 ) -> Response {
     let asked = Asked::new(Endpoint::Page, met, &uri);
-    let answer = |app: &Service| app.page(id, hop).unwrap_or_else(not_found);
-    deliver(&app, asked, answer).await
+    deliver(&app, asked, |app| show_page(app, &id, &hop)).await
 }
 
-#[derive(Deserialize)]
-struct Which {
-    id: i64,
+fn show_page(app: &Service, id: &str, hop: &str) -> Answer {
+    let (Ok(id), Ok(hop)) = (id.parse(), hop.parse()) else {
+        return not_found();
+    };
+    app.page(id, hop).unwrap_or_else(not_found)
 }
 
 /// The story's own page on the site: what a story without an address is linked to.
-async fn discussion(
-    State(app): App,
-    ConnectInfo(met): Connection,
-    Parameters(Which { id }): Parameters<Which>,
-    uri: Uri,
-) -> Response {
+async fn discussion(State(app): App, ConnectInfo(met): Connection, uri: Uri) -> Response {
     let asked = Asked::new(Endpoint::Discussion, met, &uri);
+    let id = service::story_in(&asked.path);
     deliver(&app, asked, |app| {
-        discuss(app, id).unwrap_or_else(not_found)
+        let shown = id.and_then(|id| discuss(app, id));
+        shown.unwrap_or_else(not_found)
     })
     .await
 }
@@ -220,10 +229,13 @@ async fn crawl(
     ConnectInfo(met): Connection,
     uri: Uri,
     headers: HeaderMap,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Response {
     let asked = Asked::new(Endpoint::Crawler, met, &uri);
-    deliver(&app, asked, |app| crawled(app, &headers, &body)).await
+    deliver(&app, asked, |app| {
+        crawled(app, &headers, &body.unwrap_or_default())
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -260,7 +272,8 @@ fn refused(status: u16, error: &str) -> Answer {
 /// The address follows as it is, with its own query.
 async fn read(State(app): App, ConnectInfo(met): Connection, uri: Uri) -> Response {
     let asked = Asked::new(Endpoint::Reader, met, &uri);
-    let address = asked.path.trim_start_matches("/reader/").to_owned();
+    let address = asked.path.strip_prefix("/reader/");
+    let address = address.unwrap_or_default().to_owned();
     deliver(&app, asked, |app| {
         let found = app.find(&address);
         let wait = found.as_ref().map(reading::Found::wait);

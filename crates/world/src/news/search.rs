@@ -60,7 +60,7 @@ pub struct Query {
     pub tags: Vec<Vec<Tag>>,
     /// All must hold.
     pub filters: Vec<Filter>,
-    /// Hits on a page.
+    /// Hits on a page; none for somebody who only counts.
     pub hits_per_page: usize,
     /// Which page, from 0.
     pub page: usize,
@@ -108,7 +108,7 @@ impl Query {
             words: words.map(str::to_lowercase).collect(),
             tags: tag::parse(&parameters.tags)?,
             filters: filter::parse(&parameters.numeric_filters)?,
-            hits_per_page: per_page.unwrap_or(HITS_PER_PAGE).clamp(1, REACHABLE),
+            hits_per_page: per_page.unwrap_or(HITS_PER_PAGE).min(REACHABLE),
             page: page.unwrap_or(0),
         })
     }
@@ -168,7 +168,10 @@ impl Query {
         let from = self.page.saturating_mul(self.hits_per_page).min(reach);
         Cut {
             hits,
-            pages: reach.div_ceil(self.hits_per_page),
+            pages: match self.hits_per_page {
+                0 => 0,
+                some => reach.div_ceil(some),
+            },
             from,
             until: from.saturating_add(self.hits_per_page).min(reach),
         }

@@ -16,6 +16,7 @@ use super::{
     archive::Archive,
     fault::Faults,
     journal::Journal,
+    markup,
     page::{Page, Sheet},
     reading::Found,
     site::PER_STORY,
@@ -116,7 +117,11 @@ impl Service {
         let page = inside.archive.page(id);
         Some(Facts {
             url: self.url(&story),
-            article: inside.archive.site.article(id, page),
+            article: match &story.link {
+                Link::Page => inside.archive.site.article(id, page),
+                Link::Text(html) => Some(paragraphs(html)),
+                Link::Elsewhere(_) => None,
+            },
             page,
             story,
         })
@@ -130,13 +135,18 @@ impl Service {
 
     /// What a reader of pages finds at an address.
     pub(super) fn find(&self, address: &str) -> Option<Found> {
-        let facts = self.facts(page_in(address)?)?;
+        let facts = self.facts(story_in(address)?)?;
         Some(Found {
             markdown: sheet(&facts).markdown(),
             page: facts.page,
             title: facts.story.title,
         })
     }
+}
+
+fn paragraphs(html: &str) -> Vec<String> {
+    let text = markup::plain(html);
+    text.split("\n\n").map(str::to_owned).collect()
 }
 
 fn sheet(facts: &Facts) -> Sheet<'_> {
@@ -148,11 +158,12 @@ fn sheet(facts: &Facts) -> Sheet<'_> {
     }
 }
 
-/// The story whose page an address names.
-fn page_in(address: &str) -> Option<i64> {
-    let (_, path) = address.split_once("/pages/")?;
-    let end = path.find(|it: char| !it.is_ascii_digit());
-    path.get(..end.unwrap_or(path.len()))?.parse().ok()
+/// The story whose page an address names: where it leads, or its own on the site.
+pub(super) fn story_in(address: &str) -> Option<i64> {
+    let named = address.split_once("/pages/");
+    let (_, rest) = named.or_else(|| address.split_once("/item?id="))?;
+    let end = rest.find(|it: char| !it.is_ascii_digit());
+    rest.get(..end.unwrap_or(rest.len()))?.parse().ok()
 }
 
 impl Found {

@@ -64,7 +64,8 @@ pub struct Facts {
     pub url: Option<String>,
     /// What its page is like.
     pub page: Page,
-    /// The paragraphs of its article; none where the page holds no article.
+    /// The paragraphs of its article, or of the text that it is; none where the page holds no
+    /// article or is somebody else's.
     pub article: Option<Vec<String>>,
 }
 

@@ -152,10 +152,42 @@ async fn a_stopped_site_lets_nobody_wait() {
 #[tokio::test]
 async fn every_answer_takes_the_latency() {
     let news = News::start(Site::new(3, 40), |config| {
-        config.latency = Duration::from_millis(1);
+        config.latency = Duration::from_hours(1);
     })
     .await;
-    assert_eq!(news.get("/v0/topstories.json").await.status, 200);
-    assert_eq!(news.get("/nowhere").await.status, 404);
-    assert_eq!(news.handle().total(), 2);
+    let id = news.add("Tides");
+    let paths = [
+        "/v0/beststories.json".to_owned(),
+        "/v0/topstories.json".to_owned(),
+        format!("/v0/item/{id}.json"),
+        "/api/v1/search".to_owned(),
+        "/api/v1/search_by_date".to_owned(),
+        format!("/pages/{id}"),
+        format!("/item?id={id}"),
+        format!("/reader/{}", news.handle().page_url(id)),
+        "/nowhere".to_owned(),
+    ];
+    for path in &paths {
+        tokio::spawn(news.client.get(news.url(path)).send());
+    }
+    tokio::spawn(news.client.post(news.url("/crawler")).send());
+    let all = paths.len() as u64 + 1;
+    within(news.handle().until(|handle| handle.under_way_max() == all)).await;
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_counts_too() {
+    let news = News::calm().await;
+    for (path, status) in [
+        ("/pages/x", 404),
+        ("/pages/1/hop/x", 404),
+        ("/item", 404),
+        ("/v0/item/x.json", 200),
+        ("/api/v1/search?page=1&page=2", 400),
+        ("/crawler", 404),
+        ("/robots.txt", 404),
+    ] {
+        assert_eq!(news.get(path).await.status, status, "{path}");
+    }
+    assert_eq!(news.handle().total(), 7);
 }

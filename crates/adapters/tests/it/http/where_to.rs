@@ -197,7 +197,7 @@ async fn ss_14_a_budget_counts_what_leaves() {
         "a redirect is a request"
     );
     let error = client.send(ask(server.url("/"))).await.unwrap_err();
-    assert_eq!(error, Error::Spent(almanack_core::budget::Spent));
+    assert!(matches!(error, Error::Spent(_)), "{error}");
     assert_eq!(server.heads().len(), 3);
 }
 

@@ -80,7 +80,6 @@ pub fn reset(account: &Account, day: Day, now: Timestamp) -> Result<Change, NotN
         story.retry_count = 0;
         story.retry_at = None;
         story.error_message = None;
-        story.batch = None;
     }
     let running = |batch: &&Batch| batch.status == batch::Status::Running;
     change.batches = account

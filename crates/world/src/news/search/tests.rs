@@ -140,6 +140,7 @@ fn nothing_past_the_thousandth_hit_can_be_reached() {
         (1400, 300, 4, 4, 1000, 1000),
         (25, 20, 1, 2, 20, 25),
         (0, 20, 0, 0, 0, 0),
+        (1400, 0, 3, 0, 0, 0),
         (1400, 20, usize::MAX, 50, 1000, 1000),
     ] {
         let cut = paged(per_page, page).cut(hits);

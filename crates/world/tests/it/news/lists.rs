@@ -72,6 +72,13 @@ async fn a_text_post_has_text_and_no_address() {
     assert!(shown.get("url").is_none() && shown.get("kids").is_none());
     let page = news.get(&format!("/item?id={id}")).await;
     assert!(page.text().contains("Why &amp; how?"));
+    let facts = news.handle().story(id).unwrap();
+    assert_eq!(
+        (facts.url.as_deref(), facts.main_text().as_deref()),
+        (None, Some("Why & how?"))
+    );
+    let read = format!("/reader/https://news.example/item?id={id}");
+    assert!(news.get(&read).await.text().contains("Why & how?"));
 }
 
 #[tokio::test]

@@ -23,6 +23,40 @@ async fn a_page_holds_the_article_that_the_facts_promise() {
     assert!(text.contains("<h1>Tides &amp; &lt;clocks&gt;</h1>"));
 }
 
+/// What an extractor takes for the article; none where it finds none.
+fn extracted(html: &str) -> Option<String> {
+    let mut reader = dom_smoothie::Readability::new(html, None, None).unwrap();
+    let article = reader.parse().ok()?;
+    Some(article.text_content.to_string())
+}
+
+#[tokio::test]
+async fn an_extractor_finds_the_article_and_leaves_the_rest() {
+    let news = News::calm().await;
+    for (page, encoding) in [
+        (Page::Article, encoding_rs::UTF_8),
+        (Page::AboutBlocking, encoding_rs::UTF_8),
+        (Page::Gb18030, encoding_rs::GB18030),
+        (Page::ShiftJis, encoding_rs::SHIFT_JIS),
+    ] {
+        // Two of them, because every other page is built differently.
+        for id in [news.add("One"), news.add("Other")] {
+            news.handle().set_page(id, page);
+            let answer = news.get(&format!("/pages/{id}")).await;
+            let (html, _, _) = encoding.decode(&answer.body);
+            let found = extracted(&html).unwrap();
+            let facts = news.handle().story(id).unwrap();
+            for paragraph in facts.article.unwrap() {
+                let paragraph = paragraph.trim();
+                assert!(found.contains(paragraph), "{page:?} {id}: {paragraph}");
+            }
+            for around in ["814 partners", "Ten chairs", "owned a boat", "Imprint"] {
+                assert!(!found.contains(around), "{page:?} {id}: {around}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_page_can_be_changed_into_any_other() {
     let news = News::calm().await;

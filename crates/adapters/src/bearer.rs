@@ -1,0 +1,55 @@
+//! Credentials that are told to whoever configured them, and to nobody else.
+
+use std::fmt;
+
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+
+use crate::http::Request;
+
+/// A bearer token, kept from view.
+#[derive(Clone)]
+pub struct Bearer(HeaderValue);
+
+impl Bearer {
+    /// Takes a token as it was given, blanks around it left out; `None` for what is no token, the empty text
+    /// included.
+    pub fn new(token: &str) -> Option<Self> {
+        let token = token.trim();
+        let mut value = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
+        // No log and no other origin sees what is marked so.
+        value.set_sensitive(true);
+        (!token.is_empty()).then_some(Self(value))
+    }
+
+    /// Tells it along.
+    pub(crate) fn sign(&self, mut request: Request) -> Request {
+        request.headers.insert(AUTHORIZATION, self.0.clone());
+        request
+    }
+}
+
+impl fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Bearer(***)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_told_in_its_header_and_nowhere_else() {
+        let bearer = Bearer::new(" t0ken\n").unwrap();
+        let request = bearer.sign(Request::get("https://site.example/"));
+        assert_eq!(request.headers[AUTHORIZATION], "Bearer t0ken");
+        assert_eq!(
+            format!("{bearer:?} {request:?}"),
+            "Bearer(***) Request(GET)"
+        );
+        assert!(!format!("{:?}", request.headers).contains("t0ken"));
+        for nothing in ["", "  ", "a\nb"] {
+            assert!(Bearer::new(nothing).is_none(), "{nothing:?}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Publishers: what delivers editions to destinations, one file each (ED-34).
+//!
+//! Every publisher answers one question with care: does the destination have it? *Confirmed* and *failed* are
+//! certain; whatever left and brought no answer back is *unknown*, and is settled by looking or by preference,
+//! never by guessing here (ED-12).
+//!
+//! | what happened | GitHub | Telegram | webhook | directory |
+//! | --- | --- | --- | --- | --- |
+//! | taken | confirmed: 2xx, or the file already says it | confirmed: `ok` | confirmed: 2xx | confirmed |
+//! | the budget is spent | failed, spent | failed, spent | failed, spent | – |
+//! | not connected, no name | failed, transient | failed, transient | failed, transient | – |
+//! | cut off, no answer in time, 5xx | **unknown**, transient | **unknown**, transient | **unknown**, transient | – |
+//! | 408, 425 | 408 as 5xx | refused | failed, transient | – |
+//! | 429; GitHub also 403 with a limit | failed, rate limited, with the wait | the same | the same | – |
+//! | 401 | credentials | credentials | credentials | – |
+//! | 403 | credentials | refused | credentials | no permission: refused |
+//! | 404 | refused, with a hint (of a read: absent) | credentials: no such bot | refused | – |
+//! | 400, 3xx and the rest | refused | refused, in Telegram's words | refused | transient |
+//! | 409, or 422 about `sha` | looked at again, up to three writes; then transient | refused | refused | – |
+//! | 2xx that cannot be read | confirmed | **unknown**, unusable | confirmed | – |
+//!
+//! GitHub's and a directory's look can tell; a look that fails is a failure of the look. Telegram cannot be
+//! looked at and goes by preference; a webhook's receiver recognises the repetition by its key.
+//!
+//! INVARIANT: no detail of any failure holds a token, and none an address.
+
+pub mod directory;
+pub mod github;
+pub mod telegram;
+pub mod template;
+pub mod terminal;
+pub mod webhook;
+
+use almanack_core::edition::port::{Failure, FailureClass, Sent};
+
+use crate::http;
+
+/// What a request without an answer means.
+pub(crate) fn unanswered(error: &http::Error) -> Failure {
+    match error {
+        http::Error::Spent(_) => Failure::spent(),
+        _ if error.is_transient() => Failure::new(FailureClass::Transient, error.to_string()),
+        _ => Failure::new(FailureClass::Refused, error.to_string()),
+    }
+}
+
+/// What became of something whose sending brought no answer.
+pub(crate) fn unsent(error: &http::Error) -> Sent {
+    let failure = unanswered(error);
+    if error.may_have_arrived() {
+        Sent::Unknown(failure)
+    } else {
+        Sent::Failed(failure)
+    }
+}

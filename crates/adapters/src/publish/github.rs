@@ -1,0 +1,203 @@
+//! GitHub contents: the document is one file on a branch, always at the same path.
+//!
+//! Looking is cheap and certain, so every sending looks first: a file that already says it is a success
+//! without a commit, another one is replaced by its id, and who was overtaken (409, or 422 about `sha`) looks
+//! again. A lost answer is settled the same way, by looking.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        delivery::{OnRevision, OnUnknown},
+        document::Document,
+        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+    },
+};
+use async_trait::async_trait;
+
+use super::template::{PathTemplate, Template};
+use crate::github::{Change, Error, FileAt, Github, Repository, Written, blob_id};
+
+/// The branch, where the settings name none.
+pub const BRANCH: &str = "main";
+/// The path, where the settings name none.
+pub const PATH: &str = "_posts/{date}-daily.md";
+/// What commits say, where the settings say nothing.
+pub const MESSAGE: &str = "Add the edition of {date}";
+/// How often one sending writes before it leaves the file to whoever else keeps changing it.
+const WRITES_MAX: u32 = 3;
+/// What to look at when GitHub says "not found" of a place to write to.
+const HINT: &str = "check the repository, the branch and that the token may write its contents";
+
+/// Where the file goes.
+#[derive(Debug, Clone)]
+pub struct GithubPublisherSettings {
+    /// The destination's name in the configuration.
+    pub destination: String,
+    /// The repository.
+    pub repository: Repository,
+    /// The branch.
+    pub branch: String,
+    /// The file.
+    pub path: PathTemplate,
+    /// What commits say.
+    pub message: Template,
+}
+
+/// Delivers to a file on GitHub.
+pub struct GithubPublisher {
+    github: Arc<Github>,
+    settings: GithubPublisherSettings,
+}
+
+/// How one try at writing ended.
+enum Tried {
+    Ended(Sent),
+    /// Somebody changed the file after it was looked at.
+    Overtaken(Failure),
+}
+
+impl GithubPublisher {
+    /// Delivers on behalf of the client's token.
+    pub fn new(github: Arc<Github>, settings: GithubPublisherSettings) -> Self {
+        Self { github, settings }
+    }
+
+    fn path(&self, letter: &Letter<'_>) -> String {
+        self.settings.path.fill(letter.document.inputs.date)
+    }
+
+    fn at<'a>(&'a self, path: &'a str) -> FileAt<'a> {
+        FileAt {
+            repository: &self.settings.repository,
+            branch: &self.settings.branch,
+            path,
+        }
+    }
+
+    async fn try_once(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Tried {
+        let path = self.path(letter);
+        let content = letter.body.as_bytes();
+        let id = blob_id(content);
+        let present = match self.github.read_file(self.at(&path), budget).await {
+            Ok(present) => present,
+            // A look changes nothing, whatever became of it.
+            Err(error) => return Tried::Ended(Sent::Failed(failure(&error))),
+        };
+        if let Some(file) = present.as_ref().filter(|file| file.sha == id) {
+            return Tried::Ended(confirmed(&id, file.html_url.as_deref()));
+        }
+        let change = Change {
+            content,
+            message: &self.settings.message.fill(letter.document.inputs.date),
+            replaces: present.as_ref().map(|file| file.sha.as_str()),
+        };
+        let written = self.github.write_file(self.at(&path), change, budget);
+        judge(written.await, &id)
+    }
+}
+
+#[async_trait]
+impl Publisher for GithubPublisher {
+    fn destination(&self) -> &str {
+        &self.settings.destination
+    }
+
+    fn parts(&self, _: &Document) -> Vec<Option<String>> {
+        vec![None]
+    }
+
+    /// Never asked: a look can tell.
+    fn on_unknown(&self) -> OnUnknown {
+        OnUnknown::Repeat
+    }
+
+    fn on_revision(&self) -> OnRevision {
+        OnRevision::Replace
+    }
+
+    /// A look and a write.
+    fn requests_per_part(&self) -> u32 {
+        2
+    }
+
+    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
+        let mut tries = 1;
+        loop {
+            match self.try_once(letter, budget).await {
+                Tried::Ended(sent) => return sent,
+                Tried::Overtaken(failure) if tries == WRITES_MAX => return Sent::Failed(failure),
+                Tried::Overtaken(_) => tries += 1,
+            }
+        }
+    }
+
+    async fn look(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Seen {
+        let path = self.path(letter);
+        let id = blob_id(letter.body.as_bytes());
+        match self.github.read_file(self.at(&path), budget).await {
+            Ok(Some(file)) if file.sha == id => Seen::There {
+                receipt: Some(receipt(&id, file.html_url.as_deref())),
+            },
+            Ok(_) => Seen::NotThere,
+            Err(error) => Seen::Failed(failure(&error)),
+        }
+    }
+}
+
+fn judge(written: Result<Written, Error>, id: &str) -> Tried {
+    let error = match written {
+        Ok(written) => {
+            let sha = written.commit.as_deref().unwrap_or(id);
+            return Tried::Ended(confirmed(sha, written.html_url.as_deref()));
+        }
+        Err(error) => error,
+    };
+    if error.refused_with(409, "") || error.refused_with(422, "sha") {
+        let told = format!("the file changes while it is written: {error}");
+        return Tried::Overtaken(Failure::new(FailureClass::Transient, told));
+    }
+    Tried::Ended(if error.may_have_taken_effect() {
+        Sent::Unknown(failure(&error))
+    } else {
+        Sent::Failed(failure(&error))
+    })
+}
+
+fn confirmed(sha: &str, html_url: Option<&str>) -> Sent {
+    Sent::Confirmed {
+        receipt: Some(receipt(sha, html_url)),
+    }
+}
+
+/// The commit or else the blob, and where people can look at it.
+fn receipt(sha: &str, html_url: Option<&str>) -> String {
+    match html_url {
+        Some(url) => format!("{sha} {url}"),
+        None => sha.to_owned(),
+    }
+}
+
+fn failure(error: &Error) -> Failure {
+    let (class, detail) = match error {
+        Error::Spent(_) => return Failure::spent(),
+        Error::Limited { .. } => (FailureClass::RateLimited, error.to_string()),
+        Error::NoAnswer { .. } | Error::Trouble { .. } => {
+            (FailureClass::Transient, error.to_string())
+        }
+        Error::Refused {
+            status: 401 | 403, ..
+        } => (FailureClass::Credentials, error.to_string()),
+        Error::Refused { status: 404, .. } => (FailureClass::Refused, format!("{error}; {HINT}")),
+        Error::Refused { .. } | Error::Unreachable { .. } => {
+            (FailureClass::Refused, error.to_string())
+        }
+        Error::Unreadable { .. } => (FailureClass::Unusable, error.to_string()),
+    };
+    Failure {
+        class,
+        detail,
+        retry_after: error.retry_after(),
+    }
+}

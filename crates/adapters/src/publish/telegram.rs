@@ -1,0 +1,128 @@
+//! Telegram: the edition as a few messages in a chat.
+//!
+//! Telegram takes no file and no long text, so the edition is written anew for it (`telegram/message.rs`) and
+//! cut at the borders of stories. A chat shows a message twice if it is sent twice and nobody can look, so
+//! what becomes of a doubtful one is the operator's choice, and so is whether readers get a second document of
+//! an edition after the first.
+
+mod html;
+mod message;
+mod words;
+
+use std::{num::NonZeroU8, sync::Arc};
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        delivery::{OnRevision, OnUnknown},
+        document::Document,
+        port::{Letter, Publisher, Seen, Sent},
+    },
+    time::{Clock, Sleeper},
+};
+use async_trait::async_trait;
+use jiff::SignedDuration;
+
+use crate::telegram::{Bot, Form};
+
+/// Stories in one message, where the settings say nothing.
+pub const STORIES_PER_MESSAGE: u8 = 2;
+/// Most stories in one message.
+pub const STORIES_PER_MESSAGE_MAX: u8 = 10;
+/// Between two messages; Telegram takes about one a second of a bot in one chat, and short bursts.
+const PAUSE: SignedDuration = SignedDuration::from_millis(500);
+
+/// How many stories stand in one message: 1 to 10.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PerMessage(NonZeroU8);
+
+impl PerMessage {
+    /// None if it is not 1 to 10.
+    pub fn new(stories: u8) -> Option<Self> {
+        let stories = NonZeroU8::new(stories)?;
+        (stories.get() <= STORIES_PER_MESSAGE_MAX).then_some(Self(stories))
+    }
+
+    fn get(self) -> usize {
+        self.0.get().into()
+    }
+}
+
+/// How a chat gets its editions.
+#[derive(Debug, Clone)]
+pub struct TelegramPublisherSettings {
+    /// The destination's name in the configuration.
+    pub destination: String,
+    /// How many stories stand in one message.
+    pub per_message: PerMessage,
+    /// What to do when nobody knows whether a message arrived.
+    pub on_unknown: OnUnknown,
+    /// What to do with a second document. The messages of the first stay either way.
+    pub on_revision: OnRevision,
+}
+
+/// Delivers to a chat.
+pub struct TelegramPublisher {
+    bot: Bot,
+    clock: Arc<dyn Clock>,
+    sleeper: Arc<dyn Sleeper>,
+    settings: TelegramPublisherSettings,
+}
+
+impl TelegramPublisher {
+    /// Delivers by `bot`, with pauses by `sleeper`.
+    pub fn new(
+        bot: Bot,
+        clock: Arc<dyn Clock>,
+        sleeper: Arc<dyn Sleeper>,
+        settings: TelegramPublisherSettings,
+    ) -> Self {
+        Self {
+            bot,
+            clock,
+            sleeper,
+            settings,
+        }
+    }
+
+    async fn pause(&self) {
+        let now = self.clock.now();
+        let until = now.saturating_add(PAUSE).unwrap_or(now);
+        self.sleeper.until(until).await;
+    }
+}
+
+#[async_trait]
+impl Publisher for TelegramPublisher {
+    fn destination(&self) -> &str {
+        &self.settings.destination
+    }
+
+    fn parts(&self, document: &Document) -> Vec<Option<String>> {
+        let messages = message::messages(&document.inputs, self.settings.per_message.get());
+        messages.into_iter().map(Some).collect()
+    }
+
+    fn on_unknown(&self) -> OnUnknown {
+        self.settings.on_unknown
+    }
+
+    fn on_revision(&self) -> OnRevision {
+        self.settings.on_revision
+    }
+
+    fn requests_per_part(&self) -> u32 {
+        1
+    }
+
+    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
+        if letter.part > 1 {
+            self.pause().await;
+        }
+        self.bot.say(letter.body, Form::Html, Some(budget)).await
+    }
+
+    async fn look(&self, _: &Letter<'_>, _: &Arc<Budget>) -> Seen {
+        Seen::CannotTell
+    }
+}

@@ -1,0 +1,164 @@
+//! The messages of an edition: a head, stories in groups, an end.
+//!
+//! ```text
+//!   head │ story ── story │ story ── story │ story · end
+//! ```
+//!
+//! INVARIANT: every story stands whole in one message, in order, and every message is one that Telegram takes.
+//! Stories that do not fit together stand apart; one that does not fit alone loses the ends of its texts,
+//! never its title.
+
+use almanack_core::edition::document::{Inputs, Printed};
+
+use super::{html::Html, words::Language};
+use crate::telegram::{MESSAGE_UNITS_MAX, cut};
+
+/// Between two stories.
+const DIVIDER: &str = "\n\n━━━━━━━━━━━━━━━━━━━━\n\n";
+/// Longest title, in UTF-16 units; longer ones are cut.
+const TITLE_UNITS_MAX: usize = 500;
+/// Longest address that is linked to. Longer ones would fill messages with what nobody sees.
+const URL_BYTES_MAX: usize = 2_000;
+/// Signs of the first ranks.
+const RANKS: [&str; 10] = ["1️⃣", "2️⃣", "3️⃣", "4️⃣", "5️⃣", "6️⃣", "7️⃣", "8️⃣", "9️⃣", "🔟"];
+
+/// The messages of an edition, in order, each as Telegram's HTML.
+pub(super) fn messages(inputs: &Inputs, per_message: usize) -> Vec<String> {
+    let language = Language::of(&inputs.language);
+    let head = head(inputs, language);
+    if inputs.stories.is_empty() {
+        let nothing = head.text("\n\n").text(language.nothing());
+        return vec![nothing.into_raw()];
+    }
+    let stories = inputs.stories.iter().map(|story| block(story, language));
+    let count = language.count(inputs.stories.len());
+    let mut messages = vec![head.text("\n").text(&count)];
+    messages.extend(grouped(stories, per_message));
+    let end = Html::default().text(&language.end(inputs.date, inputs.left_out));
+    close(&mut messages, end);
+    messages.into_iter().map(Html::into_raw).collect()
+}
+
+fn head(inputs: &Inputs, language: Language) -> Html {
+    let title = line(&inputs.title);
+    let title = if title.is_empty() {
+        language.count(inputs.stories.len())
+    } else {
+        cut(&title, TITLE_UNITS_MAX)
+    };
+    let html = Html::default().bold(&title);
+    html.text("\n").text(&inputs.date.to_string())
+}
+
+/// So many stories together as are wanted, or as fit.
+fn grouped(stories: impl Iterator<Item = Html>, per_message: usize) -> Vec<Html> {
+    let mut groups: Vec<(Html, usize)> = Vec::new();
+    for story in stories {
+        let joined = groups.last().and_then(|(group, count)| {
+            let joined = group.clone().text(DIVIDER).then(&story);
+            (*count < per_message && joined.fits()).then(|| (joined, count + 1))
+        });
+        match (joined, groups.last_mut()) {
+            (Some(joined), Some(last)) => *last = joined,
+            _ => groups.push((story, 1)),
+        }
+    }
+    groups.into_iter().map(|(group, _)| group).collect()
+}
+
+/// The end joins the last message if it fits there.
+fn close(messages: &mut Vec<Html>, end: Html) {
+    let joined = messages.last().map(|last| {
+        let joined = last.clone().text(DIVIDER).then(&end);
+        joined.fits().then_some(joined)
+    });
+    match (joined.flatten(), messages.last_mut()) {
+        (Some(joined), Some(last)) => *last = joined,
+        _ => messages.push(end),
+    }
+}
+
+/// A story, with its texts cut as little as makes it fit into one message.
+fn block(story: &Printed, language: Language) -> Html {
+    let whole = written(story, language, usize::MAX);
+    if whole.fits() {
+        return whole;
+    }
+    let (mut fits, mut too_long) = (0, MESSAGE_UNITS_MAX + 1);
+    while too_long - fits > 1 {
+        let middle = usize::midpoint(fits, too_long);
+        if written(story, language, middle).fits() {
+            fits = middle;
+        } else {
+            too_long = middle;
+        }
+    }
+    written(story, language, fits)
+}
+
+/// A story whose texts have at most so many units each.
+fn written(story: &Printed, language: Language, units_max: usize) -> Html {
+    let text = |text: Option<&String>, instead: &'static str| {
+        let text = text.map(|text| clean(text)).unwrap_or_default();
+        if text.is_empty() {
+            instead.to_owned()
+        } else {
+            cut(&text, units_max)
+        }
+    };
+    let summary = text(
+        story.content_summary.as_ref(),
+        language.no_summary(story.note),
+    );
+    let comments = text(story.comment_summary.as_ref(), language.no_comments());
+    let html = Html::default()
+        .text(&rank(story.rank))
+        .text(" ")
+        .bold(&title(story));
+    let html = match url(story) {
+        Some(url) => html.text("\n").link(url, language.link()),
+        None => html,
+    };
+    let html = html.text("\n\n").text(&summary).text("\n\n");
+    html.bold(language.comments()).text("\n").text(&comments)
+}
+
+fn title(story: &Printed) -> String {
+    let titles = [&story.title, &story.original_title, &story.url];
+    let title = titles.into_iter().map(|title| line(title));
+    let title = title.into_iter().find(|title| !title.is_empty());
+    cut(&title.unwrap_or_default(), TITLE_UNITS_MAX)
+}
+
+fn url(story: &Printed) -> Option<&str> {
+    let url = story.url.trim();
+    let shown = !url.is_empty() && url.len() <= URL_BYTES_MAX;
+    (shown && !url.contains(char::is_control)).then_some(url)
+}
+
+fn rank(rank: u32) -> String {
+    let sign = usize::try_from(rank)
+        .ok()
+        .and_then(|rank| rank.checked_sub(1));
+    match sign.and_then(|at| RANKS.get(at)) {
+        Some(sign) => (*sign).to_owned(),
+        None => format!("{rank}."),
+    }
+}
+
+/// Without what no message holds: Telegram makes blanks of control characters.
+fn clean(text: &str) -> String {
+    let blank = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
+    let cleaned: String = text.chars().map(blank).collect();
+    cleaned.trim().to_owned()
+}
+
+/// The same on one line.
+fn line(text: &str) -> String {
+    let between = |c: char| c.is_whitespace() || c.is_control();
+    let words = text.split(between).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

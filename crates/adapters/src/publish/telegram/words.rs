@@ -1,0 +1,78 @@
+//! What stands around the stories, in the edition's language.
+
+use almanack_core::edition::story::Note;
+use jiff::civil::Date;
+
+/// The languages there are words in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    English,
+    Chinese,
+}
+
+impl Language {
+    /// By its tag; English where there are no words.
+    pub(super) fn of(tag: &str) -> Self {
+        let first = tag.split(['-', '_']).next().unwrap_or_default();
+        if first.eq_ignore_ascii_case("zh") {
+            Self::Chinese
+        } else {
+            Self::English
+        }
+    }
+
+    fn choose<T>(self, english: T, chinese: T) -> T {
+        match self {
+            Self::English => english,
+            Self::Chinese => chinese,
+        }
+    }
+
+    pub(super) fn link(self) -> &'static str {
+        self.choose("Read the article", "原文链接")
+    }
+
+    pub(super) fn comments(self) -> &'static str {
+        self.choose("What readers say", "评论要点")
+    }
+
+    pub(super) fn no_comments(self) -> &'static str {
+        self.choose("No comments.", "暂无评论")
+    }
+
+    /// In place of a summary.
+    pub(super) fn no_summary(self, note: Option<Note>) -> &'static str {
+        match note {
+            None => self.choose("No summary.", "暂无摘要"),
+            Some(Note::TitleOnly) => self.choose(
+                "The page could not be read; only its title is kept.",
+                "原文无法读取，仅保留标题。",
+            ),
+            Some(Note::NotSummarised) => {
+                self.choose("The page could not be summarised.", "原文未能生成摘要。")
+            }
+        }
+    }
+
+    pub(super) fn nothing(self) -> &'static str {
+        self.choose("Nothing today.", "今日暂无内容。")
+    }
+
+    pub(super) fn count(self, stories: usize) -> String {
+        match (self, stories) {
+            (Self::English, 1) => "1 story".to_owned(),
+            (Self::English, _) => format!("{stories} stories"),
+            (Self::Chinese, _) => format!("共 {stories} 篇"),
+        }
+    }
+
+    /// The last line.
+    pub(super) fn end(self, date: Date, left_out: u32) -> String {
+        match (self, left_out) {
+            (Self::English, 0) => format!("That was {date}."),
+            (Self::English, _) => format!("That was {date}; {left_out} left out."),
+            (Self::Chinese, 0) => format!("{date} 全部内容完。"),
+            (Self::Chinese, _) => format!("{date} 全部内容完，另有 {left_out} 篇未收录。"),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The terminal: editions are printed instead of published, to try things out.
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        delivery::{OnRevision, OnUnknown},
+        document::Document,
+        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+    },
+};
+use async_trait::async_trait;
+
+/// Around the title and the end.
+const RULE: &str = "======================================";
+
+/// Prints editions.
+pub struct TerminalPublisher {
+    destination: String,
+    out: Mutex<Box<dyn Write + Send>>,
+}
+
+impl TerminalPublisher {
+    /// Prints to `out`, as the destination of this name.
+    pub fn new(destination: &str, out: Box<dyn Write + Send>) -> Self {
+        Self {
+            destination: destination.to_owned(),
+            out: Mutex::new(out),
+        }
+    }
+
+    /// All at once, so that what others print does not stand in between.
+    fn print(&self, text: &str) -> io::Result<()> {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+}
+
+#[async_trait]
+impl Publisher for TerminalPublisher {
+    fn destination(&self) -> &str {
+        &self.destination
+    }
+
+    fn parts(&self, _: &Document) -> Vec<Option<String>> {
+        vec![None]
+    }
+
+    /// Who looks at a terminal sees what stands there twice.
+    fn on_unknown(&self) -> OnUnknown {
+        OnUnknown::Repeat
+    }
+
+    fn on_revision(&self) -> OnRevision {
+        OnRevision::Replace
+    }
+
+    fn requests_per_part(&self) -> u32 {
+        0
+    }
+
+    async fn send(&self, letter: &Letter<'_>, _: &Arc<Budget>) -> Sent {
+        match self.print(&page(letter)) {
+            Ok(()) => Sent::Confirmed { receipt: None },
+            Err(error) => {
+                let told = format!("could not print: {error}");
+                Sent::Failed(Failure::new(FailureClass::Transient, told))
+            }
+        }
+    }
+
+    async fn look(&self, _: &Letter<'_>, _: &Arc<Budget>) -> Seen {
+        Seen::CannotTell
+    }
+}
+
+fn page(letter: &Letter<'_>) -> String {
+    let inputs = &letter.document.inputs;
+    let (title, date) = (&inputs.title, inputs.date);
+    let body = letter.body.trim_end_matches('\n');
+    let count = inputs.stories.len();
+    format!(
+        "{RULE}\n{title} - {date}\n{RULE}\n\n{body}\n\n{RULE}\nExport completed: {count} stories\n{RULE}\n"
+    )
+}

@@ -1,0 +1,195 @@
+//! A signed webhook: the whole edition as JSON, to an address of one's own.
+//!
+//! Sealed as every call of ours (Standard Webhooks), with the delivery's key both as the message's id and as
+//! `Idempotency-Key`: it is the same however often a part is sent, so a receiver that keeps keys takes it
+//! once. That is why a doubtful one is repeated.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_core::{
+    budget::Budget,
+    callback::wait_asked_for,
+    edition::{
+        delivery::{OnRevision, OnUnknown},
+        document::{Document, Printed},
+        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+    },
+    time::Clock,
+};
+use async_trait::async_trait;
+use jiff::{Timestamp, civil::Date};
+use reqwest::header;
+use serde::Serialize;
+
+use super::unsent;
+use crate::{
+    call::Seal,
+    http::{Client, Head},
+    signature::SigningKey,
+};
+
+/// Where editions are posted to.
+#[derive(Clone)]
+pub struct WebhookPublisherSettings {
+    /// The destination's name in the configuration.
+    pub destination: String,
+    /// The address.
+    pub url: String,
+    /// What calls are signed with.
+    pub key: Option<SigningKey>,
+    /// How long an answer may take, connection included.
+    pub timeout: Duration,
+}
+
+/// Delivers by POST.
+pub struct WebhookPublisher {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    settings: WebhookPublisherSettings,
+}
+
+impl WebhookPublisher {
+    /// Delivers as `settings` say.
+    pub fn new(client: Client, clock: Arc<dyn Clock>, settings: WebhookPublisherSettings) -> Self {
+        Self {
+            client,
+            clock,
+            settings,
+        }
+    }
+}
+
+#[async_trait]
+impl Publisher for WebhookPublisher {
+    fn destination(&self) -> &str {
+        &self.settings.destination
+    }
+
+    fn parts(&self, _: &Document) -> Vec<Option<String>> {
+        vec![None]
+    }
+
+    /// The key makes a repetition harmless.
+    fn on_unknown(&self) -> OnUnknown {
+        OnUnknown::Repeat
+    }
+
+    fn on_revision(&self) -> OnRevision {
+        OnRevision::Replace
+    }
+
+    fn requests_per_part(&self) -> u32 {
+        1
+    }
+
+    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
+        let Ok(body) = serde_json::to_vec(&Published::of(letter)) else {
+            let told = "the edition cannot be written as JSON";
+            return Sent::Failed(Failure::new(FailureClass::Refused, told));
+        };
+        let seal = Seal {
+            idempotency_key: &letter.key,
+            id: &letter.key,
+            at: self.clock.now(),
+            key: self.settings.key.as_ref(),
+        };
+        let request = seal
+            .post(&self.settings.url, self.settings.timeout, body)
+            .paid_by(Arc::clone(budget));
+        match self.client.open(request).await {
+            Ok(answer) => judge(&answer.head, self.clock.now()),
+            Err(error) => unsent(&error),
+        }
+    }
+
+    async fn look(&self, _: &Letter<'_>, _: &Arc<Budget>) -> Seen {
+        Seen::CannotTell
+    }
+}
+
+/// What a receiver's answer means. Its status is all that counts.
+pub(crate) fn judge(head: &Head, now: Timestamp) -> Sent {
+    let (class, more) = match head.status {
+        200..=299 => return Sent::Confirmed { receipt: None },
+        408 | 425 | 500..=599 => (FailureClass::Transient, ""),
+        429 => (FailureClass::RateLimited, ""),
+        401 | 403 => (FailureClass::Credentials, ""),
+        300..=399 => (FailureClass::Refused, ": redirects are not followed"),
+        _ => (FailureClass::Refused, ""),
+    };
+    let asked = head.header(&header::RETRY_AFTER);
+    let failure = Failure {
+        class,
+        detail: format!("HTTP {}{more}", head.status),
+        retry_after: asked.and_then(|text| wait_asked_for(text, now)),
+    };
+    // Who breaks in the middle may have kept it before.
+    if head.status >= 500 {
+        Sent::Unknown(failure)
+    } else {
+        Sent::Failed(failure)
+    }
+}
+
+/// What is sent.
+#[derive(Serialize)]
+struct Published<'a> {
+    r#type: &'static str,
+    date: Date,
+    revision: u32,
+    title: &'a str,
+    language: &'a str,
+    markdown: &'a str,
+    stories: Vec<Told<'a>>,
+    left_out: u32,
+}
+
+/// A story as receivers see it; a promise of its own, so that documents can change without it.
+#[derive(Serialize)]
+struct Told<'a> {
+    rank: u32,
+    key: &'a str,
+    title: &'a str,
+    original_title: &'a str,
+    url: &'a str,
+    discussion_url: Option<&'a str>,
+    score: Option<i64>,
+    published_at: Option<Timestamp>,
+    content_summary: Option<&'a str>,
+    comment_summary: Option<&'a str>,
+    note: Option<&'static str>,
+}
+
+impl<'a> Published<'a> {
+    fn of(letter: &'a Letter<'_>) -> Self {
+        let inputs = &letter.document.inputs;
+        Self {
+            r#type: "edition.published",
+            date: inputs.date,
+            revision: inputs.revision,
+            title: &inputs.title,
+            language: &inputs.language,
+            markdown: letter.body,
+            stories: inputs.stories.iter().map(Told::of).collect(),
+            left_out: inputs.left_out,
+        }
+    }
+}
+
+impl<'a> Told<'a> {
+    fn of(story: &'a Printed) -> Self {
+        Self {
+            rank: story.rank,
+            key: &story.key.0,
+            title: &story.title,
+            original_title: &story.original_title,
+            url: &story.url,
+            discussion_url: story.discussion_url.as_deref(),
+            score: story.score,
+            published_at: story.published_at,
+            content_summary: story.content_summary.as_deref(),
+            comment_summary: story.comment_summary.as_deref(),
+            note: story.note.map(almanack_core::edition::story::Note::as_str),
+        }
+    }
+}

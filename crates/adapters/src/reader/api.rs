@@ -1,0 +1,143 @@
+//! A crawler behind an API: it is told an address and answers with the page's text.
+//!
+//! The address of the API is used exactly as it is configured, nothing is appended. What it is sent is `{"url": …}`, what it
+//! answers `{"success": …, "markdown": …, "error": …}`.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::port::{Failure, Reader},
+    time::Clock,
+};
+use async_trait::async_trait;
+use reqwest::header::ACCEPT;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{LIMITS, check, judge_article};
+use crate::{
+    bearer::Bearer,
+    http::{Client, Limits, Request},
+    party::Party,
+    redact::redact,
+};
+
+const CRAWLER: Party = Party::keyed("the crawler");
+
+/// Has pages read by a crawler.
+pub struct CrawlerApi {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
+    url: String,
+    token: Option<Bearer>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    success: Value,
+    #[serde(default)]
+    markdown: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+impl CrawlerApi {
+    /// Asks the crawler at exactly `url`.
+    pub fn new(client: Client, clock: Arc<dyn Clock>, url: String, token: Option<Bearer>) -> Self {
+        Self {
+            client,
+            clock,
+            limits: LIMITS,
+            url,
+            token,
+        }
+    }
+
+    /// The same with limits of its own.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    fn request(&self, url: &str, budget: &Arc<Budget>) -> Request {
+        let body = json!({ "url": url }).to_string().into_bytes();
+        let request = Request::post_json(self.url.clone(), body)
+            .header(ACCEPT, "application/json")
+            .limits(self.limits)
+            .paid_by(Arc::clone(budget));
+        match &self.token {
+            Some(token) => token.sign(request),
+            None => request,
+        }
+    }
+}
+
+#[async_trait]
+impl Reader for CrawlerApi {
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
+        check(url)?;
+        let sent = self.client.send(self.request(url, budget)).await;
+        let response = sent.map_err(|error| CRAWLER.no_answer(&error))?;
+        if let Some(failure) = CRAWLER.refusal(&response.head, self.clock.now()) {
+            return Err(failure);
+        }
+        judge_article(&text_of(&response.body, url)?)
+    }
+}
+
+/// What a crawler found. Its words about an error are kept, without the address that they are about.
+fn text_of(body: &[u8], url: &str) -> Result<String, Failure> {
+    // A list would pass for an object whose fields are not named.
+    let object = Some(body).filter(|body| body.trim_ascii_start().starts_with(b"{"));
+    let answer = object.and_then(|body| serde_json::from_slice::<Answer>(body).ok());
+    let answer = answer.ok_or_else(|| CRAWLER.unusable("did not answer with what was agreed"))?;
+    match answer.markdown {
+        Value::String(text) if answer.success == Value::Bool(true) => Ok(text),
+        _ => {
+            let error = answer.error.as_str().unwrap_or("it does not say why");
+            let error = redact(error, &[url]);
+            Err(CRAWLER.unusable(&format!("could not read the page: {}", error.trim())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ed_35_a_crawler_answers_with_a_text_or_a_reason() {
+        let url = "https://site.example/?key=s3cret";
+        for (body, expected) in [
+            (r#"{"success": true, "markdown": "x"}"#, Ok("x")),
+            (
+                r#"{"success": true, "markdown": "", "error": null}"#,
+                Ok(""),
+            ),
+            (
+                r#"{"success": true}"#,
+                Err("the crawler could not read the page: it does not say why"),
+            ),
+            (
+                r#"{"success": false, "markdown": "x", "error": "timeout at https://site.example/?key=s3cret"}"#,
+                Err("the crawler could not read the page: timeout at ***"),
+            ),
+            (
+                r#"{"success": "true", "markdown": "x", "error": 7}"#,
+                Err("the crawler could not read the page: it does not say why"),
+            ),
+            ("[]", Err("the crawler did not answer with what was agreed")),
+            (
+                "<html>",
+                Err("the crawler did not answer with what was agreed"),
+            ),
+        ] {
+            let came = text_of(body.as_bytes(), url);
+            let came = came.as_deref().map_err(|failure| failure.detail.as_str());
+            assert_eq!(came, expected, "{body}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A service that reads whatever address is put behind its own, like `https://r.jina.ai/https://site.example/`.
+//!
+//! Without a key such a service answers a few times a minute, with one more often, and the two are counted apart: who
+//! alternates has the sum of both.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use almanack_core::{
+    budget::Budget,
+    edition::port::{Failure, Reader},
+    time::Clock,
+};
+use async_trait::async_trait;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+
+use super::{LIMITS, check, judge_article};
+use crate::{
+    bearer::Bearer,
+    feed::charset,
+    http::{Client, Limits, Request},
+    party::Party,
+};
+
+/// The service that the founding documents name.
+pub const PREFIX: &str = "https://r.jina.ai/";
+/// Redirects that are followed.
+const REDIRECTS_MAX: usize = 3;
+/// What stands between what the service says about a page and the page itself.
+const CONTENT: &str = "Markdown Content:";
+/// How the service says that the page answered with an error.
+const WARNING: &str = "Warning: Target URL returned error";
+/// How much of an answer is searched for that.
+const HEAD_BYTES: usize = 2000;
+
+const SERVICE: Party = Party::keyed("the reader service");
+
+/// Has pages read by a service.
+pub struct ReaderPrefix {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
+    prefix: String,
+    key: Option<Bearer>,
+    /// Whether the key is left out every other time.
+    rotates: bool,
+    /// Whether the key was told the last time.
+    told: AtomicBool,
+}
+
+impl ReaderPrefix {
+    /// Asks for `prefix` followed by the page's address, with the key if there is one.
+    pub fn new(client: Client, clock: Arc<dyn Clock>, prefix: String, key: Option<Bearer>) -> Self {
+        Self {
+            client,
+            clock,
+            limits: LIMITS,
+            prefix,
+            key,
+            rotates: false,
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// The same, but the key is told the first time and then every other time.
+    #[must_use]
+    pub fn rotating(self) -> Self {
+        let rotates = true;
+        Self { rotates, ..self }
+    }
+
+    /// The same with limits of its own.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    fn request(&self, url: &str, budget: &Arc<Budget>) -> Request {
+        let request = Request::get(format!("{}{url}", self.prefix))
+            .header(ACCEPT, "text/plain")
+            .limits(self.limits)
+            .following(REDIRECTS_MAX)
+            .paid_by(Arc::clone(budget));
+        match self.next_key() {
+            Some(key) => key.sign(request),
+            None => request,
+        }
+    }
+
+    fn next_key(&self) -> Option<&Bearer> {
+        let left_out = self.rotates && self.told.fetch_not(Ordering::Relaxed);
+        self.key.as_ref().filter(|_| !left_out)
+    }
+}
+
+#[async_trait]
+impl Reader for ReaderPrefix {
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
+        check(url)?;
+        let sent = self.client.send(self.request(url, budget)).await;
+        let response = sent.map_err(|error| SERVICE.no_answer(&error))?;
+        if let Some(failure) = SERVICE.refusal(&response.head, self.clock.now()) {
+            return Err(failure);
+        }
+        let content_type = response.head.header(&CONTENT_TYPE);
+        let text = charset::decode(&response.body, content_type);
+        judge_article(content_of(&text)?)
+    }
+}
+
+/// The page itself, without what the service says about it.
+fn content_of(text: &str) -> Result<&str, Failure> {
+    let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
+    let (head, content) = match head.find(CONTENT) {
+        Some(at) if text.starts_with("Title:") => (&text[..at], &text[at + CONTENT.len()..]),
+        _ => ("", text),
+    };
+    if head.contains(WARNING) {
+        return Err(SERVICE.unusable("was shown an error by the site"));
+    }
+    Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ed_35_what_a_service_says_about_a_page_is_not_the_page() {
+        let about = format!("Some say {CONTENT} {WARNING}");
+        let head = "Title: One\n\nURL Source: https://site.example/\n\n";
+        for (text, expected, why) in [
+            ("plain".to_owned(), Some("plain"), "nothing said"),
+            (format!("{head}{CONTENT}\ntext"), Some("\ntext"), "a page"),
+            (
+                format!("{head}{WARNING} 403: Forbidden\n\n{CONTENT}\ntext"),
+                None,
+                "an error's page",
+            ),
+            (about.clone(), Some(about.as_str()), "a text about it"),
+        ] {
+            assert_eq!(content_of(&text).ok(), expected, "{why}");
+        }
+    }
+}

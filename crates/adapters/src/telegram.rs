@@ -1,0 +1,310 @@
+//! A Telegram bot, as far as Almanack needs it: it says something in a chat.
+//!
+//! What must stay true:
+//!
+//! - The address of every call contains the bot's token. No text that leaves this file does, not even where
+//!   Telegram's own words would repeat it.
+//! - Telegram knows no idempotency key and shows nobody what it has. Whatever left and brought no answer is
+//!   unknown, and stays so (ED-12).
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use almanack_core::{
+    budget::Budget,
+    callback::wait_asked_for,
+    edition::port::{Failure, FailureClass, Sent},
+    time::Clock,
+};
+use jiff::SignedDuration;
+use reqwest::header;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    http::{Client, Limits, Request, Response},
+    publish::unsent,
+    redact::redact,
+};
+
+/// Where the public API lives.
+pub const API_URL: &str = "https://api.telegram.org";
+/// Most UTF-16 units that people see of one message.
+pub const MESSAGE_UNITS_MAX: usize = 4096;
+/// Most of an answer that is read: it repeats the message, with everything about the chat.
+const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// Ends what was cut.
+const ELLIPSIS: char = '…';
+/// Stands for what is not told.
+const REDACTED: &str = "***";
+
+/// Why a token was refused. Never shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a Telegram bot's token is a number, a colon, and letters, digits, `_` and `-`")]
+pub struct BadToken;
+
+/// A bot's token, kept from view.
+#[derive(Clone)]
+pub struct BotToken(String);
+
+impl BotToken {
+    /// Reads `123456:ABC-def`; blanks around it are not part of it.
+    pub fn parse(text: &str) -> Result<Self, BadToken> {
+        let text = text.trim();
+        let (number, secret) = text.split_once(':').ok_or(BadToken)?;
+        let shaped = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let numbered = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+        if numbered && !secret.is_empty() && secret.chars().all(shaped) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(BadToken)
+        }
+    }
+
+    /// Somebody's words without the token, and without its secret half alone.
+    fn hide(&self, words: &str) -> String {
+        let secret = self.0.split_once(':').map_or("", |(_, secret)| secret);
+        let hidden = words.replace(&self.0, REDACTED).replace(secret, REDACTED);
+        redact(&hidden, &[])
+    }
+}
+
+impl fmt::Debug for BotToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BotToken(***)")
+    }
+}
+
+/// How a bot is reached.
+#[derive(Debug, Clone)]
+pub struct BotSettings {
+    /// Where the API lives: [`API_URL`], or a server of one's own.
+    pub api_url: String,
+    /// Who speaks.
+    pub token: BotToken,
+    /// To whom: `@channel`, or the number of a chat.
+    pub chat: String,
+    /// How long an answer may take, connection included.
+    pub timeout: Duration,
+}
+
+/// A bot that speaks in one chat.
+#[derive(Clone)]
+pub struct Bot {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    settings: BotSettings,
+}
+
+/// How a message is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it is; nothing in it means anything.
+    Plain,
+    /// With Telegram's few tags, and everything else escaped.
+    Html,
+}
+
+impl Bot {
+    /// A bot that has said nothing yet.
+    pub fn new(client: Client, clock: Arc<dyn Clock>, settings: BotSettings) -> Self {
+        Self {
+            client,
+            clock,
+            settings,
+        }
+    }
+
+    /// Says something. What the chat knows it by is the number of the message.
+    pub async fn say(&self, text: &str, form: Form, budget: Option<&Arc<Budget>>) -> Sent {
+        let mut request = self.request(text, form);
+        request.budget = budget.map(Arc::clone);
+        match self.client.send(request).await {
+            Ok(response) => self.judge(&response),
+            Err(error) => unsent(&error),
+        }
+    }
+
+    fn request(&self, text: &str, form: Form) -> Request {
+        let said = Said {
+            chat_id: &self.settings.chat,
+            text,
+            parse_mode: (form == Form::Html).then_some("HTML"),
+            link_preview_options: Preview { is_disabled: false },
+        };
+        let base = self.settings.api_url.trim_end_matches('/');
+        let address = format!("{base}/bot{}/sendMessage", self.settings.token.0);
+        // Texts and numbers can always be written as JSON.
+        let body = serde_json::to_vec(&said).unwrap_or_default();
+        Request::post_json(address, body).limits(Limits {
+            total: self.settings.timeout,
+            idle: self.settings.timeout,
+            body_bytes: ANSWER_BYTES_MAX,
+        })
+    }
+
+    fn judge(&self, response: &Response) -> Sent {
+        let status = response.head.status;
+        let told = serde_json::from_slice::<Told>(&response.body).unwrap_or_default();
+        let words = self.settings.token.hide(&told.description);
+        let (class, hint) = match status {
+            200..=299 if told.ok => return confirmed(told.result.message_id),
+            200..=299 => (FailureClass::Unusable, "; that is not Telegram's answer"),
+            429 => (FailureClass::RateLimited, ""),
+            500..=599 => (FailureClass::Transient, ""),
+            401 => (FailureClass::Credentials, "; check the bot's token"),
+            404 => (FailureClass::Credentials, "; no such bot: check its token"),
+            403 => (
+                FailureClass::Refused,
+                "; check that the bot may write there",
+            ),
+            _ => (FailureClass::Refused, ""),
+        };
+        let failure = Failure {
+            class,
+            detail: format!("HTTP {status}: {words}{}{hint}", told.moved()),
+            retry_after: self.wait(&told, response),
+        };
+        match status {
+            200..=299 | 500..=599 => Sent::Unknown(failure),
+            _ => Sent::Failed(failure),
+        }
+    }
+
+    fn wait(&self, told: &Told, response: &Response) -> Option<SignedDuration> {
+        let said = told.parameters.retry_after.map(SignedDuration::from_secs);
+        let header = || {
+            let text = response.head.header(&header::RETRY_AFTER)?;
+            wait_asked_for(text, self.clock.now())
+        };
+        said.filter(SignedDuration::is_positive).or_else(header)
+    }
+}
+
+impl fmt::Debug for Bot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bot").finish_non_exhaustive()
+    }
+}
+
+fn confirmed(number: Option<i64>) -> Sent {
+    Sent::Confirmed {
+        receipt: number.map(|number| number.to_string()),
+    }
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    chat_id: &'a str,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parse_mode: Option<&'static str>,
+    link_preview_options: Preview,
+}
+
+#[derive(Serialize)]
+struct Preview {
+    is_disabled: bool,
+}
+
+/// What Telegram answers, as far as it matters. What is not its JSON says nothing.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Told {
+    ok: bool,
+    description: String,
+    result: Taken,
+    parameters: Parameters,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Taken {
+    message_id: Option<i64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Parameters {
+    retry_after: Option<i64>,
+    migrate_to_chat_id: Option<i64>,
+}
+
+impl Told {
+    /// A group that became a larger one has another number.
+    fn moved(&self) -> String {
+        let to = self.parameters.migrate_to_chat_id;
+        to.map_or_else(String::new, |chat| {
+            format!("; the chat's number is now {chat}")
+        })
+    }
+}
+
+/// How long Telegram thinks a text is.
+pub(crate) fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// Text of at most so many UTF-16 units: as it is, or its beginning and an ellipsis.
+pub(crate) fn cut(text: &str, units_max: usize) -> String {
+    if units(text) <= units_max {
+        return text.to_owned();
+    }
+    let mut left = units_max.saturating_sub(ELLIPSIS.len_utf16());
+    let kept = text.chars().take_while(|c| {
+        let fits = c.len_utf16() <= left;
+        left = left.saturating_sub(c.len_utf16());
+        fits
+    });
+    let mut kept: String = kept.collect();
+    kept.truncate(kept.trim_end().len());
+    if units_max > 0 {
+        kept.push(ELLIPSIS);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_its_shape_and_is_never_shown() {
+        let token = BotToken::parse(" 123:AA-b_9\n").unwrap();
+        assert_eq!(format!("{token:?}"), "BotToken(***)");
+        for bad in [
+            "", "123", "123:", ":AA", "x1:AA", "1:A/../x", "1:A A", "1:é",
+        ] {
+            let refused = BotToken::parse(bad).unwrap_err().to_string();
+            assert!(bad.len() < 4 || !refused.contains(bad), "{refused}");
+        }
+    }
+
+    #[test]
+    fn nobodys_words_show_a_token() {
+        let token = BotToken::parse("123:AA-b_9").unwrap();
+        for words in [
+            "at /bot123:AA-b_9/sendMessage",
+            "AA-b_9",
+            "xAA-b_9x 123:AA-b_9",
+        ] {
+            let hidden = token.hide(words);
+            assert!(!hidden.contains("AA-b_9"), "{hidden}");
+        }
+        assert_eq!(token.hide("chat not found"), "chat not found");
+    }
+
+    #[test]
+    fn a_cut_keeps_whole_characters_and_says_that_it_cut() {
+        for (text, max, kept) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("a😀b", 4, "a😀b"),
+            ("a😀b", 3, "a…"),
+            ("ab cd", 4, "ab…"),
+            ("ab", 1, "…"),
+            ("ab", 0, ""),
+            ("", 0, ""),
+        ] {
+            assert_eq!(cut(text, max), kept, "{text} at {max}");
+        }
+    }
+}

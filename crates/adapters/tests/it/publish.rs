@@ -1,0 +1,94 @@
+//! Publishers against destinations that take, refuse and forget to answer (ED-12, ED-34).
+
+mod github;
+mod local;
+mod telegram;
+mod webhook;
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        document::{Document, Inputs, Printed},
+        port::{Failure, FailureClass, Letter, Sent},
+        story::StoryKey,
+    },
+};
+use jiff::{Timestamp, civil::date};
+
+fn story(rank: u32) -> Printed {
+    Printed {
+        rank,
+        key: StoryKey(format!("hn:{rank}")),
+        title: format!("标题 {rank}"),
+        original_title: format!("Title {rank}"),
+        url: format!("https://example.com/{rank}"),
+        discussion_url: None,
+        score: Some(100),
+        published_at: None,
+        content_summary: Some("摘要 & <more>".to_owned()),
+        comment_summary: None,
+        note: None,
+    }
+}
+
+/// The edition of 2026-01-10 with so many stories, whose Markdown is `body`.
+pub(crate) fn document(stories: u32, body: &str) -> Document {
+    Document {
+        inputs: Inputs {
+            date: date(2026, 1, 10),
+            revision: 1,
+            title: "HackerNews Daily".to_owned(),
+            language: "zh-CN".to_owned(),
+            stories: (1..=stories).map(story).collect(),
+            left_out: 0,
+        },
+        template: "t".to_owned(),
+        body: body.to_owned(),
+        inputs_digest: "i".to_owned(),
+        body_digest: "b".to_owned(),
+        made_at: Timestamp::from_second(1_767_600_000).unwrap(),
+    }
+}
+
+/// The document itself, as its first part.
+fn letter(document: &Document) -> Letter<'_> {
+    Letter {
+        document,
+        part: 1,
+        body: &document.body,
+        key: "edition:2026-01-10/1/there/1".to_owned(),
+    }
+}
+
+fn purse() -> Arc<Budget> {
+    Budget::new(45)
+}
+
+fn receipt(sent: Sent) -> String {
+    let Sent::Confirmed { receipt } = sent else {
+        panic!("{sent:?}");
+    };
+    receipt.unwrap()
+}
+
+fn failed(sent: Sent) -> Failure {
+    let Sent::Failed(failure) = sent else {
+        panic!("{sent:?}");
+    };
+    failure
+}
+
+fn unknown(sent: Sent) -> Failure {
+    let Sent::Unknown(failure) = sent else {
+        panic!("{sent:?}");
+    };
+    failure
+}
+
+/// A failure by its class and its wait in seconds, for tables.
+fn brief(failure: &Failure) -> (FailureClass, Option<i64>) {
+    let wait = failure.retry_after.map(|wait| wait.as_secs());
+    (failure.class, wait)
+}

@@ -1,0 +1,299 @@
+//! Telegram, against the simulated one, which reads HTML as strictly and forgets to answer on demand.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use almanack_adapters::{
+    publish::telegram::{PerMessage, TelegramPublisher, TelegramPublisherSettings},
+    telegram::{Bot, BotSettings, BotToken},
+};
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        delivery::{OnRevision, OnUnknown},
+        document::Document,
+        port::{FailureClass, Letter, Publisher, Seen, Sent},
+    },
+    time::Sleeper,
+};
+use almanack_world::telegram::{
+    Config, Running,
+    fault::{Effect, Rule, When},
+    start,
+    state::{Chat, Standing},
+};
+use async_trait::async_trait;
+use axum::{Router, http::StatusCode, routing::post};
+use jiff::Timestamp;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{brief, document, failed, letter, purse, receipt, unknown};
+use crate::fixture::{Fixed, client, serve};
+
+const TOKEN: &str = "4242:AAhush-hush_0123456789abcdefghijkl";
+const CHAT: &str = "@daily";
+
+/// Counts pauses instead of making them.
+#[derive(Default)]
+struct Pauses(AtomicU32);
+
+#[async_trait]
+impl Sleeper for Pauses {
+    async fn until(&self, _: Timestamp) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Longer than any test takes: only those who are left hanging wait for less.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn bot(url: &str, token: &str, chat: &str) -> Bot {
+    patient_bot(url, token, chat, PATIENCE)
+}
+
+fn patient_bot(url: &str, token: &str, chat: &str, timeout: Duration) -> Bot {
+    let settings = BotSettings {
+        api_url: url.to_owned(),
+        token: BotToken::parse(token).unwrap(),
+        chat: chat.to_owned(),
+        timeout,
+    };
+    Bot::new(client(), Arc::new(Fixed), settings)
+}
+
+fn publisher(bot: Bot, pauses: Arc<Pauses>) -> TelegramPublisher {
+    let settings = TelegramPublisherSettings {
+        destination: "chat".to_owned(),
+        per_message: PerMessage::new(2).unwrap(),
+        on_unknown: OnUnknown::Skip,
+        on_revision: OnRevision::Skip,
+    };
+    TelegramPublisher::new(bot, Arc::new(Fixed), pauses, settings)
+}
+
+struct World {
+    running: Running,
+    publisher: TelegramPublisher,
+    pauses: Arc<Pauses>,
+    _stop: DropGuard,
+}
+
+impl World {
+    async fn start() -> Self {
+        Self::patient(PATIENCE).await
+    }
+
+    async fn patient(timeout: Duration) -> Self {
+        let chats = vec![Chat::channel(-1001, CHAT)];
+        let config = Config::new("127.0.0.1:0".parse().unwrap(), TOKEN, chats);
+        let cancel = CancellationToken::new();
+        let running = start(config, cancel.clone()).await.unwrap();
+        let pauses = Arc::new(Pauses::default());
+        let bot = patient_bot(&running.url(), TOKEN, CHAT, timeout);
+        Self {
+            publisher: publisher(bot, Arc::clone(&pauses)),
+            running,
+            pauses,
+            _stop: cancel.drop_guard(),
+        }
+    }
+
+    fn break_next(&self, effect: Effect) {
+        self.running
+            .handle
+            .add_fault(Rule::on_send(When::Next(1), effect));
+    }
+
+    /// What readers see, message by message.
+    fn texts(&self) -> Vec<String> {
+        let messages = self.running.handle.messages(CHAT);
+        messages.into_iter().map(|message| message.text).collect()
+    }
+
+    async fn send(&self, document: &Document, part: u32, body: &str) -> Sent {
+        let letter = Letter {
+            part,
+            body,
+            ..letter(document)
+        };
+        self.publisher.send(&letter, &purse()).await
+    }
+}
+
+#[tokio::test]
+async fn ed_34_readers_get_every_story_in_order_by_messages_that_fit() {
+    let world = World::start().await;
+    let mut document = document(5, "");
+    document.inputs.stories[2].content_summary = Some("长 & <long> ".repeat(1_000));
+    let parts = world.publisher.parts(&document);
+    for (number, part) in (1..).zip(&parts) {
+        let body = part.as_deref().unwrap();
+        let taken = receipt(world.send(&document, number, body).await);
+        assert_eq!(taken, number.to_string(), "known by the message's number");
+    }
+    let texts = world.texts();
+    assert_eq!(texts.len(), parts.len());
+    assert!(texts[0].contains("HackerNews Daily") && texts[0].contains("共 5 篇"));
+    let all = texts.concat();
+    let places: Vec<usize> = (1..=5)
+        .map(|rank| all.find(&format!("标题 {rank}")).unwrap())
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(all.contains("摘要 & <more>"), "escaped once");
+    let pauses = world.pauses.0.load(Ordering::SeqCst);
+    assert_eq!(
+        usize::try_from(pauses).unwrap(),
+        parts.len() - 1,
+        "between messages"
+    );
+}
+
+#[tokio::test]
+async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
+    let document = document(1, "");
+    for (effect, arrived) in [
+        (Effect::HangAfter, 1),
+        (Effect::CutAfter, 1),
+        (Effect::FailAfter(502), 1),
+        (Effect::HangBefore, 0),
+        (Effect::CutBefore, 0),
+        (Effect::FailBefore(500), 0),
+    ] {
+        let hangs = matches!(effect, Effect::HangAfter | Effect::HangBefore);
+        let timeout = if hangs {
+            Duration::from_millis(300)
+        } else {
+            PATIENCE
+        };
+        let world = World::patient(timeout).await;
+        world.break_next(effect);
+        let failure = unknown(world.send(&document, 1, "text").await);
+        assert_eq!(
+            failure.class,
+            FailureClass::Transient,
+            "{effect:?}: {failure}"
+        );
+        assert_eq!(world.texts().len(), arrived, "{effect:?}");
+        assert!(!failure.detail.contains("AAhush"), "{failure}");
+        let seen = world.publisher.look(&letter(&document), &purse()).await;
+        assert_eq!(seen, Seen::CannotTell, "nobody can look");
+    }
+    let world = World::start().await;
+    assert_eq!(
+        world.publisher.on_unknown(),
+        OnUnknown::Skip,
+        "as configured"
+    );
+}
+
+#[tokio::test]
+async fn ed_34_a_limit_says_how_long_to_wait() {
+    let world = World::start().await;
+    world.break_next(Effect::Limited { retry_after_s: 17 });
+    let limited = failed(world.send(&document(1, ""), 1, "text").await);
+    assert_eq!(brief(&limited), (FailureClass::RateLimited, Some(17)));
+    assert_eq!(world.texts().len(), 0);
+}
+
+#[tokio::test]
+async fn ed_12_refusals_are_in_telegrams_words_and_never_hold_the_token() {
+    let world = World::start().await;
+    let url = world.running.url();
+    let document = document(1, "");
+    let kicked = Chat {
+        standing: Standing::Kicked,
+        ..Chat::channel(-1002, "@closed")
+    };
+    world.running.handle.add_chat(kicked);
+    let (long, text) = ("x".repeat(4_097), "text".to_owned());
+    for (token, chat, text, class, words) in [
+        (
+            TOKEN,
+            CHAT,
+            &long,
+            FailureClass::Refused,
+            "message is too long",
+        ),
+        (
+            TOKEN,
+            CHAT,
+            &"<i".to_owned(),
+            FailureClass::Refused,
+            "can't parse entities",
+        ),
+        (
+            TOKEN,
+            "@nobody",
+            &text,
+            FailureClass::Refused,
+            "chat not found",
+        ),
+        (TOKEN, "-1002", &text, FailureClass::Refused, "kicked"),
+        (
+            "4243:AAother-AAother-AAother-AAother-AAo",
+            CHAT,
+            &text,
+            FailureClass::Credentials,
+            "Unauthorized",
+        ),
+        ("1:a", CHAT, &text, FailureClass::Credentials, ""),
+    ] {
+        let publisher = publisher(bot(&url, token, chat), Arc::default());
+        let letter = Letter {
+            body: text,
+            ..letter(&document)
+        };
+        let failure = failed(publisher.send(&letter, &purse()).await);
+        assert_eq!(failure.class, class, "{failure}");
+        assert!(failure.detail.contains(words), "{failure}");
+        assert!(!failure.detail.contains(token), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn ed_12_a_token_stays_hidden_even_where_the_answer_repeats_it() {
+    let told = format!(r#"{{"ok":false,"description":"no /bot{TOKEN}/sendMessage here"}}"#);
+    let answer = move || async move { (StatusCode::BAD_REQUEST, told) };
+    let url = serve(Router::new().fallback(post(answer))).await;
+    let publisher = publisher(bot(&url, TOKEN, CHAT), Arc::default());
+    let document = document(1, "text");
+    let failure = failed(publisher.send(&letter(&document), &purse()).await);
+    assert_eq!(failure.detail, "HTTP 400: no /bot***/sendMessage here");
+    let gone = self::publisher(bot("http://127.0.0.1:1025", TOKEN, CHAT), Arc::default());
+    let failure = failed(gone.send(&letter(&document), &purse()).await);
+    assert_eq!(failure.class, FailureClass::Transient);
+    assert!(!failure.detail.contains("AAhush"), "{failure}");
+}
+
+#[tokio::test]
+async fn ed_12_a_success_that_is_not_telegrams_is_unknown() {
+    let page = || async { "<html>Welcome to the airport's network</html>" };
+    let url = serve(Router::new().fallback(post(page))).await;
+    let publisher = publisher(bot(&url, TOKEN, CHAT), Arc::default());
+    let document = document(1, "text");
+    let failure = unknown(publisher.send(&letter(&document), &purse()).await);
+    assert_eq!(failure.class, FailureClass::Unusable, "{failure}");
+}
+
+#[tokio::test]
+async fn ed_08_an_empty_purse_sends_nothing() {
+    let world = World::start().await;
+    let document = document(1, "text");
+    let sent = world
+        .publisher
+        .send(&letter(&document), &Budget::new(0))
+        .await;
+    assert!(
+        matches!(&sent, Sent::Failed(failure) if failure.is_spent()),
+        "{sent:?}"
+    );
+    assert_eq!(world.running.handle.total(), 0);
+    let budget = purse();
+    receipt(world.publisher.send(&letter(&document), &budget).await);
+    assert_eq!(budget.spent(), world.publisher.requests_per_part());
+}

@@ -1,0 +1,214 @@
+//! Collected entries as a source of stories: what Almanack's own sources published (ED-33).
+//!
+//! Which of them make the edition is [`rank`]'s decision. Here they are read, page by page, and only what the decision needs is kept of each:
+//! a busy fleet publishes more in a day than a node wants to hold. The texts are read of those that were chosen.
+//! No request leaves.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        plain::plain_text,
+        port::{Failure, FailureClass, StorySource, Wanted},
+        rank::{Candidate, Window, rank},
+        story::{Listed, StoryKey},
+    },
+    source::entry::Entry,
+    store::{self, EntryFilter, Store},
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+/// How far back today's edition looks.
+const WINDOW: SignedDuration = SignedDuration::from_hours(24);
+/// Rows of one page. A row has some kilobytes, and 50 at the very most.
+const PAGE: usize = 200;
+/// Most pages that are read for one edition; what is older than their rows is not looked at.
+const PAGES_MAX: usize = 1000;
+/// Numbers and times of entries rise together but for moments; nobody's clock is so wrong for long.
+const SLACK: SignedDuration = SignedDuration::from_hours(1);
+/// Longest text that is passed on, in characters.
+const TEXT_CHARS_MAX: usize = 20_000;
+/// A shorter text is what feeds show to make people come: then the page itself is read.
+const TEXT_CHARS_MIN: usize = 500;
+
+/// The entries of all sources.
+pub struct EntryStories {
+    store: Arc<dyn Store>,
+}
+
+impl EntryStories {
+    /// Reads what is kept in `store`.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    async fn candidates(
+        &self,
+        window: Window,
+        mut before: Option<i64>,
+    ) -> store::Result<Vec<Candidate>> {
+        let mut candidates = Vec::new();
+        for _ in 0..PAGES_MAX {
+            let filter = EntryFilter {
+                source: None,
+                seen_from: Some(window.from),
+                before,
+                limit: PAGE,
+            };
+            let page = self.store.list_entries(&filter).await?;
+            let found = page.iter().filter_map(|entry| Candidate::of(entry, window));
+            candidates.extend(found);
+            before = page.last().map(|entry| entry.id);
+            if page.len() < PAGE {
+                break;
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// A number that no entry seen before `until` has or exceeds, found by halving: a day long past is not reached through
+    /// everything that came since.
+    async fn cursor(&self, until: Timestamp) -> store::Result<Option<i64>> {
+        let until = until.saturating_add(SLACK).unwrap_or(Timestamp::MAX);
+        let Some(newest) = self.newest_below(None).await? else {
+            return Ok(None);
+        };
+        let (mut low, mut high) = (0, newest.id.saturating_add(1));
+        while low + 1 < high {
+            let middle = low + (high - low) / 2;
+            match self.newest_below(Some(middle)).await? {
+                Some(entry) if entry.seen_at >= until => high = entry.id,
+                _ => low = middle,
+            }
+        }
+        Ok(Some(high))
+    }
+
+    async fn newest_below(&self, before: Option<i64>) -> store::Result<Option<Entry>> {
+        let filter = EntryFilter {
+            before,
+            limit: 1,
+            ..EntryFilter::default()
+        };
+        Ok(self.store.list_entries(&filter).await?.pop())
+    }
+
+    async fn listed(&self, candidate: Candidate) -> store::Result<Listed> {
+        let entry = self.newest_below(candidate.entry.checked_add(1)).await?;
+        // It may be gone by now; then its page is still there.
+        let entry = entry.filter(|entry| entry.id == candidate.entry);
+        Ok(Listed {
+            key: StoryKey(format!("entry:{}", candidate.entry)),
+            url: candidate.link,
+            discussion_url: None,
+            title: candidate.title,
+            score: None,
+            published_at: Some(candidate.published_at),
+            text: entry.as_ref().and_then(text_of),
+        })
+    }
+
+    async fn stories(&self, wanted: &Wanted) -> store::Result<Vec<Listed>> {
+        let window = window_of(wanted);
+        let cursor = match wanted.is_today {
+            true => None,
+            false => self.cursor(window.until).await?,
+        };
+        let candidates = self.candidates(window, cursor).await?;
+        let mut stories = Vec::new();
+        for candidate in rank(candidates, wanted.limit) {
+            stories.push(self.listed(candidate).await?);
+        }
+        Ok(stories)
+    }
+}
+
+#[async_trait]
+impl StorySource for EntryStories {
+    fn name(&self) -> &'static str {
+        "entries"
+    }
+
+    async fn list(&self, wanted: &Wanted, _budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
+        let unread = |error: store::Error| {
+            let detail = format!("the collected entries could not be read: {error}");
+            Failure::new(FailureClass::Transient, detail)
+        };
+        self.stories(wanted).await.map_err(unread)
+    }
+
+    async fn comments(
+        &self,
+        _key: &StoryKey,
+        _budget: &Arc<Budget>,
+    ) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+}
+
+/// Today's edition is of the last 24 hours, any other of its day.
+fn window_of(wanted: &Wanted) -> Window {
+    if wanted.is_today {
+        Window {
+            from: wanted.now.saturating_sub(WINDOW).unwrap_or(Timestamp::MIN),
+            until: wanted.now,
+        }
+    } else {
+        Window {
+            from: wanted.day_start,
+            until: wanted.day_end,
+        }
+    }
+}
+
+/// The whole text of an entry, if that is what it shows.
+fn text_of(entry: &Entry) -> Option<String> {
+    let markup = entry
+        .found
+        .content
+        .as_ref()
+        .or(entry.found.summary.as_ref())?;
+    let text = plain_text(markup, TEXT_CHARS_MAX);
+    text.chars().nth(TEXT_CHARS_MIN - 1).map(|_| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use almanack_core::source::{SourceId, entry::Found};
+
+    #[test]
+    fn ed_33_teasers_are_no_texts() {
+        let long = "word ".repeat(200);
+        let teaser = Some("<p>Read more on our site".to_owned());
+        for (content, summary, expected, why) in [
+            (None, None, None, "nothing"),
+            (None, teaser.clone(), None, "a teaser"),
+            (
+                teaser.clone(),
+                Some(long.clone()),
+                None,
+                "the content is what is shown",
+            ),
+            (Some(format!("<p>{long}</p>")), teaser, Some(999), "a text"),
+            (None, Some(long.clone()), Some(999), "a long summary"),
+            (Some(long.repeat(40)), None, Some(19_999), "a book"),
+        ] {
+            let entry = Entry {
+                id: 1,
+                source: SourceId(1),
+                key: "id:1".to_owned(),
+                seen_at: Timestamp::UNIX_EPOCH,
+                found: Found {
+                    content,
+                    summary,
+                    ..Found::default()
+                },
+            };
+            let text = text_of(&entry).map(|text| text.len());
+            assert_eq!(text, expected, "{why}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Editions on both databases, with an outside that does as it is told.
+
+mod deliveries;
+mod people;
+mod racing;
+mod ticks;
+
+use std::sync::Arc;
+
+use almanack_core::{
+    edition::{Account, State, delivery, rules::Rules, story::Status},
+    store::Store,
+};
+use almanack_engine::{
+    editions::{Editions, Settings, Ticked},
+    reschedule::{Kinds, Rescheduler},
+};
+use almanack_testkit::{
+    clock::ManualClock,
+    newsroom::{Call, Newsroom},
+};
+use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
+
+/// Every rule becomes a test on each database.
+macro_rules! on_both {
+    ($($rule:ident),* $(,)?) => {
+        mod sqlite {
+            $(
+                #[tokio::test(start_paused = true)]
+                async fn $rule() {
+                    let store = almanack_store::sqlite::SqliteStore::in_memory().unwrap();
+                    super::$rule(std::sync::Arc::new(store)).await;
+                }
+            )*
+        }
+        mod postgres {
+            $(
+                #[tokio::test]
+                async fn $rule() {
+                    let schema = almanack_testkit::postgres::Schema::create().await;
+                    let store = almanack_store::postgres::PostgresStore::connect(schema.url()).await.unwrap();
+                    super::$rule(std::sync::Arc::new(store)).await;
+                }
+            )*
+        }
+    };
+}
+pub(crate) use on_both;
+
+/// A Sunday morning.
+const MORNING: Timestamp = Timestamp::constant(1_767_506_400, 0);
+const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+/// Between two ticks.
+const TICK: SignedDuration = SignedDuration::from_mins(10);
+
+/// Waits by moving the clock, once everybody else has had their turn.
+struct Jump(Arc<ManualClock>);
+
+#[async_trait::async_trait]
+impl almanack_core::time::Sleeper for Jump {
+    async fn until(&self, at: Timestamp) {
+        for _ in 0..200 {
+            tokio::task::yield_now().await;
+        }
+        let now = almanack_core::time::Clock::now(self.0.as_ref());
+        self.0.set(now.max(at));
+    }
+}
+
+/// A store, a clock that the test moves, and a newsroom.
+struct Room {
+    store: Arc<dyn Store>,
+    clock: Arc<ManualClock>,
+    news: Newsroom,
+    settings: Settings,
+}
+
+fn settings() -> Settings {
+    Settings {
+        rules: Rules::default(),
+        zone: TimeZone::UTC,
+        title: "Daily".to_owned(),
+        language: "zh-CN".to_owned(),
+        filter: None,
+        ticks: None,
+        node: "node".to_owned(),
+    }
+}
+
+impl Room {
+    fn on(store: Arc<dyn Store>, news: Newsroom) -> Self {
+        Self {
+            store,
+            clock: Arc::new(ManualClock::at(MORNING)),
+            news,
+            settings: settings(),
+        }
+    }
+
+    /// Somebody who makes editions; each call is another process, as far as anybody can tell.
+    fn editions(&self) -> Arc<Editions> {
+        let kinds = Kinds {
+            accept_any: true,
+            ..Kinds::default()
+        };
+        let rescheduler = Rescheduler::new(self.store.clone(), self.clock.clone(), kinds);
+        Arc::new(Editions::new(
+            self.store.clone(),
+            self.clock.clone(),
+            Arc::new(Jump(self.clock.clone())),
+            Arc::new(rescheduler),
+            self.news.outside(),
+            self.settings.clone(),
+        ))
+    }
+
+    /// One tick, and then ten minutes.
+    async fn tick(&self) -> Ticked {
+        let ticked = self.editions().tick().await.unwrap();
+        self.clock.advance(TICK);
+        ticked
+    }
+
+    async fn tick_times(&self, times: usize) {
+        for _ in 0..times {
+            self.tick().await;
+        }
+    }
+
+    async fn account(&self) -> Account {
+        self.account_of(today()).await
+    }
+
+    async fn account_of(&self, date: Date) -> Account {
+        self.editions().account(date).await.unwrap()
+    }
+
+    fn sent_to(&self, destination: &str) -> usize {
+        self.news.received(destination).len()
+    }
+}
+
+fn today() -> Date {
+    jiff::civil::date(2026, 1, 4)
+}
+
+/// What a tick did, in one line.
+fn did(ticked: &Ticked) -> Vec<&'static str> {
+    let steps = ticked.steps.iter();
+    steps
+        .flat_map(|step| step.actions.iter().copied())
+        .collect()
+}
+
+fn count(account: &Account, status: Status) -> usize {
+    let found = account
+        .stories
+        .iter()
+        .filter(|story| story.status == status);
+    found.count()
+}
+
+fn count_calls(calls: &[Call], which: impl Fn(&Call) -> bool) -> usize {
+    calls.iter().filter(|call| which(call)).count()
+}
+
+fn ledger(account: &Account, destination: &str) -> Vec<delivery::State> {
+    let own = account
+        .deliveries
+        .iter()
+        .filter(|delivery| delivery.destination == destination);
+    own.map(|delivery| delivery.state).collect()
+}
+
+fn open_alerts(account: &Account) -> Vec<String> {
+    let open = account
+        .alerts
+        .iter()
+        .filter(|alert| alert.closed_at.is_none());
+    open.map(|alert| alert.rule.name()).collect()
+}
+
+fn is_published(account: &Account) -> bool {
+    account.edition.state == State::Published
+}

@@ -1,0 +1,247 @@
+//! What people want of editions.
+
+use almanack_core::{
+    edition::{port::FailureClass, turn::NotNow},
+    finish::Outcome,
+    handler::Handler,
+    reschedule::Rule,
+    task::ClaimedTask,
+};
+use almanack_engine::editions::{Error, Unwatched, handler::RunHandler};
+use almanack_testkit::{fixture::claim_request, newsroom::Fate};
+
+use super::*;
+
+on_both!(
+    ed_21_a_run_takes_the_day_from_wherever_it_stands,
+    ed_21_a_run_waits_for_a_batch_that_somebody_else_has,
+    ed_22_a_wish_is_queued_and_comes_again_until_it_is_published,
+    ed_22_a_wish_for_what_is_published_queues_nothing,
+    ed_23_force_publishes_what_is_completed,
+    ed_23_force_with_nothing_completed_changes_nothing,
+    ed_24_retry_of_an_earlier_day_is_queued,
+    ed_18_a_reset_begins_anew_with_the_stories_it_has,
+    ed_25_status_tells_counts_batches_and_the_expected_finish,
+    days_that_have_not_come_and_days_nobody_knows_are_refused,
+);
+
+fn titles_fail(call: &Call, _: usize) -> Fate {
+    match call {
+        Call::Titles(_) => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    }
+}
+
+async fn ed_21_a_run_takes_the_day_from_wherever_it_stands(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(30));
+    room.tick_times(2).await;
+    let ran = room.editions().run(today(), &Unwatched).await.unwrap();
+    assert!(is_published(&ran.account));
+    assert_eq!(ran.account.batches.len(), 5);
+    assert_eq!(ran.account.requests(), 1 + 5 * 25 + 3);
+    let again = room.editions().run(today(), &Unwatched).await.unwrap();
+    assert_eq!((again.requests, room.sent_to("github")), (0, 1), "ed_13");
+}
+
+async fn ed_21_a_run_waits_for_a_batch_that_somebody_else_has(store: Arc<dyn Store>) {
+    let room = Room::on(store.clone(), Newsroom::with(2));
+    room.tick().await;
+    let account = room.account().await;
+    let keys = [account.stories[0].listed.key.clone()];
+    let (change, _) = almanack_core::edition::turn::start_batch(
+        &account,
+        &keys,
+        "gone",
+        &room.settings.rules,
+        almanack_core::time::Clock::now(room.clock.as_ref()),
+    )
+    .unwrap();
+    store.write_edition(change).await.unwrap();
+    let ran = room.editions().run(today(), &Unwatched).await.unwrap();
+    assert!(
+        is_published(&ran.account),
+        "the lease passed, and it went on"
+    );
+    assert_eq!(count(&ran.account, Status::Completed), 2);
+}
+
+/// Claims what is due and tries it once.
+async fn attempt(room: &Room, handler: &RunHandler, number: i64) -> Option<(ClaimedTask, Outcome)> {
+    let now = almanack_core::time::Clock::now(room.clock.as_ref());
+    let claimed = room
+        .store
+        .claim(claim_request(number, now, 1))
+        .await
+        .unwrap();
+    let task = claimed.tasks.into_iter().next()?;
+    let outcome = handler.attempt(&task).await;
+    let jitter = 0;
+    let backoff = almanack_core::backoff::Backoff::default();
+    let finish = almanack_core::finish::finish(&task, &outcome, &backoff, now, jitter);
+    room.store.finish(vec![finish]).await.unwrap();
+    Some((task, outcome))
+}
+
+async fn ed_22_a_wish_is_queued_and_comes_again_until_it_is_published(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(8));
+    let requested = room.editions().request(today(), "ada").await.unwrap();
+    assert_eq!(requested.receipt.unwrap().rule, Rule::Created);
+    let handler = RunHandler::new(room.editions(), room.clock.clone());
+    let mut outcomes = Vec::new();
+    while let Some((task, outcome)) =
+        attempt(&room, &handler, i64::try_from(outcomes.len()).unwrap()).await
+    {
+        assert_eq!(task.identity.subject.as_str(), "edition:2026-01-04");
+        outcomes.push(outcome.name());
+    }
+    assert_eq!(
+        outcomes,
+        ["again", "again", "done"],
+        "list, a batch, and a batch with the deliveries"
+    );
+    assert!(is_published(&room.account().await));
+}
+
+async fn ed_22_a_wish_for_what_is_published_queues_nothing(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(1));
+    room.tick_times(2).await;
+    let requested = room.editions().request(today(), "ada").await.unwrap();
+    assert_eq!(
+        (requested.receipt, is_published(&requested.account)),
+        (None, true)
+    );
+}
+
+async fn ed_23_force_publishes_what_is_completed(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(14));
+    room.tick_times(2).await;
+    room.news.decide(titles_fail);
+    room.tick().await;
+    let forced = room.editions().force_publish(today()).await.unwrap();
+    assert!(is_published(&forced.account));
+    assert_eq!(forced.left_out, 8, "six failed and two were never tried");
+    let document = room.editions().document(today(), None).await.unwrap();
+    assert_eq!(
+        (document.inputs.stories.len(), document.inputs.left_out),
+        (6, 8)
+    );
+    assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (1, 2));
+    let again = room.editions().force_publish(today()).await;
+    assert!(matches!(again, Err(Error::NotNow(NotNow::Published))));
+    assert_eq!(room.sent_to("github"), 1);
+}
+
+async fn ed_23_force_with_nothing_completed_changes_nothing(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(2));
+    room.tick().await;
+    let version = room.account().await.edition.version;
+    let refused = room.editions().force_publish(today()).await;
+    assert!(matches!(
+        refused,
+        Err(Error::NotNow(NotNow::NothingCompleted))
+    ));
+    assert_eq!(room.account().await.edition.version, version);
+}
+
+async fn ed_24_retry_of_an_earlier_day_is_queued(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(2));
+    room.news.decide(titles_fail);
+    room.tick_times(4).await;
+    assert_eq!(room.account().await.edition.state, State::Empty);
+    room.clock.advance(SignedDuration::from_hours(24));
+    room.tick().await;
+    assert_eq!(room.account().await.edition.state, State::Archived);
+    room.news.heal();
+    let retried = room.editions().retry(today(), None, "ada").await.unwrap();
+    assert_eq!(
+        (retried.stories, retried.account.stories[0].retry_count),
+        (2, 2)
+    );
+    let handler = RunHandler::new(room.editions(), room.clock.clone());
+    let mut number = 0;
+    while attempt(&room, &handler, number).await.is_some() {
+        number += 1;
+    }
+    assert!(
+        is_published(&room.account().await),
+        "nobody had to call again"
+    );
+    let none = room.editions().retry(today(), None, "ada").await.unwrap();
+    assert_eq!(none.stories, 0);
+}
+
+async fn ed_18_a_reset_begins_anew_with_the_stories_it_has(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(2));
+    room.tick_times(2).await;
+    assert!(is_published(&room.account().await));
+    room.news.forget_calls();
+    let account = room.editions().reset(today(), "ada").await.unwrap();
+    assert_eq!(
+        (account.edition.state, count(&account, Status::Pending)),
+        (State::ListFetched, 2)
+    );
+    room.tick().await;
+    let account = room.account().await;
+    assert!(is_published(&account));
+    assert_eq!(
+        count_calls(&room.news.calls(), |call| *call == Call::List),
+        0,
+        "the list is kept"
+    );
+    let indices: Vec<u32> = account.batches.iter().map(|batch| batch.index).collect();
+    assert_eq!(indices, [1, 2], "ed_26: no index twice");
+}
+
+async fn ed_25_status_tells_counts_batches_and_the_expected_finish(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, Newsroom::with(30));
+    let every_ten = almanack_core::schedule::Expression::parse(
+        "*/10 * * * *",
+        almanack_core::schedule::Mode::Strict,
+    )
+    .unwrap();
+    room.settings.ticks = Some(almanack_engine::editions::Ticks {
+        timetable: every_ten.compile("edition"),
+        zone: Arc::new(almanack_core::schedule::Zone::utc()),
+    });
+    assert_eq!(room.editions().status(today()).await.unwrap(), None);
+    room.tick_times(2).await;
+    let status = room.editions().status(today()).await.unwrap().unwrap();
+    let counts = status.account.counts();
+    assert_eq!(
+        (counts.total, counts.pending, counts.completed),
+        (30, 24, 6)
+    );
+    assert_eq!(
+        (
+            status.forecast.batches_done,
+            status.forecast.batches_planned
+        ),
+        (1, 5)
+    );
+    // Twenty minutes have passed; four batches are left, the first at the next tick.
+    let expected = MORNING + TICK * 6;
+    assert_eq!(status.forecast.finish_at, Some(expected));
+}
+
+async fn days_that_have_not_come_and_days_nobody_knows_are_refused(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(1));
+    let editions = room.editions();
+    let (tomorrow, long_ago) = (jiff::civil::date(2026, 1, 5), jiff::civil::date(2020, 1, 1));
+    assert!(matches!(
+        editions.request(tomorrow, "ada").await,
+        Err(Error::Future { .. })
+    ));
+    assert!(matches!(
+        editions.take_up(tomorrow).await,
+        Err(Error::Future { .. })
+    ));
+    assert!(matches!(
+        editions.reset(long_ago, "ada").await,
+        Err(Error::Unknown(_))
+    ));
+    assert!(matches!(
+        editions.document(today(), None).await,
+        Err(Error::NoDocument(_))
+    ));
+    assert_eq!(editions.status(tomorrow).await.unwrap(), None);
+}

@@ -1,0 +1,99 @@
+//! Two nodes at the same moment: one works, the other finds nothing to do (ED-14…ED-16).
+
+use std::collections::BTreeMap;
+
+use almanack_core::edition::batch;
+
+use super::*;
+
+on_both!(
+    ed_14_two_ticks_at_the_same_moment_do_the_work_once,
+    ed_14_two_runs_at_the_same_moment_publish_once,
+    ed_15_stories_of_a_dead_process_are_given_back,
+);
+
+async fn ed_14_two_ticks_at_the_same_moment_do_the_work_once(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(12));
+    for _ in 0..4 {
+        let (one, other) = (room.editions(), room.editions());
+        let (first, second) = tokio::join!(one.tick(), other.tick());
+        first.unwrap();
+        second.unwrap();
+        room.clock.advance(TICK);
+    }
+    let account = room.account().await;
+    assert!(is_published(&account), "{}", account.edition.state);
+    let calls = room.news.calls();
+    let mut pages: BTreeMap<u32, usize> = BTreeMap::new();
+    for call in &calls {
+        if let Call::Page(number) = call {
+            *pages.entry(*number).or_default() += 1;
+        }
+    }
+    assert_eq!(pages.len(), 12);
+    assert!(
+        pages.values().all(|times| *times == 1),
+        "no story twice: {pages:?}"
+    );
+    assert_eq!(
+        count_calls(&calls, |call| *call == Call::List),
+        1,
+        "no list twice"
+    );
+    assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (1, 2));
+}
+
+async fn ed_14_two_runs_at_the_same_moment_publish_once(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(20));
+    let (one, other) = (room.editions(), room.editions());
+    one.take_up(today()).await.unwrap();
+    let watch = &almanack_engine::editions::Unwatched;
+    let (first, second) = tokio::join!(one.run(today(), watch), other.run(today(), watch));
+    first.unwrap();
+    second.unwrap();
+    // Whoever came second may have left while the other was still delivering; that one finishes.
+    let account = room.account().await;
+    assert!(is_published(&account), "{}", account.edition.state);
+    assert_eq!(count(&account, Status::Completed), 20);
+    assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (1, 2));
+}
+
+async fn ed_15_stories_of_a_dead_process_are_given_back(store: Arc<dyn Store>) {
+    use batch::Status::{Failed, Success};
+    let room = Room::on(store, Newsroom::with(8));
+    room.tick().await;
+    room.news.decide(|call, _| match call {
+        Call::Titles(_) => almanack_testkit::newsroom::Fate::Hangs,
+        _ => almanack_testkit::newsroom::Fate::Well,
+    });
+    // It hangs, and is stopped before its own time limit ends it.
+    let editions = room.editions();
+    {
+        let ticking = editions.tick();
+        tokio::pin!(ticking);
+        while count(&room.account().await, Status::Processing) == 0 {
+            let _ = futures_util::poll!(ticking.as_mut());
+            tokio::task::yield_now().await;
+        }
+    }
+    room.news.heal();
+    let ticked = editions.tick().await.unwrap();
+    assert_eq!(
+        did(&ticked),
+        Vec::<&str>::new(),
+        "the previous batch is still running"
+    );
+    room.clock.advance(TICK);
+    let ticked = room.tick().await;
+    assert_eq!(did(&ticked), ["recover", "process"]);
+    room.tick().await;
+    let account = room.account().await;
+    assert!(is_published(&account));
+    assert_eq!(count(&account, Status::Completed), 8);
+    let statuses: Vec<batch::Status> = account.batches.iter().map(|batch| batch.status).collect();
+    assert_eq!(statuses, [Failed, Success, Success]);
+    assert!(
+        account.stories.iter().all(|story| story.retry_count == 0),
+        "dying is not failing"
+    );
+}

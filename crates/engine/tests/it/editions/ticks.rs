@@ -1,0 +1,456 @@
+//! Ticks: from nothing to published, and what goes wrong on the way.
+
+use almanack_core::{
+    edition::{
+        batch,
+        port::{FailureClass, Sensitivity},
+        story::Note,
+    },
+    store::EditionFilter,
+};
+use almanack_testkit::newsroom::{Fate, Place};
+
+use super::*;
+
+on_both!(
+    ed_01_an_edition_goes_from_nothing_to_published_tick_by_tick,
+    ed_02_a_tick_with_nothing_to_do_asks_nobody,
+    ed_03_the_list_comes_whole_and_cheap_or_not_at_all,
+    ed_07_a_batch_of_six_makes_twenty_five_requests,
+    ed_08_no_tick_spends_more_than_its_budget_and_the_edition_still_ends,
+    ed_09_a_missing_translation_fails_its_story_and_no_other,
+    ed_09_the_last_try_may_lack_a_summary,
+    ed_15_a_batch_that_takes_too_long_ends_itself,
+    ed_17_in_a_chain_one_tick_does_it_all,
+    ed_18_two_hours_are_too_long_and_said_once,
+    ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date,
+    ed_20_midnight_and_dst_in_the_middle_of_an_edition,
+    ed_27_a_batch_that_spends_too_much_is_told,
+    ed_29_what_goes_wrong_leaves_the_state_and_is_tried_again,
+    ed_31_a_week_later_it_is_archived_and_its_stories_may_go,
+    ed_32_thirty_stories_all_failing_end_in_a_clear_state,
+    the_filter_leaves_out_what_it_refuses_and_fails_open,
+    ed_35_a_page_that_cannot_be_read_keeps_the_title,
+);
+
+async fn ed_01_an_edition_goes_from_nothing_to_published_tick_by_tick(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(30));
+    let mut told = Vec::new();
+    for _ in 0..7 {
+        let ticked = room.tick().await;
+        let state = ticked.steps[0].after;
+        told.push(format!("{} {state}", did(&ticked).join("+")));
+    }
+    assert_eq!(
+        told,
+        [
+            "fetch list_fetched",
+            "process processing",
+            "process processing",
+            "process processing",
+            "process processing",
+            // What goes out with the last batch need not wait.
+            "process+aggregate+deliver+publish published",
+            " published",
+        ]
+    );
+    let account = room.account().await;
+    assert_eq!(count(&account, Status::Completed), 30);
+    let fifty = MORNING + SignedDuration::from_mins(50);
+    assert_eq!(account.edition.published_at, Some(fifty));
+    let indices: Vec<u32> = account.batches.iter().map(|batch| batch.index).collect();
+    assert_eq!(indices, [1, 2, 3, 4, 5], "ed_26");
+    assert!(
+        account
+            .batches
+            .iter()
+            .all(|batch| batch.status == batch::Status::Success)
+    );
+    let document = room.editions().document(today(), None).await.unwrap();
+    let ranks: Vec<u32> = document
+        .inputs
+        .stories
+        .iter()
+        .map(|story| story.rank)
+        .collect();
+    assert_eq!(ranks, (1..=30).collect::<Vec<u32>>(), "ed_11: by rank");
+    assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (1, 2));
+}
+
+async fn ed_02_a_tick_with_nothing_to_do_asks_nobody(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(1));
+    room.tick_times(3).await;
+    assert!(is_published(&room.account().await));
+    let version = room.account().await.edition.version;
+    room.news.forget_calls();
+    room.tick_times(3).await;
+    assert_eq!(room.news.calls(), [], "ed_13: published is published");
+    assert_eq!(
+        room.account().await.edition.version,
+        version,
+        "nothing was written"
+    );
+}
+
+async fn ed_03_the_list_comes_whole_and_cheap_or_not_at_all(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(30));
+    room.tick().await;
+    let account = room.account().await;
+    let ranks: Vec<u32> = account.stories.iter().map(|story| story.rank).collect();
+    assert_eq!(ranks, (1..=30).collect::<Vec<u32>>());
+    assert_eq!(count(&account, Status::Pending), 30);
+    assert!(account.edition.list_requests < 5);
+    assert_eq!(account.edition.story_source.as_deref(), Some("newsroom"));
+}
+
+async fn ed_07_a_batch_of_six_makes_twenty_five_requests(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(8));
+    room.tick().await;
+    room.news.forget_calls();
+    room.tick().await;
+    let calls = room.news.calls();
+    let pages = count_calls(&calls, |call| matches!(call, Call::Page(_)));
+    let comments = count_calls(&calls, |call| matches!(call, Call::Comments(_)));
+    let titles = count_calls(&calls, |call| *call == Call::Titles(6));
+    let summaries = count_calls(&calls, |call| matches!(call, Call::Summary(_)));
+    assert_eq!((pages, comments, titles, summaries), (6, 6, 1, 12));
+    let batch = &room.account().await.batches[0];
+    assert_eq!((batch.spend.requests, batch.story_count), (25, 6), "ed_26");
+    assert_eq!(
+        (batch.spend.model_requests, batch.spend.tokens_out),
+        (13, 12 * 20 + 30)
+    );
+}
+
+/// Everything fails at first, so that nothing fits: the budget holds, batches shrink, and it ends all the same.
+async fn ed_08_no_tick_spends_more_than_its_budget_and_the_edition_still_ends(
+    store: Arc<dyn Store>,
+) {
+    let mut room = Room::on(store, Newsroom::with(8));
+    room.settings.rules.budget = 9;
+    room.settings.rules.batch_size = 2;
+    room.news.decide(|call, before| match call {
+        // A writer that is asked twice for everything, as one that retries would.
+        Call::Summary(_) if before == 0 => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    for _ in 0..40 {
+        room.news.forget_calls();
+        let ticked = room.tick().await;
+        for step in &ticked.steps {
+            assert!(step.requests <= 9, "{step:?}");
+        }
+        let paid = count_calls(&room.news.calls(), |call| !matches!(call, Call::Tell(..)));
+        assert!(paid <= 9, "{paid} requests in one tick");
+    }
+    assert!(is_published(&room.account().await));
+}
+
+async fn ed_09_a_missing_translation_fails_its_story_and_no_other(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(3));
+    room.news.decide(|call, _| match call {
+        Call::Titles(_) => Fate::Lacks,
+        _ => Fate::Well,
+    });
+    room.tick_times(2).await;
+    let account = room.account().await;
+    let (first, batch) = (&account.stories[0], &account.batches[0]);
+    assert_eq!(
+        (count(&account, Status::Completed), first.status),
+        (2, Status::Failed)
+    );
+    let why = first.error_message.as_deref();
+    assert_eq!(why, Some("the translation of its title is missing"));
+    assert_eq!(batch.status, batch::Status::Partial);
+    room.tick().await;
+    let account = room.account().await;
+    assert_eq!(
+        (account.stories[0].retry_count, account.stories[0].status),
+        (1, Status::Failed),
+        "tried once more by itself"
+    );
+    assert!(is_published(&account), "ed_11: and then left out");
+    let document = room.editions().document(today(), None).await.unwrap();
+    assert_eq!(
+        (document.inputs.stories.len(), document.inputs.left_out),
+        (2, 1)
+    );
+}
+
+async fn ed_09_the_last_try_may_lack_a_summary(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(2));
+    room.news.decide(|call, _| match call {
+        Call::Summary(of) if of == "article 2" => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    room.tick_times(2).await;
+    let account = room.account().await;
+    assert_eq!(account.stories[1].status, Status::Failed);
+    room.tick().await;
+    let story = &room.account().await.stories[1];
+    assert_eq!(
+        (story.status, story.written.note),
+        (Status::Completed, Some(Note::NotSummarised))
+    );
+    assert_eq!(story.error_message, None);
+}
+
+async fn ed_15_a_batch_that_takes_too_long_ends_itself(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(2));
+    room.news.decide(|call, _| match call {
+        Call::Page(2) => Fate::Hangs,
+        _ => Fate::Well,
+    });
+    room.tick_times(2).await;
+    let account = room.account().await;
+    assert_eq!(account.stories[0].status, Status::Completed);
+    assert_eq!(account.stories[1].status, Status::Failed);
+    let batch = &account.batches[0];
+    assert!(
+        batch.ended_at.unwrap() < batch.lease_until,
+        "before others give it up"
+    );
+}
+
+async fn ed_17_in_a_chain_one_tick_does_it_all(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, Newsroom::with(30));
+    room.settings.rules.chain = true;
+    let ticked = room.tick().await;
+    assert!(is_published(&room.account().await));
+    assert_eq!(ticked.steps.len(), 6, "each out of a budget of its own");
+    assert!(ticked.steps.iter().all(|step| step.requests <= 45));
+}
+
+async fn ed_18_two_hours_are_too_long_and_said_once(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(3));
+    room.news.decide(|call, _| match call {
+        Call::List => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    room.tick_times(12).await;
+    assert_eq!(open_alerts(&room.account().await), Vec::<String>::new());
+    room.tick_times(5).await;
+    assert_eq!(open_alerts(&room.account().await), ["overdue"]);
+    room.news.heal();
+    room.tick_times(3).await;
+    assert!(is_published(&room.account().await));
+    let told: Vec<Call> = room
+        .news
+        .calls()
+        .into_iter()
+        .filter(|call| matches!(call, Call::Tell(..)))
+        .collect();
+    let tell = |news| Call::Tell("overdue".to_owned(), news);
+    assert_eq!(
+        told,
+        [tell("opened"), tell("closed")],
+        "once when it begins and once when it is over"
+    );
+}
+
+async fn ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date(
+    store: Arc<dyn Store>,
+) {
+    let room = Room::on(store, Newsroom::with(8));
+    room.tick_times(2).await;
+    room.clock.advance(SignedDuration::from_hours(24));
+    let ticked = room.tick().await;
+    let tomorrow = jiff::civil::date(2026, 1, 5);
+    assert_eq!((ticked.date, ticked.archived), (tomorrow, vec![today()]));
+    assert_eq!(
+        room.account_of(tomorrow).await.edition.state,
+        State::ListFetched,
+        "the new day goes on"
+    );
+    let account = room.account().await;
+    assert_eq!(
+        (account.edition.state, account.edition.archived_from),
+        (State::Archived, Some(State::Processing))
+    );
+    assert_eq!(open_alerts(&account), ["unfinished"]);
+    let editions = room.editions();
+    editions.take_up(today()).await.unwrap();
+    room.tick().await;
+    assert_eq!(
+        room.account().await.edition.state,
+        State::Processing,
+        "ticks leave alone what a person took up"
+    );
+    let ran = editions
+        .run(today(), &almanack_engine::editions::Unwatched)
+        .await
+        .unwrap();
+    assert!(is_published(&ran.account));
+    assert_eq!(open_alerts(&ran.account), Vec::<String>::new());
+    assert_eq!(count(&ran.account, Status::Completed), 8);
+}
+
+async fn ed_20_midnight_and_dst_in_the_middle_of_an_edition(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, Newsroom::with(6));
+    room.settings.zone = TimeZone::get("America/New_York").unwrap();
+    // Ten minutes before the clocks go forward on the 8th of March.
+    room.clock.set("2026-03-08T06:50:00Z".parse().unwrap());
+    let first = jiff::civil::date(2026, 3, 8);
+    room.tick_times(3).await;
+    assert!(
+        is_published(&room.account_of(first).await),
+        "an hour that is missing is nobody's day"
+    );
+    // Ten minutes before that day's midnight, which is 23 hours after the last one.
+    room.clock.set("2026-03-09T03:50:00Z".parse().unwrap());
+    assert_eq!(room.tick().await.date, first);
+    let second = jiff::civil::date(2026, 3, 9);
+    assert_eq!(room.tick().await.date, second);
+    room.tick_times(2).await;
+    assert!(is_published(&room.account_of(second).await));
+    let all = room
+        .editions()
+        .list(&EditionFilter {
+            limit: 10,
+            ..EditionFilter::default()
+        })
+        .await
+        .unwrap();
+    assert_eq!(all.len(), 2);
+}
+
+async fn ed_27_a_batch_that_spends_too_much_is_told(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, Newsroom::with(9));
+    room.settings.rules.batch_size = 8;
+    room.tick_times(2).await;
+    let account = room.account().await;
+    assert_eq!(account.batches[0].spend.requests, 33);
+    assert_eq!(open_alerts(&account), ["spendthrift"]);
+    room.tick().await;
+    assert_eq!(
+        open_alerts(&room.account().await),
+        Vec::<String>::new(),
+        "the next one was modest"
+    );
+}
+
+async fn ed_29_what_goes_wrong_leaves_the_state_and_is_tried_again(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(2));
+    for fate in [Fate::Fails(FailureClass::RateLimited), Fate::Lacks] {
+        room.news.decide(move |call, _| match call {
+            Call::List => fate,
+            _ => Fate::Well,
+        });
+        let ticked = room.tick().await;
+        assert_eq!(did(&ticked), ["fetch"]);
+        let edition = room.account().await.edition;
+        assert_eq!(edition.state, State::Init, "{fate:?}");
+        assert!(edition.reason.is_some(), "{fate:?}");
+    }
+    room.news.heal();
+    room.tick().await;
+    let edition = room.account().await.edition;
+    assert_eq!((edition.state, edition.reason), (State::ListFetched, None));
+    assert_eq!(edition.list_requests, 3, "what failed was paid for too");
+}
+
+async fn ed_31_a_week_later_it_is_archived_and_its_stories_may_go(store: Arc<dyn Store>) {
+    let room = Room::on(store.clone(), Newsroom::with(2));
+    room.tick_times(3).await;
+    assert!(is_published(&room.account().await));
+    room.clock.set(MORNING + SignedDuration::from_hours(7 * 24));
+    room.tick().await;
+    assert!(
+        is_published(&room.account().await),
+        "seven days are not over"
+    );
+    room.clock.set(MORNING + SignedDuration::from_hours(8 * 24));
+    room.tick().await;
+    let account = room.account().await;
+    assert_eq!(
+        (account.edition.state, account.edition.archived_from),
+        (State::Archived, Some(State::Published))
+    );
+    assert_eq!(open_alerts(&account), Vec::<String>::new());
+    store
+        .prune_stories(jiff::civil::date(2026, 1, 5), 10)
+        .await
+        .unwrap();
+    let account = room.account().await;
+    assert_eq!((account.stories.len(), account.batches.len()), (0, 0));
+    let rebuilt = room.editions().rebuild(today(), None, None).await.unwrap();
+    assert!(rebuilt.identical, "a document needs no stories");
+}
+
+async fn ed_32_thirty_stories_all_failing_end_in_a_clear_state(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(30));
+    room.news.decide(|call, _| match call {
+        Call::Titles(_) => Fate::Fails(FailureClass::Unusable),
+        _ => Fate::Well,
+    });
+    room.tick_times(12).await;
+    let account = room.account().await;
+    assert_eq!(
+        (account.edition.state, count(&account, Status::Failed)),
+        (State::Empty, 30)
+    );
+    assert!(open_alerts(&account).contains(&"empty".to_owned()));
+    room.news.forget_calls();
+    room.tick_times(3).await;
+    assert_eq!(room.news.calls(), [], "no loop");
+    assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (0, 0));
+    // A person puts them back when the model is well again.
+    room.news.heal();
+    let retried = room.editions().retry(today(), None, "ada").await.unwrap();
+    assert_eq!(retried.stories, 30);
+    room.tick_times(5).await;
+    let account = room.account().await;
+    assert!(is_published(&account));
+    assert_eq!(open_alerts(&account), Vec::<String>::new());
+}
+
+async fn the_filter_leaves_out_what_it_refuses_and_fails_open(store: Arc<dyn Store>) {
+    let mut room = Room::on(
+        store,
+        Newsroom::with_places(8, vec![Place::named("github")]),
+    );
+    room.settings.rules.stories = 4;
+    room.settings.filter = Some(Sensitivity::High);
+    room.news.decide(|call, _| match call {
+        Call::Judge(_) => Fate::Lacks,
+        _ => Fate::Well,
+    });
+    room.tick().await;
+    let account = room.account().await;
+    let keys: Vec<String> = account
+        .stories
+        .iter()
+        .map(|story| story.listed.key.0.clone())
+        .collect();
+    assert_eq!(
+        keys,
+        ["hn:2", "hn:3", "hn:4", "hn:5"],
+        "others take the place of what was refused"
+    );
+    room.news.decide(|call, _| match call {
+        Call::Judge(_) => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    room.clock.advance(SignedDuration::from_hours(24));
+    room.tick().await;
+    let account = room.account_of(jiff::civil::date(2026, 1, 5)).await;
+    assert_eq!(account.stories[0].listed.key.0, "hn:1");
+    assert_eq!(account.stories.len(), 4);
+}
+
+async fn ed_35_a_page_that_cannot_be_read_keeps_the_title(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(1));
+    room.news.decide(|call, _| match call {
+        Call::Page(_) | Call::Comments(_) => Fate::Lacks,
+        _ => Fate::Well,
+    });
+    room.tick_times(2).await;
+    let story = &room.account().await.stories[0];
+    assert_eq!(
+        (story.status, story.written.note),
+        (Status::Completed, Some(Note::TitleOnly))
+    );
+    assert_eq!(story.written.comment_summary, None);
+    let summaries = count_calls(&room.news.calls(), |call| matches!(call, Call::Summary(_)));
+    assert_eq!(summaries, 0, "nothing is summed up that is not there");
+}

@@ -1,0 +1,179 @@
+//! Collected entries as a source of stories, on both databases.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        port::{StorySource, Wanted},
+        story::{Listed, StoryKey},
+    },
+    source::{Definition, Source, SourceId, entry::Found, reading::Reading},
+    store::{Added, SourceWrite, Store, Written},
+};
+use almanack_engine::editions::entries::EntryStories;
+use almanack_testkit::fixture::START;
+use jiff::{SignedDuration, Timestamp, civil::date};
+
+use crate::desk::{Desk, on_both};
+
+on_both!(
+    ed_33_entries_of_the_last_day_make_an_edition_in_turns,
+    ed_33_a_past_day_is_found_among_what_came_since,
+    ed_33_texts_come_along_where_they_are_whole,
+    ed_33_no_entries_are_no_stories,
+);
+
+fn hours(hours: i64) -> SignedDuration {
+    SignedDuration::from_hours(hours)
+}
+
+/// Whoever lists the stories of today, or of the day that ended so long ago.
+fn wanted(limit: usize, ended: Option<SignedDuration>) -> Wanted {
+    let day_end = START - ended.unwrap_or_default();
+    Wanted {
+        date: date(2026, 1, 5),
+        is_today: ended.is_none(),
+        day_start: day_end - hours(24),
+        day_end,
+        now: START,
+        limit,
+    }
+}
+
+/// A source at this address.
+async fn source(store: &dyn Store, address: &str) -> SourceId {
+    let definition = Definition {
+        name: String::new(),
+        address: address.to_owned(),
+        reading: Reading::Feed,
+        category: String::new(),
+        policy: None,
+        cadence: None,
+    };
+    let source = Source::new(definition, START - hours(1000));
+    let added = store.add_sources(vec![source]).await.unwrap();
+    let new = |added: &Added| match added {
+        Added::New(id) => Some(*id),
+        Added::Exists(_) => None,
+    };
+    added.iter().find_map(new).unwrap()
+}
+
+/// A look at a source that brought these titles.
+async fn look(store: &dyn Store, id: SourceId, at: Timestamp, titles: &[String]) {
+    let found = titles.iter().map(|title| Found {
+        link: Some(format!("https://site.example/{title}")),
+        title: title.clone(),
+        ..Found::default()
+    });
+    bring(store, id, at, found.collect()).await;
+}
+
+async fn bring(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<Found>) {
+    let source = store.load_sources(&[id]).await.unwrap().remove(0).unwrap();
+    let keyed = |found: Found| (found.key().unwrap(), found);
+    let write = SourceWrite {
+        source,
+        entries: found.into_iter().map(keyed).collect(),
+        at,
+    };
+    let written = store.write_sources(vec![write]).await.unwrap();
+    assert_eq!(written, [Written::Done]);
+}
+
+/// What is listed; listing asks nobody.
+async fn listed(store: &Arc<dyn Store>, wanted: &Wanted) -> Vec<Listed> {
+    let stories = EntryStories::new(Arc::clone(store));
+    let budget = Budget::new(0);
+    let listed = stories.list(wanted, &budget).await.unwrap();
+    let key = StoryKey("entry:1".to_owned());
+    let said = stories.comments(&key, &budget).await.unwrap();
+    assert_eq!(said, Vec::<String>::new(), "nobody talks about entries");
+    listed
+}
+
+fn titles(listed: &[Listed]) -> Vec<&str> {
+    listed.iter().map(|story| story.title.as_str()).collect()
+}
+
+fn named(name: &str, numbers: std::ops::RangeInclusive<u32>) -> Vec<String> {
+    numbers.map(|number| format!("{name}{number}")).collect()
+}
+
+async fn ed_33_entries_of_the_last_day_make_an_edition_in_turns(desk: Desk) {
+    let store = desk.store.as_ref();
+    let busy = source(store, "https://busy.example/").await;
+    let quiet = source(store, "https://quiet.example/").await;
+    let old = source(store, "https://old.example/").await;
+    look(store, old, START - hours(25), &named("old", 1..=3)).await;
+    look(store, quiet, START - hours(20), &named("quiet", 1..=1)).await;
+    look(store, busy, START - hours(9), &named("busy", 1..=3)).await;
+    look(store, quiet, START, &named("later", 1..=1)).await;
+    let found = listed(&desk.store, &wanted(3, None)).await;
+    assert_eq!(titles(&found), ["busy3", "quiet1", "busy2"]);
+    let first = Listed {
+        url: "https://site.example/busy3".to_owned(),
+        title: "busy3".to_owned(),
+        published_at: Some(START - hours(9)),
+        key: found[0].key.clone(),
+        discussion_url: None,
+        score: None,
+        text: None,
+    };
+    assert_eq!(found[0], first);
+    assert!(first.key.0.starts_with("entry:"), "{}", first.key);
+}
+
+async fn ed_33_a_past_day_is_found_among_what_came_since(desk: Desk) {
+    let store = desk.store.as_ref();
+    let busy = source(store, "https://busy.example/").await;
+    let other = source(store, "https://other.example/").await;
+    for day in (0..=9_i64).rev() {
+        // More than a page a day, and looks out of order, as two nodes write them.
+        let at = START - hours(24 * day) - hours(12);
+        look(store, busy, at, &named(&format!("d{day}-a"), 1..=150)).await;
+        let earlier = at - SignedDuration::from_mins(20);
+        look(store, other, earlier, &named(&format!("d{day}-b"), 1..=150)).await;
+    }
+    for day in [9, 4, 1] {
+        let found = listed(&desk.store, &wanted(400, Some(hours(24 * day)))).await;
+        assert_eq!(found.len(), 300, "all of day {day}, and no other");
+        let of_day = format!("d{day}-");
+        assert!(
+            titles(&found)
+                .iter()
+                .all(|title| title.starts_with(&of_day))
+        );
+    }
+    let nothing = listed(&desk.store, &wanted(10, Some(hours(24 * 20)))).await;
+    assert_eq!(nothing, [], "a day before everything");
+}
+
+async fn ed_33_texts_come_along_where_they_are_whole(desk: Desk) {
+    let store = desk.store.as_ref();
+    let id = source(store, "https://site.example/feed").await;
+    let found = |title: &str, content: String| Found {
+        link: Some(format!("https://site.example/{title}")),
+        title: title.to_owned(),
+        content: Some(content),
+        ..Found::default()
+    };
+    let whole = "<p>one &amp; two</p>".repeat(100);
+    let entries = vec![
+        found("whole", whole),
+        found("teaser", "<p>more…".to_owned()),
+    ];
+    bring(store, id, START - hours(1), entries).await;
+    let listed = listed(&desk.store, &wanted(10, None)).await;
+    assert_eq!(titles(&listed), ["teaser", "whole"]);
+    assert_eq!(listed[0].text, None);
+    let text = listed[1].text.as_deref().unwrap();
+    assert!(text.starts_with("one & two\none & two\n"), "{text}");
+}
+
+async fn ed_33_no_entries_are_no_stories(desk: Desk) {
+    for ended in [None, Some(hours(24))] {
+        assert_eq!(listed(&desk.store, &wanted(10, ended)).await, []);
+    }
+}
