@@ -2,8 +2,8 @@
 //!
 //! Each thing the rest of Almanack must not touch by itself is touched in exactly one file here.
 
-pub mod bearer;
 pub mod alert;
+pub mod bearer;
 mod call;
 pub mod callback;
 pub mod clock;
@@ -20,8 +20,8 @@ pub mod opml;
 mod party;
 pub mod press;
 mod process;
-pub mod reader;
 pub mod publish;
+pub mod reader;
 mod redact;
 pub mod signature;
 pub mod telegram;
