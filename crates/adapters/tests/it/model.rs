@@ -210,7 +210,10 @@ async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Tol
     let noting = Arc::clone(&told);
     let answer = post(move |headers: HeaderMap| async move {
         noting.lock().unwrap().push(headers);
-        let elsewhere = [(header::LOCATION, "/other"), (header::CONTENT_TYPE, "application/json")];
+        let elsewhere = [
+            (header::LOCATION, "/other"),
+            (header::CONTENT_TYPE, "application/json"),
+        ];
         (status, elsewhere, body)
     });
     let url = serve(Router::new().route("/api/v1/chat/completions", answer)).await;
@@ -238,13 +241,19 @@ async fn a_service_is_told_who_asks() {
     assert_eq!(header("http-referer"), "https://news.example");
     assert_eq!(header("x-title"), "Daily");
     assert_eq!(header("content-type"), "application/json");
-    assert_eq!(budget.spend().model_requests, 1, "an answer without a bill is an answer");
+    assert_eq!(
+        budget.spend().model_requests,
+        1,
+        "an answer without a bill is an answer"
+    );
 }
 
 #[tokio::test]
 async fn a_service_that_sends_us_elsewhere_is_not_followed() {
     let (writer, told) = at_a_service(StatusCode::TEMPORARY_REDIRECT, "").await;
-    let failure = writer.summary(Text::Article("Tides."), &Budget::new(9)).await;
+    let failure = writer
+        .summary(Text::Article("Tides."), &Budget::new(9))
+        .await;
     assert_eq!(failure.unwrap_err().class, FailureClass::Refused);
     assert_eq!(told.lock().unwrap().len(), 1);
 }

@@ -136,5 +136,9 @@ async fn no_more_requests_are_under_way_than_the_service_allows() {
         assert!(asked.unwrap().is_ok());
     }
     assert!(desk.handle().in_flight_seen() <= 2);
-    assert_eq!((budget.spent(), desk.waits().len()), (8, 0), "nobody was sent away");
+    assert_eq!(
+        (budget.spent(), desk.waits().len()),
+        (8, 0),
+        "nobody was sent away"
+    );
 }
