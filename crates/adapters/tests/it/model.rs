@@ -18,10 +18,15 @@ use almanack_world::model::{
     task::Kind,
 };
 use async_trait::async_trait;
+use axum::{
+    Router,
+    http::{HeaderMap, StatusCode, header},
+    routing::post,
+};
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::fixture::{Fixed, client};
+use crate::fixture::{Fixed, client, serve};
 
 const KEY: &str = "sk-almanack-0123456789abcdef";
 
@@ -194,6 +199,63 @@ async fn a_model_that_does_not_exist_is_refused_with_what_was_said() {
     let failure = failure.unwrap_err();
     assert_eq!(failure.class, FailureClass::Refused);
     assert!(failure.detail.contains("does not exist"), "{failure}");
+}
+
+/// What a service of a test's own was told in headers.
+type Told = Arc<Mutex<Vec<HeaderMap>>>;
+
+/// A writer, in English, at a service that answers everybody with this.
+async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Told) {
+    let told = Told::default();
+    let noting = Arc::clone(&told);
+    let answer = post(move |headers: HeaderMap| async move {
+        noting.lock().unwrap().push(headers);
+        let elsewhere = [
+            (header::LOCATION, "/other"),
+            (header::CONTENT_TYPE, "application/json"),
+        ];
+        (status, elsewhere, body)
+    });
+    let url = serve(Router::new().route("/api/v1/chat/completions", answer)).await;
+    let mut settings = Settings::new(format!("{url}/api/v1/"), "m", Some(Key::new(KEY)));
+    settings.language = String::from("en");
+    settings.headers = vec![
+        ("HTTP-Referer".to_owned(), "https://news.example".to_owned()),
+        ("X-Title".to_owned(), "Daily".to_owned()),
+    ];
+    let sleeper = Arc::new(Impatient::default());
+    let writer = ChatModel::new(client(), Arc::new(Fixed), sleeper, settings);
+    (writer.unwrap(), told)
+}
+
+#[tokio::test]
+async fn a_service_is_told_who_asks() {
+    let body = r#"{"choices":[{"message":{"content":"It is."}}]}"#;
+    let (writer, told) = at_a_service(StatusCode::OK, body).await;
+    let budget = Budget::new(1);
+    let summary = writer.summary(Text::Article("Tides."), &budget).await;
+    assert_eq!(summary.unwrap(), "It is.");
+    let told = told.lock().unwrap();
+    let header = |name: &str| told[0].get(name).unwrap().to_str().unwrap().to_owned();
+    assert_eq!(header("authorization"), format!("Bearer {KEY}"));
+    assert_eq!(header("http-referer"), "https://news.example");
+    assert_eq!(header("x-title"), "Daily");
+    assert_eq!(header("content-type"), "application/json");
+    assert_eq!(
+        budget.spend().model_requests,
+        1,
+        "an answer without a bill is an answer"
+    );
+}
+
+#[tokio::test]
+async fn a_service_that_sends_us_elsewhere_is_not_followed() {
+    let (writer, told) = at_a_service(StatusCode::TEMPORARY_REDIRECT, "").await;
+    let failure = writer
+        .summary(Text::Article("Tides."), &Budget::new(9))
+        .await;
+    assert_eq!(failure.unwrap_err().class, FailureClass::Refused);
+    assert_eq!(told.lock().unwrap().len(), 1);
 }
 
 #[test]

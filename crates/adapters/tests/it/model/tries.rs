@@ -135,6 +135,10 @@ async fn no_more_requests_are_under_way_than_the_service_allows() {
     while let Some(asked) = asking.join_next().await {
         assert!(asked.unwrap().is_ok());
     }
-    assert_eq!(desk.handle().in_flight_seen(), 2);
-    assert_eq!(budget.spent(), 8);
+    assert!(desk.handle().in_flight_seen() <= 2);
+    assert_eq!(
+        (budget.spent(), desk.waits().len()),
+        (8, 0),
+        "nobody was sent away"
+    );
 }
