@@ -31,16 +31,19 @@ fn described(document: &Value) -> BTreeSet<(String, String)> {
     operations.collect()
 }
 
+fn listed(described: &BTreeSet<(String, String)>) -> String {
+    let lines = described
+        .iter()
+        .map(|(path, method)| format!("{method} {path}\n"));
+    lines.collect()
+}
+
 #[tokio::test]
 async fn the_document_lists_exactly_what_is_routed() {
     let world = World::open();
     let document = document(&world).await;
     let described = described(&document);
-    let listed: Vec<String> = described
-        .iter()
-        .map(|(path, method)| format!("{method} {path}"))
-        .collect();
-    assert_snapshot!(listed.join("\n"), @r"
+    assert_snapshot!(listed(&described), @r"
     GET /api/docs
     GET /api/v1/editions
     GET /api/v1/editions/{date}

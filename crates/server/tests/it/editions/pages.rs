@@ -130,6 +130,12 @@ async fn ed_34_a_published_edition_is_a_page() {
     </body>
     </html>
     "#);
+}
+
+#[tokio::test]
+async fn ed_34_a_page_names_its_language_and_lets_nothing_run_or_load() {
+    let stand = Newsstand::published().await;
+    let page = stand.world.get(PAGE).await;
     assert!(
         page.body
             .starts_with("<!DOCTYPE html><html lang=\"zh-CN\"><head><meta charset=\"utf-8\">")
