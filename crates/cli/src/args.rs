@@ -33,7 +33,8 @@ pub(crate) use source::{
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
 pub(crate) use world::{
-    ArticleServiceArguments, FeedsArguments, GithubArguments, NewsArguments, WorldCommand,
+    ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
+    TelegramArguments, WORLD_BOT_TOKEN, WORLD_KEY, WorldCommand,
 };
 
 /// Tries things at their time: tasks that can be moved at any moment.

@@ -66,6 +66,10 @@ pub(crate) fn dispatch(
         Command::World(WorldCommand::Github(arguments)) => world::github(arguments, output),
         Command::World(WorldCommand::Feeds(arguments)) => world::feeds(arguments, output),
         Command::World(WorldCommand::News(arguments)) => world::news(arguments, output),
+        Command::World(WorldCommand::Model(arguments)) => world::edition::model(arguments, output),
+        Command::World(WorldCommand::Telegram(arguments)) => {
+            world::edition::telegram(arguments, output)
+        }
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());

@@ -114,6 +114,8 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         schedules,
         sources: watch.sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
+        editions: None,
+        public_editions: true,
         tick: Tick {
             ticker: Some(Arc::new(wiring::ticker(
                 store.clone(),

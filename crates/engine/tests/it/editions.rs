@@ -49,7 +49,6 @@ pub(crate) use on_both;
 
 /// A Sunday morning.
 const MORNING: Timestamp = Timestamp::constant(1_767_506_400, 0);
-const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 /// Between two ticks.
 const TICK: SignedDuration = SignedDuration::from_mins(10);
 
