@@ -54,7 +54,10 @@ impl World {
                 ..setup::Token::new("reader", READER_SECRET, &["acme/news"])
             },
         ];
-        let chats = vec![Chat::channel(-1_001, "daily"), Chat::channel(-1_002, "alerts")];
+        let chats = vec![
+            Chat::channel(-1_001, "daily"),
+            Chat::channel(-1_002, "alerts"),
+        ];
         let chats = telegram::Config::new(here, BOT, chats);
         let model = model::Config::new(here, MODEL_KEY);
         Self {

@@ -10,11 +10,16 @@ use super::{CHAT, READER_SECRET, World, assert_hushed, date, run};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ed_12_who_may_not_write_to_github_still_reaches_telegram_once() {
     let world = World::start().await;
-    let home = world.everything("sqlite:almanack.db").set("GITHUB_TOKEN", READER_SECRET);
+    let home = world
+        .everything("sqlite:almanack.db")
+        .set("GITHUB_TOKEN", READER_SECRET);
     let ran = run(&home, &["edition", "run"]).await;
     assert_hushed(&ran);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.notes.contains("is not published: it is aggregating"), "{ran}");
+    assert!(
+        ran.notes.contains("is not published: it is aggregating"),
+        "{ran}"
+    );
     assert!(ran.notes.contains("github, part 1, is failed: "), "{ran}");
     assert!(ran.notes.contains("\nhint: it goes on at "), "{ran}");
     let date = date(&home);
@@ -60,8 +65,13 @@ async fn ed_23_ed_24_failed_stories_are_left_out_by_force_and_put_back_by_hand()
     world.model.handle.clear_faults();
     let told = home.run(&["edition", "retry"]).expect_data();
     assert!(told.starts_with("put back 1 story of "), "{told}");
-    let view = run(&home, &["edition", "run", "--json"]).await.expect_json();
-    assert_eq!((&view["state"], &view["counts"]["completed"]), (&"published".into(), &12.into()));
+    let view = run(&home, &["edition", "run", "--json"])
+        .await
+        .expect_json();
+    assert_eq!(
+        (&view["state"], &view["counts"]["completed"]),
+        (&"published".into(), &12.into())
+    );
     let told = home.run(&["edition", "retry"]).expect_data();
     assert!(told.starts_with("nothing changed: "), "{told}");
     let again = run(&home, &["edition", "publish"]).await;

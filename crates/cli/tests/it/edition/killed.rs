@@ -61,7 +61,10 @@ async fn ed_15_a_run_that_is_killed_anywhere_is_finished_by_the_next() {
     let shown = run(&home, &["edition", "show", date]).await.expect_data();
     assert_eq!(world.file(date), Some(shown));
     let messages = world.telegram.handle.messages(CHAT);
-    let mut texts: Vec<&str> = messages.iter().map(|message| message.text.as_str()).collect();
+    let mut texts: Vec<&str> = messages
+        .iter()
+        .map(|message| message.text.as_str())
+        .collect();
     let sent = texts.len();
     texts.sort_unstable();
     texts.dedup();
@@ -78,14 +81,21 @@ async fn a_run_that_is_interrupted_ends_its_step_and_leaves_nothing_behind() {
     })
     .await;
     let pid = child.id().unwrap().to_string();
-    let told = std::process::Command::new("kill").args(["-INT", &pid]).status();
+    let told = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
     assert!(told.unwrap().success());
     let ended = child.wait_with_output().await.unwrap();
     let notes = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{notes}");
     assert!(notes.contains("stopping after this step"), "{notes}");
-    assert!(notes.contains("hint: it was stopped; the next tick goes on, or another run"), "{notes}");
-    let view = run(&home, &["edition", "status", "--json"]).await.expect_json();
+    assert!(
+        notes.contains("hint: it was stopped; the next tick goes on, or another run"),
+        "{notes}"
+    );
+    let view = run(&home, &["edition", "status", "--json"])
+        .await
+        .expect_json();
     assert_eq!(view["counts"]["processing"], 0, "{view:#}");
     assert_eq!(view["counts"]["completed"], 6, "{view:#}");
     assert_eq!(run(&home, &["edition", "run"]).await.code, 0);
