@@ -12,7 +12,7 @@
 //! What must stay true:
 //!
 //! - A day has its first second and its last one, and no other.
-//! - The best list takes at most four requests, a day one or two ([`IDS_MAX`], [`SLICES_MAX`]); every try is paid.
+//! - The best list takes at most four requests, a day one or two (`IDS_MAX`, `SLICES_MAX`); every try is paid.
 //! - A list is whole or it is a failure: an edition of half a list could not be told from one of a quiet day.
 
 mod ask;

@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
 mod chain;
+mod edition;
 mod import;
 mod next;
 mod schedule;
@@ -19,6 +20,7 @@ mod source;
 mod world;
 
 pub(crate) use chain::{ChainArguments, GuardArguments};
+pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
 pub(crate) use schedule::{
@@ -31,7 +33,8 @@ pub(crate) use source::{
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
 pub(crate) use world::{
-    ArticleServiceArguments, FeedsArguments, GithubArguments, NewsArguments, WorldCommand,
+    ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
+    TelegramArguments, WORLD_BOT_TOKEN, WORLD_KEY, WorldCommand,
 };
 
 /// Tries things at their time: tasks that can be moved at any moment.
@@ -112,6 +115,9 @@ pub(crate) enum Command {
     /// Add, look at and check sources: feeds, pages, sitemaps
     #[command(subcommand)]
     Source(SourceCommand),
+    /// Make, look at and publish editions: the daily digest
+    #[command(subcommand)]
+    Edition(EditionCommand),
     /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave

@@ -22,6 +22,7 @@ mod chain;
 mod check;
 mod completions;
 mod demo;
+mod edition;
 mod guard;
 mod hub;
 mod import;
@@ -65,6 +66,10 @@ pub(crate) fn dispatch(
         Command::World(WorldCommand::Github(arguments)) => world::github(arguments, output),
         Command::World(WorldCommand::Feeds(arguments)) => world::feeds(arguments, output),
         Command::World(WorldCommand::News(arguments)) => world::news(arguments, output),
+        Command::World(WorldCommand::Model(arguments)) => world::edition::model(arguments, output),
+        Command::World(WorldCommand::Telegram(arguments)) => {
+            world::edition::telegram(arguments, output)
+        }
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
@@ -86,6 +91,7 @@ pub(crate) fn dispatch(
             })
         }
         Command::Source(command) => wait_for(source::run(&inputs, command, output)),
+        Command::Edition(command) => wait_for(edition::run(&inputs, command, output)),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {
@@ -151,7 +157,11 @@ enum Errand {
 
 impl Desk {
     async fn open(inputs: &Inputs, errand: Errand) -> Result<Self, Failure> {
-        let settings = checked(config::load(inputs, Need::Database))?;
+        Self::open_for(inputs, errand, Need::Database).await
+    }
+
+    async fn open_for(inputs: &Inputs, errand: Errand, need: Need) -> Result<Self, Failure> {
+        let settings = checked(config::load(inputs, need))?;
         let missing = wiring::missing_file(&settings.database);
         if let Some(file) = missing.filter(|_| errand == Errand::Existing) {
             return Err(no_database(&file));

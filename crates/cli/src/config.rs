@@ -34,6 +34,7 @@ use report::{Problem, Report};
 pub(crate) use schedule::idle::of_target as idle_target;
 use schedule::{FileSchedules, idle};
 pub(crate) use settings::Settings;
+use settings::edition;
 use source::Source;
 
 /// The file that is read when none is named, if it exists.
@@ -99,7 +100,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
     let Document {
         layer,
         problems,
-        schedules,
+        mut schedules,
     } = document;
     let folder = source
         .as_ref()
@@ -121,6 +122,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         effective,
         ..
     } = reader;
+    schedules.leave_name(edition::SCHEDULE, settings.editions.on().is_some());
     if need == Need::Everything {
         problems.extend(idle::warnings_of_file(&schedules, &settings));
     }

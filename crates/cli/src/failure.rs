@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io};
 
 use almanack_core::{plan::Origin, reschedule::NothingThere, store, task::Identity};
-use almanack_engine::{reschedule, schedules, sources};
+use almanack_engine::{editions, reschedule, schedules, sources};
 use serde_json::json;
 
 use crate::{
@@ -287,6 +287,28 @@ impl From<sources::Error> for Failure {
             | sources::Error::Policy(_)
             | sources::Error::Unreadable { .. }
             | sources::Error::Invalid(_) => Self::new(Exit::Usage, what),
+        }
+    }
+}
+
+impl From<editions::Error> for Failure {
+    fn from(error: editions::Error) -> Self {
+        let what = error.to_string();
+        match error {
+            editions::Error::Unknown(date) => Self::new(Exit::NotFound, what).hint(format!(
+                "`almanack edition list` shows all, `almanack edition run {date}` makes one"
+            )),
+            editions::Error::NoDocument(_) => Self::new(Exit::NotFound, what)
+                .hint("`almanack edition preview` prints what is completed so far"),
+            editions::Error::Store(error) => error.into(),
+            editions::Error::NotQueued(error) => error.into(),
+            editions::Error::Contended(_) => Self::new(Exit::Failed, what).hint("try again"),
+            editions::Error::Future { .. } | editions::Error::Template(_) => {
+                Self::new(Exit::Usage, what)
+            }
+            editions::Error::NotNow(_) | editions::Error::Unnamed(_) => {
+                Self::new(Exit::Failed, what)
+            }
         }
     }
 }

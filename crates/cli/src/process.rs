@@ -22,7 +22,11 @@ use crate::{
     config::{Inputs, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring::{self, Watch, opml::Lists},
+    wiring::{
+        self, Watch,
+        editions::{self, Workshop},
+        opml::Lists,
+    },
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -85,10 +89,22 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         clock.clone(),
     )?;
     let ports = watch.looking(ports)?;
+    let shared: Arc<dyn Clock> = clock.clone();
+    let workshop = Workshop {
+        settings,
+        outbound: &outbound,
+        store: &store,
+        clock: &shared,
+        node: &node_name,
+    };
+    let editions = workshop.editions(Box::new(std::io::stdout()))?;
+    let ports = editions::making(ports, editions.as_ref(), &clock)?;
     let sleeper = ports.sleeper.clone();
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
-    let node = node.caring_for(watch.keeper());
+    let node = node
+        .caring_for(watch.keeper())
+        .forgetting_stories(wiring::stories_kept(settings));
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
@@ -98,6 +114,8 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         schedules,
         sources: watch.sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
+        editions: None,
+        public_editions: true,
         tick: Tick {
             ticker: Some(Arc::new(wiring::ticker(
                 store.clone(),

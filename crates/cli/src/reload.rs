@@ -22,7 +22,7 @@ use almanack_core::{
     plan::{Origin, ScheduleName},
     time::{Clock, Sleeper},
 };
-use almanack_engine::schedules::{self, Schedules, Synced};
+use almanack_engine::schedules::{self, Expected, Schedules, Synced, Wanted, Writer};
 use jiff::{SignedDuration, Timestamp};
 use tokio::{runtime::Handle, signal::unix::Signal, task::spawn_blocking};
 use tokio_util::sync::CancellationToken;
@@ -32,6 +32,7 @@ use crate::{
         self, Inputs, Loaded, Need, Settings,
         dispatch::{self, DispatchText},
         report::{Problem, Report, Severity},
+        settings::{Editions, edition},
     },
     wiring::{Outbound, hooks},
 };
@@ -76,7 +77,7 @@ impl Files {
             seen.extend(settings.schedules.dispatch.clone().map(stamped));
             // Before the store hears of them: a new schedule may be due at once.
             self.trust_hooks(&loaded);
-            self.sync_file(&loaded).await?;
+            self.sync_file(&loaded, settings).await?;
             self.sync_dispatch(settings).await?;
         } else {
             let told = first_error(&loaded.report);
@@ -146,16 +147,45 @@ impl Files {
         self.outbound.trust(&self.hooks);
     }
 
-    async fn sync_file(&self, loaded: &Loaded) -> Result<(), schedules::Error> {
+    async fn sync_file(
+        &self,
+        loaded: &Loaded,
+        settings: &Settings,
+    ) -> Result<(), schedules::Error> {
         let Some(source) = &loaded.report.source else {
-            return Ok(());
+            return self.sync_edition(settings).await;
         };
         complain(&loaded.report, &loaded.schedules.problems);
         let found = &loaded.schedules;
         let by = format!("file:{}", source.name);
-        let wanted = found.wanted.clone();
+        let mut wanted = found.wanted.clone();
+        wanted.extend(ticks(settings));
         let synced = self.schedules.sync(Origin::File, wanted, &found.keep, &by);
         tell(&source.name, &synced.await?);
+        Ok(())
+    }
+
+    /// Without a file it is the environment that says whether there are editions. What it says nothing about stays.
+    async fn sync_edition(&self, settings: &Settings) -> Result<(), schedules::Error> {
+        let by = "environment";
+        if let Some(Wanted { name, definition }) = ticks(settings) {
+            self.schedules
+                .put(&name, definition, Origin::File, by)
+                .await?;
+        } else if let (Editions::Off, Ok(name)) =
+            (&settings.editions, ScheduleName::parse(edition::SCHEDULE))
+        {
+            let writer = Writer {
+                origin: Origin::File,
+                by,
+            };
+            let removed = self.schedules.remove_own(&name, writer, Expected::Anything);
+            match removed.await {
+                Ok(_)
+                | Err(schedules::Error::Unknown { .. } | schedules::Error::Managed { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(())
     }
 
@@ -179,6 +209,11 @@ impl Files {
         tell(name, &synced.await?);
         Ok(())
     }
+}
+
+/// The schedule of the ticks of editions, if there are any.
+fn ticks(settings: &Settings) -> Option<Wanted> {
+    settings.editions.on()?.ticks.wanted.clone()
 }
 
 fn stamped(path: PathBuf) -> (PathBuf, Stamp) {

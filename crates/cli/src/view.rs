@@ -1,5 +1,6 @@
 //! Tasks, receipts and histories as `--json` shows them: the names are the API's.
 
+mod edition;
 mod schedule;
 mod source;
 
@@ -13,6 +14,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+pub(crate) use edition::{account, document, edition, edition_line};
 pub(crate) use schedule::{edit, schedule, slot};
 pub(crate) use source::{
     candidate, entry, found, look, source, source_due, source_numbers, why_source,

@@ -1,5 +1,6 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+pub(crate) mod editions;
 pub(crate) mod opml;
 mod outbound;
 mod sources;
@@ -36,7 +37,7 @@ use crate::{
     config::{
         Settings,
         secret::without_password,
-        settings::{Database, Durability, KindSettings},
+        settings::{Database, Durability, Edition, KindSettings},
     },
     failure::{Exit, Failure},
 };
@@ -110,6 +111,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
         configured: with_address
             .chain(targets::dispatch_kind().ok())
             .chain(sources::check_kind().ok())
+            .chain(editions::kinds(settings))
             .collect(),
         max_retry: settings
             .kinds
@@ -178,10 +180,19 @@ pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
             drain: settings.node.drain,
             ..RunnerSettings::default()
         },
-        retention: match settings.retention.keep_for() {
-            Some(period) => retention::Retention::After(period),
-            None => retention::Retention::Keep,
-        },
+        retention: kept_for(settings.retention.keep_for()),
+    }
+}
+
+/// How long the stories of archived editions are kept.
+pub(crate) fn stories_kept(settings: &Settings) -> retention::Retention {
+    kept_for(settings.editions.on().and_then(Edition::keep_for))
+}
+
+fn kept_for(period: Option<SignedDuration>) -> retention::Retention {
+    match period {
+        Some(period) => retention::Retention::After(period),
+        None => retention::Retention::Keep,
     }
 }
 

@@ -40,7 +40,7 @@ use crate::reschedule::Rescheduler;
 
 pub use error::Error;
 pub use press::Rebuilt;
-pub use run::{Observer, Ran, Stepped, Unwatched};
+pub use run::{End, Observer, Ran, Stepped, Unwatched};
 pub use status::Status;
 pub use tick::Ticked;
 pub use wishes::{Forced, Requested, Retried};

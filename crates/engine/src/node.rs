@@ -19,7 +19,7 @@ use crate::{
     handlers::Handlers,
     keeper::Keeper,
     planner::Planner,
-    retention::{self, Retention},
+    retention::{self, Keep, Retention},
     runner::{Runner, RunnerSettings},
     sources::keeper::SourceKeeper,
     tally::Tally,
@@ -112,7 +112,7 @@ pub struct AdmittedNode {
 /// Everything but planning.
 struct Duties {
     ports: Ports,
-    retention: Retention,
+    keep: Keep,
     keeper: Keeper,
     runner: Runner,
     sources: Option<SourceKeeper>,
@@ -136,7 +136,10 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     keeper.correct_clock().await?;
     wait_for_name(&ports, &identity, &lease).await?;
     keeper.beat().await?;
-    let retention = settings.retention;
+    let keep = Keep {
+        tasks: settings.retention,
+        stories: Retention::Keep,
+    };
     let zones = Arc::new(Zones::default());
     let tally = holdings.tally.clone();
     let planner =
@@ -144,7 +147,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
     let duties = Duties {
         ports,
-        retention,
+        keep,
         keeper,
         runner,
         sources: None,
@@ -169,6 +172,13 @@ impl AdmittedNode {
         self
     }
 
+    /// Forgets the stories of archived editions as well.
+    #[must_use]
+    pub fn forgetting_stories(mut self, after: Retention) -> Self {
+        self.duties.keep.stories = after;
+        self
+    }
+
     /// Works until `stop`, then drains.
     pub async fn run(self, stop: CancellationToken) {
         let sleeper = Arc::clone(&self.duties.ports.sleeper);
@@ -189,7 +199,7 @@ impl Duties {
             self.runner.run(stop.clone()).await;
             drained.cancel();
         };
-        let forgetting = retention::run(&self.ports, self.retention, stop);
+        let forgetting = retention::run(&self.ports, self.keep, stop);
         let sources = self.sources;
         let sleeper = Arc::clone(&self.ports.sleeper);
         let caring = async {

@@ -4,11 +4,12 @@
 //! table and however little there is to forget, and the heartbeat never waits for one.
 
 use almanack_core::{
-    store::{self, Pruned},
+    edition::day::day_of,
+    store::{self, Pruned, PrunedStories},
     task::TaskId,
     time::Clock,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use tokio_util::sync::CancellationToken;
 
 use crate::node::Ports;
@@ -21,6 +22,10 @@ const SLOT_STEPS: usize = 100;
 const STEP_EVERY: SignedDuration = SignedDuration::from_millis(50);
 /// From the end of one walk to the start of the next.
 const WALK_EVERY: SignedDuration = SignedDuration::from_mins(10);
+/// Archived editions whose stories go in one step.
+const EDITIONS: usize = 10;
+/// Steps over editions in one walk; a day adds one edition.
+const EDITION_STEPS: usize = 100;
 /// A run of a node that was not heard of for so long is forgotten.
 const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
@@ -33,11 +38,20 @@ pub enum Retention {
     After(SignedDuration),
 }
 
+/// What is kept for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// Ended tasks, used keys and ledger rows.
+    pub tasks: Retention,
+    /// Stories and batches of archived editions (ED-31).
+    pub stories: Retention,
+}
+
 /// Forgets until `stop`.
-pub async fn run(ports: &Ports, retention: Retention, stop: &CancellationToken) {
+pub async fn run(ports: &Ports, keep: Keep, stop: &CancellationToken) {
     let mut after = TaskId(0);
     while !stop.is_cancelled() {
-        let wait = match step(ports, retention, after).await {
+        let wait = match step(ports, keep, after).await {
             Ok(Some(next)) => {
                 after = next;
                 STEP_EVERY
@@ -68,22 +82,14 @@ pub async fn run(ports: &Ports, retention: Retention, stop: &CancellationToken) 
 }
 
 /// One step; answers where to go on, or `None` at the end of the walk.
-async fn step(
-    ports: &Ports,
-    retention: Retention,
-    after: TaskId,
-) -> Result<Option<TaskId>, store::Error> {
+async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Option<TaskId>, store::Error> {
     if after == TaskId(0) {
         forget_silent_nodes(ports).await?;
+        forget_stories(ports, keep.stories).await?;
     }
-    let Retention::After(age) = retention else {
+    let Some(before) = ended_before(ports, keep.tasks) else {
         return Ok(None);
     };
-    let before = ports
-        .clock
-        .now()
-        .saturating_sub(age)
-        .unwrap_or(Timestamp::MIN);
     let Pruned { rows, next } = ports.store.prune(before, after, STEP).await?;
     // The ledger has no walk of its own: what is old is found by an index, a few rows at each step.
     let slots = forget_slots(ports, before).await?;
@@ -91,6 +97,32 @@ async fn step(
         tracing::debug!(rows, slots, "forgot what ended long ago");
     }
     Ok(next)
+}
+
+/// What ended before this is forgotten; `None` if nothing is.
+fn ended_before(ports: &Ports, retention: Retention) -> Option<Timestamp> {
+    let Retention::After(age) = retention else {
+        return None;
+    };
+    let before = ports.clock.now().saturating_sub(age);
+    Some(before.unwrap_or(Timestamp::MIN))
+}
+
+/// Days are told apart in UTC here, whatever the edition's own zone: nobody misses a story by half a day after weeks.
+async fn forget_stories(ports: &Ports, retention: Retention) -> Result<(), store::Error> {
+    let Some(before) = ended_before(ports, retention) else {
+        return Ok(());
+    };
+    let before = day_of(before, &TimeZone::UTC);
+    for _ in 0..EDITION_STEPS {
+        let gone = ports.store.prune_stories(before, EDITIONS).await?;
+        if gone == PrunedStories::default() {
+            break;
+        }
+        let PrunedStories { stories, batches } = gone;
+        tracing::debug!(stories, batches, "forgot stories of archived editions");
+    }
+    Ok(())
 }
 
 async fn forget_slots(ports: &Ports, before: Timestamp) -> Result<usize, store::Error> {

@@ -2,7 +2,7 @@
 //!
 //! From outside in: a request id, a span without bodies or tokens, counting, headers that keep
 //! browsers careful, compression, one form for every error, panics caught, a body limit, a time limit
-//! (a tick has its own, longer one), the route, and before every guarded route the [`Gate`].
+//! (a tick has its own, longer one; building an edition has none, because it ends by itself), the route, and before every guarded route the [`Gate`].
 
 use std::{
     sync::{
@@ -34,7 +34,7 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::{
     AppState,
     access::{Gate, guard, guard_looking},
-    batch, events, health, metrics, nodes,
+    batch, editions, events, health, metrics, nodes,
     openapi::{self, Rendered},
     problem::{self, Code, Problem},
     receipts, schedules, sources, tasks, tick,
@@ -50,19 +50,27 @@ pub fn app(state: Arc<AppState>) -> Router {
     let gate = Gate::new(Arc::clone(&state));
     let guarded = guarded().route_layer(from_fn_with_state(Arc::clone(&gate), guard));
     let asked = asked().route_layer(from_fn_with_state(Arc::clone(&gate), guard_looking));
-    let timed = described().merge(guarded).merge(asked);
+    let read = read().route_layer(from_fn_with_state(
+        Arc::clone(&gate),
+        editions::pages::guard,
+    ));
+    let built = built().route_layer(from_fn_with_state(Arc::clone(&gate), guard));
+    let built = built.layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
+    let timed = described().merge(guarded).merge(asked).merge(read);
     let timed = timed.layer(within(ANSWER_WITHIN));
     let ticked = ticked().route_layer(from_fn_with_state(gate, tick::guard));
     // Whoever sends a body bit by bit would otherwise keep a connection for as long as a tick may take.
     let ticked = ticked
         .layer(within(tick::ANSWER_WITHIN))
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
-    let (router, document) = timed.merge(ticked).split_for_parts();
+    let (router, document) = timed.merge(ticked).merge(built).split_for_parts();
     let router = router
         .layer(Extension(Arc::new(Rendered::of(&document))))
         .layer(Extension(Arc::new(metrics::SeenKinds::default())))
         .layer(Extension(Arc::new(metrics::Fleet::default())))
+        .layer(Extension(Arc::new(metrics::Present::default())))
         .layer(Extension(Arc::new(tick::Ticks::default())))
+        .layer(Extension(Arc::new(editions::runs::Runs::default())))
         .fallback(no_such_path)
         .with_state(state);
     surround(router, body_bytes, numbered)
@@ -70,7 +78,8 @@ pub fn app(state: Arc<AppState>) -> Router {
 
 /// Routes and document in one.
 pub(crate) fn routes() -> OpenApiRouter<Arc<AppState>> {
-    described().merge(guarded()).merge(asked()).merge(ticked())
+    let guarded = guarded().merge(asked()).merge(ticked()).merge(built());
+    described().merge(guarded).merge(read())
 }
 
 /// Open to everybody: whether we live, and how to talk to us.
@@ -112,6 +121,7 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(nodes::list_nodes))
         .routes(register!(metrics::get_metrics))
         .merge(guarded_sources())
+        .merge(guarded_editions())
 }
 
 /// The part of [`guarded`] that is about sources.
@@ -140,6 +150,38 @@ fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(sources::entries::list_entries))
         .routes(register!(sources::why::why_source))
         .routes(register!(sources::why::draw_week))
+}
+
+/// The part of [`guarded`] that is about editions.
+fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::new()
+        .routes(register!(editions::list::list_editions))
+        .routes(register!(editions::get_edition))
+        .routes(register!(editions::document::get_document))
+        .routes(register!(editions::document::preview_edition))
+        .routes(register!(editions::acts::retry_edition))
+        .routes(register!(editions::acts::reset_edition))
+        .routes(register!(editions::founding::trigger_export))
+        .routes(register!(editions::founding::reset_task))
+        .routes(register!(editions::founding::task_status))
+}
+
+/// What builds editions, and may take as long as that takes.
+fn built() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::new()
+        .routes(register!(editions::acts::run_edition))
+        .routes(register!(editions::acts::publish_edition))
+        .routes(register!(editions::founding::trigger_export_sync))
+        .routes(register!(editions::founding::force_publish))
+        .routes(register!(editions::founding::retry_failed_tasks))
+}
+
+/// Pages for readers.
+fn read() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::new()
+        .routes(register!(editions::pages::index_page))
+        .routes(register!(editions::pages::feed))
+        .routes(register!(editions::pages::edition_page))
 }
 
 /// Questions that come as a POST.

@@ -2,12 +2,12 @@
 //!
 //! A thin face: a request becomes a wish ([`almanack_core::reschedule::Request`]), the engine's
 //! [`Rescheduler`] carries it out, and the receipt becomes the answer; [`Schedules`] does the same for
-//! schedules, [`Sources`] for sources. This crate owns what the
+//! schedules, [`Sources`] for sources, [`Editions`] for editions. This crate owns what the
 //! outside relies on: paths, the JSON of bodies and answers, stable error codes ([`problem`]) and
 //! who may ask for what ([`access`]). What must stay true:
 //!
 //! - An answer that is not 2xx means that nothing was stored, but for 503 and 504, which say that
-//!   asking again is the way to find out; asking again is harmless.
+//!   asking again is the way to find out, and `edition_failed`, which keeps why; asking again is harmless.
 //! - Every error, ours or the router's, is a problem document with a stable `code`.
 //! - Neither logs nor errors carry tokens or payloads.
 //! - The OpenAPI document describes exactly what is routed, because both come from one registration
@@ -17,6 +17,7 @@ pub mod access;
 mod app;
 mod batch;
 mod call;
+mod editions;
 mod events;
 mod health;
 mod idempotency;
@@ -37,7 +38,8 @@ use std::sync::Arc;
 
 use almanack_core::{signature::Verifier, store::Store, time::Clock};
 use almanack_engine::{
-    reschedule::Rescheduler, schedules::Schedules, sources::Sources, tick::Ticker,
+    editions::Editions, reschedule::Rescheduler, schedules::Schedules, sources::Sources,
+    tick::Ticker,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -55,6 +57,10 @@ pub struct AppState {
     pub sources: Arc<Sources>,
     /// Reads and writes lists of sources.
     pub opml: Arc<dyn Opml>,
+    /// Makes editions; none where they are not configured.
+    pub editions: Option<Arc<Editions>>,
+    /// Whether everybody may read the pages of published editions, or only who shows a token.
+    pub public_editions: bool,
     /// Makes a pass of everything due, on request.
     pub tick: Tick,
     /// Read by the looking half of the API; every change goes through `rescheduler`, `schedules` or

@@ -24,9 +24,12 @@ use jiff::{SignedDuration, Timestamp};
 use metrics::gauge;
 use std::sync::Arc;
 
+mod present;
+
+pub(crate) use self::present::Present;
 use crate::{AppState, sources::numbers::by_state};
 
-/// How long a count of sources is shown before they are counted again.
+/// How long a count is shown before it is made again.
 const COUNTED_FOR: SignedDuration = SignedDuration::from_secs(10);
 
 /// Kinds whose gauges were set before. One that no longer waits must fall to zero, not freeze.
@@ -45,6 +48,7 @@ pub(crate) async fn get_metrics(
     State(state): State<Arc<AppState>>,
     Extension(seen): Extension<Arc<SeenKinds>>,
     Extension(fleet): Extension<Arc<Fleet>>,
+    Extension(present): Extension<Arc<Present>>,
 ) -> Response {
     let now = state.clock.now();
     match state.store.load_depths(now).await {
@@ -53,6 +57,9 @@ pub(crate) async fn get_metrics(
     }
     if let Err(error) = fleet.show(&state, now).await {
         tracing::warn!(error = %error, "metrics are shown without fresh counts of sources");
+    }
+    if let Err(error) = present.show(&state, now).await {
+        tracing::warn!(error = %error, "metrics are shown without a fresh look at the day's edition");
     }
     gauge!("almanack_build_info", "version" => state.version).set(1.0);
     let text_format = "text/plain; version=0.0.4; charset=utf-8";
@@ -63,24 +70,30 @@ pub(crate) async fn get_metrics(
         .into_response()
 }
 
-/// When sources were last counted. A gauge keeps its value, so that is all there is to remember.
+/// When something was last counted. A gauge keeps its value, so that is all there is to remember.
 #[derive(Default)]
-pub(crate) struct Fleet(Mutex<Option<Timestamp>>);
+struct Counted(Mutex<Option<Timestamp>>);
+
+/// Sources, counted.
+#[derive(Default)]
+pub(crate) struct Fleet(Counted);
 
 impl Fleet {
     /// Counts sources, unless that was done a moment ago: it is a walk over all of them.
     async fn show(&self, state: &AppState, now: Timestamp) -> Result<(), store::Error> {
-        if !self.is_due(now) {
+        if !self.0.is_due(now) {
             return Ok(());
         }
         let counted = state.store.count_sources(None, now).await;
         if counted.is_err() {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.0.forget();
         }
         set_sources(&counted?);
         Ok(())
     }
+}
 
+impl Counted {
     /// Whether it is time to count; who is told so is the only one.
     fn is_due(&self, now: Timestamp) -> bool {
         let mut counted_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,6 +104,11 @@ impl Fleet {
         }
         *counted_at = Some(now);
         true
+    }
+
+    /// Counting failed: it is due at once.
+    fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -17,6 +17,7 @@ pub use self::code::Code;
 use crate::words;
 
 mod code;
+mod edition;
 mod schedule;
 mod source;
 
@@ -163,7 +164,11 @@ impl IntoResponse for Problem {
                 let challenge = HeaderValue::from_static("Bearer realm=\"almanack\"");
                 headers.insert(header::WWW_AUTHENTICATE, challenge);
             }
-            Code::DatabaseUnavailable | Code::Contended | Code::TimedOut | Code::TooManyTicks => {
+            Code::DatabaseUnavailable
+            | Code::Contended
+            | Code::TimedOut
+            | Code::TooManyTicks
+            | Code::TooManyRuns => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}
@@ -250,6 +255,10 @@ fn internal() -> Problem {
     )
 }
 
+/// Marks an answer to people, who get a page even when something is wrong.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Page;
+
 /// Turns whatever a layer below answered in its own words into a problem, so that callers meet one
 /// form of error only.
 pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
@@ -258,7 +267,8 @@ pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
         .headers()
         .get(header::CONTENT_TYPE)
         .is_some_and(|t| t == MEDIA_TYPE);
-    if is_problem || !(status.is_client_error() || status.is_server_error()) {
+    let is_page = response.extensions().get::<Page>().is_some();
+    if is_problem || is_page || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
     let problem = match status {

@@ -131,3 +131,70 @@ impl<M: Clone, E: Clone> Rules<M, E> {
         self.hit(sight).map(|rule| rule.effect)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at numbers up to its own.
+    #[derive(Debug, Clone, Default)]
+    struct UpTo(u32);
+
+    impl Covers<u32> for UpTo {
+        fn covers(&self, sight: u32) -> bool {
+            sight <= self.0
+        }
+    }
+
+    fn rule(when: When, effect: char) -> Rule<UpTo, char> {
+        let matching = UpTo(9);
+        Rule {
+            matching,
+            when,
+            effect,
+        }
+    }
+
+    fn hits(when: When, count: usize) -> Vec<bool> {
+        let mut rules = Rules::default();
+        rules.add(rule(when, 'x'));
+        (0..count).map(|_| rules.plan(1).is_some()).collect()
+    }
+
+    #[test]
+    fn how_often_is_counted_exactly() {
+        assert_eq!(hits(When::Always, 3), [true, true, true]);
+        assert_eq!(hits(When::Next(2), 4), [true, true, false, false]);
+        assert_eq!(hits(When::Every(2), 4), [false, true, false, true]);
+        assert_eq!(hits(When::Every(0), 2), [false, false]);
+    }
+
+    #[test]
+    fn a_fraction_repeats_with_its_seed() {
+        let percent = |seed| When::Percent { percent: 30, seed };
+        let first = hits(percent(1), 1000);
+        assert_eq!(first, hits(percent(1), 1000));
+        assert_ne!(first, hits(percent(2), 1000));
+        let hit = first.iter().filter(|hit| **hit).count();
+        assert!((250..350).contains(&hit), "{hit} of 1000");
+    }
+
+    #[test]
+    fn the_oldest_rule_that_hits_decides() {
+        let mut rules = Rules::default();
+        rules.add(rule(When::Next(1), 'a'));
+        rules.add(rule(When::Always, 'b'));
+        assert_eq!((rules.plan(1), rules.plan(1)), (Some('a'), Some('b')));
+        assert_eq!(rules.rules().len(), 1, "the spent rule is gone");
+    }
+
+    #[test]
+    fn requests_a_rule_does_not_look_at_are_not_counted() {
+        let mut rules = Rules::default();
+        rules.add(rule(When::Next(1), 'a'));
+        assert_eq!((rules.plan(10), rules.plan(9)), (None, Some('a')));
+        rules.add(rule(When::Always, 'b'));
+        rules.clear();
+        assert_eq!(rules.plan(1), None);
+    }
+}

@@ -21,6 +21,16 @@ use serde_json::{Value, json};
 use super::prompt::Prompt;
 use crate::{http, redact::redact};
 
+/// What codes and types of errors contain, and the status they stand for.
+const STATUS_WORDS: [(&str, u16); 6] = [
+    ("rate_limit", 429),
+    ("server_error", 500),
+    ("overloaded", 503),
+    ("timeout", 504),
+    ("api_key", 401),
+    ("authentication", 401),
+];
+
 /// An answer of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Completion {
@@ -170,14 +180,26 @@ impl Message {
 }
 
 impl Refused {
-    /// The status that its code is, if it is one.
+    /// The status that it would have had: its code, if that is one, or what its words say.
     fn status(&self) -> Option<u16> {
-        let code = match self.0.get("code")? {
-            Value::Number(number) => u16::try_from(number.as_u64()?).ok()?,
-            Value::String(digits) => digits.parse().ok()?,
-            _ => return None,
+        let code = self.0.get("code").unwrap_or(&Value::Null);
+        let number = match code {
+            Value::Number(number) => number.as_u64(),
+            Value::String(digits) => digits.parse().ok(),
+            _ => None,
         };
-        (400..600).contains(&code).then_some(code)
+        let number = number.and_then(|number| u16::try_from(number).ok());
+        let words = [Some(code), self.0.get("type")];
+        let words: Vec<&str> = words
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let named = STATUS_WORDS
+            .iter()
+            .find(|(part, _)| words.iter().any(|word| word.contains(part)));
+        let number = number.filter(|number| (400..600).contains(number));
+        number.or(named.map(|(_, status)| *status))
     }
 
     fn message(&self) -> String {

@@ -15,6 +15,7 @@ mod github;
 mod http;
 mod hub;
 mod lock;
+mod model;
 mod news;
 mod publish;
 mod webhook;

@@ -17,6 +17,10 @@ pub(crate) enum WorldCommand {
     Feeds(FeedsArguments),
     /// A news site to make editions from: lists, search, comments, and pages good and bad
     News(NewsArguments),
+    /// A language model to ask: translates titles, summarises, and errs when told to
+    Model(ModelArguments),
+    /// A Telegram to post to: one channel, Telegram's rules of text, limits, faults
+    Telegram(TelegramArguments),
 }
 
 /// How to run the news site.
@@ -103,4 +107,42 @@ pub(crate) struct ArticleServiceArguments {
     /// Retries to ask for with every task
     #[arg(long, value_name = "NUMBER")]
     pub(crate) max_retry: Option<u32>,
+}
+
+/// The key of the simulated model, and the token of the simulated bot: for everybody to read.
+pub(crate) const WORLD_KEY: &str = "world-key";
+pub(crate) const WORLD_BOT_TOKEN: &str = "123456:almanack-world";
+
+/// How to run the simulated model.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArguments {
+    /// Address to listen at; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8094")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// The key it accepts
+    #[arg(long, value_name = "KEY", default_value = WORLD_KEY)]
+    pub(crate) key: String,
+    /// Time every answer takes
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 0)]
+    pub(crate) latency_ms: u64,
+}
+
+/// How to run the simulated Telegram.
+#[derive(Debug, Args)]
+pub(crate) struct TelegramArguments {
+    /// Address to listen at; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8095")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// The token of its bot
+    #[arg(long, value_name = "TOKEN", default_value = WORLD_BOT_TOKEN)]
+    pub(crate) token: String,
+    /// The channel the bot may post to
+    #[arg(long, value_name = "@NAME", default_value = "@almanack")]
+    pub(crate) channel: String,
+    /// Messages a minute that the channel takes [default: any number]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) messages_per_minute: Option<u32>,
+    /// Time every answer takes
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 0)]
+    pub(crate) latency_ms: u64,
 }

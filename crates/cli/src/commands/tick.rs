@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use almanack_core::time::Clock;
 use almanack_engine::{sources::keeper::Walk, tick::Ticked};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -19,7 +20,10 @@ use crate::{
     process,
     reload::Files,
     when::{self, Relative},
-    wiring::{self, Watch},
+    wiring::{
+        self, Watch,
+        editions::{self, Workshop},
+    },
 };
 
 /// Runs one pass.
@@ -59,6 +63,16 @@ async fn tick(
         clock.clone(),
     )?;
     let ports = watch.looking(ports)?;
+    let shared: Arc<dyn Clock> = clock.clone();
+    let workshop = Workshop {
+        settings,
+        outbound: &outbound,
+        store: &store,
+        clock: &shared,
+        node: &name,
+    };
+    let editions = workshop.editions(Box::new(std::io::stderr()))?;
+    let ports = editions::making(ports, editions.as_ref(), &clock)?;
     let node = process::admit(ports, settings, name).await?;
     watch.hear().await?;
     // One round, before the pass: what it finds lost is due in it.

@@ -1,5 +1,7 @@
 //! `almanack world`: pieces of the simulated outside, as processes of their own.
 
+pub(super) mod edition;
+
 use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
 use almanack_world::{

@@ -131,14 +131,16 @@ struct Walk {
 impl Walk {
     fn section(&mut self, (name, value): Entry<'_>) {
         let given = name.get_ref().as_ref();
-        let Some(section) = key::sections()
-            .into_iter()
-            .find(|section| *section == given)
-        else {
+        if key::section(given).is_none() && key::inside(given).is_empty() {
             self.cover_all(value);
             self.unknown_section(name, matches!(value.get_ref(), DeValue::Table(_)));
             return;
-        };
+        }
+        self.table(given, value);
+    }
+
+    /// The table of the section of this name, with the sections inside it.
+    fn table(&mut self, section: &str, value: &Spanned<DeValue<'_>>) {
         let DeValue::Table(table) = value.get_ref() else {
             self.cover_all(value);
             let what = format!("`{section}` is a section, not a value");
@@ -149,11 +151,14 @@ impl Walk {
             );
             return;
         };
-        for entry in table {
+        let inside = key::inside(section);
+        for (name, value) in table {
             if section == KINDS {
-                self.kind(entry);
+                self.kind((name, value));
+            } else if inside.contains(&name.get_ref().as_ref()) {
+                self.table(&format!("{section}.{}", name.get_ref()), value);
             } else {
-                self.value(section, None, entry);
+                self.value(section, None, (name, value));
             }
         }
     }
@@ -184,7 +189,7 @@ impl Walk {
         }
     }
 
-    fn value(&mut self, section: &'static str, kind: Option<&str>, (name, value): Entry<'_>) {
+    fn value(&mut self, section: &str, kind: Option<&str>, (name, value): Entry<'_>) {
         let Some(key) = key::find(section, name.get_ref()) else {
             self.cover_all(value);
             self.unknown_key(section, kind, name);
@@ -220,7 +225,8 @@ impl Walk {
 
     fn unknown_key(&mut self, section: &str, kind: Option<&str>, name: &Spanned<DeString<'_>>) {
         let given = name.get_ref();
-        let names: Vec<&str> = key::keys_of(section).map(|key| key.name).collect();
+        let names = key::keys_of(section).map(|key| key.name);
+        let names: Vec<&str> = names.chain(key::inside(section)).collect();
         let hint = match suggest::nearest(given, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", list(&names)),

@@ -1,10 +1,16 @@
 //! Every key there is, once: the file, the environment and `--set` are all checked against this
 //! list, and the reference page is made from it.
 //!
-//! To add a setting, add its line here and read it in its section's struct in `config`. A variable
+//! To add a setting, add its line to the list and read it in its section's struct in `config`. A variable
 //! name that a deployment already uses for the same thing goes into `aliases`.
+//!
+//! A section may stand inside another: its name then has a dot, `[edition.model]` in the file.
+
+mod list;
 
 use std::fmt;
+
+pub(crate) use list::KEYS;
 
 /// One key of the configuration.
 #[derive(Debug)]
@@ -24,84 +30,6 @@ pub(crate) const KINDS: &str = "kinds";
 
 /// What every environment variable of ours starts with.
 pub(crate) const VARIABLE_PREFIX: &str = "ALMANACK_";
-
-/// All keys, in the order they are shown.
-pub(crate) const KEYS: &[Key] = &[
-    plain("database", "url"),
-    secret("database", "password"),
-    plain("database", "durability"),
-    plain("server", "listen"),
-    plain("server", "allowed_hosts"),
-    plain("node", "name"),
-    plain("node", "slots"),
-    plain("node", "lease"),
-    plain("node", "drain"),
-    plain("retry", "base"),
-    plain("retry", "cap"),
-    plain("retry", "retry_after_cap"),
-    plain("retention", "days"),
-    plain("limits", "payload_bytes"),
-    plain("limits", "batch_items"),
-    plain("callback", "timeout"),
-    secret("callback", "secret"),
-    plain(KINDS, "url"),
-    plain(KINDS, "slots"),
-    plain(KINDS, "timeout"),
-    secret(KINDS, "secret"),
-    plain(KINDS, "max_retry"),
-    plain(KINDS, "already_done"),
-    plain("outbound", "allow"),
-    plain("outbound", "contact"),
-    plain("sources", "allow"),
-    plain("sources", "policy"),
-    plain("sources", "checks_per_day"),
-    plain("sources", "floor"),
-    plain("sources", "ceiling"),
-    plain("sources", "interval"),
-    plain("sources", "keep_days"),
-    plain("sources", "keep_per_source"),
-    plain("sources", "timeout"),
-    plain("sources", "body_bytes"),
-    Key {
-        // The name that the founding setup uses.
-        aliases: &["HOTNEWS_RSS_HOST_CONCURRENCY"],
-        ..plain("sources", "host_concurrency")
-    },
-    plain("sources", "host_pace"),
-    plain("schedules", "dispatch"),
-    plain("schedules", "reload"),
-    plain("github", "api_url"),
-    Key {
-        // The names that the founding setup and GitHub's own tools use.
-        aliases: &["PAT", "GH_TOKEN"],
-        ..secret("github", "token")
-    },
-    plain("command", "enabled"),
-    plain("command", "programs"),
-    plain("command", "directory"),
-    plain("command", "environment"),
-    secret("tick", "secret"),
-    plain("log", "format"),
-    plain("log", "level"),
-];
-
-const fn plain(section: &'static str, name: &'static str) -> Key {
-    Key {
-        section,
-        name,
-        secret: false,
-        aliases: &[],
-    }
-}
-
-const fn secret(section: &'static str, name: &'static str) -> Key {
-    Key {
-        section,
-        name,
-        secret: true,
-        aliases: &[],
-    }
-}
 
 impl Key {
     /// Its own environment variable; `kind` fills the place of the kind's name.
@@ -136,9 +64,23 @@ pub(crate) fn find(section: &str, name: &str) -> Option<&'static Key> {
     keys_of(section).find(|key| key.name == name)
 }
 
-/// The names of all sections, each once.
+/// The names of all sections, each once; those of sections inside others with their dots.
 pub(crate) fn sections() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = KEYS.iter().map(|key| key.section).collect();
+    names.dedup();
+    names
+}
+
+/// The section of this name, if it has keys of its own.
+pub(crate) fn section(name: &str) -> Option<&'static str> {
+    sections().into_iter().find(|section| *section == name)
+}
+
+/// What the sections right inside of `outer` are called there.
+pub(crate) fn inside(outer: &str) -> Vec<&'static str> {
+    let within = |section: &'static str| section.strip_prefix(outer)?.strip_prefix('.');
+    let names = sections().into_iter().filter_map(within);
+    let mut names: Vec<&str> = names.filter_map(|name| name.split('.').next()).collect();
     names.dedup();
     names
 }
@@ -192,9 +134,8 @@ impl KeyPath {
         let (front, name) = text.rsplit_once('.')?;
         let (section, kind) = match front.split_once('.') {
             Some((section, kind)) if section == KINDS => (section, Some(kind)),
-            Some(_) => return None,
             None if front == KINDS => return None,
-            None => (front, None),
+            Some(_) | None => (front, None),
         };
         find(section, name).map(|key| Self::of(key, kind))
     }
@@ -223,7 +164,16 @@ mod tests {
         let dotted = KeyPath::parse("kinds.news.daily.url").unwrap();
         assert_eq!(dotted.kind.as_deref(), Some("news.daily"));
         assert_eq!(dotted.to_string(), "kinds.\"news.daily\".url");
-        for wrong in ["lease", "node.lisen", "kinds.url", "node.x.lease", ""] {
+        let nested = KeyPath::parse("edition.model.provider").unwrap();
+        assert_eq!(nested.to_string(), "edition.model.provider");
+        for wrong in [
+            "lease",
+            "node.lisen",
+            "kinds.url",
+            "node.x.lease",
+            "edition.model",
+            "",
+        ] {
             assert_eq!(KeyPath::parse(wrong), None, "{wrong}");
         }
     }

@@ -7,7 +7,7 @@
 //! Every value is first read by its [`Shape`], which knows the place and the words for a refusal, and
 //! only then put together to a definition.
 
-mod fault;
+pub(super) mod fault;
 pub(super) mod idle;
 mod shape;
 
@@ -47,6 +47,21 @@ pub(crate) struct FileSchedules {
     pub(crate) keep: BTreeSet<ScheduleName>,
     /// Where the kinds of those to be kept stand: whether there is one only the settings know.
     kinds: BTreeMap<ScheduleName, Range<usize>>,
+}
+
+impl FileSchedules {
+    /// Refuses a schedule of this name, if the name is taken by somebody else.
+    pub(super) fn leave_name(&mut self, name: &str, taken: bool) {
+        let before = self.wanted.len();
+        if taken {
+            self.wanted.retain(|wanted| wanted.name.as_str() != name);
+        }
+        if self.wanted.len() < before {
+            let what = format!("schedule `{name}`: the name is taken by the ticks of [edition]");
+            let problem = Problem::error(what, None);
+            self.problems.push(problem.hint("give it another name"));
+        }
+    }
 }
 
 /// Reads the schedules, and which bytes of the file must not be shown.

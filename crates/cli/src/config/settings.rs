@@ -19,6 +19,7 @@ use super::{
 };
 
 mod database;
+pub(crate) mod edition;
 mod kind;
 mod log;
 mod outbound;
@@ -26,6 +27,7 @@ mod sources;
 mod target;
 
 pub(crate) use database::{Database, Durability};
+pub(crate) use edition::{Edition, Editions};
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
@@ -63,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) command: Command,
     /// Who may say that it is time.
     pub(crate) tick: Tick,
+    /// Whether there are editions, and how they are made.
+    pub(crate) editions: Editions,
     /// What the process writes about itself.
     pub(crate) log: Log,
 }
@@ -85,6 +89,7 @@ impl Settings {
             github: Github::read(reader),
             command: Command::read(reader),
             tick: Tick::read(reader),
+            editions: Editions::read(reader),
             log: Log::read(reader),
         }
     }

@@ -14,6 +14,7 @@ use almanack_core::{
 use almanack_engine::schedules::Wanted;
 use url::Url;
 
+use super::editions;
 use crate::{
     config::Settings,
     failure::{Exit, Failure},
@@ -28,7 +29,7 @@ const SOURCES_ALLOW: &str = "sources.allow";
 #[derive(Clone)]
 pub(crate) struct Outbound {
     client: Client,
-    /// Trusted as long as the process runs: services of kinds, and GitHub.
+    /// Trusted as long as the process runs: services of kinds, GitHub, and whom editions need.
     services: BTreeSet<Origin>,
 }
 
@@ -39,9 +40,14 @@ impl Outbound {
         let client = client(&outbound.allow, OUTBOUND_ALLOW, outbound.contact.as_deref())?;
         let kinds = settings.kinds.values().filter_map(|kind| kind.url.as_ref());
         let services = kinds.filter_map(Origin::of);
+        let others = editions::addresses(settings);
+        let others = others.iter().filter_map(|url| origin(url));
         let made = Self {
             client,
-            services: services.chain(origin(&settings.github.api_url)).collect(),
+            services: services
+                .chain(origin(&settings.github.api_url))
+                .chain(others)
+                .collect(),
         };
         made.trust(&BTreeSet::new());
         Ok(made)

@@ -1,5 +1,5 @@
-//! `almanack world`: the article service beside a node that nobody has configured, GitHub, feeds and
-//! news.
+//! `almanack world`: the article service beside a node that nobody has configured, GitHub, feeds, news, a
+//! model and a Telegram.
 
 use std::fs;
 
@@ -169,4 +169,35 @@ fn a_setup_that_cannot_be_read_is_told_by_its_place_without_its_secrets() {
         "{told}"
     );
     assert!(!told.contains("s-chain"), "{told}");
+}
+
+#[tokio::test]
+async fn a_model_and_a_telegram_greet_with_what_to_try_and_keep_other_secrets() {
+    let home = Home::new();
+    for (piece, secret, known, tried) in [
+        ("model", "--key", "world-key", "/v1/chat/completions"),
+        (
+            "telegram",
+            "--token",
+            "bot123456:almanack-world",
+            "/_world/messages/@almanack",
+        ),
+    ] {
+        for (more, told) in [(vec![], true), (vec![secret, "99:hidden"], false)] {
+            let address = free_address();
+            let listen = address.to_string();
+            let arguments = [&["world", piece, "--listen", &listen], &more[..]].concat();
+            let command = home.command(&arguments);
+            let mut running = Process::start(&home, address, command).ready().await;
+            let api = running.api();
+            let seen = api.insist(Method::GET, "/_world/requests", None).await;
+            assert_eq!(seen.json["total"], 0, "{piece}");
+            let notes = running.notes();
+            assert!(notes.contains(tried), "{notes}");
+            assert_eq!(notes.contains(known), told, "{notes}");
+            assert!(!notes.contains("99:hidden"), "{notes}");
+            running.terminate();
+            assert_eq!(running.exit_code().await, Some(0), "{piece}");
+        }
+    }
 }

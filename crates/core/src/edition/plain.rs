@@ -2,7 +2,7 @@
 //!
 //! Their markup is a browser's subset (paragraphs, links, emphasis, code), sanitised or written by a machine, so it takes no parser to read:
 //! a tag goes, a block becomes a line of its own, an entity becomes its character. INVARIANT: nothing recurses, no tag is
-//! searched for its end beyond [`TAG_BYTES_MAX`], and what is not understood stays as it is written.
+//! searched for its end beyond `TAG_BYTES_MAX`, and what is not understood stays as it is written.
 
 /// Longest tag that is recognised; addresses are shorter than that.
 const TAG_BYTES_MAX: usize = 4096;

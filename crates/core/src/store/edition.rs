@@ -69,6 +69,6 @@ pub trait EditionStore: Send + Sync {
     async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>>;
 
     /// Deletes stories and batches of up to `limit` archived editions of days before `before` (ED-31). The editions themselves,
-    /// their documents, deliveries and alerts stay.
+    /// their documents, deliveries and alerts stay. Raises their versions: who saw them with their stories decides again.
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories>;
 }

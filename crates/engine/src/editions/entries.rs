@@ -112,9 +112,10 @@ impl EntryStories {
 
     async fn stories(&self, wanted: &Wanted) -> store::Result<Vec<Listed>> {
         let window = window_of(wanted);
-        let cursor = match wanted.is_today {
-            true => None,
-            false => self.cursor(window.until).await?,
+        let cursor = if wanted.is_today {
+            None
+        } else {
+            self.cursor(window.until).await?
         };
         let candidates = self.candidates(window, cursor).await?;
         let mut stories = Vec::new();

@@ -32,6 +32,10 @@ pub trait Observer: Send + Sync {
     fn began(&self, account: &Account, action: &Action, budget: &Arc<Budget>);
     /// A step ended.
     fn ended(&self, account: &Account);
+    /// Whether a run may begin another step; asked after each.
+    fn goes_on(&self) -> bool {
+        true
+    }
 }
 
 /// Nobody watches.
@@ -140,9 +144,9 @@ impl Editions {
             let stepped = self.step(date, Asker::Person, observer).await?;
             requests = requests.saturating_add(stepped.requests);
             match stepped.end {
-                End::More => {}
+                End::More if observer.goes_on() => {}
                 End::Waits(Waiting::Batch { until, .. } | Waiting::Fetching(until))
-                    if self.clock.now() < patient_until =>
+                    if self.clock.now() < patient_until && observer.goes_on() =>
                 {
                     self.wait_a_little(until).await;
                 }

@@ -53,6 +53,12 @@ pub enum Code {
     NoSuchSchedule,
     /// No source has this number.
     NoSuchSource,
+    /// There is no edition of this day.
+    NoSuchEdition,
+    /// The edition has no such document.
+    NoSuchDocument,
+    /// This node is not configured for it.
+    NotConfigured,
     /// Another source is looked at there.
     AddressTaken,
     /// An address of the outside could not be read.
@@ -63,7 +69,7 @@ pub enum Code {
     RevisionMismatch,
     /// The newest firing of the schedule has not ended.
     StillRunning,
-    /// The schedule is in no state for this.
+    /// The schedule or edition is in no state for this.
     WrongState,
     /// A signature was shown, and it does not fit.
     BadSignature,
@@ -71,6 +77,12 @@ pub enum Code {
     AlreadyReceived,
     /// More ticks at once, or in a short time, than a node takes.
     TooManyTicks,
+    /// More editions at once than a node builds on request.
+    TooManyRuns,
+    /// An edition could not be built; it keeps why.
+    EditionFailed,
+    /// The template of editions cannot be printed.
+    BadTemplate,
     /// Nothing is at this path.
     NoSuchPath,
     /// The path does not take this method.
@@ -156,6 +168,13 @@ impl Code {
                 "No such schedule",
             ),
             Self::NoSuchSource => (S::NOT_FOUND, "/problems/no_such_source", "No such source"),
+            Self::NoSuchEdition => (S::NOT_FOUND, "/problems/no_such_edition", "No such edition"),
+            Self::NoSuchDocument => (
+                S::NOT_FOUND,
+                "/problems/no_such_document",
+                "No such document",
+            ),
+            Self::NotConfigured => (S::NOT_FOUND, "/problems/not_configured", "Not configured"),
             Self::AddressTaken => (S::CONFLICT, "/problems/address_taken", "Address taken"),
             Self::Unreachable => (S::BAD_GATEWAY, "/problems/unreachable", "Unreachable"),
             Self::ManagedSchedule => (
@@ -180,6 +199,21 @@ impl Code {
                 S::TOO_MANY_REQUESTS,
                 "/problems/too_many_ticks",
                 "Too many ticks",
+            ),
+            Self::TooManyRuns => (
+                S::TOO_MANY_REQUESTS,
+                "/problems/too_many_runs",
+                "Too many editions at once",
+            ),
+            Self::EditionFailed => (
+                S::INTERNAL_SERVER_ERROR,
+                "/problems/edition_failed",
+                "Edition failed",
+            ),
+            Self::BadTemplate => (
+                S::INTERNAL_SERVER_ERROR,
+                "/problems/bad_template",
+                "Template cannot be printed",
             ),
             Self::NoSuchPath => (S::NOT_FOUND, "/problems/no_such_path", "No such path"),
             Self::MethodNotAllowed => (

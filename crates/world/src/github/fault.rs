@@ -76,34 +76,6 @@ mod tests {
         path: "/repos/o/r/git/refs",
     };
 
-    fn hits(when: When, count: usize) -> Vec<bool> {
-        let mut faults = Faults::default();
-        faults.add(Rule {
-            matching: Matching::default(),
-            when,
-            effect: Effect::Status(502),
-        });
-        (0..count).map(|_| faults.plan(SIGHT).is_some()).collect()
-    }
-
-    #[test]
-    fn how_often_is_counted_exactly() {
-        assert_eq!(hits(When::Always, 3), [true, true, true]);
-        assert_eq!(hits(When::Next(2), 4), [true, true, false, false]);
-        assert_eq!(hits(When::Every(2), 4), [false, true, false, true]);
-        assert_eq!(hits(When::Every(0), 2), [false, false]);
-    }
-
-    #[test]
-    fn a_fraction_repeats_with_its_seed() {
-        let percent = |seed| When::Percent { percent: 30, seed };
-        let first = hits(percent(1), 1000);
-        assert_eq!(first, hits(percent(1), 1000));
-        assert_ne!(first, hits(percent(2), 1000));
-        let hit = first.iter().filter(|hit| **hit).count();
-        assert!((250..350).contains(&hit), "{hit} of 1000");
-    }
-
     #[test]
     fn a_rule_looks_only_at_what_it_names() {
         for (why, matching, covered) in [
@@ -125,23 +97,5 @@ mod tests {
             method: method.map(str::to_owned),
             path: path.map(str::to_owned),
         }
-    }
-
-    #[test]
-    fn the_oldest_rule_that_hits_decides() {
-        let mut faults = Faults::default();
-        for (when, effect) in [
-            (When::Next(1), Effect::Status(500)),
-            (When::Always, Effect::DropReply),
-        ] {
-            faults.add(Rule {
-                matching: Matching::default(),
-                when,
-                effect,
-            });
-        }
-        assert_eq!(faults.plan(SIGHT), Some(Effect::Status(500)));
-        assert_eq!(faults.plan(SIGHT), Some(Effect::DropReply));
-        assert_eq!(faults.rules().len(), 1, "the spent rule is gone");
     }
 }

@@ -102,9 +102,21 @@ fn an_answer_without_a_reply_says_what_can_be_done() {
         ),
         (
             200,
-            r#"{"error":{"code":"overloaded"},"choices":[]}"#,
+            r#"{"error":{"code":"odd"},"choices":[]}"#,
             Unusable,
             "no telling",
+        ),
+        (
+            200,
+            r#"{"error":{"code":null,"type":"server_error"}}"#,
+            Transient,
+            "trouble by name",
+        ),
+        (
+            200,
+            r#"{"error":{"code":"rate_limit_exceeded"}}"#,
+            RateLimited,
+            "too often by name",
         ),
         (200, r#"{"error":"broken"}"#, Unusable, "only a message"),
     ] {

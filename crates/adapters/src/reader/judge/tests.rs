@@ -176,6 +176,12 @@ const ARTICLES: &[(&str, &str)] = &[
         The airline said that it would appeal. Its shares fell by one percent in Frankfurt.",
     ),
     (
+        "a short one that quotes",
+        "The forum changed its block page on Monday. Where visitors used to read “You’ve been blocked by network security”, \
+        they now read \"Please log in to continue\" and nothing else. The company says that this is friendlier. \
+        Moderators say that it hides what happened, and have begun to collect signatures.",
+    ),
+    (
         "that begins with a link",
         "[Home](https://site.example/) › Programming › Error: a history of the word\n\n\
         In the beginning programs said nothing when they failed. The first compilers printed a number, the second ones a number and a line. \

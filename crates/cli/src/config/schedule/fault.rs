@@ -8,7 +8,7 @@ use super::super::value::Complaint;
 use crate::suggest;
 
 /// The path of the value that makes a schedule unfit, and what to say about it, its name included.
-pub(super) fn complaint(unfit: &Unfit) -> (&'static str, Complaint) {
+pub(in super::super) fn complaint(unfit: &Unfit) -> (&'static str, Complaint) {
     let told = |hint: Option<String>| Complaint {
         what: unfit.to_string(),
         hint,

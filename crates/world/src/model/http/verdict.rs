@@ -47,15 +47,7 @@ pub(super) fn judge(app: &Service, came: &Came<'_>) -> Verdict {
     let answered = work.take(&app.config, inside, came, now);
     let response = answered.unwrap_or_else(|refusal| refuse(&refusal));
     let effect = work.rule.as_ref().map(|rule| rule.effect);
-    let fate = match effect {
-        Some(Effect::Hang) => Fate::Hang,
-        Some(Effect::DropReply) => Fate::Cut,
-        _ => Fate::Answer,
-    };
-    let slow = match effect {
-        Some(Effect::Slow { wait_ms }) => Duration::from_millis(wait_ms),
-        _ => Duration::ZERO,
-    };
+    let (fate, slow) = effect.map_or((Fate::Answer, Duration::ZERO), fate);
     inside.journal.note(Seen {
         sequence: 0,
         at: now,
@@ -71,6 +63,16 @@ pub(super) fn judge(app: &Service, came: &Came<'_>) -> Verdict {
         response,
         wait: inside.latency + slow,
         fate,
+    }
+}
+
+/// What a fault does to the answer.
+fn fate(effect: Effect) -> (Fate, Duration) {
+    match effect {
+        Effect::Hang => (Fate::Hang, Duration::ZERO),
+        Effect::DropReply => (Fate::Cut, Duration::ZERO),
+        Effect::Slow { wait_ms } => (Fate::Answer, Duration::from_millis(wait_ms)),
+        _ => (Fate::Answer, Duration::ZERO),
     }
 }
 

@@ -52,15 +52,7 @@ pub(super) fn judge(app: &Service, called: &Called<'_>) -> Verdict {
     let inside = &mut *inside;
     let mut done = Done::default();
     let answer = take(&app.config, inside, called, now, &mut done);
-    let fate = match done.effect {
-        Some(Effect::HangBefore | Effect::HangAfter) => Fate::Hang,
-        Some(Effect::CutBefore | Effect::CutAfter) => Fate::Cut,
-        _ => Fate::Answer,
-    };
-    let slow = match done.effect {
-        Some(Effect::Slow { wait_ms }) => Duration::from_millis(wait_ms),
-        _ => Duration::ZERO,
-    };
+    let (fate, slow) = done.effect.map_or((Fate::Answer, Duration::ZERO), fate);
     let parameters = called.parameters.as_ref().ok();
     let chat = parameters.and_then(|parameters| parameters.get("chat_id"));
     inside.journal.note(Seen {
@@ -84,6 +76,16 @@ pub(super) fn judge(app: &Service, called: &Called<'_>) -> Verdict {
         response: show(answer),
         wait: inside.latency + slow,
         fate,
+    }
+}
+
+/// What a fault does to the answer.
+fn fate(effect: Effect) -> (Fate, Duration) {
+    match effect {
+        Effect::HangBefore | Effect::HangAfter => (Fate::Hang, Duration::ZERO),
+        Effect::CutBefore | Effect::CutAfter => (Fate::Cut, Duration::ZERO),
+        Effect::Slow { wait_ms } => (Fate::Answer, Duration::from_millis(wait_ms)),
+        _ => (Fate::Answer, Duration::ZERO),
     }
 }
 

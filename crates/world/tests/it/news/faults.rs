@@ -82,6 +82,11 @@ async fn bodies_are_cut_short_broken_or_without_hits() {
 #[tokio::test]
 async fn a_request_that_is_never_answered_is_counted_and_under_way() {
     let news = News::calm().await;
+    for _ in 0..5 {
+        assert_eq!(news.get(SEARCH).await.status, 200);
+    }
+    assert_eq!(news.handle().under_way_max(), 1, "one after the other");
+    news.handle().forget_requests();
     news.disturb(When::Always, Effect::Hang);
     let mut waiting = Vec::new();
     for _ in 0..3 {

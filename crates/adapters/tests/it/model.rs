@@ -1,0 +1,287 @@
+//! The writer of editions against a model that does its work, and one that does it badly.
+
+mod badly;
+mod tries;
+
+use std::sync::{Arc, Mutex};
+
+use almanack_adapters::model::{BadSettings, ChatModel, Key, Settings};
+use almanack_core::{
+    budget::{Budget, Spend},
+    edition::port::{FailureClass, Sensitivity, Text, Writer},
+    time::{Clock, Sleeper},
+};
+use almanack_world::model::{
+    self, Config, Running,
+    fault::{Effect, Rule, When},
+    handle::Handle,
+    task::Kind,
+};
+use async_trait::async_trait;
+use axum::{
+    Router,
+    http::{HeaderMap, StatusCode, header},
+    routing::post,
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::fixture::{Fixed, client, serve};
+
+const KEY: &str = "sk-almanack-0123456789abcdef";
+
+/// Notes how long it was asked to wait, and waits for nothing.
+#[derive(Default)]
+struct Impatient(Mutex<Vec<SignedDuration>>);
+
+#[async_trait]
+impl Sleeper for Impatient {
+    async fn until(&self, at: Timestamp) {
+        let wait = at.duration_since(Fixed.now());
+        self.0.lock().unwrap().push(wait);
+    }
+}
+
+/// A model of the world, and the writer that asks it.
+struct Desk {
+    running: Running,
+    writer: ChatModel,
+    slept: Arc<Impatient>,
+    _stop: DropGuard,
+}
+
+impl Desk {
+    async fn open() -> Self {
+        Self::open_with(|_, _| {}).await
+    }
+
+    async fn open_with(adjust: impl FnOnce(&mut Config, &mut Settings)) -> Self {
+        let mut config = Config::new(([127, 0, 0, 1], 0).into(), KEY);
+        config.clock = Arc::new(|| Fixed.now());
+        let mut settings = Settings::new("", "tide-1", Some(Key::new(KEY)));
+        adjust(&mut config, &mut settings);
+        let stop = CancellationToken::new();
+        let running = model::start(config, stop.clone()).await.unwrap();
+        settings.base_url = format!("{}/v1", running.url());
+        let slept = Arc::new(Impatient::default());
+        let sleeper: Arc<dyn Sleeper> = Arc::clone(&slept) as _;
+        Self {
+            running,
+            writer: ChatModel::new(client(), Arc::new(Fixed), sleeper, settings).unwrap(),
+            slept,
+            _stop: stop.drop_guard(),
+        }
+    }
+
+    fn handle(&self) -> &Handle {
+        &self.running.handle
+    }
+
+    fn disturb(&self, kind: Kind, when: When, effect: Effect) {
+        self.handle().add_fault(Rule::of(kind, when, effect));
+    }
+
+    /// Waits so far, in seconds.
+    fn waits(&self) -> Vec<i64> {
+        let waits = self.slept.0.lock().unwrap();
+        waits.iter().map(SignedDuration::as_secs).collect()
+    }
+
+    /// The titles as they come back, and what was spent on them.
+    async fn titles(&self, titles: &[String]) -> (Vec<Option<String>>, Spend) {
+        let budget = Budget::new(45);
+        let translated = self.writer.titles(titles, &budget).await.unwrap();
+        (translated.unwrap(), budget.spend())
+    }
+}
+
+fn titles() -> Vec<String> {
+    let titles = [
+        "Why databases are slow",
+        "Show HN: A \"small\" <b>web</b> server",
+        "The history of tides, [1998]",
+        "How to read a dump",
+    ];
+    titles.map(str::to_owned).to_vec()
+}
+
+/// Whether a translation belongs to its original: the simulated model leaves a word of each as it is.
+fn belongs(place: usize, translation: &str) -> bool {
+    let kept = ["databases", "<b>web</b>", "tides,", "dump"][place];
+    translation.contains(kept) && translation.contains("译文")
+}
+
+#[tokio::test]
+async fn ed_07_all_titles_of_a_batch_are_one_request_each_at_its_place() {
+    let desk = Desk::open().await;
+    let (translated, spend) = desk.titles(&titles()).await;
+    for (place, title) in translated.iter().enumerate() {
+        let title = title.as_deref().unwrap();
+        assert!(belongs(place, title), "{place}: {title}");
+    }
+    let seen = desk.handle().requests();
+    let asked = seen[0].asked.as_ref().unwrap();
+    assert_eq!((seen.len(), asked.kind, asked.titles), (1, Kind::Titles, 4));
+    assert_eq!(seen[0].path, "/v1/chat/completions");
+    let temperature = asked.temperature.unwrap();
+    assert!((temperature - 0.3).abs() < 0.001, "{temperature}");
+    assert_eq!(asked.max_tokens, Some(2048));
+    assert_eq!((spend.requests, spend.model_requests), (1, 1));
+    assert_eq!(spend.tokens_in, asked.prompt_tokens as u64);
+    assert_eq!(spend.tokens_out, asked.completion_tokens as u64);
+    assert!(spend.tokens_in > 0 && spend.tokens_out > 0);
+}
+
+#[tokio::test]
+async fn ed_36_summaries_are_of_the_text_and_of_the_length_asked_for() {
+    let desk = Desk::open_with(|_, settings| settings.summary_chars = 60).await;
+    let budget = Budget::new(45);
+    let article = "Harbour tides. The harbour is deep. [\"not\", \"titles\"]";
+    let summary = desk.writer.summary(Text::Article(article), &budget).await;
+    let summary = summary.unwrap();
+    assert!(summary.contains("harbour"), "{summary}");
+    assert!(summary.chars().count() <= 60, "{summary}");
+    let comments = ["Nice harbour", "No harbour", "Yes"].map(str::to_owned);
+    let said = desk
+        .writer
+        .summary(Text::Comments(&comments), &budget)
+        .await;
+    assert!(said.unwrap().contains("harbour"));
+    assert_eq!(desk.handle().count(Kind::Summary), 2);
+    let nothing = desk.writer.summary(Text::Article(" "), &budget).await;
+    assert_eq!(nothing.unwrap_err().class, FailureClass::Unusable);
+    assert_eq!(budget.spent(), 2, "nobody is asked about nothing");
+}
+
+#[tokio::test]
+async fn every_title_is_judged_in_one_request() {
+    let desk = Desk::open().await;
+    let budget = Budget::new(45);
+    let mut titles = titles();
+    titles.push("The election of 1998".to_owned());
+    let judged = desk
+        .writer
+        .judge(&titles, Sensitivity::Medium, &budget)
+        .await;
+    assert_eq!(judged.unwrap(), [true, true, true, true, false]);
+    assert_eq!(desk.handle().count(Kind::Filter), 1);
+    assert_eq!(budget.spent(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_about_no_titles() {
+    let desk = Desk::open().await;
+    let (translated, spend) = desk.titles(&[]).await;
+    assert_eq!((translated.len(), spend), (0, Spend::default()));
+    let budget = Budget::new(1);
+    let judged = desk.writer.judge(&[], Sensitivity::Low, &budget).await;
+    assert_eq!((judged.unwrap().len(), budget.spent()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_for_a_person_and_is_never_told() {
+    let wrong = "sk-wrong-0123456789abcdef";
+    let desk = Desk::open_with(|_, settings| settings.key = Some(Key::new(wrong))).await;
+    let budget = Budget::new(45);
+    let failure = desk.writer.titles(&titles(), &budget).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Credentials);
+    let told = format!("{failure:?} {failure}");
+    assert!(!told.contains("sk-") && !told.contains("cdef"), "{told}");
+    assert_eq!(budget.spent(), 1, "a wrong key is not tried twice");
+    let settings = Settings::new("https://example.org", "m", Some(Key::new(wrong)));
+    assert!(!format!("{settings:?}").contains("wrong"));
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_exist_is_refused_with_what_was_said() {
+    let desk = Desk::open_with(|config, _| config.models = vec!["other".to_owned()]).await;
+    let failure = desk.writer.titles(&titles(), &Budget::new(9)).await;
+    let failure = failure.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Refused);
+    assert!(failure.detail.contains("does not exist"), "{failure}");
+}
+
+/// What a service of a test's own was told in headers.
+type Told = Arc<Mutex<Vec<HeaderMap>>>;
+
+/// A writer, in English, at a service that answers everybody with this.
+async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Told) {
+    let told = Told::default();
+    let noting = Arc::clone(&told);
+    let answer = post(move |headers: HeaderMap| async move {
+        noting.lock().unwrap().push(headers);
+        let elsewhere = [
+            (header::LOCATION, "/other"),
+            (header::CONTENT_TYPE, "application/json"),
+        ];
+        (status, elsewhere, body)
+    });
+    let url = serve(Router::new().route("/api/v1/chat/completions", answer)).await;
+    let mut settings = Settings::new(format!("{url}/api/v1/"), "m", Some(Key::new(KEY)));
+    settings.language = String::from("en");
+    settings.headers = vec![
+        ("HTTP-Referer".to_owned(), "https://news.example".to_owned()),
+        ("X-Title".to_owned(), "Daily".to_owned()),
+    ];
+    let sleeper = Arc::new(Impatient::default());
+    let writer = ChatModel::new(client(), Arc::new(Fixed), sleeper, settings);
+    (writer.unwrap(), told)
+}
+
+#[tokio::test]
+async fn a_service_is_told_who_asks() {
+    let body = r#"{"choices":[{"message":{"content":"It is."}}]}"#;
+    let (writer, told) = at_a_service(StatusCode::OK, body).await;
+    let budget = Budget::new(1);
+    let summary = writer.summary(Text::Article("Tides."), &budget).await;
+    assert_eq!(summary.unwrap(), "It is.");
+    let told = told.lock().unwrap();
+    let header = |name: &str| told[0].get(name).unwrap().to_str().unwrap().to_owned();
+    assert_eq!(header("authorization"), format!("Bearer {KEY}"));
+    assert_eq!(header("http-referer"), "https://news.example");
+    assert_eq!(header("x-title"), "Daily");
+    assert_eq!(header("content-type"), "application/json");
+    assert_eq!(
+        budget.spend().model_requests,
+        1,
+        "an answer without a bill is an answer"
+    );
+}
+
+#[tokio::test]
+async fn a_service_that_sends_us_elsewhere_is_not_followed() {
+    let (writer, told) = at_a_service(StatusCode::TEMPORARY_REDIRECT, "").await;
+    let failure = writer
+        .summary(Text::Article("Tides."), &Budget::new(9))
+        .await;
+    assert_eq!(failure.unwrap_err().class, FailureClass::Refused);
+    assert_eq!(told.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn settings_that_can_never_work_are_refused() {
+    let refused = |adjust: fn(&mut Settings)| {
+        let mut settings = Settings::new("https://example.org/v1/", "m", None);
+        adjust(&mut settings);
+        let sleeper = Arc::new(Impatient::default());
+        ChatModel::new(client(), Arc::new(Fixed), sleeper, settings).err()
+    };
+    assert_eq!(refused(|_| {}), None);
+    let no_url = refused(|settings| settings.base_url = "not an address".to_owned());
+    assert!(matches!(no_url, Some(BadSettings::BaseUrl(_))));
+    assert_eq!(refused(|it| it.model.clear()), Some(BadSettings::NoModel));
+    assert_eq!(
+        refused(|it| it.concurrency = 0),
+        Some(BadSettings::NoConcurrency)
+    );
+    assert_eq!(
+        refused(|it| it.summary_chars = 0),
+        Some(BadSettings::NoSummary)
+    );
+    assert_eq!(
+        refused(|it| it.key = Some(Key::new("a\nb"))),
+        Some(BadSettings::Key)
+    );
+    let header = refused(|it| it.headers = vec![("X Title".to_owned(), "a".to_owned())]);
+    assert_eq!(header, Some(BadSettings::Header("X Title".to_owned())));
+}

@@ -1,0 +1,148 @@
+//! What a run looks like while it goes on: a bar where somebody watches, a line per step where nobody does.
+//!
+//! The observer only notes; whoever runs the edition draws, so that all output goes one way.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use almanack_core::{
+    budget::Budget,
+    edition::{Account, forecast::forecast, plan::Action, rules::Rules},
+    time::Clock,
+};
+use almanack_engine::editions::Observer;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// Watches a run.
+pub(super) struct Watch {
+    clock: Arc<dyn Clock>,
+    rules: Rules,
+    seen: Mutex<Option<Seen>>,
+    said: UnboundedSender<String>,
+    stopping: AtomicBool,
+}
+
+/// What was last seen.
+struct Seen {
+    account: Account,
+    doing: String,
+    budget: Option<Arc<Budget>>,
+    /// Requests of the steps before.
+    spent: u32,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// Stories that ended.
+    pub(super) done: u64,
+    /// Stories in all.
+    pub(super) total: u64,
+    /// Everything else, in words.
+    pub(super) words: String,
+}
+
+impl Watch {
+    /// Nothing was seen yet. What it says comes out of the receiver.
+    pub(super) fn new(clock: Arc<dyn Clock>, rules: &Rules) -> (Self, UnboundedReceiver<String>) {
+        let (said, hear) = unbounded_channel();
+        let watch = Self {
+            clock,
+            // A run does not wait for ticks.
+            rules: Rules {
+                chain: true,
+                ..rules.clone()
+            },
+            seen: Mutex::new(None),
+            said,
+            stopping: AtomicBool::new(false),
+        };
+        (watch, hear)
+    }
+
+    /// Ends the run after the present step.
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// How far it is.
+    pub(super) fn progress(&self) -> Option<Progress> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = seen.as_ref()?;
+        let counts = seen.account.counts();
+        let plan = forecast(&seen.account, &self.rules, None, self.clock.now());
+        let now = seen.budget.as_ref().map_or(0, |budget| budget.spent());
+        let finish = plan
+            .finish_at
+            .map(|at| format!(", done about {}", at.strftime("%H:%M:%SZ")));
+        let words = format!(
+            "{}; {} of {} batches; requests {now} of {}, {} in all{}",
+            seen.doing,
+            plan.batches_done,
+            plan.batches_planned,
+            self.rules.budget,
+            seen.spent.saturating_add(now),
+            finish.unwrap_or_default()
+        );
+        Some(Progress {
+            done: u64::from(counts.completed + counts.failed),
+            total: u64::from(counts.total),
+            words,
+        })
+    }
+}
+
+impl Observer for Watch {
+    fn began(&self, account: &Account, action: &Action, budget: &Arc<Budget>) {
+        let doing = words(account, action);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = seen.as_ref().map_or(0, |seen| seen.spent);
+        *seen = Some(Seen {
+            account: account.clone(),
+            doing: doing.clone(),
+            budget: Some(Arc::clone(budget)),
+            spent: before,
+        });
+        // Whoever stopped listening has what he wanted.
+        let _ = self.said.send(doing);
+    }
+
+    fn ended(&self, account: &Account) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(last) = seen.as_mut() else {
+            return;
+        };
+        let paid = last.budget.take().map_or(0, |budget| budget.spent());
+        last.spent = last.spent.saturating_add(paid);
+        last.account = account.clone();
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.stopping.load(Ordering::Relaxed)
+    }
+}
+
+/// What an action does, in words.
+fn words(account: &Account, action: &Action) -> String {
+    match action {
+        Action::Reopen => "taking the edition up again".to_owned(),
+        Action::Fetch => "fetching the stories".to_owned(),
+        Action::Recover => "giving back the stories of a batch that was left behind".to_owned(),
+        Action::PutBack(keys) => format!("putting {} failed stories back", keys.len()),
+        Action::Process(keys) => {
+            let index = account.batches.last().map_or(0, |batch| batch.index) + 1;
+            format!("batch {index}: {} stories", keys.len())
+        }
+        Action::Aggregate => "printing the edition".to_owned(),
+        Action::GiveUp => "giving up: no story was completed".to_owned(),
+        Action::Deliver(due) => {
+            let mut to: Vec<&str> = due.iter().map(|due| due.destination.as_str()).collect();
+            to.dedup();
+            format!("delivering to {}", to.join(", "))
+        }
+        Action::Publish => "published".to_owned(),
+        Action::Wait(_) | Action::Rest(_) => "waiting".to_owned(),
+    }
+}

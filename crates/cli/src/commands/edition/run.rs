@@ -1,0 +1,131 @@
+//! `almanack edition run`: an edition taken to its end, before one's eyes (ED-21).
+
+use std::{pin::pin, time::Duration};
+
+use almanack_adapters::clock::pause;
+use almanack_core::edition::plan::Waiting;
+use almanack_engine::editions::{Editions, End, Ran, Status};
+use indicatif::ProgressBar;
+use jiff::civil::Date;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    acts::ending,
+    day, instant,
+    progress::{Progress, Watch},
+    status,
+};
+use crate::{
+    args::EditionArguments,
+    commands::{Desk, progress::progress},
+    failure::{Exit, Failure},
+    output::Output,
+    process, view,
+};
+
+/// How often the bar is drawn anew.
+const DRAWN_EVERY: Duration = Duration::from_millis(200);
+
+/// Takes an edition from wherever it stands as far as it goes.
+pub(super) async fn run(
+    desk: &Desk,
+    editions: &Editions,
+    given: &EditionArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let date = day(editions, given)?;
+    let stop = process::stop_signal()?;
+    editions.take_up(date).await?;
+    let ran = watched(desk, editions, (date, &stop), output).await?;
+    let forecast = editions.forecast(&ran.account);
+    let told = Status {
+        account: ran.account,
+        forecast,
+    };
+    if output.json {
+        let mut view = view::edition(&told);
+        view["spent"] = ran.requests.into();
+        output.value(&view)?;
+    } else {
+        status::show(&told, desk.clock.now(), output)?;
+    }
+    let exit = ending(&told.account, output);
+    if exit != Exit::Ok {
+        output.note(&advice(&ran.end, &stop));
+    }
+    Ok(exit)
+}
+
+/// Runs, and shows how far it is.
+async fn watched(
+    desk: &Desk,
+    editions: &Editions,
+    (date, stop): (Date, &CancellationToken),
+    output: &mut Output,
+) -> Result<Ran, Failure> {
+    let rules = &editions.settings().rules;
+    let (watch, mut said) = Watch::new(desk.clock.clone(), rules);
+    let bar = progress(Some(0), output);
+    let mut running = pin!(editions.run(date, &watch));
+    let mut told_to_stop = false;
+    let ran = loop {
+        tokio::select! {
+            biased;
+            ran = &mut running => break ran,
+            () = stop.cancelled(), if !told_to_stop => {
+                told_to_stop = true;
+                watch.stop();
+                bar.suspend(|| output.note("stopping after this step\n"));
+            }
+            Some(line) = said.recv() => tell(&line, output),
+            () = pause(DRAWN_EVERY) => draw(&bar, watch.progress()),
+        }
+    };
+    bar.finish_and_clear();
+    drain(&mut said, output);
+    Ok(ran?)
+}
+
+/// A line per step, where there is no bar.
+fn tell(line: &str, output: &mut Output) {
+    if !output.watched && !output.json {
+        output.note(&format!("{line}\n"));
+    }
+}
+
+fn drain(said: &mut UnboundedReceiver<String>, output: &mut Output) {
+    while let Ok(line) = said.try_recv() {
+        tell(&line, output);
+    }
+}
+
+fn draw(bar: &ProgressBar, progress: Option<Progress>) {
+    if let Some(Progress { done, total, words }) = progress {
+        bar.set_length(total);
+        bar.set_position(done);
+        bar.set_message(words);
+    }
+}
+
+/// What to do about an edition that is not published.
+fn advice(end: &End, stop: &CancellationToken) -> String {
+    let next = match end {
+        End::More if stop.is_cancelled() => {
+            "it was stopped; the next tick goes on, or another run".to_owned()
+        }
+        End::More | End::Failed => "the next tick tries again, or another run".to_owned(),
+        End::Waits(Waiting::Batch { index, until }) => {
+            let until = instant(*until);
+            format!("batch {index} is still running elsewhere, until {until} at most")
+        }
+        End::Waits(waiting) => {
+            let until = instant(waiting.until());
+            format!("it goes on at {until}, with a tick or another run")
+        }
+        End::Rests(_) => {
+            "`almanack edition retry` puts failed stories back, `reset` begins anew".to_owned()
+        }
+    };
+    format!("hint: {next}\n")
+}

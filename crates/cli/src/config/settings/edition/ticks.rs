@@ -1,0 +1,165 @@
+//! When ticks come, and whose days editions are of (ED-01, ED-19).
+
+use std::sync::Arc;
+
+use almanack_core::{
+    edition::{EDITION_TICK, rules::INTERVAL_MIN_ADVISED},
+    plan::{Definition, Ready, ScheduleName, Unfit},
+    schedule::Zone,
+    target::Target,
+};
+use almanack_engine::{schedules::Wanted, zones::Zones};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+
+use super::{
+    super::super::{key::KeyPath, reader::Reader, report::Problem, schedule::fault, value},
+    key,
+};
+
+/// What the schedule of the ticks is called.
+pub(crate) const SCHEDULE: &str = "edition";
+/// Minutes between two ticks, where nobody says otherwise.
+const INTERVAL_MINUTES: u32 = 10;
+const HOUR_MINUTES: u32 = 60;
+const DAY_MINUTES: u32 = 24 * HOUR_MINUTES;
+
+/// When ticks come.
+#[derive(Debug, Clone)]
+pub(crate) struct Ticks {
+    /// The schedule; none if it cannot be had, which was complained about.
+    pub(crate) wanted: Option<Wanted>,
+    /// Whose clock it reads.
+    pub(crate) zone: Arc<Zone>,
+    /// The same, for days.
+    pub(crate) days: TimeZone,
+    /// The time between two ticks.
+    pub(crate) interval: SignedDuration,
+}
+
+impl Ticks {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let minutes = key("interval_minutes");
+        let every = reader.value(&minutes, INTERVAL_MINUTES, value::count(1..=DAY_MINUTES));
+        let schedule = key("schedule");
+        let expression = reader.value(&schedule, expression_of(every), value::text);
+        let tz = reader.value(&key("tz"), "UTC".to_owned(), value::text);
+        let said = reader.layer.contains_key(&schedule);
+        match ready(&expression, &tz) {
+            Ok((name, ready)) => {
+                let gap = gap(&ready).filter(|_| said);
+                let interval = gap.unwrap_or(SignedDuration::from_mins(i64::from(every)));
+                warn(reader, if said { &schedule } else { &minutes }, interval);
+                Self {
+                    zone: zone(&tz),
+                    days: TimeZone::get(&tz).unwrap_or(TimeZone::UTC),
+                    wanted: Some(Wanted {
+                        name,
+                        definition: ready.definition,
+                    }),
+                    interval,
+                }
+            }
+            Err(unfit) => {
+                complain(reader, &unfit);
+                Self {
+                    wanted: None,
+                    zone: zone("UTC"),
+                    days: TimeZone::UTC,
+                    interval: SignedDuration::from_mins(i64::from(every)),
+                }
+            }
+        }
+    }
+}
+
+/// The schedule of one tick every so many minutes: of the clock where an hour or a day is so divided, and simply one after
+/// the other where it is not.
+fn expression_of(minutes: u32) -> String {
+    match minutes {
+        1..HOUR_MINUTES if HOUR_MINUTES.is_multiple_of(minutes) => format!("*/{minutes} * * * *"),
+        HOUR_MINUTES => "0 * * * *".to_owned(),
+        DAY_MINUTES => "0 0 * * *".to_owned(),
+        _ if minutes.is_multiple_of(HOUR_MINUTES) && DAY_MINUTES.is_multiple_of(minutes) => {
+            format!("0 */{} * * *", minutes / HOUR_MINUTES)
+        }
+        _ => format!("@every {minutes}m"),
+    }
+}
+
+fn ready(expression: &str, tz: &str) -> Result<(ScheduleName, Ready), Unfit> {
+    let name = ScheduleName::parse(SCHEDULE)?;
+    let target = Target::Task {
+        kind: EDITION_TICK.to_owned(),
+        subject: "edition-tick:{slot}".to_owned(),
+        payload: None,
+    };
+    let definition = Definition {
+        tz: tz.to_owned(),
+        ..Definition::new(expression, target)
+    };
+    let ready = Zones::default().ready(&name, definition)?;
+    Ok((name, ready))
+}
+
+/// A zone that was found before.
+fn zone(tz: &str) -> Arc<Zone> {
+    let found = Zones::default().get(tz);
+    found.unwrap_or_else(|_| Arc::new(Zone::utc()))
+}
+
+/// From one slot to the next, somewhere.
+fn gap(ready: &Ready) -> Option<SignedDuration> {
+    let first = ready.next_after(Timestamp::UNIX_EPOCH)?;
+    let second = ready.next_after(first)?;
+    Some(second.duration_since(first))
+}
+
+/// ED-19
+fn warn(reader: &mut Reader<'_>, path: &KeyPath, interval: SignedDuration) {
+    let advised = SignedDuration::from_mins(i64::from(INTERVAL_MIN_ADVISED));
+    if interval >= advised {
+        return;
+    }
+    let every = crate::when::show_duration(interval);
+    let what = format!("{path}: with a tick every {every}, quotas go quickly");
+    let hint = format!("≥ {INTERVAL_MIN_ADVISED} minutes are advised");
+    let place = reader.place(path);
+    reader
+        .problems
+        .push(Problem::warning(what, place).hint(hint));
+}
+
+fn complain(reader: &mut Reader<'_>, unfit: &Unfit) {
+    let (of, complaint) = fault::complaint(unfit);
+    let path = if of == "tz" {
+        key("tz")
+    } else {
+        key("schedule")
+    };
+    reader.complain::<()>(&path, complaint);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ed_19_an_interval_becomes_a_schedule() {
+        for (minutes, expression) in [
+            (10, "*/10 * * * *"),
+            (5, "*/5 * * * *"),
+            (1, "*/1 * * * *"),
+            (60, "0 * * * *"),
+            (120, "0 */2 * * *"),
+            (1_440, "0 0 * * *"),
+            // `*/45` would come after 45 minutes and then after 15.
+            (45, "@every 45m"),
+            (300, "@every 300m"),
+        ] {
+            assert_eq!(expression_of(minutes), expression, "{minutes}");
+            let (_, ready) = ready(expression, "UTC").unwrap();
+            let every = SignedDuration::from_mins(i64::from(minutes));
+            assert_eq!(gap(&ready), Some(every), "{minutes}");
+        }
+    }
+}

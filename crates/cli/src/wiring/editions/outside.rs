@@ -1,0 +1,318 @@
+//! The adapters behind an edition's ports.
+//!
+//! Whom the operator named is asked by the client that trusts them. Pages of stories may be anywhere, so they are fetched by
+//! the client that trusts nobody, as sources are.
+
+use std::{io::Write, sync::Arc, time::Duration};
+
+use almanack_adapters::{
+    alert::{Channel, Channels, Language},
+    bearer::Bearer,
+    github::{Github, GithubSettings, Token},
+    hacker_news::{self, HackerNews},
+    model::{self, ChatModel, Extractive},
+    press::Template,
+    publish::{
+        directory::{DirectoryPublisher, DirectoryPublisherSettings},
+        github::{GithubPublisher, GithubPublisherSettings, MESSAGE},
+        telegram::{TelegramPublisher, TelegramPublisherSettings},
+        template,
+        terminal::TerminalPublisher,
+        webhook::{WebhookPublisher, WebhookPublisherSettings},
+    },
+    reader::{CrawlerApi, PageReader, ReaderPrefix},
+    telegram::{Bot, BotSettings, BotToken},
+};
+use almanack_core::{
+    edition::port::{Publisher, Reader, StorySource, Writer},
+    time::Sleeper,
+};
+use almanack_engine::editions::{Outside, entries::EntryStories};
+
+use super::{super::outbound, Workshop};
+use crate::{
+    config::{
+        Settings,
+        secret::Secret,
+        settings::{
+            Edition,
+            edition::{
+                Model, Pages, Stories, ToDirectory, ToGithub, ToTelegram, ToWebhook, read_template,
+            },
+        },
+    },
+    failure::{Exit, Failure},
+    wiring::{entropy, timeout},
+};
+
+/// How long a destination may take to answer.
+const DESTINATION_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Everything an edition is made from and goes to.
+pub(super) fn outside(
+    workshop: &Workshop<'_>,
+    edition: &Edition,
+    sleeper: &Arc<dyn Sleeper>,
+    paper: Box<dyn Write + Send>,
+) -> Result<Outside, Failure> {
+    Ok(Outside {
+        source: source(workshop, edition, sleeper),
+        reader: reader(workshop, &edition.pages)?,
+        writer: writer(workshop, edition, sleeper)?,
+        press: Arc::new(press(edition)?),
+        publishers: publishers(workshop, edition, sleeper, paper)?,
+        teller: Arc::new(teller(workshop, edition)),
+    })
+}
+
+/// Every address that the operator named for editions, or that Almanack itself names.
+pub(in super::super) fn addresses(settings: &Settings) -> Vec<String> {
+    let Some(edition) = settings.editions.on() else {
+        return Vec::new();
+    };
+    let mut named = Vec::new();
+    if let Stories::HackerNews {
+        firebase_url,
+        algolia_url,
+        ..
+    } = &edition.stories
+    {
+        named.extend([firebase_url.clone(), algolia_url.clone()]);
+    }
+    match &edition.pages {
+        Pages::BuiltIn => {}
+        Pages::Crawler { url, .. } => named.push(url.clone()),
+        Pages::Prefix { prefix, .. } => named.push(prefix.clone()),
+    }
+    let (to, alerts) = (&edition.destinations, &edition.alerts);
+    named.extend(edition.model.iter().map(|model| model.base_url.clone()));
+    named.extend(to.telegram.iter().map(|telegram| telegram.api_url.clone()));
+    named.extend(to.webhook.iter().map(|webhook| webhook.url.clone()));
+    named.extend(alerts.telegram.iter().map(|chat| chat.api_url.clone()));
+    named.extend(alerts.webhook.iter().map(|hook| hook.url.clone()));
+    named
+}
+
+fn source(
+    workshop: &Workshop<'_>,
+    edition: &Edition,
+    sleeper: &Arc<dyn Sleeper>,
+) -> Arc<dyn StorySource> {
+    match &edition.stories {
+        Stories::Entries => Arc::new(EntryStories::new(Arc::clone(workshop.store))),
+        Stories::HackerNews {
+            list,
+            window,
+            firebase_url,
+            algolia_url,
+        } => {
+            let settings = hacker_news::Settings {
+                list: *list,
+                window: *window,
+                firebase_url: firebase_url.clone(),
+                algolia_url: algolia_url.clone(),
+                ..hacker_news::Settings::default()
+            };
+            let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
+            let client = workshop.outbound.client();
+            Arc::new(HackerNews::new(client, settings, clock, sleeper))
+        }
+    }
+}
+
+fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>, Failure> {
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    Ok(match pages {
+        Pages::BuiltIn => {
+            let client = outbound::fetching(workshop.settings)?;
+            Arc::new(PageReader::new(client, clock))
+        }
+        Pages::Crawler { url, token } => {
+            let token = bearer("edition.reader.crawler_token", token.as_ref())?;
+            Arc::new(CrawlerApi::new(client, clock, url.clone(), token))
+        }
+        Pages::Prefix {
+            prefix,
+            key,
+            rotate,
+        } => {
+            let key = bearer("edition.reader.prefix_key", key.as_ref())?;
+            let asked = ReaderPrefix::new(client, clock, prefix.clone(), key);
+            Arc::new(if *rotate { asked.rotating() } else { asked })
+        }
+    })
+}
+
+fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>, Failure> {
+    let Some(secret) = secret else {
+        return Ok(None);
+    };
+    let bearer = Bearer::new(secret.expose());
+    bearer.map(Some).ok_or_else(|| {
+        let what = format!("{key}: this is no token: it has letters that no header can hold");
+        Failure::new(Exit::Usage, what)
+    })
+}
+
+fn writer(
+    workshop: &Workshop<'_>,
+    edition: &Edition,
+    sleeper: &Arc<dyn Sleeper>,
+) -> Result<Arc<dyn Writer>, Failure> {
+    let summary_chars = edition.summary_length;
+    let Some(model) = &edition.model else {
+        return Ok(Arc::new(Extractive { summary_chars }));
+    };
+    let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
+    let settings = model_settings(model, edition);
+    let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, settings);
+    let made = made.map_err(|error| {
+        Failure::new(Exit::Usage, error.to_string()).during("prepare edition.model")
+    })?;
+    Ok(Arc::new(made))
+}
+
+fn model_settings(model: &Model, edition: &Edition) -> model::Settings {
+    let key = model.key.as_ref();
+    let key = key.map(|key| model::Key::new(key.expose()));
+    model::Settings {
+        headers: model.headers.clone(),
+        language: edition.language.clone(),
+        concurrency: model.concurrency,
+        timeout: timeout(model.timeout),
+        summary_chars: edition.summary_length,
+        ..model::Settings::new(&model.base_url, &model.name, key)
+    }
+}
+
+fn press(edition: &Edition) -> Result<Template, Failure> {
+    let Some(file) = &edition.template else {
+        return Ok(Template::built_in());
+    };
+    read_template(file).map_err(|complaint| {
+        let failure = Failure::new(Exit::Usage, format!("edition.template: {}", complaint.what));
+        match complaint.hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })
+}
+
+fn publishers(
+    workshop: &Workshop<'_>,
+    edition: &Edition,
+    sleeper: &Arc<dyn Sleeper>,
+    paper: Box<dyn Write + Send>,
+) -> Result<Vec<Arc<dyn Publisher>>, Failure> {
+    if edition.test_mode {
+        return Ok(vec![Arc::new(TerminalPublisher::new("terminal", paper))]);
+    }
+    let to = &edition.destinations;
+    let mut publishers: Vec<Arc<dyn Publisher>> = Vec::new();
+    if let Some(to) = &to.github {
+        publishers.push(Arc::new(github(workshop, to)?));
+    }
+    if let Some(to) = &to.telegram {
+        publishers.push(Arc::new(telegram(workshop, to, sleeper)));
+    }
+    if let Some(to) = &to.directory {
+        publishers.push(Arc::new(directory(to)));
+    }
+    if let Some(to) = &to.webhook {
+        publishers.push(Arc::new(webhook(workshop, to)));
+    }
+    Ok(publishers)
+}
+
+fn github(workshop: &Workshop<'_>, to: &ToGithub) -> Result<GithubPublisher, Failure> {
+    let failed = |error: &dyn std::error::Error| {
+        Failure::new(Exit::Usage, error.to_string()).during("prepare edition.github")
+    };
+    let settings = GithubSettings {
+        base_url: workshop.settings.github.api_url.clone(),
+        token: Token::new(to.token.expose()),
+        timeout: DESTINATION_TIMEOUT,
+    };
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    let client = Github::new(client, clock, &settings).map_err(|error| failed(&error))?;
+    let file = GithubPublisherSettings {
+        destination: "github".to_owned(),
+        repository: to.repository.clone(),
+        branch: to.branch.clone(),
+        path: to.path.clone(),
+        message: template::Template::parse(MESSAGE).map_err(|error| failed(&error))?,
+    };
+    Ok(GithubPublisher::new(Arc::new(client), file))
+}
+
+fn telegram(
+    workshop: &Workshop<'_>,
+    to: &ToTelegram,
+    sleeper: &Arc<dyn Sleeper>,
+) -> TelegramPublisher {
+    let bot = bot(workshop, (&to.api_url, &to.token, &to.chat));
+    let settings = TelegramPublisherSettings {
+        destination: "telegram".to_owned(),
+        per_message: to.per_message,
+        on_unknown: to.on_unknown,
+        on_revision: to.on_revision,
+    };
+    let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
+    TelegramPublisher::new(bot, clock, sleeper, settings)
+}
+
+fn bot(workshop: &Workshop<'_>, (api_url, token, chat): (&str, &BotToken, &str)) -> Bot {
+    let settings = BotSettings {
+        api_url: api_url.to_owned(),
+        token: token.clone(),
+        chat: chat.to_owned(),
+        timeout: DESTINATION_TIMEOUT,
+    };
+    Bot::new(
+        workshop.outbound.client(),
+        Arc::clone(workshop.clock),
+        settings,
+    )
+}
+
+fn directory(to: &ToDirectory) -> DirectoryPublisher {
+    let settings = DirectoryPublisherSettings {
+        destination: "directory".to_owned(),
+        root: to.root.clone(),
+        path: to.file.clone(),
+    };
+    DirectoryPublisher::new(settings, entropy())
+}
+
+fn webhook(workshop: &Workshop<'_>, to: &ToWebhook) -> WebhookPublisher {
+    let settings = WebhookPublisherSettings {
+        destination: "webhook".to_owned(),
+        url: to.url.clone(),
+        key: to.key.clone(),
+        timeout: DESTINATION_TIMEOUT,
+    };
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    WebhookPublisher::new(client, clock, settings)
+}
+
+fn teller(workshop: &Workshop<'_>, edition: &Edition) -> Channels {
+    let alerts = &edition.alerts;
+    let mut channels = Vec::new();
+    if let Some(hook) = &alerts.webhook {
+        channels.push(Channel::Webhook {
+            name: "webhook".to_owned(),
+            url: hook.url.clone(),
+            key: hook.key.clone(),
+            timeout: DESTINATION_TIMEOUT,
+        });
+    }
+    if let Some(chat) = &alerts.telegram {
+        channels.push(Channel::Telegram {
+            name: "telegram".to_owned(),
+            bot: bot(workshop, (&chat.api_url, &chat.token, &chat.chat)),
+            language: Language::of(&edition.language),
+        });
+    }
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    Channels::new(client, clock, channels)
+}

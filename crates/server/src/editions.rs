@@ -1,0 +1,199 @@
+//! Editions: what they are, how they stand, and what people want of them.
+//!
+//! Three faces over the one facade of the engine ([`Editions`]): the founding documents' endpoints at the root
+//! ([`founding`]), the same and more below `/api/v1/editions`, and pages for readers ([`pages`]). What takes longer than
+//! an answer may is carried out whether or not its caller waits ([`runs`]).
+
+pub(crate) mod acts;
+pub(crate) mod document;
+pub(crate) mod founding;
+pub(crate) mod list;
+pub(crate) mod pages;
+pub(crate) mod runs;
+mod view;
+
+use std::sync::Arc;
+
+use almanack_core::edition::{Account, State as EditionState, plan::Waiting};
+use almanack_engine::editions::{Editions, End, Error, Ran};
+use axum::{
+    Json,
+    extract::{FromRequestParts, Path, State},
+    http::request::Parts,
+};
+use jiff::civil::Date;
+
+use self::view::EditionDetailView;
+use crate::{
+    AppState,
+    call::Call,
+    problem::{Code, Problem},
+};
+
+/// Days before this are somebody's mistake.
+const FIRST_DAY: Date = jiff::civil::date(1970, 1, 1);
+
+/// The day a path names.
+pub(crate) struct Dated(pub(crate) Date);
+
+impl<S: Send + Sync> FromRequestParts<S> for Dated {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        let Path(text) =
+            path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
+        parse_date(&text).map(Self)
+    }
+}
+
+/// Reads a day, in the one form that is also written.
+fn parse_date(text: &str) -> Result<Date, Problem> {
+    let date = text.parse::<Date>().ok();
+    let date = date.filter(|date| date.to_string() == text && *date >= FIRST_DAY);
+    date.ok_or_else(|| {
+        let detail = "date must be a day since 1970, written YYYY-MM-DD, such as 2026-01-05";
+        Problem::new(Code::InvalidValue, detail).at("date")
+    })
+}
+
+/// What makes editions, where something does.
+fn editions(state: &AppState) -> Result<&Arc<Editions>, Problem> {
+    state.editions.as_ref().ok_or_else(|| {
+        let detail = "editions are not configured; `edition.enabled = true` and the section [edition] of the \
+                      configuration make this node build them";
+        Problem::new(Code::NotConfigured, detail)
+    })
+}
+
+/// Nothing here is worse for being asked twice, so nothing is remembered by a key.
+fn refuse_key(call: &Call) -> Result<(), Problem> {
+    call.refuse_key_because("editions take no Idempotency-Key; asking twice is harmless")
+}
+
+/// Takes an edition up, and as far as it goes.
+async fn run_through(editions: &Editions, date: Date) -> Result<Ran, Error> {
+    editions.take_up(date).await?;
+    editions
+        .run(date, &almanack_engine::editions::Unwatched)
+        .await
+}
+
+/// How a run ended, for people.
+struct Told {
+    /// Whether the edition is published.
+    published: bool,
+    /// In a sentence.
+    message: String,
+}
+
+/// Tells how a run ended; a failure of the outside is a problem.
+fn tell(account: &Account, end: &End) -> Result<Told, Problem> {
+    let edition = &account.edition;
+    let (date, state) = (edition.date, edition.state);
+    let unfinished = |why: String| Told {
+        published: false,
+        message: format!("the edition of {date} is {state}: {why}"),
+    };
+    Ok(match end {
+        End::Rests(_) if is_published(account) => Told {
+            published: true,
+            message: format!("the edition of {date} is published"),
+        },
+        End::Rests(_) => unfinished(reason(account)),
+        End::Waits(Waiting::Delivery(at)) => {
+            let open = open_destinations(account).join(", ");
+            unfinished(format!("{open} did not take it; tried again from {at} on"))
+        }
+        End::Waits(Waiting::Retry(at)) => {
+            unfinished(format!("failed stories are tried again from {at} on"))
+        }
+        End::Waits(Waiting::Batch { until, .. } | Waiting::Fetching(until)) => unfinished(format!(
+            "somebody else is at work on it, until {until} at the latest"
+        )),
+        End::More => unfinished("there is more to do".to_owned()),
+        End::Failed => {
+            let detail = format!("the edition of {date} stays {state}: {}", reason(account));
+            return Err(Problem::new(Code::EditionFailed, detail));
+        }
+    })
+}
+
+fn reason(account: &Account) -> String {
+    let reason = account.edition.reason.clone();
+    reason.unwrap_or_else(|| "something outside did not work".to_owned())
+}
+
+/// Whether it is published as it stands: neither worked on anew nor without a story.
+fn is_published(account: &Account) -> bool {
+    let edition = &account.edition;
+    match edition.state {
+        EditionState::Published => true,
+        EditionState::Archived => edition.archived_from == Some(EditionState::Published),
+        _ => false,
+    }
+}
+
+/// The destinations that do not have it yet.
+fn open_destinations(account: &Account) -> Vec<&str> {
+    let open = account
+        .deliveries
+        .iter()
+        .filter(|delivery| !delivery.state.is_settled());
+    let mut names: Vec<&str> = open.map(|delivery| delivery.destination.as_str()).collect();
+    names.dedup();
+    names
+}
+
+/// One edition with everything that belongs to it.
+#[utoipa::path(
+    get,
+    path = "/api/v1/editions/{date}",
+    tag = "editions",
+    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    responses(
+        (status = 200, description = "The edition", body = EditionDetailView),
+        (status = "4XX", description = "No such edition", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn get_edition(
+    State(state): State<Arc<AppState>>,
+    Dated(date): Dated,
+) -> Result<Json<EditionDetailView>, Problem> {
+    let status = editions(&state)?.status(date).await?;
+    let status = status.ok_or(Error::Unknown(date))?;
+    Ok(Json(EditionDetailView::of(status)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_read_only_as_it_is_written() {
+        assert_eq!(
+            parse_date("2026-01-05").ok(),
+            Some(jiff::civil::date(2026, 1, 5))
+        );
+        for text in [
+            "",
+            "today",
+            "20260105",
+            "2026-1-5",
+            "2026-02-30",
+            "2026-01-05T08:00:00Z",
+            " 2026-01-05",
+            "1969-12-31",
+            "+002026-01-05",
+            "2026-01-05[UTC]",
+            "２０２６-01-05",
+        ] {
+            assert_eq!(
+                parse_date(text).err().map(|p| p.code),
+                Some(Code::InvalidValue),
+                "{text}"
+            );
+        }
+    }
+}

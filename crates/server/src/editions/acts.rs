@@ -1,0 +1,244 @@
+//! What people do with an edition: build it, publish what there is, put failed stories back, begin anew.
+
+use std::sync::Arc;
+
+use almanack_core::reschedule::Receipt;
+use almanack_engine::editions::Ran;
+use axum::{Extension, Json, extract::State, http::StatusCode};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Dated, editions, refuse_key, run_through, runs::Runs, tell, view::EditionView};
+use crate::{
+    AppState,
+    call::Call,
+    problem::{Code, Problem},
+    receipts::ReceiptView,
+};
+
+/// How often a story may be put back by hand.
+pub(super) const RETRIES: std::ops::RangeInclusive<u32> = 1..=5;
+
+/// How to build an edition.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunEditionBody {
+    /// Whether to answer only when it is built as far as it goes, which may take many minutes.
+    #[serde(default)]
+    wait: bool,
+}
+
+/// What became of a wish to build an edition.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EditionRunView {
+    /// The edition as it is now.
+    edition: EditionView,
+    /// Whether it is published; null when nobody waited for that.
+    published: Option<bool>,
+    /// How it stands, in a sentence.
+    message: String,
+    /// Requests that were spent meanwhile; null when nobody waited.
+    requests: Option<u32>,
+    /// The receipt of the task that builds it; null when there is nothing left to build, or when it was waited for.
+    receipt: Option<ReceiptView>,
+}
+
+impl EditionRunView {
+    fn ran(ran: Ran) -> Result<Self, Problem> {
+        let told = tell(&ran.account, &ran.end)?;
+        Ok(Self {
+            published: Some(told.published),
+            message: told.message,
+            requests: Some(ran.requests),
+            receipt: None,
+            edition: ran.account.into(),
+        })
+    }
+}
+
+/// The receipt of the task that builds an edition.
+pub(super) fn receipt_view(
+    edition: &almanack_core::edition::Edition,
+    receipt: Option<&Receipt>,
+) -> Result<Option<ReceiptView>, Problem> {
+    let identity = edition.run_identity()?;
+    Ok(receipt.map(|receipt| ReceiptView::of(&identity, receipt)))
+}
+
+/// Build an edition to its end.
+///
+/// Queues it and answers at once; with `wait`, answers when it is built as far as it goes. It goes on even if the caller
+/// does not wait so long. A day that is over is taken up where it was left.
+#[utoipa::path(
+    post,
+    path = "/api/v1/editions/{date}/run",
+    tag = "editions",
+    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    request_body = RunEditionBody,
+    responses(
+        (status = 202, description = "It is queued, or there is nothing left to do", body = EditionRunView),
+        (status = 200, description = "It was built as far as it goes", body = EditionRunView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again; `edition_failed`: the story list could not be had", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn run_edition(
+    State(state): State<Arc<AppState>>,
+    Extension(runs): Extension<Arc<Runs>>,
+    Dated(date): Dated,
+    call: Call,
+) -> Result<(StatusCode, Json<EditionRunView>), Problem> {
+    refuse_key(&call)?;
+    let body: RunEditionBody = call.json_or_default()?;
+    let editions = editions(&state)?.clone();
+    let date = editions.day(Some(date))?;
+    if body.wait {
+        let ran = runs
+            .carry_out(async move { run_through(&editions, date).await })
+            .await?;
+        return Ok((StatusCode::OK, Json(EditionRunView::ran(ran)?)));
+    }
+    let requested = editions.request(date, &call.asker.origin()).await?;
+    let (state, receipt) = (requested.account.edition.state, requested.receipt.as_ref());
+    let message = match receipt {
+        Some(_) => format!("the edition of {date} is queued"),
+        None => format!("the edition of {date} is {state}; nothing is left to build"),
+    };
+    let view = EditionRunView {
+        published: None,
+        message,
+        requests: None,
+        receipt: receipt_view(&requested.account.edition, receipt)?,
+        edition: requested.account.into(),
+    };
+    Ok((StatusCode::ACCEPTED, Json(view)))
+}
+
+/// What became of publishing by force.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EditionPublishView {
+    /// The edition as it is now: `published`, or `aggregating` while a destination does not take it.
+    edition: EditionView,
+    /// Stories that were left out.
+    left_out: u32,
+    /// Requests that were spent.
+    requests: u32,
+}
+
+/// Publish the completed stories of an edition now, without the others.
+#[utoipa::path(
+    post,
+    path = "/api/v1/editions/{date}/publish",
+    tag = "editions",
+    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    responses(
+        (status = 200, description = "What became of it", body = EditionPublishView),
+        (status = 409, description = "It is published already, or no story is completed", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn publish_edition(
+    State(state): State<Arc<AppState>>,
+    Extension(runs): Extension<Arc<Runs>>,
+    Dated(date): Dated,
+    call: Call,
+) -> Result<Json<EditionPublishView>, Problem> {
+    refuse_key(&call)?;
+    let editions = editions(&state)?.clone();
+    let date = editions.day(Some(date))?;
+    let forced = runs
+        .carry_out(async move { editions.force_publish(date).await })
+        .await?;
+    Ok(Json(EditionPublishView {
+        edition: forced.account.into(),
+        left_out: forced.left_out,
+        requests: forced.requests,
+    }))
+}
+
+/// Which failed stories to put back.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RetryEditionBody {
+    /// Only those that were put back less often: 1 to 5; the configured number when nobody says otherwise.
+    #[schema(minimum = 1, maximum = 5)]
+    retries_max: Option<u32>,
+}
+
+/// What became of putting failed stories back.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EditionRetryView {
+    /// The edition as it is now.
+    edition: EditionView,
+    /// Stories that were put back.
+    stories: u32,
+}
+
+/// Refuses a number of retries that nobody means.
+pub(super) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<(), Problem> {
+    match retries_max {
+        Some(most) if !RETRIES.contains(&most) => {
+            let detail = format!("{path} must be 1 to 5, not {most}");
+            Err(Problem::new(Code::InvalidValue, detail).at(path))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Put the failed stories of an edition back.
+#[utoipa::path(
+    post,
+    path = "/api/v1/editions/{date}/retry",
+    tag = "editions",
+    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    request_body = RetryEditionBody,
+    responses(
+        (status = 200, description = "How many were put back", body = EditionRetryView),
+        (status = 409, description = "It has no stories, or no longer", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn retry_edition(
+    State(state): State<Arc<AppState>>,
+    Dated(date): Dated,
+    call: Call,
+) -> Result<Json<EditionRetryView>, Problem> {
+    refuse_key(&call)?;
+    let body: RetryEditionBody = call.json_or_default()?;
+    check_retries(body.retries_max, "retries_max")?;
+    let by = call.asker.origin();
+    let retried = editions(&state)?.retry(date, body.retries_max, &by).await?;
+    Ok(Json(EditionRetryView {
+        edition: retried.account.into(),
+        stories: retried.stories,
+    }))
+}
+
+/// Begin anew with the stories an edition has.
+#[utoipa::path(
+    post,
+    path = "/api/v1/editions/{date}/reset",
+    tag = "editions",
+    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    responses(
+        (status = 200, description = "The edition afterwards", body = EditionView),
+        (status = 409, description = "It has no stories, or no longer", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn reset_edition(
+    State(state): State<Arc<AppState>>,
+    Dated(date): Dated,
+    call: Call,
+) -> Result<Json<EditionView>, Problem> {
+    refuse_key(&call)?;
+    let account = editions(&state)?.reset(date, &call.asker.origin()).await?;
+    Ok(Json(account.into()))
+}

@@ -1,0 +1,111 @@
+//! Pages of editions, newest day first.
+
+use std::sync::Arc;
+
+use almanack_core::{edition::State as EditionState, store::EditionFilter};
+use axum::{Json, extract::State};
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use jiff::civil::Date;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::{
+    editions, parse_date,
+    view::{EditionView, EditionsView},
+};
+use crate::{
+    AppState,
+    call::Asked,
+    problem::{Code, Problem},
+};
+
+/// Editions on a page when nobody says otherwise.
+const PAGE_DEFAULT: usize = 50;
+/// Most editions on a page.
+const PAGE_MAX: usize = 500;
+
+/// Which editions to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EditionsQuery {
+    /// Only in this state: init, list_fetched, processing, aggregating, published, empty or archived.
+    state: Option<String>,
+    /// Only those that were published at some time.
+    #[serde(default)]
+    published: bool,
+    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A page of editions, newest day first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/editions",
+    tag = "editions",
+    params(EditionsQuery),
+    responses(
+        (status = 200, description = "The page", body = EditionsView),
+        (status = "4XX", description = "A parameter is unknown or invalid, or editions are not configured", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn list_editions(
+    State(state): State<Arc<AppState>>,
+    Asked(query): Asked<EditionsQuery>,
+) -> Result<Json<EditionsView>, Problem> {
+    let (filter, page) = query.into_filter()?;
+    let mut lines = editions(&state)?.list(&filter).await?;
+    let more = lines.len() > page;
+    lines.truncate(page);
+    let last = lines.last().filter(|_| more);
+    let next_cursor = last.map(|line| cursor(line.edition.date));
+    Ok(Json(EditionsView {
+        editions: lines.into_iter().map(EditionView::from).collect(),
+        next_cursor,
+    }))
+}
+
+impl EditionsQuery {
+    /// The filter, which asks for one more than the page holds: that one says whether another page follows.
+    fn into_filter(self) -> Result<(EditionFilter, usize), Problem> {
+        let page = self.limit.unwrap_or(PAGE_DEFAULT);
+        if !(1..=PAGE_MAX).contains(&page) {
+            return Err(misasked(&format!(
+                "limit must be 1 to {PAGE_MAX}, not {page}"
+            )));
+        }
+        let state = self.state.as_deref().map(parse_state).transpose()?;
+        let filter = EditionFilter {
+            states: state.into_iter().collect(),
+            published: self.published,
+            before: self.cursor.as_deref().map(parse_cursor).transpose()?,
+            limit: page + 1,
+        };
+        Ok((filter, page))
+    }
+}
+
+fn misasked(detail: &str) -> Problem {
+    Problem::new(Code::InvalidQuery, detail)
+}
+
+fn parse_state(text: &str) -> Result<EditionState, Problem> {
+    EditionState::parse(text).ok_or_else(|| {
+        let names = EditionState::ALL.map(EditionState::as_str).join(", ");
+        misasked(&format!("state must be one of {names}"))
+    })
+}
+
+fn cursor(date: Date) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(date.to_string())
+}
+
+fn parse_cursor(text: &str) -> Result<Date, Problem> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let date = text.and_then(|text| parse_date(&text).ok());
+    date.ok_or_else(|| misasked("cursor must be the next_cursor of an earlier page"))
+}

@@ -1,0 +1,315 @@
+//! Published editions as pages for readers, and as an Atom feed (ED-34).
+//!
+//! Readers get what was published and nothing else: an edition that is worked on anew is shown as it was
+//! published last, until it is published again. Everything comes from the stored inputs of the document, and all of it
+//! was written by others: texts are escaped, only web addresses become links, and the content policy lets nothing run or load.
+//! Open to everybody unless the configuration says otherwise ([`AppState::public_editions`]).
+
+mod feed;
+mod html;
+mod labels;
+
+use std::{fmt::Write as _, sync::Arc};
+
+use almanack_core::{
+    edition::{Account, State as EditionState, document::Document},
+    store::{EditionFilter, EditionLine},
+    token::Scope,
+};
+use almanack_engine::editions::{Editions, Error};
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use jiff::civil::Date;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use utoipa::IntoParams;
+
+use super::{Dated, editions, is_published, parse_date};
+use crate::{
+    AppState,
+    access::{Gate, let_through},
+    call::Asked,
+    problem::{Page, Problem},
+};
+
+/// Editions on a page of the index.
+const INDEX_MAX: usize = 100;
+/// Editions in the feed.
+const FEED_MAX: usize = 20;
+/// How many makings of an edition are looked through for the one that was published last.
+const MAKINGS_MAX: u32 = 20;
+
+/// Lets everybody read, or only who may look at everything.
+pub(crate) async fn guard(
+    State(gate): State<Arc<Gate>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    if gate.state().public_editions {
+        return Ok(next.run(request).await);
+    }
+    let_through(&gate, Scope::Read, request, next).await
+}
+
+/// Where the index goes on.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct IndexQuery {
+    /// Only days before this.
+    #[param(format = Date)]
+    before: Option<String>,
+}
+
+/// Published editions, newest first, as a page.
+#[utoipa::path(
+    get,
+    path = "/editions",
+    tag = "pages",
+    params(IndexQuery),
+    responses(
+        (status = 200, description = "A page", body = String, content_type = "text/html"),
+        (status = 304, description = "It is as it was"),
+        (status = "4XX", description = "A page that says what is wrong", body = String, content_type = "text/html"),
+    ),
+)]
+pub(crate) async fn index_page(
+    State(state): State<Arc<AppState>>,
+    query: Result<Asked<IndexQuery>, Problem>,
+    headers: HeaderMap,
+) -> Result<Response, Wrong> {
+    let Asked(query) = query?;
+    let editions = editions(&state)?;
+    let before = query.before.as_deref().map(parse_date).transpose()?;
+    let mut lines = published_lines(editions, before, INDEX_MAX + 1).await?;
+    let tag = tag_of_list(&state, "index", &lines);
+    if is_known(&headers, &tag) {
+        return Ok(unchanged(&state, &tag));
+    }
+    let more = lines.len() > INDEX_MAX;
+    lines.truncate(INDEX_MAX);
+    let older = lines.last().filter(|_| more).map(|line| line.edition.date);
+    let page = html::index(editions.settings(), &lines, older);
+    Ok(as_page(&state, &tag, page.into_string()))
+}
+
+/// A published edition, as a page.
+#[utoipa::path(
+    get,
+    path = "/editions/{date}",
+    tag = "pages",
+    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    responses(
+        (status = 200, description = "A page", body = String, content_type = "text/html"),
+        (status = 304, description = "It is as it was"),
+        (status = "4XX", description = "A page that says what is wrong", body = String, content_type = "text/html"),
+    ),
+)]
+pub(crate) async fn edition_page(
+    State(state): State<Arc<AppState>>,
+    date: Result<Dated, Problem>,
+    headers: HeaderMap,
+) -> Result<Response, Wrong> {
+    let Dated(date) = date?;
+    let document = published_document(editions(&state)?, date).await?;
+    let document = document.ok_or(Wrong::NoEdition(date))?;
+    let revision = document.inputs.revision;
+    let tag = tag_of(
+        &state,
+        "page",
+        &[&revision.to_string(), &document.inputs_digest],
+    );
+    if is_known(&headers, &tag) {
+        return Ok(unchanged(&state, &tag));
+    }
+    let page = html::edition(&document);
+    Ok(as_page(&state, &tag, page.into_string()))
+}
+
+/// Published editions as an Atom feed.
+#[utoipa::path(
+    get,
+    path = "/editions/feed.xml",
+    tag = "pages",
+    responses(
+        (status = 200, description = "Atom", body = String, content_type = "application/atom+xml"),
+        (status = 304, description = "It is as it was"),
+        (status = "4XX", description = "A page that says what is wrong", body = String, content_type = "text/html"),
+    ),
+)]
+pub(crate) async fn feed(
+    State(state): State<Arc<AppState>>,
+    headers: HeaderMap,
+) -> Result<Response, Wrong> {
+    let editions = editions(&state)?;
+    let lines = published_lines(editions, None, FEED_MAX).await?;
+    let base = feed::base(&headers);
+    let tag = tag_of_list(&state, &base, &lines);
+    if is_known(&headers, &tag) {
+        return Ok(unchanged(&state, &tag));
+    }
+    let mut entries = Vec::with_capacity(lines.len());
+    for line in &lines {
+        let Some(at) = line.edition.published_at else {
+            continue;
+        };
+        if let Some(document) = published_document(editions, line.edition.date).await? {
+            entries.push((document, at));
+        }
+    }
+    let text = feed::atom(editions.settings(), &base, &entries);
+    let mut response = as_page(&state, &tag, text);
+    let atom = HeaderValue::from_static("application/atom+xml; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, atom);
+    Ok(response)
+}
+
+async fn published_lines(
+    editions: &Editions,
+    before: Option<Date>,
+    limit: usize,
+) -> Result<Vec<EditionLine>, Error> {
+    let filter = EditionFilter {
+        published: true,
+        before,
+        limit,
+        ..EditionFilter::default()
+    };
+    editions.list(&filter).await
+}
+
+/// The document of a day that was published last; none if none ever was.
+async fn published_document(editions: &Editions, date: Date) -> Result<Option<Document>, Error> {
+    let account = match editions.account(date).await {
+        Ok(account) => account,
+        Err(Error::Unknown(_)) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let newest = account.edition.revision;
+    for revision in (1..=newest).rev().take(MAKINGS_MAX as usize) {
+        match editions.document(date, Some(revision)).await {
+            Ok(document) if was_published(&account, &document) => return Ok(Some(document)),
+            Ok(_) | Err(Error::NoDocument(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a document went out: it was made before its edition was published last, and is not on its way now.
+fn was_published(account: &Account, document: &Document) -> bool {
+    let edition = &account.edition;
+    let state = edition.archived_from.unwrap_or(edition.state);
+    let newest = document.inputs.revision == edition.revision;
+    let under_way = newest && state == EditionState::Aggregating;
+    let is_older = |at| document.made_at <= at;
+    is_published(account) || edition.published_at.is_some_and(is_older) && !under_way
+}
+
+/// Names what a list of editions is, and by which version it is shown.
+fn tag_of_list(state: &AppState, kind: &str, lines: &[EditionLine]) -> String {
+    let editions: Vec<String> = lines
+        .iter()
+        .map(|line| {
+            let edition = &line.edition;
+            let at = edition.published_at.map(|at| at.as_microsecond());
+            format!("{}/{}/{at:?}", edition.date, edition.revision)
+        })
+        .collect();
+    let parts: Vec<&str> = editions.iter().map(String::as_str).collect();
+    tag_of(state, kind, &parts)
+}
+
+/// An entity tag. A weak one, because what is compressed on the way has other bytes.
+fn tag_of(state: &AppState, kind: &str, parts: &[&str]) -> String {
+    let mut digest = Sha256::new();
+    for part in [state.version, kind].iter().chain(parts) {
+        digest.update(part.len().to_le_bytes());
+        digest.update(part);
+    }
+    let bytes = digest.finalize();
+    let mut tag = String::from("W/\"");
+    for byte in bytes.iter().take(16) {
+        // Writing to a String cannot fail.
+        let _ = write!(tag, "{byte:02x}");
+    }
+    tag.push('"');
+    tag
+}
+
+/// Whether the reader has what a tag names.
+fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    let weakly = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let known = headers.get_all(header::IF_NONE_MATCH).into_iter();
+    let known = known.filter_map(|value| value.to_str().ok());
+    known
+        .flat_map(|value| value.split(','))
+        .any(|known| known.trim() == "*" || weakly(known) == weakly(tag))
+}
+
+fn unchanged(state: &AppState, tag: &str) -> Response {
+    let mut response = StatusCode::NOT_MODIFIED.into_response();
+    kept(state, response.headers_mut(), tag);
+    response
+}
+
+fn as_page(state: &AppState, tag: &str, text: String) -> Response {
+    let mut response = html::respond(StatusCode::OK, text);
+    kept(state, response.headers_mut(), tag);
+    response
+}
+
+/// May be kept, and is asked about again each time.
+fn kept(state: &AppState, headers: &mut HeaderMap, tag: &str) {
+    let control = if state.public_editions {
+        "public, no-cache"
+    } else {
+        "private, no-cache"
+    };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(control));
+    headers.extend(
+        HeaderValue::try_from(tag)
+            .ok()
+            .map(|tag| (header::ETAG, tag)),
+    );
+}
+
+/// What is wrong, told on a page.
+pub(crate) enum Wrong {
+    /// Nothing was published on this day.
+    NoEdition(Date),
+    /// Something else.
+    Problem(Problem),
+}
+
+impl From<Problem> for Wrong {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Self {
+        Self::Problem(error.into())
+    }
+}
+
+impl IntoResponse for Wrong {
+    fn into_response(self) -> Response {
+        let (status, message) = match self {
+            Self::NoEdition(date) => (
+                StatusCode::NOT_FOUND,
+                format!("No edition of {date} is published."),
+            ),
+            Self::Problem(problem) => (problem.code.status(), problem.detail.into_string()),
+        };
+        let page = html::wrong(status, &message);
+        let mut response = html::respond(status, page.into_string());
+        response.extensions_mut().insert(Page);
+        response
+    }
+}

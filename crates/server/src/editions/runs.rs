@@ -1,0 +1,118 @@
+//! Work on editions that goes on when its caller goes away.
+//!
+//! Building an edition takes minutes, and half an edition is no use to anybody: a proxy that gives up, or a closed
+//! terminal, must not stop it. So it is carried out on a task of its own, and whoever asked waits for that. How many
+//! there are at once is bounded, because nobody who goes away frees anything.
+
+use std::sync::Arc;
+
+use almanack_engine::editions::Error;
+use tokio::sync::Semaphore;
+use tracing::Instrument as _;
+
+use crate::problem::{Code, Problem};
+
+/// Runs at once on one node. Runs of one edition take turns, so more would gain nothing.
+const RUNS_MAX: usize = 8;
+
+/// The runs of one process.
+#[derive(Debug)]
+pub(crate) struct Runs(Arc<Semaphore>);
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(RUNS_MAX)))
+    }
+}
+
+impl Runs {
+    /// Carries work out, whether or not the caller waits until it is done.
+    pub(crate) async fn carry_out<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
+            let detail = "this node is at work on as many editions as it takes; ask again later";
+            Problem::new(Code::TooManyRuns, detail)
+        })?;
+        let own = async move {
+            let done = work.await;
+            drop(permit);
+            done
+        };
+        match tokio::spawn(own.in_current_span()).await {
+            Ok(done) => Ok(done?),
+            Err(error) => {
+                tracing::error!(%error, "work on an edition broke off");
+                let detail = "something went wrong here; the log of this node says what";
+                Err(Problem::new(Code::Internal, detail))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn too_many_at_once_are_refused_and_later_taken() {
+        let runs = Arc::new(Runs::default());
+        let gate = Arc::new(Semaphore::new(0));
+        let held = |gate: Arc<Semaphore>| async move {
+            let _ = gate.acquire().await;
+            Ok(())
+        };
+        let waiting: Vec<_> = (0..RUNS_MAX)
+            .map(|_| {
+                let (runs, work) = (runs.clone(), held(gate.clone()));
+                tokio::spawn(async move { runs.carry_out(work).await })
+            })
+            .collect();
+        while runs.0.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = runs.carry_out(async { Ok(()) }).await;
+        assert_eq!(refused.err().map(|p| p.code), Some(Code::TooManyRuns));
+        gate.close();
+        for run in waiting {
+            assert_eq!(run.await.unwrap(), Ok(()));
+        }
+        assert_eq!(runs.carry_out(async { Ok(()) }).await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn work_goes_on_when_its_caller_goes_away() {
+        let runs = Arc::new(Runs::default());
+        let (gate, done) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let work = {
+            let (gate, done) = (gate.clone(), done.clone());
+            async move {
+                let _ = gate.acquire().await;
+                done.add_permits(1);
+                Ok(())
+            }
+        };
+        let caller = {
+            let runs = runs.clone();
+            tokio::spawn(async move { runs.carry_out(work).await })
+        };
+        while runs.0.available_permits() == RUNS_MAX {
+            tokio::task::yield_now().await;
+        }
+        caller.abort();
+        assert!(caller.await.is_err(), "the caller is gone");
+        gate.add_permits(1);
+        done.acquire().await.unwrap().forget();
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_problem_and_frees_its_place() {
+        let runs = Runs::default();
+        let broken: Result<(), Problem> = runs.carry_out(async { panic!("a secret") }).await;
+        let problem = broken.unwrap_err();
+        assert_eq!(problem.code, Code::Internal);
+        assert!(!problem.detail.contains("secret"));
+        assert_eq!(runs.0.available_permits(), RUNS_MAX);
+    }
+}

@@ -1,0 +1,66 @@
+//! The day's edition as gauges: where it stands, its stories, what was spent on it.
+
+use almanack_core::edition::{Account, Counts, State};
+use almanack_engine::editions::Error;
+use jiff::Timestamp;
+use metrics::gauge;
+
+use super::Counted;
+use crate::AppState;
+
+/// The day's edition, looked at.
+#[derive(Default)]
+pub(crate) struct Present(Counted);
+
+impl Present {
+    /// Looks at the day's edition, unless that was done a moment ago.
+    pub(super) async fn show(&self, state: &AppState, now: Timestamp) -> Result<(), Error> {
+        let Some(editions) = &state.editions else {
+            return Ok(());
+        };
+        if !self.0.is_due(now) {
+            return Ok(());
+        }
+        let seen = editions.status(editions.today()).await;
+        if seen.is_err() {
+            self.0.forget();
+        }
+        let account = seen?.map(|status| status.account);
+        set(account.as_ref(), editions.settings().rules.budget);
+        Ok(())
+    }
+}
+
+/// Everything that is not so is 0: a day without an edition shows nothing of the day before.
+fn set(account: Option<&Account>, budget: u32) {
+    let state = account.map(|account| account.edition.state);
+    for named in State::ALL {
+        let is = f64::from(u8::from(state == Some(named)));
+        gauge!("almanack_edition_state", "state" => named.as_str()).set(is);
+    }
+    let counts = account.map_or(Counts::default(), Account::counts);
+    for (status, count) in [
+        ("pending", counts.pending),
+        ("processing", counts.processing),
+        ("completed", counts.completed),
+        ("failed", counts.failed),
+    ] {
+        gauge!("almanack_edition_stories", "status" => status).set(f64::from(count));
+    }
+    let requests = account.map_or(0, Account::requests);
+    gauge!("almanack_edition_requests").set(f64::from(requests));
+    gauge!("almanack_edition_budget").set(f64::from(budget));
+    let last = account.and_then(|account| account.batches.last());
+    let spent = last.map_or(0, |batch| batch.spend.requests);
+    gauge!("almanack_edition_batch_requests").set(f64::from(spent));
+    let alerts = account.map_or(0, open_alerts);
+    gauge!("almanack_edition_alerts_open").set(f64::from(alerts));
+}
+
+fn open_alerts(account: &Account) -> u32 {
+    let open = account
+        .alerts
+        .iter()
+        .filter(|alert| alert.closed_at.is_none());
+    u32::try_from(open.count()).unwrap_or(u32::MAX)
+}
