@@ -208,6 +208,9 @@ fn wishes_that_cannot_be_granted_say_why() {
     assert_eq!(force(&published), Ok(0));
     published.edition.state = State::Published;
     assert_eq!(force(&published), Err(NotNow::Published));
+    let change = archive(&published, NOW).unwrap();
+    let archived = change.apply(published.clone());
+    assert_eq!(force(&archived), Err(NotNow::Published), "a week later too");
     published.stories.clear();
     assert_eq!(retry(&published, 3, Day::Present, NOW), Err(NotNow::Pruned));
 }
