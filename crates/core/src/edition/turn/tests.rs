@@ -301,6 +301,11 @@ fn failure(class: FailureClass) -> Failure {
 fn ed_12_what_is_sent_is_written_down_before_and_ends_once() {
     let account = aggregated(OnRevision::Skip);
     let first = part(&account, 1);
+    for elsewhere in [State::ListFetched, State::Published, State::Archived] {
+        let mut account = account.clone();
+        account.edition.state = elsewhere;
+        assert_eq!(start_delivery(&account, &first, &rules(), NOW), None);
+    }
     let (change, sent) = start_delivery(&account, &first, &rules(), NOW).unwrap();
     let account = change.apply(account);
     assert_eq!((sent.state, sent.attempts), (Ledger::Sent, 1));
