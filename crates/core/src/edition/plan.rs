@@ -134,7 +134,7 @@ pub fn plan(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> A
 
 fn unfinished(account: &Account) -> bool {
     let was = account.edition.archived_from;
-    was.is_some_and(State::is_open)
+    was.is_some_and(State::is_open) && !account.is_pruned()
 }
 
 fn plan_stories(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Action {
