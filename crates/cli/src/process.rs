@@ -114,8 +114,8 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         schedules,
         sources: watch.sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
-        editions: None,
-        public_editions: true,
+        editions,
+        public_editions: public_editions(settings),
         tick: Tick {
             ticker: Some(Arc::new(wiring::ticker(
                 store.clone(),
@@ -145,6 +145,11 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         app,
         leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+/// Whether everybody may read published editions.
+fn public_editions(settings: &Settings) -> bool {
+    settings.editions.on().is_some_and(|edition| edition.public)
 }
 
 fn limits(settings: &Settings) -> Limits {

@@ -1,0 +1,70 @@
+//! The schedule of the ticks: there with editions, gone without, and worked through by nodes (ED-01, ED-22).
+
+use super::{World, run};
+use crate::harness::Home;
+
+/// The names of the schedules there are.
+async fn schedules(home: &Home) -> Vec<String> {
+    let listed = run(home, &["schedule", "list", "--json"])
+        .await
+        .expect_data();
+    let names = listed.lines().map(|line| {
+        let schedule: serde_json::Value = serde_json::from_str(line).unwrap();
+        schedule["name"].as_str().unwrap().to_owned()
+    });
+    names.collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_01_a_tick_of_the_schedule_makes_the_edition_and_goes_when_editions_are_off() {
+    let world = World::start().await;
+    let toml = world
+        .stories()
+        .replace("[edition]\n", "[edition]\nchain = true\n");
+    let home = Home::with(&toml);
+    run(&home, &["tick"]).await.expect_data();
+    assert_eq!(schedules(&home).await, ["edition"]);
+    run(&home, &["schedule", "fire", "edition"])
+        .await
+        .expect_data();
+    run(&home, &["tick"]).await.expect_data();
+    let view = run(&home, &["edition", "status", "--json"])
+        .await
+        .expect_json();
+    assert_eq!(view["state"], "published", "{view:#}");
+    let home = home.file("almanack.toml", "[edition]\nenabled = false\n");
+    run(&home, &["tick"]).await.expect_data();
+    assert_eq!(schedules(&home).await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_01_without_a_file_the_environment_says_whether_there_are_ticks() {
+    let home = Home::new().set("HN_STORY_LIMIT", "5");
+    run(&home, &["tick"]).await.expect_data();
+    assert_eq!(schedules(&home).await, ["edition"]);
+    // Who says nothing about editions removes nothing: it may be the wrong folder.
+    let silent = home.set("HN_STORY_LIMIT", "");
+    run(&silent, &["tick"]).await.expect_data();
+    assert_eq!(schedules(&silent).await, ["edition"]);
+    let off = silent.set("ALMANACK_EDITION_ENABLED", "false");
+    run(&off, &["tick"]).await.expect_data();
+    assert_eq!(schedules(&off).await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_without_editions_leaves_their_tasks_to_others() {
+    let world = World::start().await;
+    let home = Home::with(&world.stories());
+    run(&home, &["tick"]).await.expect_data();
+    run(&home, &["schedule", "fire", "edition"])
+        .await
+        .expect_data();
+    // The firing puts the task; the node that then looks at it has no editions.
+    let home = home
+        .file("almanack.toml", "[schedules]\nreload = \"0s\"\n")
+        .set("ALMANACK_CONFIG", "none.toml")
+        .file("none.toml", "");
+    let _ = run(&home, &["tick"]).await;
+    let tasks = run(&home, &["task", "list", "--json"]).await.expect_data();
+    assert!(!tasks.contains("\"FAIL\""), "{tasks}");
+}
