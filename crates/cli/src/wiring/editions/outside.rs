@@ -113,7 +113,7 @@ fn source(
                 algolia_url: algolia_url.clone(),
                 ..hacker_news::Settings::default()
             };
-            let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
+            let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
             let client = workshop.outbound.client();
             Arc::new(HackerNews::new(client, settings, clock, sleeper))
         }
@@ -121,7 +121,7 @@ fn source(
 }
 
 fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>, Failure> {
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(&workshop.clock));
     Ok(match pages {
         Pages::BuiltIn => {
             let client = outbound::fetching(workshop.settings)?;
@@ -163,7 +163,7 @@ fn writer(
     let Some(model) = &edition.model else {
         return Ok(Arc::new(Extractive { summary_chars }));
     };
-    let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
+    let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
     let settings = model_settings(model, edition);
     let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, settings);
     let made = made.map_err(|error| {
@@ -233,7 +233,7 @@ fn github(workshop: &Workshop<'_>, to: &ToGithub) -> Result<GithubPublisher, Fai
         token: Token::new(to.token.expose()),
         timeout: DESTINATION_TIMEOUT,
     };
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(&workshop.clock));
     let client = Github::new(client, clock, &settings).map_err(|error| failed(&error))?;
     let file = GithubPublisherSettings {
         destination: "github".to_owned(),
@@ -257,7 +257,7 @@ fn telegram(
         on_unknown: to.on_unknown,
         on_revision: to.on_revision,
     };
-    let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
+    let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
     TelegramPublisher::new(bot, clock, sleeper, settings)
 }
 
@@ -270,7 +270,7 @@ fn bot(workshop: &Workshop<'_>, (api_url, token, chat): (&str, &BotToken, &str))
     };
     Bot::new(
         workshop.outbound.client(),
-        Arc::clone(workshop.clock),
+        Arc::clone(&workshop.clock),
         settings,
     )
 }
@@ -291,7 +291,7 @@ fn webhook(workshop: &Workshop<'_>, to: &ToWebhook) -> WebhookPublisher {
         key: to.key.clone(),
         timeout: DESTINATION_TIMEOUT,
     };
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(&workshop.clock));
     WebhookPublisher::new(client, clock, settings)
 }
 
@@ -313,6 +313,6 @@ fn teller(workshop: &Workshop<'_>, edition: &Edition) -> Channels {
             language: Language::of(&edition.language),
         });
     }
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(&workshop.clock));
     Channels::new(client, clock, channels)
 }

@@ -1,4 +1,4 @@
-//! The schedule of the ticks: there with editions, gone without, and worked through by nodes (ED-01, ED-22).
+//! The schedule of the ticks: there with editions, gone without, and worked through by nodes (ED-01, ED-23).
 
 use super::{World, run};
 use crate::harness::Home;
@@ -67,4 +67,36 @@ async fn a_node_without_editions_leaves_their_tasks_to_others() {
     let _ = run(&home, &["tick"]).await;
     let tasks = run(&home, &["task", "list", "--json"]).await.expect_data();
     assert!(!tasks.contains("\"FAIL\""), "{tasks}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_23_what_ticks_have_completed_is_published_by_force() {
+    let world = World::start().await;
+    let home = Home::with(&world.stories());
+    run(&home, &["tick"]).await.expect_data();
+    // The list, and the first batch of two.
+    for _ in 0..2 {
+        run(&home, &["schedule", "fire", "edition"])
+            .await
+            .expect_data();
+        run(&home, &["tick"]).await.expect_data();
+    }
+    let view = run(&home, &["edition", "status", "--json"])
+        .await
+        .expect_json();
+    assert_eq!(
+        (&view["state"], &view["counts"]["completed"]),
+        (&"processing".into(), &6.into())
+    );
+    assert_eq!(view["plan"]["batches_planned"], 2, "{view:#}");
+    assert!(view["plan"]["expected_finish_at"].is_string(), "{view:#}");
+    let forced = run(&home, &["edition", "publish"]).await;
+    assert_eq!(forced.code, 0, "{forced}");
+    assert!(forced.data.ends_with(": 6 stories\n"), "{forced}");
+    assert!(
+        forced
+            .notes
+            .contains("left out: 6 stories that were not completed"),
+        "{forced}"
+    );
 }

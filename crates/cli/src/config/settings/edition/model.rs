@@ -101,9 +101,9 @@ impl Model {
         match provider {
             Provider::None => None,
             Provider::Compatible => compatible(reader, said),
-            Provider::Deepseek => at_service(reader, said, deepseek),
-            Provider::Openrouter => at_service(reader, said, openrouter),
-            Provider::Zhipu => at_service(reader, said, zhipu),
+            Provider::Deepseek => Some(at_service(reader, said, deepseek)),
+            Provider::Openrouter => Some(at_service(reader, said, openrouter)),
+            Provider::Zhipu => Some(at_service(reader, said, zhipu)),
         }
     }
 }
@@ -190,7 +190,7 @@ fn zhipu(reader: &mut Reader<'_>) -> Service {
 }
 
 /// What is said beats what the service has; whose key is missing is not asked.
-fn at_service(reader: &mut Reader<'_>, said: Said, service: Service) -> Option<Model> {
+fn at_service(reader: &mut Reader<'_>, said: Said, service: Service) -> Model {
     let given = is_given(reader, SECTION, &["key"]) || is_given(reader, service.section, &["key"]);
     if !given {
         let (section, variable) = (service.section, service.variable);
@@ -201,14 +201,14 @@ fn at_service(reader: &mut Reader<'_>, said: Said, service: Service) -> Option<M
         );
         reader.problems.push(Problem::error(what, place).hint(hint));
     }
-    Some(Model {
+    Model {
         base_url: said.base_url.unwrap_or_else(|| service.base_url.to_owned()),
         name: said.name.unwrap_or(service.name),
         key: said.key.or(service.key),
         headers: service.headers,
         concurrency: said.concurrency.unwrap_or(service.concurrency),
         timeout: said.timeout,
-    })
+    }
 }
 
 fn compatible(reader: &mut Reader<'_>, said: Said) -> Option<Model> {
