@@ -1,5 +1,6 @@
 //! Editions on a node: what they are made from and go to, as its configuration says.
 
+mod delivery;
 mod outside;
 
 use std::{io::Write, sync::Arc};

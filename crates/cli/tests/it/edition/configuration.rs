@@ -409,6 +409,10 @@ fn half_a_destination_is_told_with_what_is_missing() {
             "edition.model.openrouter: a key is missing",
         ),
         (
+            &[("ALMANACK_EDITION_MODEL_KEY", "s")],
+            "edition.model: there is a key, but nobody says whose",
+        ),
+        (
             &[("LLM_PROVIDER", "openai-compatible")],
             "edition.model.base_url is missing",
         ),

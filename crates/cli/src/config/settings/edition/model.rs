@@ -99,13 +99,31 @@ impl Model {
         let openrouter = openrouter(reader);
         let zhipu = zhipu(reader);
         match provider {
-            Provider::None => None,
+            Provider::None => {
+                complain_of_nobodys(reader);
+                None
+            }
             Provider::Compatible => compatible(reader, said),
             Provider::Deepseek => Some(at_service(reader, said, deepseek)),
             Provider::Openrouter => Some(at_service(reader, said, openrouter)),
             Provider::Zhipu => Some(at_service(reader, said, zhipu)),
         }
     }
+}
+
+/// A key or a model of nobody would be of no use, and nobody would notice.
+fn complain_of_nobodys(reader: &mut Reader<'_>) {
+    let given = |name| is_given(reader, SECTION, &[name]);
+    let what = match (given("provider"), given("key"), given("name")) {
+        (false, true, _) => "there is a key, but nobody says whose",
+        (false, false, true) => "there is a model's name, but nobody says whose",
+        _ => return,
+    };
+    let name = if given("key") { "key" } else { "name" };
+    let place = reader.place(&KeyPath::plain(SECTION, name));
+    let hint = "set edition.model.provider, or edition.model.base_url for a service of your own";
+    let problem = Problem::error(format!("edition.model: {what}"), place);
+    reader.problems.push(problem.hint(hint));
 }
 
 /// Who nobody names is the one whose key there is.
