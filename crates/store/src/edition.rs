@@ -203,6 +203,11 @@ pub(crate) const WRITE_ALERT: &str = concat!(
      close_told_at_us = excluded.close_told_at_us"
 );
 
+/// Days with an alert that people have not been told of, oldest first. They are few, and an index knows them.
+pub(crate) const UNTOLD: &str = "select distinct edition_on from edition_alert \
+     where (open_told_at_us is null or (closed_at_us is not null and close_told_at_us is null)) \
+     and edition_on < $1 order by edition_on limit $2";
+
 /// What [`crate::row::edition::document`] reads.
 macro_rules! document_columns {
     () => {

@@ -62,6 +62,8 @@ pub enum Fate {
     Lost,
     /// An answer comes that lacks something: the first title, every comment, the text of a page.
     Lacks,
+    /// It works, and takes so long, by the runtime's clock. A message arrives at once.
+    Late(Duration),
 }
 
 type Fates = Box<dyn Fn(&Call, usize) -> Fate + Send + Sync>;
@@ -71,6 +73,8 @@ type Fates = Box<dyn Fn(&Call, usize) -> Fate + Send + Sync>;
 struct Inside {
     stories: Vec<Listed>,
     calls: Vec<Call>,
+    paid: BTreeMap<u32, u32>,
+    told: usize,
     received: BTreeMap<String, Vec<Received>>,
 }
 
@@ -79,6 +83,8 @@ struct Inside {
 pub struct Received {
     /// The letter's own key.
     pub key: String,
+    /// Which making of the document it is from.
+    pub revision: u32,
     /// What it said.
     pub body: String,
 }
@@ -90,6 +96,7 @@ pub struct Newsroom {
     fates: Arc<Mutex<Fates>>,
     latency: Arc<Mutex<Duration>>,
     places: Arc<Vec<Place>>,
+    caller: u32,
 }
 
 impl Newsroom {
@@ -116,6 +123,15 @@ impl Newsroom {
             fates: Arc::new(Mutex::new(Box::new(|_, _| Fate::Well))),
             latency: Arc::default(),
             places: Arc::new(places),
+            caller: 0,
+        }
+    }
+
+    /// The same newsroom, with calls on somebody's own account.
+    pub fn on_account_of(&self, caller: u32) -> Self {
+        Self {
+            caller,
+            ..self.clone()
         }
     }
 
@@ -144,6 +160,23 @@ impl Newsroom {
         self.lock().calls.clone()
     }
 
+    /// Calls that somebody paid for so far; counted here, whatever their purse says. Telling people costs nothing.
+    pub fn paid_by(&self, caller: u32) -> u32 {
+        self.lock().paid.get(&caller).copied().unwrap_or(0)
+    }
+
+    /// How often people heard something.
+    pub fn told(&self) -> usize {
+        self.lock().told
+    }
+
+    /// Whether a letter reached a destination.
+    pub fn has(&self, destination: &str, key: &str) -> bool {
+        let inside = self.lock();
+        let received = inside.received.get(destination);
+        received.is_some_and(|letters| letters.iter().rev().any(|letter| letter.key == key))
+    }
+
     /// What reached a destination, in order.
     pub fn received(&self, destination: &str) -> Vec<Received> {
         let inside = self.lock();
@@ -152,6 +185,14 @@ impl Newsroom {
             .get(destination)
             .cloned()
             .unwrap_or_default()
+    }
+
+    /// What reached a destination after so many letters that are known already.
+    pub fn received_after(&self, destination: &str, known: usize) -> Vec<Received> {
+        let inside = self.lock();
+        let received = inside.received.get(destination);
+        let new = received.and_then(|letters| letters.get(known..));
+        new.unwrap_or_default().to_vec()
     }
 
     /// Forgets the calls so far; destinations keep what they have.
@@ -169,6 +210,10 @@ impl Newsroom {
             let mut inside = self.lock();
             let before = inside.calls.iter().filter(|known| *known == call).count();
             inside.calls.push(call.clone());
+            match call {
+                Call::Tell(..) => {}
+                _ => *inside.paid.entry(self.caller).or_default() += 1,
+            }
             before
         };
         let fates = self.fates.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,7 +236,11 @@ impl Newsroom {
         reason = "tests that are slow on purpose run on a paused clock"
     )]
     async fn answer(&self, fate: Fate) {
-        let latency = *self.latency.lock().unwrap_or_else(PoisonError::into_inner);
+        let usual = *self.latency.lock().unwrap_or_else(PoisonError::into_inner);
+        let latency = match fate {
+            Fate::Late(latency) => latency,
+            _ => usual,
+        };
         if !latency.is_zero() {
             tokio::time::sleep(latency).await;
         }

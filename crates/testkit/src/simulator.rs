@@ -26,6 +26,7 @@
 mod authors;
 mod checks;
 mod dice;
+pub mod editions;
 mod faults;
 pub mod layer;
 mod model;

@@ -1,7 +1,7 @@
 //! Everything that belongs to an edition, read together.
 
 use super::{
-    Edition,
+    Edition, State,
     alert::Alert,
     batch::Batch,
     delivery::Delivery,
@@ -62,6 +62,12 @@ impl Account {
         batches
             .chain(deliveries)
             .fold(self.edition.list_requests, u32::saturating_add)
+    }
+
+    /// Whether retention has taken the stories that it would need to go on from where it was put away.
+    pub fn is_pruned(&self) -> bool {
+        let was = self.edition.archived_from;
+        self.stories.is_empty() && matches!(was, Some(State::ListFetched | State::Processing))
     }
 
     /// Whether it was published, whatever became of it since.

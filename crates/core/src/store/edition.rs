@@ -68,6 +68,10 @@ pub trait EditionStore: Send + Sync {
     /// A document: the newest, or that of a revision.
     async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>>;
 
+    /// Up to `limit` days before `before` with an alert of which people have not been told that it began, or that it is
+    /// over; oldest first.
+    async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>>;
+
     /// Deletes stories and batches of up to `limit` archived editions of days before `before` (ED-31). The editions themselves,
     /// their documents, deliveries and alerts stay. Raises their versions: who saw them with their stories decides again.
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories>;

@@ -13,6 +13,8 @@ use super::{
 
 /// Most editions that one tick puts away.
 const PUT_AWAY_MAX: usize = 20;
+/// Most earlier days whose news one tick tells.
+const TELL_LATE_MAX: usize = 5;
 /// Most steps of one tick in a chain.
 const STEPS_MAX: usize = 1_000;
 
@@ -38,6 +40,7 @@ impl Editions {
         let date = self.today();
         self.open(date).await?;
         let archived = self.put_away(date).await?;
+        self.tell_late(date).await?;
         let mut steps = Vec::new();
         loop {
             let stepped = self.step(date, Asker::Tick, &Unwatched).await?;
@@ -121,6 +124,14 @@ impl Editions {
             self.archive(*date).await?;
         }
         Ok(dates)
+    }
+
+    /// Tells what could not be told when it happened: nobody else comes back to an earlier day.
+    async fn tell_late(&self, today: Date) -> Result<(), Error> {
+        for date in self.store.load_untold(today, TELL_LATE_MAX).await? {
+            self.tell(date).await?;
+        }
+        Ok(())
     }
 
     async fn archive(&self, date: Date) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use almanack_core::{
     edition::{
         Account, State,
         plan::{Action, Asker, plan},
-        turn::{self, Day},
+        turn::{self, Day, NotNow},
     },
     reschedule::{Put, Receipt, Request},
     task::MAX_RETRY_MAX,
@@ -70,7 +70,7 @@ impl Editions {
         };
         match self.turn(date, reopened).await? {
             Some((account, ())) => Ok(account),
-            None => self.account(date).await,
+            None => self.account(date).await.and_then(not_pruned),
         }
     }
 
@@ -197,4 +197,13 @@ impl Editions {
         }
         Ok(())
     }
+}
+
+/// An edition whose stories are gone cannot be taken up where it was left.
+fn not_pruned(account: Account) -> Result<Account, Error> {
+    let gone = account.edition.state == State::Archived && account.is_pruned();
+    if gone {
+        return Err(NotNow::Pruned.into());
+    }
+    Ok(account)
 }

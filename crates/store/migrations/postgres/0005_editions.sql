@@ -106,3 +106,6 @@ create table edition_alert (
     detail text not null,
     primary key (edition_on, rule)
 );
+-- Few alerts wait for somebody to hear of them, and every tick looks for those of earlier days.
+create index edition_alert_untold on edition_alert (edition_on)
+    where open_told_at_us is null or (closed_at_us is not null and close_told_at_us is null);

@@ -81,6 +81,15 @@ impl EditionStore for PostgresStore {
         rows.first().map(row::document).transpose()
     }
 
+    async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {
+        let (before, limit) = (day(before), most(limit));
+        let parameters: [&(dyn ToSql + Sync); 2] = [&before, &limit];
+        let rows = self
+            .rows("load untold", edition::UNTOLD, &parameters)
+            .await?;
+        rows.iter().map(row::untold).collect()
+    }
+
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
         prune(&mut self.client().await?, before, limit).await
     }

@@ -118,6 +118,7 @@ async fn editions_are_found_by_their_indexes() {
         (edition::LOAD_DELIVERIES, day, "delivery_pkey"),
         (edition::SKIP_OLDER, skipped, "delivery_pkey"),
         (edition::LOAD_ALERTS, day, "edition_alert_pkey"),
+        (edition::UNTOLD, "'2026-01-01', 5", "edition_alert_untold"),
         (
             edition::LOAD_DOCUMENT,
             "'2026-01-01', 1",

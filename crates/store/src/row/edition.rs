@@ -12,6 +12,7 @@ use almanack_core::{
     },
     store::{EditionLine, Result},
 };
+use jiff::civil::Date;
 
 use super::{Row, Value, instant, many, maybe_instant, unreadable};
 use crate::edition::{COLUMNS, REPLACED, day};
@@ -36,6 +37,11 @@ pub(crate) fn edition(row: &impl Row) -> Result<Edition> {
         updated_at: instant(row.big(12)?)?,
         created_at: instant(row.big(13)?)?,
     })
+}
+
+/// A day whose alerts people have not all heard of.
+pub(crate) fn untold(row: &impl Row) -> Result<Date> {
+    row.text(0)?.parse().map_err(unreadable)
 }
 
 /// What an edition is created with.

@@ -82,6 +82,16 @@ impl EditionStore for SqliteStore {
         .await
     }
 
+    async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {
+        self.read("load untold", move |connection| {
+            let parameters = params![day(before), most(limit)];
+            rows(connection, edition::UNTOLD, parameters, |found| {
+                row::untold(found)
+            })
+        })
+        .await
+    }
+
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
         self.write("prune stories", move |connection| {
             prune(connection, before, limit)

@@ -4,7 +4,7 @@ use super::{check_costs_no_more, migrated};
 use crate::edition;
 
 /// All of them.
-pub(super) const SHARED: [&str; 21] = [
+pub(super) const SHARED: [&str; 22] = [
     edition::LIST,
     edition::LIST_LIVE,
     edition::LOAD,
@@ -21,6 +21,7 @@ pub(super) const SHARED: [&str; 21] = [
     edition::SKIP_OLDER,
     edition::TAKE,
     edition::TAKE_ARCHIVED,
+    edition::UNTOLD,
     edition::WRITE_ALERT,
     edition::WRITE_BATCH,
     edition::WRITE_DELIVERY,
@@ -92,6 +93,14 @@ fn a_page_of_editions_costs_no_more_when_more_exist() {
     check_costs_no_more(edition::LIST_LIVE, open, 0, EDITIONS);
     let published = rusqlite::params![",published,", 0, "~", 100];
     check_costs_no_more(edition::LIST_LIVE, published, 10, EDITIONS);
+}
+
+/// Every tick looks for what people have not been told.
+#[test]
+fn ed_02_untold_alerts_cost_no_more_when_more_were_told() {
+    let told = ALERTS.replace("opened_at_us, ", "opened_at_us, open_told_at_us, ");
+    let told = told.replace("?1, 0, ''", "?1, 0, 0, ''");
+    check_costs_no_more(edition::UNTOLD, ("2027-01-01", 5), 0, &told);
 }
 
 #[test]

@@ -174,6 +174,47 @@ pub async fn documents_are_found_by_revision(store: Arc<dyn Store>) {
     assert_eq!(store.load_document(day(1), Some(1)).await.unwrap(), None);
 }
 
+/// An alert is untold until people know that it began, and once more when it is over; whatever became of its edition.
+pub async fn days_with_untold_alerts_are_found_oldest_first(store: Arc<dyn Store>) {
+    for (number, state) in [State::Archived, State::Published, State::Empty]
+        .into_iter()
+        .enumerate()
+    {
+        made(&*store, i32::try_from(number).unwrap(), state).await;
+    }
+    let untold = |before, limit| {
+        let store = Arc::clone(&store);
+        async move { store.load_untold(day(before), limit).await.unwrap() }
+    };
+    assert_eq!(untold(9, 9).await, [day(0), day(1), day(2)]);
+    assert_eq!(untold(9, 2).await, [day(0), day(1)]);
+    assert_eq!(untold(1, 9).await, [day(0)], "days before, only");
+    // One row of two that waits names its day once.
+    let seen = account_of(&*store, day(1)).await;
+    let mut change = Change::of(seen.edition.clone());
+    change.alerts = vec![Alert::new(Rule::Empty, String::new(), START)];
+    changed(&*store, change).await;
+    assert_eq!(untold(2, 9).await, [day(0), day(1)]);
+    let told = |closed: Option<i64>, told: Option<i64>| {
+        let store = Arc::clone(&store);
+        async move {
+            let seen = account_of(&*store, day(0)).await;
+            let mut change = Change::of(seen.edition.clone());
+            change.alerts = seen.alerts.clone();
+            change.alerts[0].open_told_at = Some(at(1));
+            change.alerts[0].closed_at = closed.map(at);
+            change.alerts[0].close_told_at = told.map(at);
+            changed(&*store, change).await;
+        }
+    };
+    told(None, None).await;
+    assert_eq!(untold(1, 9).await, [], "told, and it lasts");
+    told(Some(2), None).await;
+    assert_eq!(untold(1, 9).await, [day(0)], "over, and nobody knows");
+    told(Some(2), Some(3)).await;
+    assert_eq!(untold(1, 9).await, []);
+}
+
 /// Stories and batches of archived editions go; the row, its document, deliveries and alerts stay.
 pub async fn ed_31_pruning_keeps_the_edition_and_its_document(store: Arc<dyn Store>) {
     let old = made(&*store, 0, State::Archived).await;

@@ -133,8 +133,13 @@ impl Teller for Newsroom {
             News::Closed => "closed",
         };
         let rule = notice.alert.rule.name();
-        match self.called(&Call::Tell(rule, news)) {
-            Fate::Fails(class) => Err(Failure::new(class, "nobody hears")),
+        let fate = self.called(&Call::Tell(rule, news));
+        if let Fate::Fails(class) = fate {
+            return Err(Failure::new(class, "nobody hears"));
+        }
+        self.lock().told += 1;
+        match fate {
+            Fate::Lost => Err(Failure::new(FailureClass::Transient, "no answer")),
             _ => Ok(()),
         }
     }

@@ -54,13 +54,9 @@ impl Door {
         let received = inside.received.entry(self.place.name.clone()).or_default();
         received.push(Received {
             key: letter.key.clone(),
+            revision: letter.document.inputs.revision,
             body: letter.body.to_owned(),
         });
-    }
-
-    fn has(&self, letter: &Letter<'_>) -> bool {
-        let received = self.room.received(&self.place.name);
-        received.iter().any(|known| known.key == letter.key)
     }
 }
 
@@ -108,7 +104,7 @@ impl Publisher for Door {
             Fate::Lost | Fate::Hangs => {
                 Sent::Unknown(Failure::new(FailureClass::Transient, "no answer"))
             }
-            Fate::Well | Fate::Lacks => Sent::Confirmed {
+            Fate::Well | Fate::Lacks | Fate::Late(_) => Sent::Confirmed {
                 receipt: Some(letter.key.clone()),
             },
         }
@@ -121,7 +117,7 @@ impl Publisher for Door {
         let call = Call::Look(self.place.name.clone(), letter.part);
         match self.room.call(call, budget).await {
             Err(failure) => Seen::Failed(failure),
-            Ok(_) if self.has(letter) => Seen::There {
+            Ok(_) if self.room.has(&self.place.name, &letter.key) => Seen::There {
                 receipt: Some(letter.key.clone()),
             },
             Ok(_) => Seen::NotThere,

@@ -49,6 +49,8 @@ pub(super) struct Weather {
     reply_lost: u64,
     slow: u64,
     stuck: u64,
+    /// How long a stuck call takes at most.
+    stuck_ms: u64,
     outlives: u64,
     hint_lost: u64,
 }
@@ -61,6 +63,7 @@ impl Weather {
             reply_lost: rate(60),
             slow: rate(100),
             stuck: rate(30),
+            stuck_ms: 70_000,
             outlives: rate(500),
             hint_lost: rate(500),
         }
@@ -74,6 +77,20 @@ impl Weather {
             stuck: 0,
             hint_lost: 0,
             ..Self::draw(dice)
+        }
+    }
+
+    /// For people's days: rarely, and then an answer may come when the lease it is about has passed.
+    pub(super) fn draw_calm(dice: &Dice) -> Self {
+        let rate = |most: u64| if dice.hits(300) { 0 } else { dice.below(most) };
+        Self {
+            refused: rate(12),
+            reply_lost: rate(12),
+            slow: rate(20),
+            stuck: rate(4),
+            stuck_ms: 400_000,
+            outlives: rate(300),
+            hint_lost: 0,
         }
     }
 }
@@ -202,7 +219,7 @@ impl FaultyStore {
             breaks: dice.hits(500),
         };
         let long = if dice.hits(weather.stuck) {
-            dice.millis(20_000, 70_000)
+            dice.millis(20_000, weather.stuck_ms)
         } else if dice.hits(weather.slow) {
             dice.millis(20, 3_000)
         } else {

@@ -4,6 +4,7 @@
 //! `ALMANACK_SIM_SEED=7` runs one seed, `ALMANACK_SIM_SEEDS=100000` that many fixed ones and a tenth
 //! as many fresh ones.
 
+mod editions;
 mod schedules;
 mod teeth;
 

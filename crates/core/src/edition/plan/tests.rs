@@ -196,6 +196,14 @@ fn ed_20_only_a_person_takes_up_an_edition_whose_day_is_over() {
     assert_eq!(planned(&account), Action::Rest(State::Archived));
     let asked = plan(&account, Asker::Person, &Rules::default(), NOW);
     assert_eq!(asked, Action::Reopen);
+    let mut pruned = account.clone();
+    pruned.stories.clear();
+    let asked = plan(&pruned, Asker::Person, &Rules::default(), NOW);
+    assert_eq!(
+        asked,
+        Action::Rest(State::Archived),
+        "nothing to go on with"
+    );
     let account = turn::reopen(&account, NOW).unwrap().apply(account);
     assert_eq!(account.edition.state, State::ListFetched);
     let mut published = in_state(State::Published, &[Status::Completed]);
@@ -305,7 +313,7 @@ fn ed_12_destinations_go_on_without_each_other() {
         (
             "somebody is sending",
             vec![waiting(Sent)],
-            Action::Wait(Waiting::Delivery(soon)),
+            Action::Wait(Waiting::Sending(soon)),
         ),
     ]);
 }

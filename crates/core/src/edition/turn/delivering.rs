@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::cut;
 use crate::edition::{
-    Account,
+    self, Account,
     account::Change,
     delivery::{Delivery, OnRevision, OnUnknown, State},
     document::Document,
@@ -62,7 +62,8 @@ pub fn intend(
         .collect()
 }
 
-/// Somebody is about to send a part; nothing if somebody else is, or it is settled.
+/// Somebody is about to send a part; nothing if somebody else is, or it is settled, or the edition is not being
+/// published any more: what was reset or put away meanwhile must not leave.
 pub fn start_delivery(
     account: &Account,
     key: &DeliveryKey,
@@ -74,6 +75,9 @@ pub fn start_delivery(
             && delivery.retry_at.is_none_or(|at| at <= now)
     };
     let mut delivery = find(account, key).filter(waits)?.clone();
+    if account.edition.state != edition::State::Aggregating {
+        return None;
+    }
     delivery.state = State::Sent;
     delivery.attempts = delivery.attempts.saturating_add(1);
     delivery.lease_until = now.saturating_add(rules.delivery_lease()).ok();

@@ -99,7 +99,12 @@ pub fn reset(account: &Account, day: Day, now: Timestamp) -> Result<Change, NotN
 /// Whether what is completed can be published now, and how many stories are left out (ED-23).
 pub fn force(account: &Account) -> Result<u32, NotNow> {
     let counts = account.counts();
-    if account.edition.state == State::Published {
+    // One that was put away a week later is as published as before.
+    let stood = match account.edition.state {
+        State::Archived => account.edition.archived_from,
+        state => Some(state),
+    };
+    if stood == Some(State::Published) {
         return Err(NotNow::Published);
     }
     check_stories(account)?;

@@ -208,6 +208,9 @@ fn wishes_that_cannot_be_granted_say_why() {
     assert_eq!(force(&published), Ok(0));
     published.edition.state = State::Published;
     assert_eq!(force(&published), Err(NotNow::Published));
+    let change = archive(&published, NOW).unwrap();
+    let archived = change.apply(published.clone());
+    assert_eq!(force(&archived), Err(NotNow::Published), "a week later too");
     published.stories.clear();
     assert_eq!(retry(&published, 3, Day::Present, NOW), Err(NotNow::Pruned));
 }
@@ -298,6 +301,11 @@ fn failure(class: FailureClass) -> Failure {
 fn ed_12_what_is_sent_is_written_down_before_and_ends_once() {
     let account = aggregated(OnRevision::Skip);
     let first = part(&account, 1);
+    for elsewhere in [State::ListFetched, State::Published, State::Archived] {
+        let mut account = account.clone();
+        account.edition.state = elsewhere;
+        assert_eq!(start_delivery(&account, &first, &rules(), NOW), None);
+    }
     let (change, sent) = start_delivery(&account, &first, &rules(), NOW).unwrap();
     let account = change.apply(account);
     assert_eq!((sent.state, sent.attempts), (Ledger::Sent, 1));

@@ -21,6 +21,7 @@ on_both!(
     ed_23_force_with_nothing_completed_changes_nothing,
     ed_24_retry_of_an_earlier_day_is_queued,
     ed_18_a_reset_begins_anew_with_the_stories_it_has,
+    ed_31_an_unfinished_edition_without_its_stories_stays_as_it_is,
     ed_25_status_tells_counts_batches_and_the_expected_finish,
     days_that_have_not_come_and_days_nobody_knows_are_refused,
 );
@@ -63,6 +64,20 @@ async fn ed_21_a_run_waits_for_a_batch_that_somebody_else_has(store: Arc<dyn Sto
         "the lease passed, and it went on"
     );
     assert_eq!(count(&ran.account, Status::Completed), 2);
+}
+
+async fn ed_31_an_unfinished_edition_without_its_stories_stays_as_it_is(store: Arc<dyn Store>) {
+    let room = Room::on(store.clone(), Newsroom::with(2));
+    room.tick().await;
+    room.clock.advance(SignedDuration::from_hours(24));
+    room.tick().await;
+    let tomorrow = jiff::civil::date(2026, 1, 5);
+    store.prune_stories(tomorrow, 10).await.unwrap();
+    let refused = room.editions().take_up(today()).await;
+    assert!(matches!(refused, Err(Error::NotNow(NotNow::Pruned))));
+    let ran = room.editions().run(today(), &Unwatched).await.unwrap();
+    assert_eq!(ran.account.edition.state, State::Archived);
+    assert_eq!(open_alerts(&ran.account), ["unfinished"]);
 }
 
 /// Claims what is due and tries it once.

@@ -24,6 +24,7 @@ on_both!(
     ed_17_in_a_chain_one_tick_does_it_all,
     ed_18_two_hours_are_too_long_and_said_once,
     ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date,
+    ed_20_what_could_not_be_told_is_told_on_another_day,
     ed_20_midnight_and_dst_in_the_middle_of_an_edition,
     ed_27_a_batch_that_spends_too_much_is_told,
     ed_29_what_goes_wrong_leaves_the_state_and_is_tried_again,
@@ -283,6 +284,28 @@ async fn ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date(
     assert!(is_published(&ran.account));
     assert_eq!(open_alerts(&ran.account), Vec::<String>::new());
     assert_eq!(count(&ran.account, Status::Completed), 8);
+}
+
+/// Whoever cannot be told when a day ends is told later, although nobody works on that day any more.
+async fn ed_20_what_could_not_be_told_is_told_on_another_day(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(8));
+    room.tick_times(2).await;
+    room.news.decide(|call, _| match call {
+        Call::Tell(..) => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    room.clock.advance(SignedDuration::from_hours(24));
+    room.tick().await;
+    let told = |account: &Account| account.alerts[0].open_told_at.is_some();
+    assert!(!told(&room.account().await));
+    room.news.heal();
+    room.clock.advance(SignedDuration::from_hours(72));
+    room.tick().await;
+    assert!(told(&room.account().await));
+    room.news.forget_calls();
+    room.tick().await;
+    let tells = count_calls(&room.news.calls(), |call| matches!(call, Call::Tell(..)));
+    assert_eq!(tells, 0, "once");
 }
 
 async fn ed_20_midnight_and_dst_in_the_middle_of_an_edition(store: Arc<dyn Store>) {

@@ -42,6 +42,12 @@ impl EditionStore for FaultyStore {
         })
         .await
     }
+    async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {
+        self.call("load_untold", move |store| {
+            Box::pin(async move { store.load_untold(before, limit).await })
+        })
+        .await
+    }
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
         self.call("prune_stories", move |store| {
             Box::pin(async move { store.prune_stories(before, limit).await })

@@ -26,6 +26,9 @@ impl<L: Layer> EditionStore for Layered<L> {
     async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>> {
         self.below.load_document(date, revision).await
     }
+    async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {
+        self.below.load_untold(before, limit).await
+    }
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
         self.below.prune_stories(before, limit).await
     }

@@ -24,8 +24,8 @@ const SECTION: &str = "edition.model";
 const DEEPSEEK: &str = "edition.model.deepseek";
 const OPENROUTER: &str = "edition.model.openrouter";
 const ZHIPU: &str = "edition.model.zhipu";
-/// Requests under way at once.
-const CONCURRENCY: usize = 8;
+/// Requests under way at once: a batch of six has thirteen for the model, and fewer would make some of them queue.
+const CONCURRENCY: usize = 16;
 /// This service takes no more.
 const ZHIPU_CONCURRENCY: usize = 2;
 
