@@ -153,162 +153,164 @@ fn ed_19_a_schedule_of_ones_own_is_checked_like_any_other() {
     assert!(first_problem(&quick).contains("every 2m, quotas go quickly"));
 }
 
+/// Variable, value, key, what is shown of the value.
+const FOUNDING: &[(&str, &str, &str, &str)] = &[
+    (
+        "LLM_PROVIDER",
+        "openrouter",
+        "edition.model.provider",
+        "\"openrouter\"",
+    ),
+    (
+        "LLM_DEEPSEEK_API_KEY",
+        "sk-hush",
+        "edition.model.deepseek.key",
+        "***",
+    ),
+    (
+        "LLM_DEEPSEEK_MODEL",
+        "m1",
+        "edition.model.deepseek.name",
+        "\"m1\"",
+    ),
+    (
+        "LLM_OPENROUTER_API_KEY",
+        "sk-hush",
+        "edition.model.openrouter.key",
+        "***",
+    ),
+    (
+        "LLM_OPENROUTER_MODEL",
+        "m2",
+        "edition.model.openrouter.name",
+        "\"m2\"",
+    ),
+    (
+        "LLM_OPENROUTER_SITE_URL",
+        "https://a.example",
+        "edition.model.openrouter.site_url",
+        "\"https://a.example\"",
+    ),
+    (
+        "LLM_OPENROUTER_SITE_NAME",
+        "A",
+        "edition.model.openrouter.site_name",
+        "\"A\"",
+    ),
+    (
+        "LLM_ZHIPU_API_KEY",
+        "sk-hush",
+        "edition.model.zhipu.key",
+        "***",
+    ),
+    (
+        "LLM_ZHIPU_MODEL",
+        "m3",
+        "edition.model.zhipu.name",
+        "\"m3\"",
+    ),
+    ("HN_STORY_LIMIT", "20", "edition.stories", "20"),
+    (
+        "HN_TIME_WINDOW_HOURS",
+        "48",
+        "edition.source.window_hours",
+        "48",
+    ),
+    ("SUMMARY_MAX_LENGTH", "200", "edition.summary_length", "200"),
+    ("TASK_BATCH_SIZE", "4", "edition.batch_size", "4"),
+    ("MAX_RETRY_COUNT", "5", "edition.retries", "5"),
+    (
+        "CRON_INTERVAL_MINUTES",
+        "15",
+        "edition.interval_minutes",
+        "15",
+    ),
+    ("ENABLE_CONTENT_FILTER", "true", "edition.filter", "true"),
+    (
+        "CONTENT_FILTER_SENSITIVITY",
+        "high",
+        "edition.filter_sensitivity",
+        "\"high\"",
+    ),
+    (
+        "CRAWLER_PROVIDER",
+        "jina",
+        "edition.reader.provider",
+        "\"reader\"",
+    ),
+    (
+        "CRAWLER_API_URL",
+        "https://c.example/crawl",
+        "edition.reader.crawler_url",
+        "\"https://c.example/crawl\"",
+    ),
+    (
+        "CRAWLER_API_TOKEN",
+        "sk-hush",
+        "edition.reader.crawler_token",
+        "***",
+    ),
+    (
+        "JINA_API_KEY",
+        "sk-hush",
+        "edition.reader.prefix_key",
+        "***",
+    ),
+    (
+        "JINA_USE_KEY_ROTATION",
+        "true",
+        "edition.reader.rotate_key",
+        "true",
+    ),
+    ("GITHUB_ENABLED", "true", "edition.github.enabled", "true"),
+    ("GITHUB_TOKEN", "sk-hush", "edition.github.token", "***"),
+    (
+        "TARGET_REPO",
+        "acme/news",
+        "edition.github.repository",
+        "\"acme/news\"",
+    ),
+    (
+        "TARGET_BRANCH",
+        "pages",
+        "edition.github.branch",
+        "\"pages\"",
+    ),
+    (
+        "TELEGRAM_ENABLED",
+        "true",
+        "edition.telegram.enabled",
+        "true",
+    ),
+    (
+        "TELEGRAM_BOT_TOKEN",
+        "42:sk-hush_0123456789abcdefghijklmnopqrs",
+        "edition.telegram.token",
+        "***",
+    ),
+    (
+        "TELEGRAM_CHANNEL_ID",
+        "@daily",
+        "edition.telegram.chat",
+        "\"@daily\"",
+    ),
+    (
+        "TELEGRAM_BATCH_SIZE",
+        "3",
+        "edition.telegram.batch_size",
+        "3",
+    ),
+    ("LOCAL_TEST_MODE", "true", "edition.test_mode", "true"),
+];
+
 #[test]
 fn every_variable_of_the_founding_setup_sets_its_key() {
-    let table = [
-        (
-            "LLM_PROVIDER",
-            "openrouter",
-            "edition.model.provider",
-            "\"openrouter\"",
-        ),
-        (
-            "LLM_DEEPSEEK_API_KEY",
-            "sk-hush",
-            "edition.model.deepseek.key",
-            "***",
-        ),
-        (
-            "LLM_DEEPSEEK_MODEL",
-            "m1",
-            "edition.model.deepseek.name",
-            "\"m1\"",
-        ),
-        (
-            "LLM_OPENROUTER_API_KEY",
-            "sk-hush",
-            "edition.model.openrouter.key",
-            "***",
-        ),
-        (
-            "LLM_OPENROUTER_MODEL",
-            "m2",
-            "edition.model.openrouter.name",
-            "\"m2\"",
-        ),
-        (
-            "LLM_OPENROUTER_SITE_URL",
-            "https://a.example",
-            "edition.model.openrouter.site_url",
-            "\"https://a.example\"",
-        ),
-        (
-            "LLM_OPENROUTER_SITE_NAME",
-            "A",
-            "edition.model.openrouter.site_name",
-            "\"A\"",
-        ),
-        (
-            "LLM_ZHIPU_API_KEY",
-            "sk-hush",
-            "edition.model.zhipu.key",
-            "***",
-        ),
-        (
-            "LLM_ZHIPU_MODEL",
-            "m3",
-            "edition.model.zhipu.name",
-            "\"m3\"",
-        ),
-        ("HN_STORY_LIMIT", "20", "edition.stories", "20"),
-        (
-            "HN_TIME_WINDOW_HOURS",
-            "48",
-            "edition.source.window_hours",
-            "48",
-        ),
-        ("SUMMARY_MAX_LENGTH", "200", "edition.summary_length", "200"),
-        ("TASK_BATCH_SIZE", "4", "edition.batch_size", "4"),
-        ("MAX_RETRY_COUNT", "5", "edition.retries", "5"),
-        (
-            "CRON_INTERVAL_MINUTES",
-            "15",
-            "edition.interval_minutes",
-            "15",
-        ),
-        ("ENABLE_CONTENT_FILTER", "true", "edition.filter", "true"),
-        (
-            "CONTENT_FILTER_SENSITIVITY",
-            "high",
-            "edition.filter_sensitivity",
-            "\"high\"",
-        ),
-        (
-            "CRAWLER_PROVIDER",
-            "jina",
-            "edition.reader.provider",
-            "\"reader\"",
-        ),
-        (
-            "CRAWLER_API_URL",
-            "https://c.example/crawl",
-            "edition.reader.crawler_url",
-            "\"https://c.example/crawl\"",
-        ),
-        (
-            "CRAWLER_API_TOKEN",
-            "sk-hush",
-            "edition.reader.crawler_token",
-            "***",
-        ),
-        (
-            "JINA_API_KEY",
-            "sk-hush",
-            "edition.reader.prefix_key",
-            "***",
-        ),
-        (
-            "JINA_USE_KEY_ROTATION",
-            "true",
-            "edition.reader.rotate_key",
-            "true",
-        ),
-        ("GITHUB_ENABLED", "true", "edition.github.enabled", "true"),
-        ("GITHUB_TOKEN", "sk-hush", "edition.github.token", "***"),
-        (
-            "TARGET_REPO",
-            "acme/news",
-            "edition.github.repository",
-            "\"acme/news\"",
-        ),
-        (
-            "TARGET_BRANCH",
-            "pages",
-            "edition.github.branch",
-            "\"pages\"",
-        ),
-        (
-            "TELEGRAM_ENABLED",
-            "true",
-            "edition.telegram.enabled",
-            "true",
-        ),
-        (
-            "TELEGRAM_BOT_TOKEN",
-            "42:sk-hush_0123456789abcdefghijklmnopqrs",
-            "edition.telegram.token",
-            "***",
-        ),
-        (
-            "TELEGRAM_CHANNEL_ID",
-            "@daily",
-            "edition.telegram.chat",
-            "\"@daily\"",
-        ),
-        (
-            "TELEGRAM_BATCH_SIZE",
-            "3",
-            "edition.telegram.batch_size",
-            "3",
-        ),
-        ("LOCAL_TEST_MODE", "true", "edition.test_mode", "true"),
-    ];
-    let variables: Vec<(&str, &str)> = table.iter().map(|row| (row.0, row.1)).collect();
+    let variables: Vec<(&str, &str)> = FOUNDING.iter().map(|row| (row.0, row.1)).collect();
     let ran = with(&variables).run(&["check", "--json"]);
     assert!(!ran.to_string().contains("sk-hush"), "{ran}");
     let checked: Value = serde_json::from_str(&ran.data).unwrap();
-    for (variable, _, key, shown) in table {
-        let expected = (shown.to_owned(), variable.to_owned());
+    for (variable, _, key, shown) in FOUNDING {
+        let expected = ((*shown).to_owned(), (*variable).to_owned());
         assert_eq!(setting(&checked, key), expected, "{variable}");
     }
     assert_eq!(setting(&checked, "edition.enabled").0, "true");
@@ -405,6 +407,10 @@ fn half_a_destination_is_told_with_what_is_missing() {
                 ("LLM_DEEPSEEK_API_KEY", "s"),
             ],
             "edition.model.openrouter: a key is missing",
+        ),
+        (
+            &[("ALMANACK_EDITION_MODEL_KEY", "s")],
+            "edition.model: there is a key, but nobody says whose",
         ),
         (
             &[("LLM_PROVIDER", "openai-compatible")],

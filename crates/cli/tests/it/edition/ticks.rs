@@ -1,7 +1,12 @@
-//! The schedule of the ticks: there with editions, gone without, and worked through by nodes (ED-01, ED-22).
+//! The schedule of the ticks: there with editions, gone without, and worked through by nodes (ED-01, ED-23).
+
+use reqwest::Method;
 
 use super::{World, run};
-use crate::harness::Home;
+use crate::{
+    harness::Home,
+    process::{Process, free_address},
+};
 
 /// The names of the schedules there are.
 async fn schedules(home: &Home) -> Vec<String> {
@@ -67,4 +72,62 @@ async fn a_node_without_editions_leaves_their_tasks_to_others() {
     let _ = run(&home, &["tick"]).await;
     let tasks = run(&home, &["task", "list", "--json"]).await.expect_data();
     assert!(!tasks.contains("\"FAIL\""), "{tasks}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_23_what_ticks_have_completed_is_published_by_force() {
+    let world = World::start().await;
+    let home = Home::with(&world.stories());
+    run(&home, &["tick"]).await.expect_data();
+    // The list, and the first batch of two.
+    for _ in 0..2 {
+        run(&home, &["schedule", "fire", "edition"])
+            .await
+            .expect_data();
+        run(&home, &["tick"]).await.expect_data();
+    }
+    let view = run(&home, &["edition", "status", "--json"])
+        .await
+        .expect_json();
+    assert_eq!(
+        (&view["state"], &view["counts"]["completed"]),
+        (&"processing".into(), &6.into())
+    );
+    assert_eq!(view["plan"]["batches_planned"], 2, "{view:#}");
+    assert!(view["plan"]["expected_finish_at"].is_string(), "{view:#}");
+    let forced = run(&home, &["edition", "publish"]).await;
+    assert_eq!(forced.code, 0, "{forced}");
+    assert!(forced.data.ends_with(": 6 stories\n"), "{forced}");
+    assert!(
+        forced
+            .notes
+            .contains("left out: 6 stories that were not completed"),
+        "{forced}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_19_ed_21_a_node_warns_of_a_short_interval_and_makes_an_edition_on_request() {
+    let world = World::start().await;
+    let home = Home::with(&world.stories()).set("CRON_INTERVAL_MINUTES", "3");
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    assert!(
+        node.notes().contains("quotas go quickly"),
+        "{}",
+        node.notes()
+    );
+    let api = node.api();
+    let made = api
+        .ask(Method::POST, "/trigger-export-sync", None)
+        .await
+        .unwrap();
+    assert_eq!(made.status, 200, "{:?}", made.json);
+    let status = api.ask(Method::GET, "/task-status", None).await.unwrap();
+    assert_eq!(status.json["status"], "published", "{:?}", status.json);
+    // The command line sees the same, beside the node.
+    let view = run(&home, &["edition", "status", "--json"])
+        .await
+        .expect_json();
+    assert_eq!(view["state"], "published");
+    assert_eq!(schedules(&home).await, ["edition"]);
 }
