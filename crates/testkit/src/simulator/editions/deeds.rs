@@ -230,22 +230,29 @@ impl Observer for Meter {
     }
 }
 
-/// A node at one moment: its tick, if it is there, and a step of what is queued. `None` if it died.
-pub(super) async fn at_work(
-    world: &World,
-    process: Process,
-    queued: &[Date],
-    delay: Duration,
-    dice: &Dice,
-) -> Option<Process> {
-    pass(delay).await;
-    if perform(world, &process, Deed::Tick, dice).await == Ended::Died {
-        return None;
-    }
-    for date in queued {
-        if perform(world, &process, Deed::Step(*date), dice).await == Ended::Died {
-            return None;
+/// A node's part of one moment.
+pub(super) struct Turn<'a> {
+    pub(super) process: Process,
+    pub(super) dice: Dice,
+    /// When it ticks, from the one before.
+    pub(super) delays: Vec<Duration>,
+    /// What it works on beside its own day.
+    pub(super) queued: &'a [Date],
+}
+
+impl Turn<'_> {
+    /// Its ticks, and after each of them a step of what is queued. `None` if it died.
+    pub(super) async fn take(self, world: &World) -> Option<Process> {
+        let steps = self.queued.iter().map(|date| Deed::Step(*date));
+        let deeds: Vec<Deed> = std::iter::once(Deed::Tick).chain(steps).collect();
+        for delay in &self.delays {
+            pass(*delay).await;
+            for deed in &deeds {
+                if perform(world, &self.process, *deed, &self.dice).await == Ended::Died {
+                    return None;
+                }
+            }
         }
+        Some(self.process)
     }
-    Some(process)
 }

@@ -25,7 +25,7 @@ use super::{
     cast::Cast,
     checks::{self, Mailboxes},
     climate::Climate,
-    deeds::{Deed, at_work, perform},
+    deeds::{Deed, Turn, perform},
     nodes::{Process, World},
     witness::Witness,
 };
@@ -196,35 +196,10 @@ impl Stage {
 
     /// Nodes tick, in turn or at once, and people have wishes.
     async fn moment(&mut self) {
-        let delays = match self.dice.below(10) {
-            0..5 => [Some(0), Some(0)],
-            5..7 => [Some(0), Some(self.dice.below(5 * MINUTE_MS))],
-            7 => [Some(self.dice.below(20_000)), Some(0)],
-            8 => [Some(0), None],
-            _ => [None, Some(0)],
-        };
-        let delays = delays.map(|delay| delay.map(Duration::from_millis));
-        let now = self.world.truth.now();
         let queued: Vec<Date> = self.queued.iter().copied().collect();
-        let [first, second] = [0, 1].map(|slot| {
-            let away = self.away_until[slot] > now;
-            let delay = delays[slot].filter(|_| !away)?;
-            let name = format!("node-{slot}");
-            let dice = self.dice.fork();
-            let process = self.nodes[slot].take();
-            let process = process.unwrap_or_else(|| self.world.start(&name, &dice));
-            Some((slot, process, delay, dice))
-        });
+        let [first, second] = self.turns(&queued);
         let wish = self.wish();
         let world = &self.world;
-        let node = |turn: Option<(usize, Process, Duration, Dice)>| {
-            let queued = &queued;
-            async move {
-                let (slot, process, delay, dice) = turn?;
-                let mine: &[Date] = if slot == 0 { queued } else { &[] };
-                at_work(world, process, mine, delay, &dice).await
-            }
-        };
         let person = self.person.fork();
         let wishing = async {
             if let Some((deed, delay)) = wish {
@@ -233,11 +208,46 @@ impl Stage {
                 perform(world, &process, deed, &person).await;
             }
         };
-        let (first, second, ()) = tokio::join!(node(first), node(second), wishing);
+        let (first, second, ()) = tokio::join!(take(first, world), take(second, world), wishing);
         self.nodes = [first, second];
         self.mailboxes.look(&self.world);
         let witness = &self.world.witness;
         self.queued.retain(|date| witness.is_open(*date));
+    }
+
+    /// Who ticks at this moment, and when.
+    fn turns<'a>(&mut self, queued: &'a [Date]) -> [Option<Turn<'a>>; NODES] {
+        let delays: [Vec<u64>; NODES] = match self.dice.below(20) {
+            0..10 => [vec![0], vec![0]],
+            10..14 => [vec![0], vec![self.dice.below(5 * MINUTE_MS)]],
+            14 => [vec![self.dice.below(20_000)], vec![0]],
+            // One of them goes on while the other may be stuck.
+            15 => [vec![0], vec![100_000; 5]],
+            16 => [vec![100_000; 5], vec![0]],
+            17 => [vec![0], vec![]],
+            _ => [vec![], vec![0]],
+        };
+        let now = self.world.truth.now();
+        let mut slot = 0;
+        delays.map(|delays| {
+            let mine = slot;
+            slot += 1;
+            if self.away_until[mine] > now || delays.is_empty() {
+                return None;
+            }
+            let dice = self.dice.fork();
+            Some(Turn {
+                process: self.node(mine, &dice),
+                dice,
+                delays: delays.into_iter().map(Duration::from_millis).collect(),
+                queued: if mine == 0 { queued } else { &[] },
+            })
+        })
+    }
+
+    fn node(&mut self, slot: usize, dice: &Dice) -> Process {
+        let process = self.nodes[slot].take();
+        process.unwrap_or_else(|| self.world.start(&format!("node-{slot}"), dice))
     }
 
     /// What a person wants at this moment, if anything, and when.
@@ -278,24 +288,23 @@ impl Stage {
         self.wait_for(date, Duration::from_mins(10)).await;
         self.world.room.forget_calls();
         let needed = self.world.cast.ticks_needed();
-        for _ in 0..=needed {
-            for slot in 0..NODES {
-                let dice = self.dice.fork();
-                let process = self.nodes[slot].take();
-                let process =
-                    process.unwrap_or_else(|| self.world.start(&format!("node-{slot}"), &dice));
-                perform(&self.world, &process, Deed::Tick, &dice).await;
-                self.nodes[slot] = Some(process);
-                if slot == 0 {
-                    pass(Duration::from_mins(10)).await;
-                }
-            }
-            if !self.world.witness.is_open(date) {
-                break;
-            }
+        for tick in 0..needed {
+            self.calm_tick(tick % NODES).await;
         }
         self.mailboxes.look(&self.world);
         self.world.record.check(self.published(date, needed));
+        // What began and was over in the last of them is told in two more.
+        for slot in 0..NODES {
+            self.calm_tick(slot).await;
+        }
+    }
+
+    async fn calm_tick(&mut self, slot: usize) {
+        let dice = self.dice.fork();
+        let process = self.node(slot, &dice);
+        perform(&self.world, &process, Deed::Tick, &dice).await;
+        self.nodes[slot] = Some(process);
+        pass(Duration::from_mins(10)).await;
     }
 
     fn published(&self, date: Date, ticks: usize) -> Result<(), String> {
@@ -317,4 +326,8 @@ impl Stage {
         }
         Ok(EditionSummary { log, ..summary })
     }
+}
+
+async fn take(turn: Option<Turn<'_>>, world: &World) -> Option<Process> {
+    turn?.take(world).await
 }

@@ -4,12 +4,17 @@ mod ledger;
 mod picture;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use almanack_core::{
-    edition::{Account, account::Change, alert::Alert},
+    edition::{
+        Account,
+        account::Change,
+        alert::Alert,
+        delivery::{self, Delivery},
+    },
     store::{EditionWritten, Result, Store},
 };
 use async_trait::async_trait;
@@ -35,6 +40,8 @@ pub(super) struct Write<'a> {
 #[derive(Default)]
 struct Pages {
     editions: BTreeMap<Date, Account>,
+    /// Letters whose arrival was written down, by their keys.
+    confirmed: BTreeSet<String>,
     /// How often it was written down that people were told something.
     told: usize,
 }
@@ -78,6 +85,13 @@ impl Witness {
         known.is_none_or(|account| account.edition.state.is_open())
     }
 
+    /// Whether the arrival of a letter was written down whose key begins so.
+    pub(super) fn is_confirmed(&self, beginning: &str) -> bool {
+        let pages = self.pages();
+        let first = pages.confirmed.range(beginning.to_owned()..).next();
+        first.is_some_and(|key| key.starts_with(beginning))
+    }
+
     /// Retention has been at work on what is older.
     pub(super) fn forget_before(&self, date: Date) {
         let mut pages = self.pages();
@@ -107,6 +121,12 @@ impl Witness {
         self.record
             .check(checked.map_err(|what| format!("{date}: {what}")));
         self.count_told(before, change);
+        let confirmed = |delivery: &&Delivery| delivery.state == delivery::State::Confirmed;
+        for sent in change.deliveries.iter().filter(confirmed) {
+            let (revision, to, part) = (sent.revision, &sent.destination, sent.part);
+            let key = format!("edition:{date}/{revision}/{to}/{part}");
+            self.pages().confirmed.insert(key);
+        }
     }
 
     fn count_told(&self, before: &Account, change: &Change) {
