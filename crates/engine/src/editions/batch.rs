@@ -17,8 +17,10 @@ use almanack_core::{
     },
 };
 use futures_util::future::{join, join_all};
+use jiff::Timestamp;
 
 use super::{Editions, Error};
+use crate::wake::later;
 
 /// What came of something that is wanted for a story.
 enum Part {
@@ -59,7 +61,13 @@ impl Editions {
         if self.write(account, Some(change)).await?.is_none() {
             return Ok(false);
         }
-        let endings = self.work(&stories, budget).await;
+        // Counted from when it was decided: a slow answer of the store shortens the time, and never extends it.
+        let over_at = later(batch.started_at, settings.rules.batch_time);
+        if self.clock.now() >= over_at {
+            tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, "the store answered too late to work on a batch; its lease gives it back");
+            return Ok(true);
+        }
+        let endings = self.work(&stories, budget, over_at).await;
         let date = account.edition.date;
         let ended = self
             .turn(date, |account, now| {
@@ -80,7 +88,12 @@ impl Editions {
     }
 
     /// Works until everything has come in or the time is over.
-    async fn work(&self, stories: &[Story], budget: &Arc<Budget>) -> Vec<(StoryKey, Ending)> {
+    async fn work(
+        &self,
+        stories: &[Story],
+        budget: &Arc<Budget>,
+        over_at: Timestamp,
+    ) -> Vec<(StoryKey, Ending)> {
         let titles: Mutex<Titles> = Mutex::new(None);
         let parts: Vec<Mutex<Parts>> = stories.iter().map(|_| Mutex::default()).collect();
         let all = join(
@@ -92,14 +105,10 @@ impl Editions {
                     .map(|(story, parts)| self.story(story, parts, budget)),
             ),
         );
-        let over_at = self
-            .clock
-            .now()
-            .saturating_add(self.settings.rules.batch_time);
         tokio::select! {
             biased;
             _ = all => {}
-            () = self.sleeper.until(over_at.unwrap_or(jiff::Timestamp::MAX)) => {
+            () = self.sleeper.until(over_at) => {
                 tracing::warn!("a batch took longer than it may; what has not come in has failed");
             }
         }

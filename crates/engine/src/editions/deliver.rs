@@ -14,7 +14,7 @@ use almanack_core::{
     },
 };
 use futures_util::future::join_all;
-use jiff::civil::Date;
+use jiff::{Timestamp, civil::Date};
 
 use super::{Editions, Error};
 use crate::wake::later;
@@ -98,16 +98,10 @@ impl Editions {
             return Ok(false);
         };
         let purse = Budget::within(budget);
+        // Counted from when it was decided: a slow answer of the store shortens the time, and never extends it.
+        let over_at = later(delivery.updated_at, rules.delivery_time);
         let letter = letter(&delivery, document);
-        let over_at = later(self.clock.now(), rules.delivery_time);
-        let sent = tokio::select! {
-            biased;
-            sent = publisher.send(&letter, &purse) => sent,
-            () = self.sleeper.until(over_at) => Sent::Unknown(Failure::new(
-                FailureClass::Transient,
-                "sending took longer than it may",
-            )),
-        };
+        let sent = self.post(&letter, publisher, &purse, over_at).await;
         self.say_sent(&delivery, date, &sent);
         let ended = |account: &Account, now| {
             let attempt = delivery.attempts;
@@ -116,6 +110,25 @@ impl Editions {
         };
         self.turn(date, ended).await?;
         Ok(matches!(sent, Sent::Confirmed { .. }))
+    }
+
+    /// Sends, if there is time left: later, somebody else may have found nothing there and be sending it.
+    async fn post(
+        &self,
+        letter: &Letter<'_>,
+        publisher: &dyn Publisher,
+        purse: &Arc<Budget>,
+        over_at: Timestamp,
+    ) -> Sent {
+        let late = |what| Failure::new(FailureClass::Transient, what);
+        if self.clock.now() >= over_at {
+            return Sent::Failed(late("the store answered too late; nothing was sent"));
+        }
+        tokio::select! {
+            biased;
+            sent = publisher.send(letter, purse) => sent,
+            () = self.sleeper.until(over_at) => Sent::Unknown(late("sending took longer than it may")),
+        }
     }
 
     fn say_sent(&self, delivery: &Delivery, date: Date, sent: &Sent) {
@@ -169,7 +182,15 @@ impl Editions {
         let settled = self
             .turn(date, |account, now| {
                 let spent = purse.spent();
-                let change = turn::settle_delivery(account, &key, &seen, preferred, spent, now)?;
+                let change = turn::settle_delivery(
+                    account,
+                    &key,
+                    delivery.attempts,
+                    &seen,
+                    preferred,
+                    spent,
+                    now,
+                )?;
                 let state = change.deliveries.first().map(|delivery| delivery.state);
                 Some((change, state))
             })

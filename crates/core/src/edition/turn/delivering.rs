@@ -121,16 +121,19 @@ pub fn end_delivery(
     Some(written(account, delivery, now))
 }
 
-/// Settles a part of which nobody knows whether it arrived, by what was seen or by what its destination prefers.
+/// Settles a part of which nobody knows whether it arrived, by what was seen or by what its destination prefers. Nothing if
+/// it was sent again since: what was seen says nothing about that attempt.
 pub fn settle_delivery(
     account: &Account,
     key: &DeliveryKey,
+    attempt: u32,
     seen: &Seen,
     preferred: OnUnknown,
     requests: u32,
     now: Timestamp,
 ) -> Option<Change> {
     let open = |delivery: &&Delivery| match delivery.state {
+        _ if delivery.attempts != attempt => false,
         State::Unknown => true,
         State::Sent => delivery.lease_until.is_none_or(|until| until <= now),
         _ => false,

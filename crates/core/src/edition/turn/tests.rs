@@ -370,7 +370,7 @@ fn ed_12_an_unknown_outcome_is_settled_by_looking_or_by_preference() {
     let sending = change.apply(account);
     let there = Seen::There { receipt: None };
     let settle = |seen: &Seen, preferred, now| {
-        let change = settle_delivery(&sending, &first, seen, preferred, 1, now)?;
+        let change = settle_delivery(&sending, &first, 1, seen, preferred, 1, now)?;
         Some(change.deliveries[0].state)
     };
     assert_eq!(
@@ -379,6 +379,8 @@ fn ed_12_an_unknown_outcome_is_settled_by_looking_or_by_preference() {
         "its lease still holds"
     );
     let later = NOW + rules().delivery_lease();
+    let stale = settle_delivery(&sending, &first, 0, &there, OnUnknown::Skip, 1, later);
+    assert_eq!(stale, None, "it was sent again since it was looked for");
     for (seen, preferred, state) in [
         (there, OnUnknown::Repeat, Ledger::Confirmed),
         (Seen::NotThere, OnUnknown::Skip, Ledger::Intended),

@@ -2,7 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::edition::batch;
+use almanack_core::{
+    edition::{
+        account::Change,
+        batch::{self, Batch},
+        delivery::Delivery,
+        port::FailureClass,
+    },
+    store::EditionWritten,
+};
+use almanack_testkit::simulator::layer::{Layer, Layered};
 
 use super::*;
 
@@ -10,7 +19,61 @@ on_both!(
     ed_14_two_ticks_at_the_same_moment_do_the_work_once,
     ed_14_two_runs_at_the_same_moment_publish_once,
     ed_15_stories_of_a_dead_process_are_given_back,
+    ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late,
 );
+
+/// A store whose answers to whoever claims something take so long, on the clock of the test.
+struct Late {
+    clock: Arc<ManualClock>,
+    by: SignedDuration,
+}
+
+#[async_trait::async_trait]
+impl Layer for Late {
+    async fn write_edition(
+        &self,
+        below: &dyn Store,
+        change: Change,
+    ) -> almanack_core::store::Result<EditionWritten> {
+        let sent = |delivery: &Delivery| delivery.state == delivery::State::Sent;
+        let running = |batch: &Batch| batch.status == batch::Status::Running;
+        let claims = change.deliveries.iter().any(sent) || change.batches.iter().any(running);
+        let written = below.write_edition(change).await;
+        if claims {
+            self.clock.advance(self.by);
+        }
+        written
+    }
+}
+
+/// Whoever hears that a story or a letter is theirs when the lease has passed leaves it alone: somebody else may have it.
+async fn ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late(store: Arc<dyn Store>) {
+    let quick = Room::on(store.clone(), Newsroom::with(1));
+    quick.tick().await;
+    let by = SignedDuration::from_mins(6);
+    let clock = quick.clock.clone();
+    let slow = Room {
+        store: Layered::over(store, Late { clock, by }),
+        clock: quick.clock.clone(),
+        news: quick.news.clone(),
+        settings: settings(),
+    };
+    quick.news.forget_calls();
+    slow.editions().tick().await.unwrap();
+    assert_eq!(quick.news.calls(), [], "no page was read");
+    quick.news.decide(|call, _| match call {
+        Call::Send(..) => almanack_testkit::newsroom::Fate::Fails(FailureClass::Transient),
+        _ => almanack_testkit::newsroom::Fate::Well,
+    });
+    quick.tick_times(2).await;
+    assert_eq!(quick.account().await.edition.state, State::Aggregating);
+    quick.news.heal();
+    slow.tick().await;
+    assert_eq!((quick.sent_to("github"), quick.sent_to("telegram")), (0, 0));
+    quick.tick_times(2).await;
+    assert!(is_published(&quick.account().await));
+    assert_eq!((quick.sent_to("github"), quick.sent_to("telegram")), (1, 2));
+}
 
 async fn ed_14_two_ticks_at_the_same_moment_do_the_work_once(store: Arc<dyn Store>) {
     let room = Room::on(store, Newsroom::with(12));
