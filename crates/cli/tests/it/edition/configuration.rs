@@ -354,73 +354,76 @@ fn what_other_programs_call_the_same_turns_nothing_on_and_breaks_nothing() {
     assert_eq!(setting(&checked, "edition.enabled").0, "false");
 }
 
+/// What is set, and what is said about the rest.
+const HALVES: &[(&[(&str, &str)], &str)] = &[
+    (
+        &[("TARGET_REPO", "acme/news")],
+        "[edition.github] is only half there: the token is missing",
+    ),
+    (
+        &[("GITHUB_TOKEN", "s"), ("TASK_BATCH_SIZE", "6")],
+        "[edition.github] is only half there: the repository is missing",
+    ),
+    (
+        &[("TELEGRAM_ENABLED", "true"), ("TELEGRAM_CHANNEL_ID", "@d")],
+        "[edition.telegram] is only half there: the bot's token is missing",
+    ),
+    (
+        &[
+            ("TELEGRAM_ENABLED", "true"),
+            (
+                "TELEGRAM_BOT_TOKEN",
+                "42:AAhush-hush_0123456789abcdefghijkl",
+            ),
+        ],
+        "[edition.telegram] is only half there: the chat is missing",
+    ),
+    (
+        &[(
+            "ALMANACK_EDITION_WEBHOOK_SECRET",
+            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        )],
+        "[edition.webhook] is only half there: the address is missing",
+    ),
+    (
+        &[("ALMANACK_EDITION_DIRECTORY_FILE", "{date}.md")],
+        "[edition.directory] is only half there: the folder is missing",
+    ),
+    (
+        &[
+            ("ALMANACK_ALERTS_TELEGRAM_CHAT", "@d"),
+            ("TASK_BATCH_SIZE", "6"),
+        ],
+        "[alerts.telegram] is only half there: the bot's token is missing",
+    ),
+    (
+        &[("LLM_PROVIDER", "deepseek")],
+        "edition.model.deepseek: a key is missing",
+    ),
+    (
+        &[
+            ("LLM_PROVIDER", "openrouter"),
+            ("LLM_DEEPSEEK_API_KEY", "s"),
+        ],
+        "edition.model.openrouter: a key is missing",
+    ),
+    (
+        &[("ALMANACK_EDITION_MODEL_KEY", "s")],
+        "edition.model: there is a key, but nobody says whose",
+    ),
+    (
+        &[("LLM_PROVIDER", "openai-compatible")],
+        "edition.model.base_url is missing",
+    ),
+    (
+        &[("CRAWLER_PROVIDER", "crawler")],
+        "edition.reader: a crawler needs its address, and there is none",
+    ),
+];
+
 #[test]
 fn half_a_destination_is_told_with_what_is_missing() {
-    for (variables, missing) in [
-        (
-            &[("TARGET_REPO", "acme/news")][..],
-            "[edition.github] is only half there: the token is missing",
-        ),
-        (
-            &[("GITHUB_TOKEN", "s"), ("TASK_BATCH_SIZE", "6")],
-            "[edition.github] is only half there: the repository is missing",
-        ),
-        (
-            &[("TELEGRAM_ENABLED", "true"), ("TELEGRAM_CHANNEL_ID", "@d")],
-            "[edition.telegram] is only half there: the bot's token is missing",
-        ),
-        (
-            &[
-                ("TELEGRAM_ENABLED", "true"),
-                (
-                    "TELEGRAM_BOT_TOKEN",
-                    "42:AAhush-hush_0123456789abcdefghijkl",
-                ),
-            ],
-            "[edition.telegram] is only half there: the chat is missing",
-        ),
-        (
-            &[(
-                "ALMANACK_EDITION_WEBHOOK_SECRET",
-                "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-            )],
-            "[edition.webhook] is only half there: the address is missing",
-        ),
-        (
-            &[("ALMANACK_EDITION_DIRECTORY_FILE", "{date}.md")],
-            "[edition.directory] is only half there: the folder is missing",
-        ),
-        (
-            &[
-                ("ALMANACK_ALERTS_TELEGRAM_CHAT", "@d"),
-                ("TASK_BATCH_SIZE", "6"),
-            ],
-            "[alerts.telegram] is only half there: the bot's token is missing",
-        ),
-        (
-            &[("LLM_PROVIDER", "deepseek")],
-            "edition.model.deepseek: a key is missing",
-        ),
-        (
-            &[
-                ("LLM_PROVIDER", "openrouter"),
-                ("LLM_DEEPSEEK_API_KEY", "s"),
-            ],
-            "edition.model.openrouter: a key is missing",
-        ),
-        (
-            &[("ALMANACK_EDITION_MODEL_KEY", "s")],
-            "edition.model: there is a key, but nobody says whose",
-        ),
-        (
-            &[("LLM_PROVIDER", "openai-compatible")],
-            "edition.model.base_url is missing",
-        ),
-        (
-            &[("CRAWLER_PROVIDER", "crawler")],
-            "edition.reader: a crawler needs its address, and there is none",
-        ),
-    ] {
+    for (variables, missing) in HALVES {
         let ran = with(variables).run(&["check", "--json"]);
         assert!(!ran.data.contains("hush"), "{ran}");
         assert_eq!(ran.code, 2, "{variables:?} {ran}");
