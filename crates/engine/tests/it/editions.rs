@@ -1,6 +1,7 @@
 //! Editions on both databases, with an outside that does as it is told.
 
 mod deliveries;
+mod logs;
 mod people;
 mod racing;
 mod ticks;

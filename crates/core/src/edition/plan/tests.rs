@@ -39,32 +39,12 @@ fn ed_01_every_state_has_its_action() {
     for (why, account, expected) in [
         ("a new day", account(&[]), Action::Fetch),
         (
-            "ed_05: the first batch",
-            fetched(8),
-            Action::Process(keys_of(1..=6)),
-        ),
-        (
-            "ed_06: the next batch, by rank",
-            in_state(State::Processing, &[Completed, Pending, Failed, Pending]),
-            Action::Process(vec![key(2), key(4)]),
-        ),
-        (
-            "ed_06: all done",
-            in_state(State::Processing, &[Completed, Completed]),
-            Action::Aggregate,
-        ),
-        (
-            "ed_11: nothing to deliver to but the server itself",
+            "its document is made, and it goes nowhere but to the server itself",
             in_state(State::Aggregating, &[Completed]),
             Action::Publish,
         ),
         (
-            "ed_13: published",
-            in_state(State::Published, &[Completed]),
-            Action::Rest(State::Published),
-        ),
-        (
-            "ed_32: empty",
+            "empty",
             in_state(State::Empty, &[Failed]),
             Action::Rest(State::Empty),
         ),
@@ -75,6 +55,36 @@ fn ed_01_every_state_has_its_action() {
         ),
     ] {
         assert_eq!(planned(&account), expected, "{why}");
+    }
+}
+
+#[test]
+fn ed_05_a_fetched_list_begins_with_its_first_batch() {
+    let account = fetched(8);
+    let first = keys_of(1..=6);
+    assert_eq!(planned(&account), Action::Process(first.clone()));
+    let (change, batch) =
+        turn::start_batch(&account, &first, "node", &Rules::default(), NOW).unwrap();
+    assert_eq!((batch.index, change.edition.state), (1, State::Processing));
+}
+
+#[test]
+fn ed_06_batches_follow_by_rank_until_nothing_is_pending_or_in_progress() {
+    use Status::{Completed, Failed, Pending};
+    let next = in_state(State::Processing, &[Completed, Pending, Failed, Pending]);
+    assert_eq!(planned(&next), Action::Process(vec![key(2), key(4)]));
+    let in_progress = running(fetched(1), 0);
+    assert!(matches!(planned(&in_progress), Action::Wait(_)));
+    let done = in_state(State::Processing, &[Completed, Completed]);
+    assert_eq!(planned(&done), Action::Aggregate);
+}
+
+#[test]
+fn ed_13_a_published_edition_rests_whoever_asks() {
+    let published = in_state(State::Published, &[Status::Completed, Status::Pending]);
+    for asker in [Asker::Tick, Asker::Person] {
+        let action = plan(&published, asker, &Rules::default(), NOW);
+        assert_eq!(action, Action::Rest(State::Published));
     }
 }
 
