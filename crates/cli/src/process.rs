@@ -22,11 +22,7 @@ use crate::{
     config::{Inputs, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring::{
-        self, Watch,
-        editions::{self, Workshop},
-        opml::Lists,
-    },
+    wiring::{self, Watch, editions::Workshop, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -62,19 +58,12 @@ pub(crate) struct Process {
 
 /// Opens the database, admits the node, takes the address and reads the schedules.
 pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Process, Failure> {
-    let listen_at = settings.server.listen;
-    // Where there is no database there are no tokens, and a refusal must not leave one behind.
-    if !listen_at.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
-        return Err(unguarded(listen_at));
-    }
+    refuse_unguarded(settings)?;
     let store = wiring::open_store(&settings.database).await?;
     let clock = wiring::node_clock(store.as_ref()).await?;
     let access = choose_access(store.as_ref(), settings, clock.now()).await?;
     let answers = whom(&access);
-    let listener = listen(listen_at).await?;
-    let address = listener
-        .local_addr()
-        .map_err(|error| Failure::new(Exit::Failed, format!("listen: {error}")))?;
+    let (listener, address) = listen(settings.server.listen).await?;
     let environment = &inputs.environment;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
@@ -89,39 +78,33 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         clock.clone(),
     )?;
     let ports = watch.looking(ports)?;
-    let shared: Arc<dyn Clock> = clock.clone();
     let workshop = Workshop {
         settings,
         outbound: &outbound,
         store: &store,
-        clock: &shared,
+        clock: clock.clone(),
         node: &node_name,
     };
-    let editions = workshop.editions(Box::new(std::io::stdout()))?;
-    let ports = editions::making(ports, editions.as_ref(), &clock)?;
+    let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
     let sleeper = ports.sleeper.clone();
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
-    let node = node
-        .caring_for(watch.keeper())
-        .forgetting_stories(wiring::stories_kept(settings));
+    let kept = wiring::stories_kept(settings);
+    let node = node.caring_for(watch.keeper()).forgetting_stories(kept);
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
+    let passes = wiring::ticker(store.clone(), &clock, node.tally());
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
         schedules,
         sources: watch.sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
-        editions: None,
-        public_editions: true,
+        editions,
+        public_editions: public_editions(settings),
         tick: Tick {
-            ticker: Some(Arc::new(wiring::ticker(
-                store.clone(),
-                &clock,
-                node.tally(),
-            ))),
+            ticker: Some(Arc::new(passes)),
             verifier: verifier(settings),
         },
         store: store.clone(),
@@ -145,6 +128,20 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         app,
         leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+/// Where there is no database there are no tokens, and a refusal must not leave one behind.
+fn refuse_unguarded(settings: &Settings) -> Result<(), Failure> {
+    let listen = settings.server.listen;
+    if !listen.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
+        return Err(unguarded(listen));
+    }
+    Ok(())
+}
+
+/// Whether everybody may read published editions.
+fn public_editions(settings: &Settings) -> bool {
+    settings.editions.on().is_some_and(|edition| edition.public)
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -240,11 +237,15 @@ fn hear(kind: SignalKind) -> Result<Signal, Failure> {
     signal(kind).map_err(|error| Failure::new(Exit::Failed, format!("listen for signals: {error}")))
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
+/// Takes an address, and tells which one it became where any port was asked for.
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+    let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::new(Exit::Failed, format!("listen at {address}: {error}"))
             .hint("another process may be using it; choose one with --listen ADDRESS:PORT")
-    })
+    })?;
+    let taken = listener.local_addr();
+    let taken = taken.map_err(|error| Failure::new(Exit::Failed, format!("listen: {error}")))?;
+    Ok((listener, taken))
 }
 
 /// Metrics are the process's, not the app's: a second start in one process finds them there.

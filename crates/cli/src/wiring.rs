@@ -111,7 +111,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
         configured: with_address
             .chain(targets::dispatch_kind().ok())
             .chain(sources::check_kind().ok())
-            .chain(editions::kinds(settings))
+            .chain(editions::kinds())
             .collect(),
         max_retry: settings
             .kinds

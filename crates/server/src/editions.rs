@@ -108,7 +108,9 @@ fn tell(account: &Account, end: &End) -> Result<Told, Problem> {
         End::Waits(Waiting::Retry(at)) => {
             unfinished(format!("failed stories are tried again from {at} on"))
         }
-        End::Waits(Waiting::Batch { until, .. } | Waiting::Fetching(until)) => unfinished(format!(
+        End::Waits(
+            Waiting::Batch { until, .. } | Waiting::Fetching(until) | Waiting::Sending(until),
+        ) => unfinished(format!(
             "somebody else is at work on it, until {until} at the latest"
         )),
         End::More => unfinished("there is more to do".to_owned()),

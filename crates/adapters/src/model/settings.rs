@@ -60,7 +60,7 @@ impl Settings {
             key,
             headers: Vec::new(),
             language: "zh-CN".to_owned(),
-            concurrency: 8,
+            concurrency: 16,
             timeout: Duration::from_secs(30),
             tries_more: 2,
             wait_max: SignedDuration::from_secs(20),

@@ -60,13 +60,12 @@ pub(super) async fn run(
 impl Desk {
     /// Who makes editions. What is printed instead of published must not stand between the lines of JSON.
     fn editions(&self, json: bool) -> Result<Arc<Editions>, Failure> {
-        let clock = Arc::clone(&self.clock);
         let outbound = Outbound::new(&self.settings)?;
         let workshop = Workshop {
             settings: &self.settings,
             outbound: &outbound,
             store: &self.store,
-            clock: &clock,
+            clock: Arc::clone(&self.clock),
             node: &self.origin,
         };
         let paper: Box<dyn io::Write + Send> = if json {

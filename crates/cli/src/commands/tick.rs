@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use almanack_core::time::Clock;
 use almanack_engine::{sources::keeper::Walk, tick::Ticked};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -20,10 +19,7 @@ use crate::{
     process,
     reload::Files,
     when::{self, Relative},
-    wiring::{
-        self, Watch,
-        editions::{self, Workshop},
-    },
+    wiring::{self, Watch, editions::Workshop},
 };
 
 /// Runs one pass.
@@ -63,16 +59,14 @@ async fn tick(
         clock.clone(),
     )?;
     let ports = watch.looking(ports)?;
-    let shared: Arc<dyn Clock> = clock.clone();
     let workshop = Workshop {
         settings,
         outbound: &outbound,
         store: &store,
-        clock: &shared,
+        clock: clock.clone(),
         node: &name,
     };
-    let editions = workshop.editions(Box::new(std::io::stderr()))?;
-    let ports = editions::making(ports, editions.as_ref(), &clock)?;
+    let (ports, _) = workshop.on_node(ports, Box::new(std::io::stderr()))?;
     let node = process::admit(ports, settings, name).await?;
     watch.hear().await?;
     // One round, before the pass: what it finds lost is due in it.

@@ -13,7 +13,7 @@ use std::fmt;
 pub(crate) use list::KEYS;
 
 /// One key of the configuration.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
     /// The table it stands in; [`KINDS`] for the tables of single kinds.
     pub(crate) section: &'static str,

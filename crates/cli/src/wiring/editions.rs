@@ -1,5 +1,6 @@
 //! Editions on a node: what they are made from and go to, as its configuration says.
 
+mod delivery;
 mod outside;
 
 use std::{io::Write, sync::Arc};
@@ -12,7 +13,7 @@ use almanack_core::{
     schedule::{Expression, Mode},
     store::Store,
     task::{ClaimedTask, Kind},
-    time::{Clock, CorrectedClock, Sleeper},
+    time::{Clock, Sleeper},
 };
 use almanack_engine::{
     editions::{
@@ -47,7 +48,7 @@ pub(crate) struct Workshop<'a> {
     /// Where editions live.
     pub(crate) store: &'a Arc<dyn Store>,
     /// The shared time.
-    pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     /// What this node is called.
     pub(crate) node: &'a str,
 }
@@ -61,9 +62,9 @@ impl Workshop<'_> {
         let Some(edition) = self.settings.editions.on() else {
             return Ok(None);
         };
-        let sleeper: Arc<dyn Sleeper> = Arc::new(ClockSleeper::new(Arc::clone(self.clock)));
+        let sleeper: Arc<dyn Sleeper> = Arc::new(ClockSleeper::new(Arc::clone(&self.clock)));
         let outside = outside::outside(self, edition, &sleeper, paper)?;
-        let (store, clock) = (Arc::clone(self.store), Arc::clone(self.clock));
+        let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
         let rescheduler = rescheduler(self.settings, Arc::clone(self.store), Arc::clone(&clock));
         Ok(Some(Arc::new(Editions::new(
             store,
@@ -73,6 +74,42 @@ impl Workshop<'_> {
             outside,
             engine_settings(edition, self.node),
         ))))
+    }
+}
+
+impl Workshop<'_> {
+    /// Who makes editions on a node, and its ports, where their tasks are tried too.
+    pub(crate) fn on_node(
+        &self,
+        ports: Ports,
+        paper: Box<dyn Write + Send>,
+    ) -> Result<(Ports, Option<Arc<Editions>>), Failure> {
+        let editions = self.editions(paper)?;
+        let mut handlers = ports.handlers;
+        for (name, handler) in self.handlers(editions.as_ref()) {
+            let kind = kind(name)?;
+            // Who gave the kind a service of its own before there were editions keeps it.
+            if editions.is_some() || !self.settings.kinds.contains_key(&kind) {
+                handlers = handlers.with(kind, handler);
+            }
+        }
+        Ok((Ports { handlers, ..ports }, editions))
+    }
+
+    fn handlers(&self, editions: Option<&Arc<Editions>>) -> [(&'static str, Arc<dyn Handler>); 2] {
+        let clock = Arc::clone(&self.clock);
+        let Some(editions) = editions else {
+            let elsewhere: Arc<dyn Handler> = Arc::new(Elsewhere(clock));
+            return [
+                (EDITION_TICK, Arc::clone(&elsewhere)),
+                (EDITION_RUN, elsewhere),
+            ];
+        };
+        let run = RunHandler::new(Arc::clone(editions), clock);
+        [
+            (EDITION_TICK, Arc::new(TickHandler(Arc::clone(editions)))),
+            (EDITION_RUN, Arc::new(run)),
+        ]
     }
 }
 
@@ -97,33 +134,11 @@ fn ticks(ticks: &edition::Ticks) -> Option<Ticks> {
     })
 }
 
-/// The kinds that only a node with editions knows how to try.
-pub(super) fn kinds(settings: &Settings) -> impl Iterator<Item = Kind> {
-    let named = settings.editions.on().map(|_| [EDITION_TICK, EDITION_RUN]);
-    let named = named.into_iter().flatten();
+/// Their kinds. Every node knows them: one that makes no editions may still be the one that fires the schedule of their
+/// ticks, and leaves the tasks to the others.
+pub(super) fn kinds() -> impl Iterator<Item = Kind> {
+    let named = [EDITION_TICK, EDITION_RUN].into_iter();
     named.filter_map(|name| Kind::parse(name).ok())
-}
-
-/// The same ports, where tasks of editions are tried too.
-pub(crate) fn making(
-    ports: Ports,
-    editions: Option<&Arc<Editions>>,
-    clock: &Arc<CorrectedClock>,
-) -> Result<Ports, Failure> {
-    let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
-    let (tick, run): (Arc<dyn Handler>, Arc<dyn Handler>) = match editions {
-        Some(editions) => (
-            Arc::new(TickHandler(Arc::clone(editions))),
-            Arc::new(RunHandler::new(Arc::clone(editions), clock)),
-        ),
-        None => {
-            let elsewhere = Arc::new(Elsewhere(clock));
-            (elsewhere.clone(), elsewhere)
-        }
-    };
-    let handlers = ports.handlers.with(kind(EDITION_TICK)?, tick);
-    let handlers = handlers.with(kind(EDITION_RUN)?, run);
-    Ok(Ports { handlers, ..ports })
 }
 
 fn kind(name: &str) -> Result<Kind, Failure> {

@@ -584,6 +584,7 @@ fn what_is_in_force_and_why() {
     command.directory                   "."                                         default
     command.environment                 []                                          default
     tick.secret                         (a tick needs a token)                      default
+    edition.enabled                     false                                       default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
     the configuration is good

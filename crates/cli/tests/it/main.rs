@@ -12,6 +12,7 @@ mod business;
 mod chain;
 mod check;
 mod drain;
+mod edition;
 mod failures;
 mod firing;
 mod harness;

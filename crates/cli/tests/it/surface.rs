@@ -22,6 +22,7 @@ fn help_shows_the_commands_and_the_exit_codes() {
       task         Put, look at and withdraw tasks
       schedule     Put, look at, pause and fire schedules
       source       Add, look at and check sources: feeds, pages, sitemaps
+      edition      Make, look at and publish editions: the daily digest
       why          Tell why a schedule fired or did not, or why a source is checked when it is
       tick         Make one pass of everything that is due, and leave
       next         Show when a schedule expression fires, in words and in times

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{
     Account, State,
     batch::{self, stories_within},
-    delivery::{Delivery, Step},
+    delivery::{self, Delivery, Step},
     rules::Rules,
     story::{Status, Story, StoryKey},
 };
@@ -74,7 +74,9 @@ pub enum Waiting {
     },
     /// Failed stories are tried again then.
     Retry(Timestamp),
-    /// A destination is tried again then, or somebody is sending to it.
+    /// Somebody is sending to a destination, until then at most.
+    Sending(Timestamp),
+    /// A destination is tried again then.
     Delivery(Timestamp),
 }
 
@@ -85,6 +87,7 @@ impl Waiting {
             Self::Fetching(until)
             | Self::Batch { until, .. }
             | Self::Retry(until)
+            | Self::Sending(until)
             | Self::Delivery(until) => until,
         }
     }
@@ -205,7 +208,7 @@ fn plan_end(account: &Account) -> Action {
 /// A destination takes its parts in order: something is due about the first that is not settled.
 fn plan_deliveries(deliveries: &[Delivery], now: Timestamp) -> Action {
     let mut due: Vec<Due> = Vec::new();
-    let mut waits_until: Option<Timestamp> = None;
+    let mut waits: Vec<Waiting> = Vec::new();
     let mut seen: Option<&str> = None;
     for delivery in deliveries {
         if delivery.state.is_settled() || seen == Some(delivery.destination.as_str()) {
@@ -214,7 +217,10 @@ fn plan_deliveries(deliveries: &[Delivery], now: Timestamp) -> Action {
         seen = Some(delivery.destination.as_str());
         match delivery.step(now) {
             Step::Wait(until) => {
-                waits_until = Some(waits_until.map_or(until, |first| first.min(until)));
+                waits.push(match delivery.state {
+                    delivery::State::Sent => Waiting::Sending(until),
+                    _ => Waiting::Delivery(until),
+                });
             }
             step => due.push(Due {
                 destination: delivery.destination.clone(),
@@ -223,11 +229,15 @@ fn plan_deliveries(deliveries: &[Delivery], now: Timestamp) -> Action {
             }),
         }
     }
-    match (due.is_empty(), waits_until) {
-        (false, _) => Action::Deliver(due),
-        (true, Some(until)) => Action::Wait(Waiting::Delivery(until)),
-        (true, None) => Action::Publish,
+    if !due.is_empty() {
+        return Action::Deliver(due);
     }
+    // What somebody is sending is over sooner than what waits for another try.
+    let sending = waits
+        .iter()
+        .find(|wait| matches!(wait, Waiting::Sending(_)));
+    let first = sending.or_else(|| waits.iter().min_by_key(|wait| wait.until()));
+    first.map_or(Action::Publish, |wait| Action::Wait(*wait))
 }
 
 fn keys(account: &Account, which: impl Fn(&Story) -> bool) -> Vec<StoryKey> {

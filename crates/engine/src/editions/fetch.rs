@@ -17,7 +17,8 @@ use jiff::civil::Date;
 use super::{Editions, Error};
 
 impl Editions {
-    /// Fetches the list and writes it. `false` if somebody was faster.
+    /// Fetches the list and writes it. `false` if it could not be had. Whoever finds somebody else at it has not failed: the
+    /// next plan waits for them.
     pub(super) async fn fetch(
         &self,
         account: &Account,
@@ -26,7 +27,7 @@ impl Editions {
         let (rules, now) = (&self.settings.rules, self.clock.now());
         let start = turn::start_fetch(account, rules, now);
         if self.write(account, Some(start)).await?.is_none() {
-            return Ok(false);
+            return Ok(true);
         }
         let date = account.edition.date;
         let source = self.outside.source.name().to_owned();

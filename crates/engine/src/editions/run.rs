@@ -145,9 +145,11 @@ impl Editions {
             requests = requests.saturating_add(stepped.requests);
             match stepped.end {
                 End::More if observer.goes_on() => {}
-                End::Waits(Waiting::Batch { until, .. } | Waiting::Fetching(until))
-                    if self.clock.now() < patient_until && observer.goes_on() =>
-                {
+                End::Waits(
+                    Waiting::Batch { until, .. }
+                    | Waiting::Fetching(until)
+                    | Waiting::Sending(until),
+                ) if self.clock.now() < patient_until && observer.goes_on() => {
                     self.wait_a_little(until).await;
                 }
                 end => {

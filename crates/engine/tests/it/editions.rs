@@ -10,6 +10,7 @@ use std::sync::Arc;
 use almanack_core::{
     edition::{Account, State, delivery, rules::Rules, story::Status},
     store::Store,
+    time::Sleeper,
 };
 use almanack_engine::{
     editions::{Editions, Settings, Ticked},
@@ -56,7 +57,7 @@ const TICK: SignedDuration = SignedDuration::from_mins(10);
 struct Jump(Arc<ManualClock>);
 
 #[async_trait::async_trait]
-impl almanack_core::time::Sleeper for Jump {
+impl Sleeper for Jump {
     async fn until(&self, at: Timestamp) {
         for _ in 0..200 {
             tokio::task::yield_now().await;
@@ -98,6 +99,10 @@ impl Room {
 
     /// Somebody who makes editions; each call is another process, as far as anybody can tell.
     fn editions(&self) -> Arc<Editions> {
+        self.editions_that_wait_by(Arc::new(Jump(self.clock.clone())))
+    }
+
+    fn editions_that_wait_by(&self, sleeper: Arc<dyn Sleeper>) -> Arc<Editions> {
         let kinds = Kinds {
             accept_any: true,
             ..Kinds::default()
@@ -106,7 +111,7 @@ impl Room {
         Arc::new(Editions::new(
             self.store.clone(),
             self.clock.clone(),
-            Arc::new(Jump(self.clock.clone())),
+            sleeper,
             Arc::new(rescheduler),
             self.news.outside(),
             self.settings.clone(),

@@ -3,11 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use almanack_core::{
+    edition::{
+        Edition, State,
+        account::Change,
+        day::day_of,
+        story::{Listed, Story, StoryKey},
+    },
     finish::Outcome,
     handler::Handler,
     lease::LeasePolicy,
     reschedule::Request,
-    store::{NodeStore, Store, TaskStore},
+    store::{EditionStore, EditionWritten, NodeStore, Store, TaskStore},
     task::{ClaimedTask, Status, Task},
     time::{Clock, CorrectedClock},
 };
@@ -24,7 +30,7 @@ use almanack_testkit::{
     fixture::{PUBLISH, identity, put},
 };
 use async_trait::async_trait;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
 use tokio_util::sync::CancellationToken;
 
 use crate::virtual_time::{VirtualTime, pause};
@@ -205,6 +211,54 @@ async fn retention_forgets_what_ended_long_ago_and_nothing_else() {
     let rows = house.store.load_current(&rows).await.unwrap();
     assert_eq!(rows[0], None, "ended 75 minutes ago, kept for 60");
     assert!(rows[1].is_some(), "ended 25 minutes ago");
+    stop.cancel();
+    running.await.unwrap();
+}
+
+/// An archived edition of that day, with a story.
+async fn archive_edition(store: &dyn Store, date: Date, now: Timestamp) {
+    let (edition, _) = store.open_edition(date, now).await.unwrap();
+    let listed = Listed {
+        key: StoryKey("hn:1".to_owned()),
+        url: "https://example.org".to_owned(),
+        discussion_url: None,
+        title: "A story".to_owned(),
+        score: None,
+        published_at: None,
+        text: None,
+    };
+    let change = Change {
+        edition: Edition {
+            state: State::Archived,
+            ..edition.clone()
+        },
+        stories: vec![Story::new(listed, 1, now)],
+        ..Change::of(edition)
+    };
+    let written = store.write_edition(change).await.unwrap();
+    assert_eq!(written, EditionWritten::Done);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ed_31_stories_of_archived_editions_are_forgotten_and_the_editions_stay() {
+    let house = House::new();
+    let now = house.time.now();
+    let today = day_of(now, &TimeZone::UTC);
+    let days_ago = |days: i64| today.checked_sub(jiff::Span::new().days(days)).unwrap();
+    let (old, young) = (days_ago(31), days_ago(29));
+    for date in [old, young] {
+        archive_edition(house.store.as_ref(), date, now).await;
+    }
+    let node = house.admit(1, Duration::ZERO, SignedDuration::ZERO).await;
+    let keep = Retention::After(SignedDuration::from_hours(30 * 24));
+    let node = node.unwrap().forgetting_stories(keep);
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run(stop.clone()));
+    pause(Duration::from_mins(1)).await;
+    for (date, stories) in [(old, 0), (young, 1)] {
+        let account = house.store.load_account(date).await.unwrap().unwrap();
+        assert_eq!(account.stories.len(), stories, "{date}");
+    }
     stop.cancel();
     running.await.unwrap();
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use almanack_core::edition::document::{Document, Printed};
+use almanack_core::edition::{
+    document::{Document, Printed},
+    story::Note,
+};
 use axum::{
     Json,
     extract::State,
@@ -118,7 +121,7 @@ impl From<Printed> for PrintedView {
             published_at: story.published_at,
             content_summary: story.content_summary,
             comment_summary: story.comment_summary,
-            note: story.note.map(|note| note.as_str()),
+            note: story.note.map(Note::as_str),
         }
     }
 }

@@ -29,7 +29,7 @@ const PAGE_MAX: usize = 500;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EditionsQuery {
-    /// Only in this state: init, list_fetched, processing, aggregating, published, empty or archived.
+    /// Only in this state: init, `list_fetched`, processing, aggregating, published, empty or archived.
     state: Option<String>,
     /// Only those that were published at some time.
     #[serde(default)]

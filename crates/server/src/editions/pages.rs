@@ -3,7 +3,7 @@
 //! Readers get what was published and nothing else: an edition that is worked on anew is shown as it was
 //! published last, until it is published again. Everything comes from the stored inputs of the document, and all of it
 //! was written by others: texts are escaped, only web addresses become links, and the content policy lets nothing run or load.
-//! Open to everybody unless the configuration says otherwise ([`AppState::public_editions`]).
+//! Open to everybody unless the configuration says otherwise (`edition.public`).
 
 mod feed;
 mod html;
@@ -23,7 +23,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use jiff::civil::Date;
+use jiff::{Timestamp, civil::Date};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use utoipa::IntoParams;
@@ -216,7 +216,7 @@ fn tag_of_list(state: &AppState, kind: &str, lines: &[EditionLine]) -> String {
         .iter()
         .map(|line| {
             let edition = &line.edition;
-            let at = edition.published_at.map(|at| at.as_microsecond());
+            let at = edition.published_at.map(Timestamp::as_microsecond);
             format!("{}/{}/{at:?}", edition.date, edition.revision)
         })
         .collect();

@@ -2,8 +2,12 @@
 
 use almanack_core::{
     edition::{
-        Account, Counts, Edition, alert::Alert, batch::Batch, delivery::Delivery,
-        forecast::Forecast, story::Story,
+        Account, Counts, Edition, State,
+        alert::Alert,
+        batch::Batch,
+        delivery::Delivery,
+        forecast::Forecast,
+        story::{Note, Story},
     },
     store::EditionLine,
 };
@@ -79,7 +83,7 @@ impl EditionView {
         Self {
             date: edition.date.to_string(),
             state: edition.state.as_str(),
-            archived_from: edition.archived_from.map(|was| was.as_str()),
+            archived_from: edition.archived_from.map(State::as_str),
             revision: edition.revision,
             story_source: edition.story_source,
             counts: counts.into(),
@@ -225,7 +229,7 @@ impl StoryView {
             published_at: listed.published_at,
             content_summary: written.content_summary.clone(),
             comment_summary: written.comment_summary.clone(),
-            note: written.note.map(|note| note.as_str()),
+            note: written.note.map(Note::as_str),
             error: story.error_message.clone(),
             retry_count: story.retry_count,
             retry_at: story.retry_at,

@@ -10,6 +10,7 @@ use almanack_core::{
     time::{Clock, Sleeper},
 };
 use almanack_engine::{
+    editions::Editions,
     planner::{Planned, Planner},
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
@@ -55,7 +56,7 @@ pub(crate) struct World {
 }
 
 /// Waiting moves the clock.
-struct Forward(Arc<ManualClock>);
+pub(crate) struct Forward(pub(crate) Arc<ManualClock>);
 
 #[async_trait]
 impl Sleeper for Forward {
@@ -128,12 +129,24 @@ impl World {
         access: Access,
         tick: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> Tick,
     ) -> Self {
+        Self::built(store, access, true, |store, clock| {
+            (tick(store, clock), None)
+        })
+    }
+
+    /// A world with a tick and editions of the test's own.
+    pub(crate) fn built(
+        store: SqliteStore,
+        access: Access,
+        public_editions: bool,
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
+    ) -> Self {
         let clock = Arc::new(ManualClock::at(START));
         let store = Arc::new(store);
         let zones = Arc::new(Zones::default());
         let schedules = Schedules::new(store.clone(), clock.clone(), zones.clone());
         let schedules = Arc::new(schedules);
-        let tick = tick(&store, &clock);
+        let (tick, editions) = parts(&store, &clock);
         let port: Arc<dyn Store> = store.clone();
         let time: Arc<dyn Clock> = clock.clone();
         let kinds = Kinds {
@@ -147,6 +160,8 @@ impl World {
             schedules: schedules.clone(),
             sources: desk.sources.clone(),
             opml: Arc::new(Lines),
+            editions,
+            public_editions,
             tick,
             store: port.clone(),
             clock: time.clone(),

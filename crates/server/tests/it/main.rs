@@ -10,6 +10,7 @@ mod access;
 mod bad_input;
 mod batch;
 mod description;
+mod editions;
 mod events;
 mod failures;
 mod harness;

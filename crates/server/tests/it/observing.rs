@@ -7,6 +7,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{
+    editions::Editions,
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
 };
@@ -15,6 +16,7 @@ use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
     fixture::{PUBLISH, START, at as instant, kind, node},
+    newsroom::Newsroom,
 };
 use axum::{Router, http::Method};
 use insta::assert_json_snapshot;
@@ -22,6 +24,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 use tokio::runtime::Runtime;
 
 use crate::{
+    editions,
     harness::{ARTICLE, Answer, LIMITS, World, at, request, send, with},
     told::{Desk, Lines},
 };
@@ -101,10 +104,18 @@ struct Counted {
 
 impl Counted {
     fn new() -> Self {
+        Self::with(|_, _| None)
+    }
+
+    fn with(
+        editions: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> Option<Arc<Editions>>,
+    ) -> Self {
         let recorder = PrometheusBuilder::new().build_recorder();
         let clock = Arc::new(ManualClock::at(START));
         let time: Arc<dyn Clock> = clock.clone();
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().unwrap());
+        let store = Arc::new(SqliteStore::in_memory().unwrap());
+        let editions = editions(&store, &clock);
+        let store: Arc<dyn Store> = store;
         let kinds = Kinds {
             configured: BTreeSet::from([kind(PUBLISH)]),
             accept_any: false,
@@ -116,6 +127,8 @@ impl Counted {
             schedules: Arc::new(Schedules::new(store.clone(), time.clone(), Arc::default())),
             sources: desk.sources,
             opml: Arc::new(Lines),
+            editions,
+            public_editions: true,
             tick: Tick::default(),
             store,
             clock: time,
@@ -171,6 +184,39 @@ fn metrics_count_sources_but_not_at_every_look() {
     assert!(lines().contains(&active(1)), "counted a moment ago");
     counted.clock.set(instant(10));
     assert!(lines().contains(&active(2)), "counted anew");
+}
+
+#[test]
+fn metrics_show_the_day_s_edition_but_do_not_look_every_time() {
+    let counted = Counted::with(|store, clock| {
+        let news = Newsroom::with(3);
+        Some(editions::made_from(store, clock, &news))
+    });
+    let lines = || counted.ask(Method::GET, "/metrics", "").body;
+    assert!(lines().contains(r#"almanack_edition_state{state="init"} 0"#));
+    let built = counted.ask(Method::POST, "/trigger-export-sync", "");
+    assert_eq!(built.status, 200, "{}", built.body);
+    let published = r#"almanack_edition_state{state="published"} 1"#;
+    assert!(!lines().contains(published), "looked at a moment ago");
+    counted.clock.set(instant(10));
+    let text = lines();
+    for line in [
+        published,
+        r#"almanack_edition_state{state="init"} 0"#,
+        r#"almanack_edition_stories{status="completed"} 3"#,
+        r#"almanack_edition_stories{status="failed"} 0"#,
+        "almanack_edition_requests 17",
+        "almanack_edition_budget 45",
+        "almanack_edition_batch_requests 13",
+        "almanack_edition_alerts_open 0",
+    ] {
+        assert!(text.contains(line), "{line} is missing in\n{text}");
+    }
+    counted.clock.set(instant(24 * 3600));
+    assert!(
+        lines().contains(r#"almanack_edition_state{state="published"} 0"#),
+        "another day"
+    );
 }
 
 #[test]

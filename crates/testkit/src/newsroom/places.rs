@@ -104,7 +104,7 @@ impl Publisher for Door {
             Fate::Lost | Fate::Hangs => {
                 Sent::Unknown(Failure::new(FailureClass::Transient, "no answer"))
             }
-            Fate::Well | Fate::Lacks | Fate::Late(_) => Sent::Confirmed {
+            Fate::Well | Fate::Lacks | Fate::Twice | Fate::Late(_) => Sent::Confirmed {
                 receipt: Some(letter.key.clone()),
             },
         }

@@ -78,7 +78,7 @@ impl Watch {
             .finish_at
             .map(|at| format!(", done about {}", at.strftime("%H:%M:%SZ")));
         let words = format!(
-            "{}; {} of {} batches; requests {now} of {}, {} in all{}",
+            "{} ({}/{} batches), {now}/{} requests, {} in all{}",
             seen.doing,
             plan.batches_done,
             plan.batches_planned,

@@ -5,7 +5,7 @@ use std::{pin::pin, time::Duration};
 use almanack_adapters::clock::pause;
 use almanack_core::edition::plan::Waiting;
 use almanack_engine::editions::{Editions, End, Ran, Status};
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 use jiff::civil::Date;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -66,17 +66,21 @@ async fn watched(
 ) -> Result<Ran, Failure> {
     let rules = &editions.settings().rules;
     let (watch, mut said) = Watch::new(desk.clock.clone(), rules);
-    let bar = progress(Some(0), output);
+    let bar = progress(Some(1), output).with_style(style());
     let mut running = pin!(editions.run(date, &watch));
-    let mut told_to_stop = false;
+    let mut again: Option<CancellationToken> = None;
     let ran = loop {
         tokio::select! {
             biased;
             ran = &mut running => break ran,
-            () = stop.cancelled(), if !told_to_stop => {
-                told_to_stop = true;
+            () = stop.cancelled(), if again.is_none() => {
+                again = Some(process::stop_signal()?);
                 watch.stop();
-                bar.suspend(|| output.note("stopping after this step\n"));
+                bar.suspend(|| output.note("stopping after this step; once more to leave at once\n"));
+            }
+            () = cancelled(again.as_ref()), if again.is_some() => {
+                bar.finish_and_clear();
+                return Err(left());
             }
             Some(line) = said.recv() => tell(&line, output),
             () = pause(DRAWN_EVERY) => draw(&bar, watch.progress()),
@@ -85,6 +89,27 @@ async fn watched(
     bar.finish_and_clear();
     drain(&mut said, output);
     Ok(ran?)
+}
+
+async fn cancelled(token: Option<&CancellationToken>) {
+    match token {
+        Some(token) => token.cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Whoever does not want to wait may go: what was begun is somebody else's once its lease has passed.
+fn left() -> Failure {
+    Failure::new(Exit::Failed, "left in the middle of a step").hint(
+        "what it was working on is taken up again after some minutes, by a tick or another run",
+    )
+}
+
+/// Stories, and everything else in words: what is left is told by the forecast, not by the bar's own guess.
+fn style() -> ProgressStyle {
+    let template = "{bar:20} {pos}/{len} stories  {wide_msg}";
+    // A template that does not parse would only cost its looks.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// A line per step, where there is no bar.
@@ -102,7 +127,7 @@ fn drain(said: &mut UnboundedReceiver<String>, output: &mut Output) {
 
 fn draw(bar: &ProgressBar, progress: Option<Progress>) {
     if let Some(Progress { done, total, words }) = progress {
-        bar.set_length(total);
+        bar.set_length(total.max(1));
         bar.set_position(done);
         bar.set_message(words);
     }

@@ -1,6 +1,10 @@
 //! Schedules that are good and whose firings would still be given up: this node may not fire at them.
 
-use almanack_core::{target::Target, task::Kind};
+use almanack_core::{
+    edition::{EDITION_RUN, EDITION_TICK},
+    target::Target,
+    task::Kind,
+};
 use almanack_engine::schedules::Wanted;
 
 use super::{
@@ -60,6 +64,13 @@ fn unknown_kind(target: &Target, settings: &Settings) -> Option<(String, String)
     let Target::Task { kind, .. } = target else {
         return None;
     };
+    let own_kind = Kind::parse(kind).is_ok_and(|kind| settings.kinds.contains_key(&kind));
+    let of_editions = [EDITION_TICK, EDITION_RUN].contains(&kind.as_str());
+    if of_editions && !own_kind && settings.editions.on().is_none() {
+        let what = "editions are off, so its tasks wait for a node that makes them";
+        let hint = "put `enabled = true` under [edition]";
+        return Some((what.to_owned(), hint.to_owned()));
+    }
     let known = wiring::kinds(settings).configured;
     let known: Vec<&str> = known.iter().map(Kind::as_str).collect();
     if known.contains(&kind.as_str()) {

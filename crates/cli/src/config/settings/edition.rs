@@ -141,12 +141,12 @@ impl Edition {
             summary_length: reader.value(&key("summary_length"), 300, value::count(50..=1_000)),
             filter: making::filter(reader),
             test_mode: reader.value(&key("test_mode"), false, value::truth),
+            public: reader.value(&key("public"), true, value::truth),
             stories: Stories::read(reader),
             pages: Pages::read(reader),
             model: Model::read(reader),
             destinations: Destinations::read(reader),
             alerts: Alerts::read(reader),
-            public: reader.value(&key("public"), true, value::truth),
         }
     }
 

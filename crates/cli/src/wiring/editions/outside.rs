@@ -3,50 +3,39 @@
 //! Whom the operator named is asked by the client that trusts them. Pages of stories may be anywhere, so they are fetched by
 //! the client that trusts nobody, as sources are.
 
-use std::{io::Write, sync::Arc, time::Duration};
+use std::{io::Write, sync::Arc};
 
 use almanack_adapters::{
     alert::{Channel, Channels, Language},
     bearer::Bearer,
-    github::{Github, GithubSettings, Token},
     hacker_news::{self, HackerNews},
     model::{self, ChatModel, Extractive},
     press::Template,
-    publish::{
-        directory::{DirectoryPublisher, DirectoryPublisherSettings},
-        github::{GithubPublisher, GithubPublisherSettings, MESSAGE},
-        telegram::{TelegramPublisher, TelegramPublisherSettings},
-        template,
-        terminal::TerminalPublisher,
-        webhook::{WebhookPublisher, WebhookPublisherSettings},
-    },
     reader::{CrawlerApi, PageReader, ReaderPrefix},
-    telegram::{Bot, BotSettings, BotToken},
 };
 use almanack_core::{
-    edition::port::{Publisher, Reader, StorySource, Writer},
+    edition::port::{Reader, StorySource, Writer},
     time::Sleeper,
 };
 use almanack_engine::editions::{Outside, entries::EntryStories};
 
-use super::{super::outbound, Workshop};
+use super::{
+    super::outbound,
+    Workshop,
+    delivery::{self, DESTINATION_TIMEOUT},
+};
 use crate::{
     config::{
         Settings,
         secret::Secret,
         settings::{
             Edition,
-            edition::{
-                Model, Pages, Stories, ToDirectory, ToGithub, ToTelegram, ToWebhook, read_template,
-            },
+            edition::{Model, Pages, Stories, read_template},
         },
     },
     failure::{Exit, Failure},
-    wiring::{entropy, timeout},
+    wiring::timeout,
 };
-
-/// How long a destination may take to answer.
-const DESTINATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Everything an edition is made from and goes to.
 pub(super) fn outside(
@@ -60,7 +49,7 @@ pub(super) fn outside(
         reader: reader(workshop, &edition.pages)?,
         writer: writer(workshop, edition, sleeper)?,
         press: Arc::new(press(edition)?),
-        publishers: publishers(workshop, edition, sleeper, paper)?,
+        publishers: delivery::publishers(workshop, edition, sleeper, paper)?,
         teller: Arc::new(teller(workshop, edition)),
     })
 }
@@ -113,7 +102,7 @@ fn source(
                 algolia_url: algolia_url.clone(),
                 ..hacker_news::Settings::default()
             };
-            let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
+            let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
             let client = workshop.outbound.client();
             Arc::new(HackerNews::new(client, settings, clock, sleeper))
         }
@@ -121,7 +110,7 @@ fn source(
 }
 
 fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>, Failure> {
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(&workshop.clock));
     Ok(match pages {
         Pages::BuiltIn => {
             let client = outbound::fetching(workshop.settings)?;
@@ -163,7 +152,7 @@ fn writer(
     let Some(model) = &edition.model else {
         return Ok(Arc::new(Extractive { summary_chars }));
     };
-    let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
+    let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
     let settings = model_settings(model, edition);
     let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, settings);
     let made = made.map_err(|error| {
@@ -198,103 +187,6 @@ fn press(edition: &Edition) -> Result<Template, Failure> {
     })
 }
 
-fn publishers(
-    workshop: &Workshop<'_>,
-    edition: &Edition,
-    sleeper: &Arc<dyn Sleeper>,
-    paper: Box<dyn Write + Send>,
-) -> Result<Vec<Arc<dyn Publisher>>, Failure> {
-    if edition.test_mode {
-        return Ok(vec![Arc::new(TerminalPublisher::new("terminal", paper))]);
-    }
-    let to = &edition.destinations;
-    let mut publishers: Vec<Arc<dyn Publisher>> = Vec::new();
-    if let Some(to) = &to.github {
-        publishers.push(Arc::new(github(workshop, to)?));
-    }
-    if let Some(to) = &to.telegram {
-        publishers.push(Arc::new(telegram(workshop, to, sleeper)));
-    }
-    if let Some(to) = &to.directory {
-        publishers.push(Arc::new(directory(to)));
-    }
-    if let Some(to) = &to.webhook {
-        publishers.push(Arc::new(webhook(workshop, to)));
-    }
-    Ok(publishers)
-}
-
-fn github(workshop: &Workshop<'_>, to: &ToGithub) -> Result<GithubPublisher, Failure> {
-    let failed = |error: &dyn std::error::Error| {
-        Failure::new(Exit::Usage, error.to_string()).during("prepare edition.github")
-    };
-    let settings = GithubSettings {
-        base_url: workshop.settings.github.api_url.clone(),
-        token: Token::new(to.token.expose()),
-        timeout: DESTINATION_TIMEOUT,
-    };
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
-    let client = Github::new(client, clock, &settings).map_err(|error| failed(&error))?;
-    let file = GithubPublisherSettings {
-        destination: "github".to_owned(),
-        repository: to.repository.clone(),
-        branch: to.branch.clone(),
-        path: to.path.clone(),
-        message: template::Template::parse(MESSAGE).map_err(|error| failed(&error))?,
-    };
-    Ok(GithubPublisher::new(Arc::new(client), file))
-}
-
-fn telegram(
-    workshop: &Workshop<'_>,
-    to: &ToTelegram,
-    sleeper: &Arc<dyn Sleeper>,
-) -> TelegramPublisher {
-    let bot = bot(workshop, (&to.api_url, &to.token, &to.chat));
-    let settings = TelegramPublisherSettings {
-        destination: "telegram".to_owned(),
-        per_message: to.per_message,
-        on_unknown: to.on_unknown,
-        on_revision: to.on_revision,
-    };
-    let (clock, sleeper) = (Arc::clone(workshop.clock), Arc::clone(sleeper));
-    TelegramPublisher::new(bot, clock, sleeper, settings)
-}
-
-fn bot(workshop: &Workshop<'_>, (api_url, token, chat): (&str, &BotToken, &str)) -> Bot {
-    let settings = BotSettings {
-        api_url: api_url.to_owned(),
-        token: token.clone(),
-        chat: chat.to_owned(),
-        timeout: DESTINATION_TIMEOUT,
-    };
-    Bot::new(
-        workshop.outbound.client(),
-        Arc::clone(workshop.clock),
-        settings,
-    )
-}
-
-fn directory(to: &ToDirectory) -> DirectoryPublisher {
-    let settings = DirectoryPublisherSettings {
-        destination: "directory".to_owned(),
-        root: to.root.clone(),
-        path: to.file.clone(),
-    };
-    DirectoryPublisher::new(settings, entropy())
-}
-
-fn webhook(workshop: &Workshop<'_>, to: &ToWebhook) -> WebhookPublisher {
-    let settings = WebhookPublisherSettings {
-        destination: "webhook".to_owned(),
-        url: to.url.clone(),
-        key: to.key.clone(),
-        timeout: DESTINATION_TIMEOUT,
-    };
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
-    WebhookPublisher::new(client, clock, settings)
-}
-
 fn teller(workshop: &Workshop<'_>, edition: &Edition) -> Channels {
     let alerts = &edition.alerts;
     let mut channels = Vec::new();
@@ -309,10 +201,10 @@ fn teller(workshop: &Workshop<'_>, edition: &Edition) -> Channels {
     if let Some(chat) = &alerts.telegram {
         channels.push(Channel::Telegram {
             name: "telegram".to_owned(),
-            bot: bot(workshop, (&chat.api_url, &chat.token, &chat.chat)),
+            bot: delivery::bot(workshop, (&chat.api_url, &chat.token, &chat.chat)),
             language: Language::of(&edition.language),
         });
     }
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(workshop.clock));
+    let (client, clock) = (workshop.outbound.client(), Arc::clone(&workshop.clock));
     Channels::new(client, clock, channels)
 }

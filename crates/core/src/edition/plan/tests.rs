@@ -313,7 +313,7 @@ fn ed_12_destinations_go_on_without_each_other() {
         (
             "somebody is sending",
             vec![waiting(Sent)],
-            Action::Wait(Waiting::Delivery(soon)),
+            Action::Wait(Waiting::Sending(soon)),
         ),
     ]);
 }

@@ -131,18 +131,7 @@ async fn ed_12_a_process_that_dies_while_sending_leaves_no_doubt(store: Arc<dyn 
         Call::Send(..) => Fate::Hangs,
         _ => Fate::Well,
     });
-    let dying = Arc::new(Editions::new(
-        room.store.clone(),
-        room.clock.clone(),
-        Arc::new(Forever),
-        Arc::new(Rescheduler::new(
-            room.store.clone(),
-            room.clock.clone(),
-            Kinds::default(),
-        )),
-        room.news.outside(),
-        room.settings.clone(),
-    ));
+    let dying = room.editions_that_wait_by(Arc::new(Forever));
     let stepping = tokio::spawn(async move { dying.step(today(), Asker::Tick, &Unwatched).await });
     while room.sent_to("github") + room.sent_to("telegram") < 2 {
         tokio::task::yield_now().await;
@@ -172,7 +161,7 @@ async fn ed_12_a_process_that_dies_while_sending_leaves_no_doubt(store: Arc<dyn 
 struct Forever;
 
 #[async_trait::async_trait]
-impl almanack_core::time::Sleeper for Forever {
+impl Sleeper for Forever {
     async fn until(&self, _: Timestamp) {
         std::future::pending().await
     }

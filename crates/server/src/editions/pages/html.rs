@@ -123,12 +123,22 @@ fn story(story: &Printed, labels: &Labels) -> Markup {
 }
 
 fn meta(story: &Printed, labels: &Labels) -> Markup {
+    let published = story
+        .published_at
+        .map(|at| html! { (labels.published) " " (instant(at)) });
+    let score = story
+        .score
+        .map(|score| html! { (score) " " (labels.points) });
+    let host = host(&story.url).map(|host| html! { (host) });
+    let known: Vec<Markup> = [published, score, host].into_iter().flatten().collect();
     html! {
-        p class="meta" {
-            @if let Some(at) = story.published_at { (labels.published) " " (instant(at)) }
-            @if story.published_at.is_some() && story.score.is_some() { " · " }
-            @if let Some(score) = story.score { (score) " " (labels.points) }
-            @if let Some(host) = host(&story.url) { " · " (host) }
+        @if !known.is_empty() {
+            p class="meta" {
+                @for (place, part) in known.iter().enumerate() {
+                    @if place > 0 { " · " }
+                    (part)
+                }
+            }
         }
     }
 }

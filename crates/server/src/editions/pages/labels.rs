@@ -34,7 +34,7 @@ const CHINESE: Labels = Labels {
     discussion: "讨论",
     left_out: "未收录的文章数",
     revision: "版本",
-    digest: "摘要值",
+    digest: "校验值",
     no_description: "暂无描述",
     title_only: "暂无描述（未能读取原文，仅保留标题）",
     not_summarised: "暂无摘要（摘要生成失败）",

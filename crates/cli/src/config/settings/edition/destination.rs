@@ -3,26 +3,22 @@
 //! A destination is there as soon as it is configured, and half of one is a mistake: an edition that silently goes nowhere is
 //! found out only by its readers. Where none is configured, editions are on this server's own pages.
 
+mod telegram;
+
 use std::path::PathBuf;
 
 use almanack_adapters::{
     github::Repository,
-    publish::{
-        directory, github,
-        telegram::{PerMessage, STORIES_PER_MESSAGE, STORIES_PER_MESSAGE_MAX},
-        template::PathTemplate,
-    },
+    publish::{directory, github, template::PathTemplate},
     signature::SigningKey,
-    telegram::{API_URL, BotToken},
 };
-use almanack_core::edition::delivery::{OnRevision, OnUnknown};
 
 use super::{
     super::{
         super::{
             key::KeyPath,
             layer::Raw,
-            reader::{Reader, Show},
+            reader::Reader,
             report::Problem,
             secret::Secret,
             value::{self, Complaint, Read},
@@ -32,8 +28,10 @@ use super::{
     address, founding_variable, is_given,
 };
 
+pub(crate) use telegram::ToTelegram;
+pub(super) use telegram::bot_token;
+
 const GITHUB: &str = "edition.github";
-const TELEGRAM: &str = "edition.telegram";
 const DIRECTORY: &str = "edition.directory";
 const WEBHOOK: &str = "edition.webhook";
 
@@ -63,23 +61,6 @@ pub(crate) struct ToGithub {
     pub(crate) path: PathTemplate,
 }
 
-/// A chat.
-#[derive(Debug, Clone)]
-pub(crate) struct ToTelegram {
-    /// Who speaks.
-    pub(crate) token: BotToken,
-    /// Where.
-    pub(crate) chat: String,
-    /// How many stories stand in one message.
-    pub(crate) per_message: PerMessage,
-    /// What becomes of a doubtful message.
-    pub(crate) on_unknown: OnUnknown,
-    /// What becomes of a second document.
-    pub(crate) on_revision: OnRevision,
-    /// Where the API answers.
-    pub(crate) api_url: String,
-}
-
 /// A file here.
 #[derive(Debug, Clone)]
 pub(crate) struct ToDirectory {
@@ -102,7 +83,7 @@ impl Destinations {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         Self {
             github: read_github(reader),
-            telegram: read_telegram(reader),
+            telegram: telegram::read(reader),
             directory: read_directory(reader),
             webhook: read_webhook(reader),
         }
@@ -198,75 +179,6 @@ fn path_template(raw: &Raw) -> Read<String> {
         Err(error) => {
             let hint = format!("for example \"{}\"", github::PATH);
             Err(Complaint::new(error.to_string(), hint))
-        }
-    }
-}
-
-impl Show for OnUnknown {
-    fn show(&self) -> String {
-        match self {
-            Self::Skip => "\"skip\"".to_owned(),
-            Self::Repeat => "\"repeat\"".to_owned(),
-        }
-    }
-}
-
-impl Show for OnRevision {
-    fn show(&self) -> String {
-        match self {
-            Self::Replace => "\"replace\"".to_owned(),
-            Self::Skip => "\"skip\"".to_owned(),
-        }
-    }
-}
-
-fn read_telegram(reader: &mut Reader<'_>) -> Option<ToTelegram> {
-    let key = |name| KeyPath::plain(TELEGRAM, name);
-    // Who configures it in our own way wants it; the founding setup has a switch that is off.
-    let own_way = reader
-        .layer
-        .iter()
-        .any(|(path, given)| path.section == TELEGRAM && founding_variable(&given.place).is_none());
-    let enabled = switch(reader, TELEGRAM, own_way, |text| text == "true");
-    let token = bot_token(reader, &key("token"), "(none)");
-    let chat = reader.optional(&key("chat"), "(none)", value::text);
-    let stories = value::count(1..=STORIES_PER_MESSAGE_MAX);
-    let stories = reader.value(&key("batch_size"), STORIES_PER_MESSAGE, stories);
-    let unknown = &[("skip", OnUnknown::Skip), ("repeat", OnUnknown::Repeat)];
-    let revision = &[("replace", OnRevision::Replace), ("skip", OnRevision::Skip)];
-    let on_unknown = reader.value(&key("on_unknown"), OnUnknown::Skip, value::choice(unknown));
-    let on_revision = value::choice(revision);
-    let on_revision = reader.value(&key("on_revision"), OnRevision::Skip, on_revision);
-    let api_url = reader.value(&key("api_url"), API_URL.to_owned(), address);
-    if !enabled {
-        return None;
-    }
-    if !is_given(reader, TELEGRAM, &["token"]) {
-        let hint = "set TELEGRAM_BOT_TOKEN, or edition.telegram.token to where it is kept";
-        half(reader, TELEGRAM, "the bot's token", hint);
-    } else if !is_given(reader, TELEGRAM, &["chat"]) {
-        let hint =
-            "set edition.telegram.chat or TELEGRAM_CHANNEL_ID to \"@channel\" or the chat's number";
-        half(reader, TELEGRAM, "the chat", hint);
-    }
-    Some(ToTelegram {
-        token: token?,
-        chat: chat?,
-        per_message: PerMessage::new(stories)?,
-        on_unknown,
-        on_revision,
-        api_url,
-    })
-}
-
-/// A bot's token, if it looks like one.
-pub(super) fn bot_token(reader: &mut Reader<'_>, path: &KeyPath, unset: &str) -> Option<BotToken> {
-    let secret = reader.secret(path, unset)?;
-    match BotToken::parse(secret.expose()) {
-        Ok(token) => Some(token),
-        Err(error) => {
-            let hint = "BotFather gives it out: digits, a colon, letters";
-            reader.complain(path, Complaint::new(error.to_string(), hint))
         }
     }
 }

@@ -24,8 +24,8 @@ const SECTION: &str = "edition.model";
 const DEEPSEEK: &str = "edition.model.deepseek";
 const OPENROUTER: &str = "edition.model.openrouter";
 const ZHIPU: &str = "edition.model.zhipu";
-/// Requests under way at once.
-const CONCURRENCY: usize = 8;
+/// Requests under way at once: a batch of six has thirteen for the model, and fewer would make some of them queue.
+const CONCURRENCY: usize = 16;
 /// This service takes no more.
 const ZHIPU_CONCURRENCY: usize = 2;
 
@@ -99,13 +99,31 @@ impl Model {
         let openrouter = openrouter(reader);
         let zhipu = zhipu(reader);
         match provider {
-            Provider::None => None,
+            Provider::None => {
+                complain_of_nobodys(reader);
+                None
+            }
             Provider::Compatible => compatible(reader, said),
-            Provider::Deepseek => at_service(reader, said, deepseek),
-            Provider::Openrouter => at_service(reader, said, openrouter),
-            Provider::Zhipu => at_service(reader, said, zhipu),
+            Provider::Deepseek => Some(at_service(reader, said, deepseek)),
+            Provider::Openrouter => Some(at_service(reader, said, openrouter)),
+            Provider::Zhipu => Some(at_service(reader, said, zhipu)),
         }
     }
+}
+
+/// A key or a model of nobody would be of no use, and nobody would notice.
+fn complain_of_nobodys(reader: &mut Reader<'_>) {
+    let given = |name| is_given(reader, SECTION, &[name]);
+    let what = match (given("provider"), given("key"), given("name")) {
+        (false, true, _) => "there is a key, but nobody says whose",
+        (false, false, true) => "there is a model's name, but nobody says whose",
+        _ => return,
+    };
+    let name = if given("key") { "key" } else { "name" };
+    let place = reader.place(&KeyPath::plain(SECTION, name));
+    let hint = "set edition.model.provider, or edition.model.base_url for a service of your own";
+    let problem = Problem::error(format!("edition.model: {what}"), place);
+    reader.problems.push(problem.hint(hint));
 }
 
 /// Who nobody names is the one whose key there is.
@@ -190,7 +208,7 @@ fn zhipu(reader: &mut Reader<'_>) -> Service {
 }
 
 /// What is said beats what the service has; whose key is missing is not asked.
-fn at_service(reader: &mut Reader<'_>, said: Said, service: Service) -> Option<Model> {
+fn at_service(reader: &mut Reader<'_>, said: Said, service: Service) -> Model {
     let given = is_given(reader, SECTION, &["key"]) || is_given(reader, service.section, &["key"]);
     if !given {
         let (section, variable) = (service.section, service.variable);
@@ -201,14 +219,14 @@ fn at_service(reader: &mut Reader<'_>, said: Said, service: Service) -> Option<M
         );
         reader.problems.push(Problem::error(what, place).hint(hint));
     }
-    Some(Model {
+    Model {
         base_url: said.base_url.unwrap_or_else(|| service.base_url.to_owned()),
         name: said.name.unwrap_or(service.name),
         key: said.key.or(service.key),
         headers: service.headers,
         concurrency: said.concurrency.unwrap_or(service.concurrency),
         timeout: said.timeout,
-    })
+    }
 }
 
 fn compatible(reader: &mut Reader<'_>, said: Said) -> Option<Model> {

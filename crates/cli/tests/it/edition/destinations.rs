@@ -1,0 +1,72 @@
+//! Destinations that refuse, and what an operator does about it (ED-12, ED-24).
+
+use almanack_world::model::{
+    fault::{Effect, Rule, When},
+    task::Kind,
+};
+
+use super::{CHAT, READER_SECRET, World, assert_hushed, date, run};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_12_who_may_not_write_to_github_still_reaches_telegram_once() {
+    let world = World::start().await;
+    let home = world
+        .everything("sqlite:almanack.db")
+        .set("GITHUB_TOKEN", READER_SECRET);
+    let ran = run(&home, &["edition", "run"]).await;
+    assert_hushed(&ran);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(
+        ran.notes.contains("is not published: it is aggregating"),
+        "{ran}"
+    );
+    assert!(ran.notes.contains("github, part 1, is failed: "), "{ran}");
+    assert!(ran.notes.contains("\nhint: it goes on at "), "{ran}");
+    let date = date(&home);
+    let messages = world.telegram.handle.sent(CHAT);
+    assert!(messages > 0);
+    assert_eq!(world.file(&date), None);
+    // People are told, once.
+    assert_eq!(world.telegram.handle.sent("@alerts"), 1);
+    // The right token, and somebody who does not want to wait.
+    let home = home.set("GITHUB_TOKEN", super::GITHUB_SECRET);
+    let ran = run(&home, &["edition", "run"]).await;
+    if ran.code == 0 {
+        assert!(world.file(&date).is_some());
+    } else {
+        assert!(ran.notes.contains("hint: it goes on at "), "{ran}");
+    }
+    assert_eq!(world.telegram.handle.sent(CHAT), messages, "nothing twice");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_24_failed_stories_are_left_out_and_put_back_by_hand() {
+    let world = World::start().await;
+    let home = world.everything("sqlite:almanack.db");
+    // One title of every batch is missing, also of the one that tries again.
+    let fault = Rule::of(Kind::Titles, When::Always, Effect::ElementEmpty);
+    world.model.handle.add_fault(fault);
+    let ran = run(&home, &["edition", "run"]).await;
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.data.contains("11 completed, 1 failed"), "{ran}");
+    assert!(
+        ran.data.contains("the translation of its title is missing"),
+        "{ran}"
+    );
+    world.model.handle.clear_faults();
+    let told = home.run(&["edition", "retry"]).expect_data();
+    assert!(told.starts_with("put back 1 story of "), "{told}");
+    let view = run(&home, &["edition", "run", "--json"])
+        .await
+        .expect_json();
+    assert_eq!(view["state"], "published");
+    assert_eq!(
+        (&view["counts"]["completed"], &view["revision"]),
+        (&12.into(), &2.into())
+    );
+    let told = home.run(&["edition", "retry"]).expect_data();
+    assert!(told.starts_with("nothing changed: "), "{told}");
+    let again = run(&home, &["edition", "publish"]).await;
+    assert_eq!(again.code, 1, "{again}");
+    assert!(again.notes.contains("published already"), "{again}");
+}

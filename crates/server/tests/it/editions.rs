@@ -1,0 +1,198 @@
+//! Editions over HTTP, with an outside that does as it is told.
+
+mod api;
+mod building;
+mod founding;
+mod pages;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use almanack_core::{
+    edition::{EDITION_RUN, plan::Asker, rules::Rules},
+    store::TokenStore,
+    time::Sleeper,
+    token::Scope,
+};
+use almanack_engine::{
+    editions::{Editions, Outside, Settings, Stepped, Unwatched},
+    reschedule::{Kinds, Rescheduler},
+};
+use almanack_server::{Tick, access::Access};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::{
+    clock::ManualClock,
+    fixture::kind,
+    newsroom::{Call, Fate, Newsroom},
+};
+use axum::http::Method;
+use jiff::{civil::Date, tz::TimeZone};
+
+use crate::{
+    access::made,
+    harness::{Answer, Forward, World, with},
+};
+
+/// The day tests begin on.
+const TODAY: &str = "2026-01-05";
+const STATUS: &str = "/task-status";
+const SYNC: &str = "/trigger-export-sync";
+
+/// What a test decides about editions.
+struct Stand {
+    stories: u32,
+    access: Access,
+    public: bool,
+    rules: Rules,
+    language: &'static str,
+    outside: fn(Outside) -> Outside,
+    sleeper: Option<Arc<dyn Sleeper>>,
+}
+
+impl Default for Stand {
+    fn default() -> Self {
+        Self {
+            stories: 8,
+            access: Access::Open { hosts: Vec::new() },
+            public: true,
+            rules: Rules {
+                retries_by_itself: 0,
+                ..Rules::default()
+            },
+            language: "zh-CN",
+            outside: |outside| outside,
+            sleeper: None,
+        }
+    }
+}
+
+/// A node that makes editions.
+struct Newsstand {
+    world: World,
+    news: Newsroom,
+    editions: Arc<Editions>,
+}
+
+/// Makes editions of what a newsroom has.
+pub(crate) fn made_from(
+    store: &Arc<SqliteStore>,
+    clock: &Arc<ManualClock>,
+    news: &Newsroom,
+) -> Arc<Editions> {
+    let sleeper = Arc::new(Forward(clock.clone()));
+    let settings = settings(Rules::default(), "zh-CN");
+    editions(store, clock, sleeper, news.outside(), settings)
+}
+
+fn settings(rules: Rules, language: &str) -> Settings {
+    Settings {
+        rules,
+        zone: TimeZone::UTC,
+        title: "HackerNews Daily".to_owned(),
+        language: language.to_owned(),
+        filter: None,
+        ticks: None,
+        node: "node-a".to_owned(),
+    }
+}
+
+impl Stand {
+    async fn open(self) -> Newsstand {
+        let news = Newsroom::with(self.stories);
+        let store = SqliteStore::in_memory().unwrap();
+        for scope in Scope::ALL {
+            let (token, _) = made(scope.as_str(), scope);
+            store.save_token(&token).await.unwrap();
+        }
+        let outside = (self.outside)(news.outside());
+        let settings = settings(self.rules, self.language);
+        let mut made = None;
+        let world = World::built(store, self.access, self.public, |store, clock| {
+            let sleeper = self.sleeper;
+            let sleeper = sleeper.unwrap_or_else(|| Arc::new(Forward(clock.clone())));
+            let editions = editions(store, clock, sleeper, outside, settings);
+            made = Some(editions.clone());
+            (Tick::default(), Some(editions))
+        });
+        Newsstand {
+            world,
+            news,
+            editions: made.unwrap(),
+        }
+    }
+}
+
+fn editions(
+    store: &Arc<SqliteStore>,
+    clock: &Arc<ManualClock>,
+    sleeper: Arc<dyn Sleeper>,
+    outside: Outside,
+    settings: Settings,
+) -> Arc<Editions> {
+    let kinds = Kinds {
+        configured: BTreeSet::from([kind(EDITION_RUN)]),
+        ..Kinds::default()
+    };
+    let rescheduler = Rescheduler::new(store.clone(), clock.clone(), kinds);
+    Arc::new(Editions::new(
+        store.clone(),
+        clock.clone(),
+        sleeper,
+        Arc::new(rescheduler),
+        outside,
+        settings,
+    ))
+}
+
+impl Newsstand {
+    async fn open() -> Self {
+        Stand::default().open().await
+    }
+
+    /// A node whose edition of today is published.
+    async fn published() -> Self {
+        let stand = Self::open().await;
+        let answer = stand.world.post(SYNC, "").await;
+        assert_eq!(answer.json()["success"], true, "{}", answer.body);
+        stand
+    }
+
+    /// One tick's worth of work on today's edition.
+    async fn step(&self) -> Stepped {
+        let today = self.editions.today();
+        self.editions.take_up(today).await.unwrap();
+        let stepped = self.editions.step(today, Asker::Tick, &Unwatched).await;
+        stepped.unwrap()
+    }
+
+    async fn status(&self) -> serde_json::Value {
+        self.world.get(STATUS).await.json()
+    }
+
+    /// From now on the first story of every batch fails.
+    fn lose_titles(&self) {
+        self.news.decide(|call, _| match call {
+            Call::Titles(_) => Fate::Lacks,
+            _ => Fate::Well,
+        });
+    }
+
+    /// From now on a destination takes nothing.
+    fn refuse_at(&self, place: &'static str) {
+        use almanack_core::edition::port::FailureClass;
+        self.news.decide(move |call, _| match call {
+            Call::Send(name, _) if name == place => Fate::Fails(FailureClass::Credentials),
+            _ => Fate::Well,
+        });
+    }
+
+    async fn ask(&self, method: Method, path: &str, shown: Option<&str>) -> Answer {
+        let shown = shown.map(|scope| format!("Bearer alm_{scope}"));
+        let mut headers = vec![("content-type", "application/json")];
+        headers.extend(shown.as_deref().map(|shown| ("authorization", shown)));
+        self.world.send(with(method, path, "", &headers)).await
+    }
+}
+
+fn date(text: &str) -> Date {
+    text.parse().unwrap()
+}

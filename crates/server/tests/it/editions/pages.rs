@@ -1,0 +1,442 @@
+//! Published editions as pages and as a feed (ED-34).
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        port::{Failure, StorySource, Wanted},
+        story::{Listed, StoryKey},
+    },
+    source::reading::Reading,
+};
+use almanack_engine::editions::Outside;
+use almanack_server::access::Access;
+use almanack_testkit::fixture::{START, at};
+use async_trait::async_trait;
+use axum::http::Method;
+use insta::assert_snapshot;
+
+use super::{Newsstand, SYNC, Stand, TODAY};
+use crate::harness::{Answer, with};
+
+const PAGE: &str = "/editions/2026-01-05";
+const FEED: &str = "/editions/feed.xml";
+
+/// Lists one story that wants to be more than text.
+struct Hostile;
+
+const SCRIPT: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&]]>\u{8}";
+
+#[async_trait]
+impl StorySource for Hostile {
+    fn name(&self) -> &'static str {
+        "hostile"
+    }
+
+    async fn list(&self, _: &Wanted, _: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
+        let story = |number: u32, url: &str, discussion: &str| Listed {
+            key: StoryKey(format!("hn:{number}")),
+            url: url.to_owned(),
+            discussion_url: Some(discussion.to_owned()),
+            title: format!("{SCRIPT}{number}"),
+            score: None,
+            published_at: None,
+            text: Some(format!("{SCRIPT}: and so on")),
+        };
+        Ok(vec![
+            story(1, "javascript:alert(3)", "JaVaScRiPt://x/%0aalert(4)"),
+            story(
+                2,
+                "https://a.example/\"onmouseover=\"alert(5)",
+                "data:text/html,x",
+            ),
+        ])
+    }
+
+    async fn comments(&self, _: &StoryKey, _: &Arc<Budget>) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+}
+
+fn hostile(outside: Outside) -> Outside {
+    Outside {
+        source: Arc::new(Hostile),
+        ..outside
+    }
+}
+
+async fn known(stand: &Newsstand, method: Method, path: &str, tag: &str) -> Answer {
+    let headers = [("if-none-match", tag)];
+    stand.world.send(with(method, path, "", &headers)).await
+}
+
+#[tokio::test]
+async fn ed_34_a_published_edition_is_a_page() {
+    let stand = Stand {
+        stories: 1,
+        ..Stand::default()
+    }
+    .open()
+    .await;
+    stand.world.post(SYNC, "").await;
+    let page = stand.world.get(PAGE).await;
+    assert_eq!(page.status, 200, "{}", page.body);
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    let (_, body) = page.body.split_once("</style></head>").unwrap();
+    assert_snapshot!(body.replace("><", ">\n<"), @r#"
+    <body>
+    <header>
+    <h1>HackerNews Daily</h1>
+    <p>
+    <time datetime="2026-01-05">2026-01-05</time>
+    </p>
+    <nav>
+    <a href="/editions">全部日报</a>
+    <a href="/editions/feed.xml" type="application/atom+xml">Atom 订阅</a>
+    </nav>
+    </header>
+    <main>
+    <article>
+    <h2>
+    <span class="rank">1.</span>
+    <a href="https://pages.test/1" rel="noopener noreferrer">译：Story 1</a>
+    </h2>
+    <p class="original" lang="">Story 1</p>
+    <p class="meta">发布时间 <time datetime="1970-01-01T00:00:00Z">1970-01-01 00:00 UTC</time> · 999 分 · pages.test</p>
+    <h3>描述</h3>
+    <p>摘要：article 1</p>
+    <h3>评论要点</h3>
+    <p>摘要：comment on 1</p>
+    <p class="meta">
+    <a href="https://news.ycombinator.com/item?id=1" rel="noopener noreferrer">讨论</a>
+    </p>
+    </article>
+    </main>
+    <footer>
+    <dl>
+    <dt>版本</dt>
+    <dd>1</dd>
+    <dt>校验值</dt>
+    <dd>
+    <code>5d8fa5200580792a</code>
+    </dd>
+    </dl>
+    <p>Almanack</p>
+    </footer>
+    </body>
+    </html>
+    "#);
+}
+
+#[tokio::test]
+async fn ed_34_a_page_names_its_language_and_lets_nothing_run_or_load() {
+    let stand = Newsstand::published().await;
+    let page = stand.world.get(PAGE).await;
+    assert!(
+        page.body
+            .starts_with("<!DOCTYPE html><html lang=\"zh-CN\"><head><meta charset=\"utf-8\">")
+    );
+    assert!(
+        page.body
+            .contains("<title>HackerNews Daily · 2026-01-05</title>")
+    );
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; style-src 'sha256-"),
+        "{policy}"
+    );
+    assert!(!policy.contains("unsafe"));
+    assert!(!page.body.contains("style=") && !page.body.contains("<script"));
+}
+
+#[tokio::test]
+async fn ed_34_pages_speak_the_edition_s_language_or_english() {
+    let stand = Stand {
+        stories: 1,
+        language: "de",
+        ..Stand::default()
+    }
+    .open()
+    .await;
+    stand.world.post(SYNC, "").await;
+    let page = stand.world.get(PAGE).await.body;
+    assert!(page.contains("<html lang=\"de\">") && page.contains("<h3>Comments</h3>"));
+}
+
+#[tokio::test]
+async fn ed_34_only_what_was_published_is_shown() {
+    let stand = Newsstand::open().await;
+    stand.step().await;
+    stand.step().await;
+    let none = stand.world.get(PAGE).await;
+    assert_eq!(none.status, 404);
+    assert_eq!(
+        none.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    assert!(
+        none.body.contains("No edition of 2026-01-05 is published."),
+        "{}",
+        none.body
+    );
+    assert!(!stand.world.get("/editions").await.body.contains(TODAY));
+    assert!(!stand.world.get(FEED).await.body.contains("<entry"));
+    for path in ["/editions/2026-01-01", "/editions/2027-01-01"] {
+        assert_eq!(stand.world.get(path).await.status, 404, "{path}");
+    }
+    for path in [
+        "/editions/<script>",
+        "/editions/today",
+        "/editions?before=x",
+        "/editions?x=1",
+    ] {
+        let path = path.replace('<', "%3C").replace('>', "%3E");
+        let page = stand.world.get(&path).await;
+        assert_eq!(page.status, 422, "{path}");
+        assert!(page.body.starts_with("<!DOCTYPE html>") && !page.body.contains("<script"));
+    }
+}
+
+#[tokio::test]
+async fn ed_34_an_edition_made_anew_is_shown_as_published_until_it_is_published_again() {
+    let stand = Newsstand::published().await;
+    let first = stand.world.get(PAGE).await;
+    assert!(
+        first.body.contains("<dt>版本</dt><dd>1</dd>"),
+        "{}",
+        first.body
+    );
+    stand.world.clock.set(at(60));
+    stand.refuse_at("github");
+    stand.world.post("/reset-task", "").await;
+    assert_eq!(
+        stand.world.get(PAGE).await.body,
+        first.body,
+        "it is worked on"
+    );
+    let told = stand.world.post(SYNC, "").await.json();
+    assert_eq!(told["status"], "aggregating");
+    assert_eq!(
+        stand.world.get(PAGE).await.body,
+        first.body,
+        "it is on its way"
+    );
+    stand.news.heal();
+    stand.world.clock.set(at(3600));
+    stand.world.post(SYNC, "").await;
+    let second = stand.world.get(PAGE).await;
+    assert!(
+        second.body.contains("<dt>版本</dt><dd>2</dd>"),
+        "{}",
+        second.body
+    );
+    assert_ne!(first.header("etag"), second.header("etag"));
+}
+
+#[tokio::test]
+async fn ed_34_what_others_wrote_stays_text() {
+    let stand = Stand {
+        outside: hostile,
+        ..Stand::default()
+    }
+    .open()
+    .await;
+    assert_eq!(
+        stand.world.post(SYNC, "").await.json()["completedArticles"],
+        2
+    );
+    let page = stand.world.get(PAGE).await.body;
+    assert!(
+        page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(2)&gt;")
+    );
+    for live in [
+        "<script",
+        "<img",
+        "href=\"javascript",
+        "href=\"JaVa",
+        "href=\"data:",
+        "\"onmouseover=",
+    ] {
+        assert!(!page.contains(live), "{live} in {page}");
+    }
+    assert!(page.contains(
+        "href=\"https://a.example/&quot;onmouseover=&quot;alert(5)\" rel=\"noopener noreferrer\""
+    ));
+    let feed = stand.world.get(FEED).await.body;
+    for live in ["<script", "<img", "\u{8}", "]]>"] {
+        assert!(!feed.contains(live), "{live} in {feed}");
+    }
+}
+
+#[tokio::test]
+async fn ed_34_the_index_lists_published_editions_newest_first() {
+    let stand = Stand {
+        stories: 1,
+        ..Stand::default()
+    }
+    .open()
+    .await;
+    let empty = stand.world.get("/editions").await;
+    assert!(empty.body.contains("暂无已发布的日报。"));
+    for day in ["2026-01-03", "2026-01-04"] {
+        stand.world.post(&format!("{SYNC}?date={day}"), "").await;
+    }
+    stand.world.post("/trigger-export", "").await;
+    let index = stand.world.get("/editions").await;
+    let (_, list) = index.body.split_once("<ol class=\"index\">").unwrap();
+    let (list, _) = list.split_once("</ol>").unwrap();
+    assert_snapshot!(list.replace("<li>", "\n<li>"), @r#"
+    <li><a href="/editions/2026-01-04"><time datetime="2026-01-04">2026-01-04</time></a><span class="meta">发布时间 <time datetime="2026-01-05T08:00:00Z">2026-01-05 08:00 UTC</time></span></li>
+    <li><a href="/editions/2026-01-03"><time datetime="2026-01-03">2026-01-03</time></a><span class="meta">发布时间 <time datetime="2026-01-05T08:00:00Z">2026-01-05 08:00 UTC</time></span></li>
+    "#);
+    assert_ne!(empty.header("etag"), index.header("etag"));
+    let older = stand.world.get("/editions?before=2026-01-04").await.body;
+    assert!(older.contains("2026-01-03") && !older.contains("2026-01-04"));
+}
+
+#[tokio::test]
+async fn ed_34_the_feed_is_read_by_our_own_reader() {
+    let stand = Stand {
+        outside: hostile,
+        ..Stand::default()
+    }
+    .open()
+    .await;
+    for day in ["2026-01-04", TODAY] {
+        stand.world.post(&format!("{SYNC}?date={day}"), "").await;
+    }
+    let feed = stand.world.get(FEED).await;
+    assert_eq!(
+        feed.header("content-type"),
+        Some("application/atom+xml; charset=utf-8")
+    );
+    let address = "http://localhost:8080/editions/feed.xml".parse().unwrap();
+    let read = almanack_adapters::feed::read(
+        &Reading::Feed,
+        feed.body.as_bytes(),
+        feed.header("content-type"),
+        &address,
+        START,
+    )
+    .unwrap();
+    assert_eq!(read.title.as_deref(), Some("HackerNews Daily"));
+    let links: Vec<_> = read
+        .entries
+        .iter()
+        .map(|entry| entry.link.as_deref().unwrap())
+        .collect();
+    assert_eq!(
+        links,
+        [
+            format!("http://localhost:8080{PAGE}"),
+            "http://localhost:8080/editions/2026-01-04".to_owned()
+        ]
+    );
+    let first = &read.entries[0];
+    assert_eq!(first.title, "HackerNews Daily · 2026-01-05");
+    assert!(first.id.as_deref().unwrap().starts_with("urn:uuid:"));
+    let (head, _) = feed.body.split_once("<content").unwrap();
+    assert_snapshot!(head, @r#"
+    <?xml version="1.0" encoding="utf-8"?>
+    <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="zh-CN">
+    <id>urn:uuid:ff424bd2-f7ff-8274-9dba-eaccb57cf3ee</id>
+    <title>HackerNews Daily</title>
+    <updated>2026-01-05T08:00:00Z</updated>
+    <author><name>HackerNews Daily</name></author>
+    <generator>Almanack</generator>
+    <link rel="self" type="application/atom+xml" href="http://localhost:8080/editions/feed.xml"/>
+    <link rel="alternate" type="text/html" href="http://localhost:8080/editions"/>
+    <entry xml:lang="zh-CN">
+    <id>urn:uuid:d460313b-ecb0-8ea9-9ee3-917cf928e2c5</id>
+    <title>HackerNews Daily · 2026-01-05</title>
+    <updated>2026-01-05T08:00:00Z</updated>
+    <link rel="alternate" type="text/html" href="http://localhost:8080/editions/2026-01-05"/>
+    "#);
+}
+
+#[tokio::test]
+async fn ed_34_an_entry_keeps_its_id_by_whatever_name_the_node_is_reached() {
+    let stand = Newsstand::published().await;
+    let feed = async |host: &str, proto: &str| {
+        let headers = [("x-forwarded-proto", proto)];
+        let mut request = with(Method::GET, FEED, "", &headers);
+        request.headers_mut().insert("host", host.parse().unwrap());
+        stand.world.send(request).await.body
+    };
+    let (one, other) = (
+        feed("localhost", "http").await,
+        feed("news.example", "https").await,
+    );
+    assert!(other.contains("<link rel=\"self\" type=\"application/atom+xml\" href=\"https://news.example/editions/feed.xml\"/>"));
+    let ids = |feed: &str| -> Vec<String> {
+        let ids = feed.split("<id>").skip(1);
+        ids.map(|rest| rest.split("</id>").next().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ids(&one).len(), 2);
+    assert_eq!(ids(&one), ids(&other));
+}
+
+#[tokio::test]
+async fn ed_34_what_is_known_is_not_sent_again() {
+    let stand = Newsstand::published().await;
+    for path in [PAGE, "/editions", FEED] {
+        let full = stand.world.get(path).await;
+        let tag = full.header("etag").unwrap().to_owned();
+        assert_eq!(
+            full.header("cache-control"),
+            Some("public, no-cache"),
+            "{path}"
+        );
+        let head = known(&stand, Method::HEAD, path, "\"other\"").await;
+        assert_eq!((head.status, head.body.as_str()), (200, ""), "{path}");
+        assert_eq!(head.header("etag"), Some(tag.as_str()));
+        for shown in [
+            tag.clone(),
+            tag.replace("W/", ""),
+            format!("\"x\", {tag}"),
+            "*".to_owned(),
+        ] {
+            let same = known(&stand, Method::GET, path, &shown).await;
+            assert_eq!(
+                (same.status, same.body.as_str()),
+                (304, ""),
+                "{path} {shown}"
+            );
+            assert_eq!(same.header("etag"), Some(tag.as_str()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn ed_34_pages_are_open_to_everybody_unless_the_configuration_says_otherwise() {
+    for (public, status) in [(true, 200), (false, 401)] {
+        let access = Access::Tokens;
+        let stand = Stand {
+            access,
+            public,
+            ..Stand::default()
+        }
+        .open()
+        .await;
+        assert_eq!(
+            stand.ask(Method::POST, SYNC, Some("operate")).await.status,
+            200
+        );
+        for path in [PAGE, "/editions", FEED] {
+            assert_eq!(stand.world.get(path).await.status, status, "{path}");
+            let shown = stand.ask(Method::GET, path, Some("read")).await;
+            assert_eq!(shown.status, 200, "{path}");
+            let kept = if public {
+                "public, no-cache"
+            } else {
+                "private, no-cache"
+            };
+            assert_eq!(shown.header("cache-control"), Some(kept));
+        }
+    }
+}
