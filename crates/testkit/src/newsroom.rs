@@ -130,6 +130,7 @@ impl Newsroom {
     }
 
     /// The same newsroom, with calls on somebody's own account.
+    #[must_use]
     pub fn on_account_of(&self, caller: u32) -> Self {
         Self {
             caller,

@@ -53,6 +53,10 @@ impl Editions {
             .find(|publisher| publisher.destination() == destination);
         for _ in 0..PARTS_MAX {
             let account = self.account(date).await?;
+            if account.edition.revision != document.inputs.revision {
+                // A newer one was made meanwhile; this is not its document.
+                return Ok(());
+            }
             let Some(delivery) = first_open(&account, destination) else {
                 return Ok(());
             };

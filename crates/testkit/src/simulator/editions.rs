@@ -20,6 +20,7 @@ mod checks;
 mod climate;
 mod deeds;
 mod nodes;
+mod people;
 mod stage;
 mod witness;
 

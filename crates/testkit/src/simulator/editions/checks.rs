@@ -103,9 +103,10 @@ pub(super) async fn check(world: &World, editions: &Editions) -> Result<EditionS
             ));
         }
         check_end(&account).map_err(|what| format!("{date}: {what}"))?;
-        match account.was_published() {
-            true => summary.published += 1,
-            false => summary.alerted += 1,
+        if account.was_published() {
+            summary.published += 1;
+        } else {
+            summary.alerted += 1;
         }
         summary.documents += check_documents(editions, &account).await?;
     }

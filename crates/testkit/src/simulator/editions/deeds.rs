@@ -59,7 +59,12 @@ pub(super) async fn perform(world: &World, process: &Process, deed: Deed, dice: 
     let paid = || world.room.paid_by(process.account);
     let meter = Meter::new(world, process);
     let before = paid();
-    let mortal = !world.is_healed() && dice.hits(world.cast.deaths);
+    // People are impatient with what takes long.
+    let deaths = match deed {
+        Deed::Run(_) | Deed::Force(_) => world.cast.deaths + 150,
+        _ => world.cast.deaths,
+    };
+    let mortal = !world.is_healed() && dice.hits(deaths);
     // Half of the deaths are early ones.
     let most = if dice.hits(500) { 40 } else { POLLS_MAX };
     let ended = Mortal {
@@ -107,7 +112,7 @@ fn may_fail(world: &World, deed: Deed, error: &Error) -> bool {
         (Deed::Tick | Deed::Step(_), _) => false,
         (_, Error::NotQueued(_)) => trouble,
         (_, Error::NotNow(_) | Error::Unknown(_) | Error::Future { .. }) => true,
-        (Deed::Force(_), Error::Contended(_)) => true,
+        (_, Error::Contended(_)) => matches!(deed, Deed::Force(_)),
         _ => false,
     }
 }

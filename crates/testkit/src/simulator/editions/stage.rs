@@ -27,6 +27,7 @@ use super::{
     climate::Climate,
     deeds::{Deed, Turn, perform},
     nodes::{Process, World},
+    people,
     witness::Witness,
 };
 use crate::newsroom::Newsroom;
@@ -117,7 +118,15 @@ impl Stage {
                 .check(checked.map(|counted| summary = counted));
         }
         summary.letters = self.mailboxes.letters();
-        self.tell(summary)
+        summary.log = self.world.record.take_lines();
+        match self.world.record.broken() {
+            None => Ok(summary),
+            Some(what) => Err(Broken {
+                seed: self.seed,
+                what,
+                log: summary.log,
+            }),
+        }
     }
 
     fn today(&self) -> Date {
@@ -198,7 +207,10 @@ impl Stage {
     async fn moment(&mut self) {
         let queued: Vec<Date> = self.queued.iter().copied().collect();
         let [first, second] = self.turns(&queued);
-        let wish = self.wish();
+        let wish = people::wish(&self.world, self.today(), &self.person);
+        if let Some((deed, _)) = wish {
+            self.queued.extend(people::queues(&self.world, deed));
+        }
         let world = &self.world;
         let person = self.person.fork();
         let wishing = async {
@@ -250,32 +262,6 @@ impl Stage {
         process.unwrap_or_else(|| self.world.start(&format!("node-{slot}"), dice))
     }
 
-    /// What a person wants at this moment, if anything, and when.
-    fn wish(&mut self) -> Option<(Deed, Duration)> {
-        let dice = &self.person;
-        if !dice.hits(self.world.cast.wishes) {
-            return None;
-        }
-        let back = match dice.below(10) {
-            0..6 => 0,
-            6..9 => dice.between(1, 8),
-            _ => dice.between(1, 45),
-        };
-        let date = self.today().checked_sub(back.days()).ok()?;
-        let deed = match dice.below(10) {
-            0 | 1 => Deed::Reset(date),
-            2 | 3 => Deed::Retry(date),
-            4 | 5 => Deed::Force(date),
-            6 => Deed::Request(date),
-            _ => Deed::Run(date),
-        };
-        let queues = matches!(deed, Deed::Reset(_) | Deed::Retry(_) | Deed::Request(_));
-        if queues && self.world.witness.edition(date).is_some() {
-            self.queued.insert(date);
-        }
-        Some((deed, dice.millis(0, 2 * MINUTE_MS)))
-    }
-
     /// The faults stop, and everybody is there.
     fn heal(&mut self) {
         self.world.record.note("world", "heals");
@@ -316,15 +302,6 @@ impl Stage {
         Err(format!(
             "{date}: it is {state:?} after {ticks} ticks in which nothing went wrong"
         ))
-    }
-
-    fn tell(&self, summary: EditionSummary) -> Result<EditionSummary, Broken> {
-        let log = self.world.record.take_lines();
-        if let Some(what) = self.world.record.broken() {
-            let seed = self.seed;
-            return Err(Broken { seed, what, log });
-        }
-        Ok(EditionSummary { log, ..summary })
     }
 }
 

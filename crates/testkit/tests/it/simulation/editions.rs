@@ -1,15 +1,90 @@
 //! A year of editions per seed, every one of them accounted for (ED-08, ED-12…ED-16, ED-20, ED-32).
 
-use almanack_testkit::simulator::editions::{EditionOptions, simulate_editions};
+mod teeth;
+
+use almanack_testkit::simulator::editions::{EditionOptions, EditionSummary, simulate_editions};
 
 use super::{no_seed_breaks, open, seeds};
 
-/// Fixed seeds that run unless the environment says otherwise.
-const SEEDS: u64 = 30;
+/// Fixed seeds that run unless the environment says otherwise: `ALMANACK_SIM_SEEDS=100` is a hundred years.
+const SEEDS: u64 = 20;
 
 #[test]
 fn ed_12_no_seed_loses_or_doubles_an_edition() {
     no_seed_breaks(&seeds(SEEDS), |seed| {
         simulate_editions(seed, &EditionOptions::default(), open).map(drop)
     });
+}
+
+#[expect(clippy::panic, reason = "a broken promise fails its test")]
+fn story(seed: u64, days: u32) -> EditionSummary {
+    let options = EditionOptions {
+        days,
+        ..EditionOptions::default()
+    };
+    let told = simulate_editions(seed, &options, open);
+    told.unwrap_or_else(|broken| panic!("{broken}"))
+}
+
+#[test]
+fn one_seed_is_one_story() {
+    for seed in 0..3 {
+        let (once, again) = (story(seed, 30), story(seed, 30));
+        assert_eq!(once, again, "seed {seed} was told in two ways");
+    }
+    assert_ne!(story(0, 30), story(1, 30));
+}
+
+/// What goes wrong, by a piece of the line that tells of it.
+const TROUBLES: [&str; 27] = [
+    "dies at Tick",
+    "dies at Run",
+    "dies at Step",
+    "is away for",
+    "nobody is there",
+    "github is down",
+    "writer is down",
+    "teller is down",
+    "refused",
+    "reply lost",
+    "s back",
+    "somebody else was faster",
+    "recover",
+    "put_back",
+    "process+process",
+    "init -> archived",
+    "aggregating -> archived",
+    "processing -> empty",
+    "empty -> archived",
+    "archived -> list_fetched",
+    "archived -> aggregating",
+    "published -> list_fetched",
+    "forced, it is published",
+    "ran until published",
+    "stories put back",
+    "nothing to publish",
+    "PrunedStories",
+];
+
+/// A simulation in which nothing goes wrong proves nothing.
+#[test]
+fn the_seeds_meet_every_kind_of_trouble() {
+    let mut log = Vec::new();
+    let (mut published, mut alerted, mut letters) = (0, 0, 0);
+    for seed in 0..20 {
+        let told = story(seed, 60);
+        published += told.published;
+        alerted += told.alerted;
+        letters += told.letters;
+        log.extend(told.log);
+    }
+    assert!(published > 500, "only {published} editions in 20 seeds");
+    assert!(alerted > 10, "only {alerted} of them were not published");
+    assert!(letters > published, "only {letters} letters");
+    let met = |trouble: &&str| log.iter().any(|line| line.contains(*trouble));
+    let unmet: Vec<&str> = TROUBLES
+        .into_iter()
+        .filter(|trouble| !met(trouble))
+        .collect();
+    assert_eq!(unmet, [""; 0], "20 seeds without lines like these");
 }

@@ -179,7 +179,7 @@ fn check_document(write: &Write<'_>) -> Checked {
     };
     let counts = write.before.counts();
     let printed = document.inputs.stories.len();
-    let adds_up = printed as u32 == counts.completed
+    let adds_up = printed == counts.completed as usize
         && document.inputs.left_out == counts.total - counts.completed;
     if after.revision != before.revision + 1
         || document.inputs.revision != after.revision

@@ -1,0 +1,41 @@
+//! People, who have wishes at the worst moments.
+
+use std::time::Duration;
+
+use jiff::{ToSpan, civil::Date};
+
+use super::{super::dice::Dice, deeds::Deed, nodes::World};
+
+/// A wish comes within so long after a moment began: while nodes are at work.
+const WITHIN_MS: u64 = 120_000;
+
+/// What a person wants at this moment, if anything, and when: mostly of the present day, sometimes of one whose stories are gone.
+pub(super) fn wish(world: &World, today: Date, dice: &Dice) -> Option<(Deed, Duration)> {
+    if !dice.hits(world.cast.wishes) {
+        return None;
+    }
+    let back = match dice.below(10) {
+        0..6 => 0,
+        6..9 => dice.between(1, 8),
+        _ => dice.between(1, 45),
+    };
+    let date = today.checked_sub(back.days()).ok()?;
+    let deed = match dice.below(10) {
+        0 | 1 => Deed::Reset(date),
+        2 | 3 => Deed::Retry(date),
+        4 | 5 => Deed::Force(date),
+        6 => Deed::Request(date),
+        _ => Deed::Run(date),
+    };
+    Some((deed, dice.millis(0, WITHIN_MS)))
+}
+
+/// The day that a wish queues, if it does: nodes step it on until nothing is left to do.
+pub(super) fn queues(world: &World, deed: Deed) -> Option<Date> {
+    match deed {
+        Deed::Reset(date) | Deed::Retry(date) | Deed::Request(date) => {
+            world.witness.edition(date).map(|_| date)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,275 @@
+//! The teeth: take a safeguard away, below the store or outside, and a seed must say which promise broke.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        account::Change,
+        alert::Alert,
+        delivery::{self, OnRevision, OnUnknown},
+        document::{Document, Inputs},
+        port::{
+            BadTemplate, Failure, Letter, Notice, Press, Publisher, Reader, Seen, Sent, Teller,
+        },
+        story::Status,
+    },
+    store::{EditionWritten, Result, Store},
+};
+use almanack_engine::editions::Outside;
+use almanack_testkit::simulator::{
+    editions::{EditionOptions, simulate_editions},
+    layer::{Layer, Layered},
+};
+use async_trait::async_trait;
+
+use super::open;
+
+/// Seeds within which every missing safeguard must be noticed.
+const NOTICED_WITHIN: u64 = 20;
+
+#[track_caller]
+fn assert_noticed(
+    meddle: fn(Outside) -> Outside,
+    open: impl Fn() -> Arc<dyn Store>,
+    words: &[&str],
+) {
+    let options = EditionOptions { days: 60, meddle };
+    let found = (0..NOTICED_WITHIN).find_map(|seed| simulate_editions(seed, &options, &open).err());
+    let broken = found.expect("a seed must notice");
+    let named = words.iter().any(|words| broken.what.contains(words));
+    assert!(named, "expected one of {words:?}:\n{broken}");
+}
+
+/// Changes what is written, on its way down.
+struct Meddle(fn(&mut Change));
+
+#[async_trait]
+impl Layer for Meddle {
+    async fn write_edition(&self, below: &dyn Store, mut change: Change) -> Result<EditionWritten> {
+        (self.0)(&mut change);
+        below.write_edition(change).await
+    }
+}
+
+#[track_caller]
+fn assert_write_noticed(meddle: fn(&mut Change), words: &[&str]) {
+    let sabotaged = || Layered::over(open(), Meddle(meddle));
+    assert_noticed(|outside| outside, sabotaged, words);
+}
+
+/// Whatever version was seen, the write is carried out.
+struct NoVersionGuard;
+
+#[async_trait]
+impl Layer for NoVersionGuard {
+    async fn write_edition(&self, below: &dyn Store, mut change: Change) -> Result<EditionWritten> {
+        if let Some(known) = below.load_account(change.edition.date).await? {
+            change.edition.version = known.edition.version;
+        }
+        below.write_edition(change).await
+    }
+}
+
+#[test]
+fn a_missing_version_guard_is_noticed() {
+    let sabotaged = || Layered::over(open(), NoVersionGuard);
+    let words = ["was decided on version"];
+    assert_noticed(|outside| outside, sabotaged, &words);
+}
+
+#[test]
+fn a_story_that_is_not_written_is_noticed() {
+    let forget = |change: &mut Change| {
+        let failed = |story: &almanack_core::edition::story::Story| story.status == Status::Failed;
+        change.stories.retain(|story| !failed(story));
+    };
+    assert_write_noticed(
+        forget,
+        &["the store keeps something else", "in no picture", "became"],
+    );
+}
+
+#[test]
+fn an_alert_that_is_not_written_is_noticed() {
+    let forget = |change: &mut Change| {
+        change
+            .alerts
+            .retain(|alert: &Alert| alert.closed_at.is_some());
+    };
+    assert_write_noticed(
+        forget,
+        &["the store keeps something else", "nobody is told why"],
+    );
+}
+
+#[test]
+fn a_letter_that_is_not_written_down_before_it_leaves_is_noticed() {
+    let forget = |change: &mut Change| {
+        let sent = |delivery: &delivery::Delivery| delivery.state == delivery::State::Sent;
+        change.deliveries.retain(|delivery| !sent(delivery));
+    };
+    let words = [
+        "arrived twice",
+        "in no picture",
+        "the store keeps something else",
+    ];
+    assert_write_noticed(forget, &words);
+}
+
+/// A publisher that does otherwise.
+struct Sabotaged {
+    within: Arc<dyn Publisher>,
+    how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// A look never finds anything.
+    Blind,
+    /// Everything is sent twice.
+    Twice,
+    /// What failed is said to have arrived.
+    Boasts,
+    /// Who wants no second document gets one.
+    Insists,
+}
+
+#[async_trait]
+impl Publisher for Sabotaged {
+    fn destination(&self) -> &str {
+        self.within.destination()
+    }
+    fn parts(&self, document: &Document) -> Vec<Option<String>> {
+        self.within.parts(document)
+    }
+    fn on_unknown(&self) -> OnUnknown {
+        self.within.on_unknown()
+    }
+    fn on_revision(&self) -> OnRevision {
+        match self.how {
+            How::Insists => OnRevision::Replace,
+            _ => self.within.on_revision(),
+        }
+    }
+    fn requests_per_part(&self) -> u32 {
+        self.within.requests_per_part()
+    }
+    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
+        if self.how == How::Twice {
+            self.within.send(letter, budget).await;
+        }
+        match self.within.send(letter, budget).await {
+            Sent::Failed(failure) if self.how == How::Boasts && !failure.is_spent() => {
+                Sent::Confirmed { receipt: None }
+            }
+            sent => sent,
+        }
+    }
+    async fn look(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Seen {
+        match self.within.look(letter, budget).await {
+            Seen::There { .. } if self.how == How::Blind => Seen::NotThere,
+            seen => seen,
+        }
+    }
+}
+
+fn with_publishers(mut outside: Outside, how: How) -> Outside {
+    for publisher in &mut outside.publishers {
+        let within = Arc::clone(publisher);
+        *publisher = Arc::new(Sabotaged { within, how });
+    }
+    outside
+}
+
+#[test]
+fn a_look_that_never_finds_anything_is_noticed() {
+    let blind = |outside| with_publishers(outside, How::Blind);
+    assert_noticed(blind, open, &["arrived twice"]);
+}
+
+#[test]
+fn a_publisher_that_sends_twice_is_noticed() {
+    let twice = |outside| with_publishers(outside, How::Twice);
+    assert_noticed(twice, open, &["arrived twice"]);
+}
+
+#[test]
+fn a_letter_that_is_confirmed_and_never_came_is_noticed() {
+    let boasts = |outside| with_publishers(outside, How::Boasts);
+    assert_noticed(
+        boasts,
+        open,
+        &["confirmed, but the destination has nothing"],
+    );
+}
+
+#[test]
+fn a_second_document_where_none_is_wanted_is_noticed() {
+    let insists = |outside| with_publishers(outside, How::Insists);
+    assert_noticed(insists, open, &["no second is wanted"]);
+}
+
+/// Reads without paying.
+struct Unpaid(Arc<dyn Reader>);
+
+#[async_trait]
+impl Reader for Unpaid {
+    async fn read(&self, url: &str, _: &Arc<Budget>) -> std::result::Result<String, Failure> {
+        self.0.read(url, &Budget::new(u32::MAX)).await
+    }
+}
+
+#[test]
+fn a_request_that_the_budget_does_not_count_is_noticed() {
+    let unpaid = |mut outside: Outside| {
+        outside.reader = Arc::new(Unpaid(outside.reader));
+        outside
+    };
+    let words = ["requests were counted, but", "out of a budget of"];
+    assert_noticed(unpaid, open, &words);
+}
+
+/// Tells nobody, and says it has.
+struct Mute;
+
+#[async_trait]
+impl Teller for Mute {
+    async fn tell(&self, _: &Notice<'_>) -> std::result::Result<(), Failure> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_teller_that_tells_nobody_is_noticed() {
+    let mute = |mut outside: Outside| {
+        outside.teller = Arc::new(Mute);
+        outside
+    };
+    assert_noticed(mute, open, &["are said to have been told"]);
+}
+
+/// Prints the same inputs another way each time.
+struct Fickle(Arc<dyn Press>, std::sync::atomic::AtomicU32);
+
+impl Press for Fickle {
+    fn template(&self) -> &str {
+        self.0.template()
+    }
+    fn print(&self, template: &str, inputs: &Inputs) -> std::result::Result<String, BadTemplate> {
+        let copy = self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(format!("{copy} {}", self.0.print(template, inputs)?))
+    }
+    fn digest(&self, bytes: &[u8]) -> String {
+        self.0.digest(bytes)
+    }
+}
+
+#[test]
+fn a_document_that_comes_out_otherwise_is_noticed() {
+    let fickle = |mut outside: Outside| {
+        outside.press = Arc::new(Fickle(outside.press, std::sync::atomic::AtomicU32::new(0)));
+        outside
+    };
+    assert_noticed(fickle, open, &["comes out otherwise"]);
+}
