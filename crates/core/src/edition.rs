@@ -178,12 +178,13 @@ impl Edition {
         }
     }
 
-    /// The task that builds it to its end. A task that succeeded is never put again (RS-04), so an edition that is
-    /// worked on anew after it was published is asked for under another name.
+    /// The task that builds it to its end. A task that succeeded is never put again (RS-04), so an edition that was
+    /// reset, retried or reopened is asked for under another name each time.
     pub fn run_identity(&self) -> Result<Identity, Invalid> {
-        let again = match self.revision {
-            0 => String::new(),
-            made => format!("/{made}"),
+        let again = if self.started_at == self.created_at {
+            String::new()
+        } else {
+            format!("/{}", self.started_at)
         };
         Ok(Identity {
             subject: Subject::parse(&format!("{SUBJECT_PREFIX}{}{again}", self.date))?,
@@ -209,9 +210,12 @@ mod tests {
         let mut edition = Edition::new(date, Timestamp::UNIX_EPOCH);
         let first = edition.run_identity().unwrap();
         assert_eq!(first.to_string(), "(edition:2026-01-04, EDITION_RUN)");
-        edition.revision = 1;
+        edition.started_at = Timestamp::from_second(60).unwrap();
         let second = edition.run_identity().unwrap();
-        assert_eq!(second.subject.as_str(), "edition:2026-01-04/1");
+        assert_eq!(
+            second.subject.as_str(),
+            "edition:2026-01-04/1970-01-01T00:01:00Z"
+        );
         assert_eq!(date_of(&first), Some(date));
         assert_eq!(date_of(&second), Some(date));
     }

@@ -45,7 +45,7 @@ pub(super) async fn run(
         EditionCommand::Run(given) => run::run(&desk, editions, given, output).await,
         EditionCommand::Status(given) => status::run(&desk, editions, given, output).await,
         EditionCommand::Show(given) => show::run(editions, given, output).await,
-        EditionCommand::Publish(given) => acts::publish(editions, given, output).await,
+        EditionCommand::Publish(given) => acts::publish(&desk, editions, given, output).await,
         EditionCommand::Retry { edition, max } => {
             acts::retry(&desk, editions, (edition, *max), output).await
         }

@@ -1,10 +1,12 @@
 //! Everything that belongs to an edition, read together.
 
+use jiff::Timestamp;
+
 use super::{
     Edition, State,
     alert::Alert,
     batch::Batch,
-    delivery::Delivery,
+    delivery::{self, Delivery, Step},
     document::Document,
     story::{Status, Story},
 };
@@ -68,6 +70,15 @@ impl Account {
     pub fn is_pruned(&self) -> bool {
         let was = self.edition.archived_from;
         self.stories.is_empty() && matches!(was, Some(State::ListFetched | State::Processing))
+    }
+
+    /// Until when somebody may be sending a part of it, if somebody may.
+    pub fn sending_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let sending = |delivery: &Delivery| match delivery.step(now) {
+            Step::Wait(until) if delivery.state == delivery::State::Sent => Some(until),
+            _ => None,
+        };
+        self.deliveries.iter().filter_map(sending).max()
     }
 
     /// Whether it was published, whatever became of it since.

@@ -157,7 +157,7 @@ fn plan_stories(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) 
     if !next.is_empty() {
         return Action::Process(next.into_iter().take(size).collect());
     }
-    plan_retries(account, asker, rules, now).unwrap_or_else(|| plan_end(account))
+    plan_retries(account, asker, rules, now).unwrap_or_else(|| plan_end(account, now))
 }
 
 /// How many stories the next batch takes. After one whose budget did not suffice it takes half as many, so that an outside
@@ -196,7 +196,11 @@ fn plan_retries(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) 
     Some(Action::Wait(Waiting::Retry(first)))
 }
 
-fn plan_end(account: &Account) -> Action {
+fn plan_end(account: &Account, now: Timestamp) -> Action {
+    // Whoever still sends an earlier document must not write over the new one.
+    if let Some(until) = account.sending_until(now) {
+        return Action::Wait(Waiting::Sending(until));
+    }
     let completed = |story: &Story| story.status == Status::Completed;
     if account.stories.iter().any(completed) {
         Action::Aggregate

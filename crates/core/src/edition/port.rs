@@ -283,7 +283,7 @@ pub struct Notice<'a> {
     pub news: News,
 }
 
-/// Tells people.
+/// Tells people. This alone is not paid for: an alarm that could not be afforded would be none.
 #[async_trait]
 pub trait Teller: Send + Sync {
     /// Tells one thing by every channel; a failure if one of them did not take it. May tell twice if its answer is lost.

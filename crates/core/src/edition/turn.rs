@@ -23,8 +23,11 @@ use crate::budget::Spend;
 pub use delivering::{
     DeliveryKey, end_delivery, intend, settle_delivery, skip_delivery, start_delivery,
 };
-pub use person::{Day, NotNow, force, is_left_over, reopen, reset, retry};
+pub use person::{Day, NotNow, force, is_left_over, keep_open, reopen, reset, retry};
 pub use watch::{to_tell, told, watched};
+
+/// What is said of a batch whose lease has passed.
+const NEVER_ENDED: &str = "it never ended: its node stopped answering";
 
 /// How a story came out of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -213,8 +216,10 @@ fn first_error(stories: &[Story]) -> Option<String> {
     stories.iter().find_map(|story| story.error_message.clone())
 }
 
-/// Gives back the stories of batches whose lease has passed, and of none (ED-15).
-pub fn recover(account: &Account, now: Timestamp) -> Change {
+/// Gives back the stories of batches whose lease has passed, and of none (ED-15). They count as not tried: a batch that never ended is followed
+/// by a smaller one, and a story that was alone in the second of two such batches has failed, so that one that kills whoever works on it is found
+/// and left out.
+pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     let mut edition = account.edition.clone();
     edition.updated_at = now;
     let mut change = Change::of(edition);
@@ -231,7 +236,7 @@ pub fn recover(account: &Account, now: Timestamp) -> Change {
         .filter(given_up)
         .map(|batch| Batch {
             status: batch::Status::Failed,
-            error_message: Some("it never ended: its node stopped answering".to_owned()),
+            error_message: Some(NEVER_ENDED.to_owned()),
             ended_at: Some(now),
             ..batch.clone()
         })
@@ -240,7 +245,24 @@ pub fn recover(account: &Account, now: Timestamp) -> Change {
         story.status == Status::Processing
             && !story.batch.is_some_and(|index| live.contains(&index))
     };
-    change.stories = back_to_pending(account.stories.iter().filter(left), now);
+    let never_ended = |index: u32| {
+        let found = account.batches.iter().find(|batch| batch.index == index);
+        found.is_some_and(|batch| batch.error_message.as_deref() == Some(NEVER_ENDED))
+    };
+    let was_alone = |story: &Story| {
+        let own = |batch: &&Batch| Some(batch.index) == story.batch && batch.story_count == 1;
+        let last = change.batches.iter().find(own);
+        last.is_some_and(|batch| never_ended(batch.index - 1))
+    };
+    let found = account.stories.iter().filter(left).map(|story| {
+        let ending = if was_alone(story) {
+            Ending::Failed("its node stopped answering while it worked on it alone".to_owned())
+        } else {
+            Ending::NotTried
+        };
+        ended(story, &ending, rules, now)
+    });
+    change.stories = found.collect();
     change
 }
 
@@ -284,6 +306,7 @@ pub fn aggregate(
 ) -> Change {
     let mut edition = account.edition.clone();
     edition.state = State::Aggregating;
+    edition.archived_from = None;
     edition.revision = document.inputs.revision;
     edition.reason = None;
     edition.updated_at = now;

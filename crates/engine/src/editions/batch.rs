@@ -11,6 +11,7 @@ use almanack_core::{
         Account,
         batch::Batch,
         port::{Failure, Text},
+        rules::SPENDTHRIFT_OVER,
         story::{Note, Story, StoryKey, Written},
         summary::COMMENTS_MIN,
         turn::{self, Ending},
@@ -250,6 +251,10 @@ fn record(account: &Account, batch: &Batch) {
         .increment(spend.tokens_in);
     metrics::counter!("almanack_edition_tokens_total", "direction" => "out")
         .increment(spend.tokens_out);
+    if spend.requests > SPENDTHRIFT_OVER {
+        metrics::counter!("almanack_edition_spendthrift_batches_total").increment(1);
+        tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, requests = spend.requests, "a batch spent more than {SPENDTHRIFT_OVER} requests; a smaller one may be wiser");
+    }
     tracing::info!(
         edition.date = %account.edition.date,
         batch.index = batch.index,

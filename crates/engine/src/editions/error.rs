@@ -58,9 +58,15 @@ impl Error {
 
     /// The error and all its causes in one line, for a log.
     pub fn chain(&self) -> String {
-        match self {
-            Self::Store(error) => error.chain(),
-            other => other.to_string(),
+        if let Self::Store(error) = self {
+            return error.chain();
         }
+        let mut told = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            told = format!("{told}: {error}");
+            cause = error.source();
+        }
+        told
     }
 }

@@ -15,6 +15,7 @@ use almanack_core::{
 use jiff::civil::Date;
 
 use super::{Editions, Error};
+use crate::wake::later;
 
 impl Editions {
     /// Fetches the list and writes it. `false` if it could not be had. Whoever finds somebody else at it has not failed: the
@@ -31,21 +32,36 @@ impl Editions {
         }
         let date = account.edition.date;
         let source = self.outside.source.name().to_owned();
-        let listed = self.stories(date, budget).await;
+        let over_at = later(self.clock.now(), rules.delivery_time);
+        let listed = tokio::select! {
+            biased;
+            listed = self.stories(date, budget) => listed,
+            () = self.sleeper.until(over_at) => {
+                Err(Failure::new(FailureClass::Transient, "the list took longer than it may"))
+            }
+        };
         let failed = listed.as_ref().err().cloned();
         if let Some(failure) = &failed {
             tracing::error!(edition.date = %date, error = failure.detail, class = failure.class.as_str(), "the story list could not be fetched; the next tick tries again");
         }
-        self.turn(date, |account, now| {
-            let change = match &listed {
-                Ok(listed) => turn::fetched(account, &source, listed.clone(), budget.spent(), now),
-                Err(failure) => turn::fetch_failed(account, &failure.detail, budget.spent(), now),
-            };
-            change.map(|change| (change, ()))
-        })
-        .await?;
-        if failed.is_none() {
-            tracing::info!(edition.date = %date, requests = budget.spent(), "the story list is here");
+        let written = self
+            .turn(date, |account, now| {
+                let (spent, source) = (budget.spent(), &source);
+                let change = match &listed {
+                    Ok(listed) => turn::fetched(account, source, listed.clone(), spent, now),
+                    Err(failure) => turn::fetch_failed(account, &failure.detail, spent, now),
+                };
+                change.map(|change| (change, ()))
+            })
+            .await?;
+        match (&failed, written) {
+            (None, Some(_)) => {
+                tracing::info!(edition.date = %date, requests = budget.spent(), "the story list is here");
+            }
+            (None, None) => {
+                tracing::info!(edition.date = %date, "the edition has its stories already; this list is not used");
+            }
+            _ => {}
         }
         Ok(failed.is_none())
     }
@@ -63,14 +79,15 @@ impl Editions {
             limit: limit + self.settings.filter.map_or(0, |_| limit / 2),
         };
         let mut listed = self.outside.source.list(&wanted, budget).await?;
-        if let Some(sensitivity) = self.settings.filter {
-            listed = self.filtered(listed, sensitivity, budget).await;
-        }
-        listed.truncate(limit);
         if listed.is_empty() {
             let detail = format!("{} has no stories for this day", self.outside.source.name());
             return Err(Failure::new(FailureClass::Unusable, detail));
         }
+        // A filter that leaves nothing has judged: asking again would bring the same. The edition ends empty.
+        if let Some(sensitivity) = self.settings.filter {
+            listed = self.filtered(listed, sensitivity, budget).await;
+        }
+        listed.truncate(limit);
         Ok(listed)
     }
 

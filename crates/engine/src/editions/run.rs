@@ -243,7 +243,7 @@ impl Editions {
                 return Ok(Acted::Done);
             }
             Action::Reopen => turn::reopen(account, now),
-            Action::Recover => Some(turn::recover(account, now)),
+            Action::Recover => Some(turn::recover(account, &self.settings.rules, now)),
             Action::PutBack(keys) => Some(turn::put_back(account, keys, now)),
             Action::GiveUp => Some(turn::give_up(account, now)),
             Action::Publish => Some(turn::publish(account, now)),

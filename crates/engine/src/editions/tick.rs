@@ -35,12 +35,33 @@ impl Editions {
         day_of(self.clock.now(), &self.settings.zone)
     }
 
-    /// One tick (ED-01).
+    /// One tick (ED-01): today's edition first, so that nothing about an earlier day holds it up (ED-20).
     pub async fn tick(&self) -> Result<Ticked, Error> {
         let date = self.today();
         self.open(date).await?;
-        let archived = self.put_away(date).await?;
-        self.tell_late(date).await?;
+        let steps = self.steps(date).await;
+        let archived = self.put_away(date).await.unwrap_or_else(|error| {
+            tracing::error!(
+                error = error.chain(),
+                "earlier editions could not be put away; the next tick tries again"
+            );
+            Vec::new()
+        });
+        if let Err(error) = self.tell_late(date).await {
+            tracing::error!(
+                error = error.chain(),
+                "alerts of earlier editions could not be told; the next tick tries again"
+            );
+        }
+        Ok(Ticked {
+            date,
+            steps: steps?,
+            archived,
+        })
+    }
+
+    /// One step, or in a chain as many as there are.
+    async fn steps(&self, date: Date) -> Result<Vec<Stepped>, Error> {
         let mut steps = Vec::new();
         loop {
             let stepped = self.step(date, Asker::Tick, &Unwatched).await?;
@@ -48,14 +69,9 @@ impl Editions {
             let more = stepped.end == End::More;
             steps.push(stepped);
             if !more || !self.settings.rules.chain || steps.len() >= STEPS_MAX {
-                break;
+                return Ok(steps);
             }
         }
-        Ok(Ticked {
-            date,
-            steps,
-            archived,
-        })
     }
 
     /// What the log of every tick says (ED-28).

@@ -16,6 +16,8 @@ use jiff::civil::Date;
 
 use super::{Editions, Error};
 
+/// How often a document that somebody was faster with is decided again.
+const ROUNDS_MAX: usize = 10;
 /// Most passes over the destinations when publishing by force: send, settle, send again, publish.
 const PASSES_MAX: usize = 6;
 
@@ -63,10 +65,15 @@ impl Editions {
     pub async fn take_up(&self, date: Date) -> Result<Account, Error> {
         let date = self.day(Some(date))?;
         self.open(date).await?;
+        let is_over = date < self.today();
         let reopened = |account: &Account, now| {
-            let wanted = plan(account, Asker::Person, &self.settings.rules, now) == Action::Reopen;
-            let change = wanted.then(|| turn::reopen(account, now)).flatten()?;
-            Some((change, ()))
+            let asked = plan(account, Asker::Person, &self.settings.rules, now);
+            let change = match asked {
+                Action::Reopen => turn::reopen(account, now),
+                _ if is_over && account.edition.state.is_open() => turn::keep_open(account, now),
+                _ => None,
+            };
+            Some((change?, ()))
         };
         match self.turn(date, reopened).await? {
             Some((account, ())) => Ok(account),
@@ -95,24 +102,38 @@ impl Editions {
     }
 
     /// Publishes what is completed, now (ED-23).
-    pub async fn force_publish(&self, date: Date) -> Result<Forced, Error> {
-        let account = self.account(self.day(Some(date))?).await?;
-        let left_out = turn::force(&account)?;
+    pub async fn force_publish(&self, date: Date, by: &str) -> Result<Forced, Error> {
+        let (date, day) = self.day_of(date)?;
+        turn::force(&self.account(date).await?)?;
+        let left_out = self.document_now(date).await?;
         if left_out > 0 {
             tracing::warn!(edition.date = %date, left_out, "an edition is published by force, without the stories that are not completed");
-        }
-        // A document that is on its way already is the one.
-        if account.edition.state != State::Aggregating && !self.aggregate(&account).await? {
-            return Err(Error::Contended(date));
         }
         let budget = Budget::new(self.settings.rules.budget);
         let account = self.deliver_all(date, &budget).await?;
         self.tell(date).await?;
+        if account.edition.state.is_open() {
+            self.queue_if_over(&account, day, by).await?;
+        }
         Ok(Forced {
             account,
             left_out,
             requests: budget.spent(),
         })
+    }
+
+    /// Makes the document of what is completed, unless one is on its way already; how many stories it leaves out.
+    async fn document_now(&self, date: Date) -> Result<u32, Error> {
+        for _ in 0..ROUNDS_MAX {
+            let account = self.account(date).await?;
+            let left_out = turn::force(&account)?;
+            let is_sent = account.sending_until(self.clock.now()).is_some();
+            let made = account.edition.state == State::Aggregating;
+            if made || (!is_sent && self.aggregate(&account).await?) {
+                return Ok(left_out);
+            }
+        }
+        Err(Error::Contended(date))
     }
 
     /// Delivers what is due until it is published, or has to wait.

@@ -149,8 +149,9 @@ pub(crate) async fn publish_edition(
     refuse_key(&call)?;
     let editions = editions(&state)?.clone();
     let date = editions.day(Some(date))?;
+    let by = call.asker.origin();
     let forced = runs
-        .carry_out(async move { editions.force_publish(date).await })
+        .carry_out(async move { editions.force_publish(date, &by).await })
         .await?;
     Ok(Json(EditionPublishView {
         edition: forced.account.into(),

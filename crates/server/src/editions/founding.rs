@@ -203,10 +203,12 @@ pub(crate) async fn force_publish(
     query: DayAsked,
     call: Result<Call, Problem>,
 ) -> Result<Json<ForcePublishedView>, Refused> {
-    let asking = Asking::of(&state, query, &call?)?;
+    let call = call?;
+    let by = call.asker.origin();
+    let asking = Asking::of(&state, query, &call)?;
     let (editions, date) = (asking.editions.clone(), asking.date);
     let forced = runs
-        .carry_out(async move { editions.force_publish(date).await })
+        .carry_out(async move { editions.force_publish(date, &by).await })
         .await?;
     let account = &forced.account;
     let success = super::is_published(account);

@@ -17,12 +17,13 @@ use crate::{
 
 /// Publishes what is completed (ED-23).
 pub(super) async fn publish(
+    desk: &Desk,
     editions: &Editions,
     given: &EditionArguments,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let date = day(editions, given)?;
-    let forced = editions.force_publish(date).await?;
+    let forced = editions.force_publish(date, &desk.origin).await?;
     let account = &forced.account;
     if output.json {
         let mut view = view::account(account);

@@ -106,15 +106,19 @@ fn ed_15_a_live_batch_is_waited_for_and_a_dead_one_is_given_up() {
     assert_eq!(planned(&live), waits);
     let dead = running(fetched(2), 5);
     assert_eq!(planned(&dead), Action::Recover);
-    let recovered = turn::recover(&dead, NOW).apply(dead);
-    assert_eq!(planned(&recovered), Action::Process(keys_of(1..=2)));
+    let recovered = turn::recover(&dead, &Rules::default(), NOW).apply(dead);
+    assert_eq!(
+        planned(&recovered),
+        Action::Process(vec![key(1)]),
+        "a smaller one"
+    );
 }
 
 #[test]
 fn a_story_left_behind_by_no_batch_is_given_back_too() {
     let account = in_state(State::Processing, &[Status::Processing]);
     assert_eq!(planned(&account), Action::Recover);
-    let account = turn::recover(&account, NOW).apply(account);
+    let account = turn::recover(&account, &Rules::default(), NOW).apply(account);
     assert_eq!(planned(&account), Action::Process(vec![key(1)]));
 }
 
@@ -326,6 +330,19 @@ fn ed_12_destinations_go_on_without_each_other() {
             Action::Wait(Waiting::Sending(soon)),
         ),
     ]);
+}
+
+#[test]
+fn a_new_document_waits_for_who_still_sends_the_old_one() {
+    let soon = NOW + MINUTE;
+    let mut account = in_state(State::Processing, &[Status::Completed]);
+    account.deliveries = vec![Delivery {
+        lease_until: Some(soon),
+        ..delivery("github", 1, delivery::State::Sent)
+    }];
+    assert_eq!(planned(&account), Action::Wait(Waiting::Sending(soon)));
+    let later = plan(&account, Asker::Tick, &Rules::default(), soon);
+    assert_eq!(later, Action::Aggregate);
 }
 
 #[test]

@@ -102,16 +102,15 @@ pub fn end_delivery(
     delivery.updated_at = now;
     match sent {
         Sent::Confirmed { receipt } => confirm(&mut delivery, receipt.as_ref()),
+        // Nothing was asked: it is as if nobody had begun.
+        Sent::Failed(failure) if failure.is_spent() => {
+            delivery.state = State::Intended;
+            delivery.attempts = delivery.attempts.saturating_sub(1);
+        }
         Sent::Failed(failure) => {
             delivery.state = State::Failed;
             delivery.detail = Some(cut(&failure.detail));
             delivery.retry_at = Some(delivery.next_try(failure.retry_after, now));
-            if failure.is_spent() {
-                // Nothing was asked: it is as if nobody had begun.
-                delivery.state = State::Intended;
-                delivery.attempts = delivery.attempts.saturating_sub(1);
-                delivery.retry_at = None;
-            }
         }
         Sent::Unknown(failure) => {
             delivery.state = State::Unknown;

@@ -19,8 +19,8 @@ pub enum NotNow {
     /// There is nothing to publish.
     #[error("no story of the edition is completed, so there is nothing to publish")]
     NothingCompleted,
-    /// It has no stories yet.
-    #[error("the edition has no stories yet")]
+    /// It has no stories: none was listed yet, or the filter left none.
+    #[error("the edition has no stories")]
     NoStories,
     /// It is being published right now.
     #[error("the edition is published already; to publish it again, retry or reset it first")]
@@ -46,6 +46,17 @@ pub fn reopen(account: &Account, now: Timestamp) -> Option<Change> {
     edition.state = was;
     edition.archived_from = None;
     edition.started_at = now;
+    edition.reopened_at = Some(now);
+    edition.updated_at = now;
+    Some(Change::of(edition))
+}
+
+/// Keeps ticks from archiving an edition that is asked for although its day is over.
+pub fn keep_open(account: &Account, now: Timestamp) -> Option<Change> {
+    let mut edition = account.edition.clone();
+    if !is_left_over(&edition, now) {
+        return None;
+    }
     edition.reopened_at = Some(now);
     edition.updated_at = now;
     Some(Change::of(edition))
@@ -121,7 +132,7 @@ fn check_stories(account: &Account) -> Result<(), NotNow> {
         .unwrap_or(account.edition.state);
     match (account.stories.is_empty(), state) {
         (false, _) => Ok(()),
-        (true, State::Init) => Err(NotNow::NoStories),
+        (true, State::Init | State::Empty) => Err(NotNow::NoStories),
         (true, _) => Err(NotNow::Pruned),
     }
 }

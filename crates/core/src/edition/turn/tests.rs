@@ -133,7 +133,7 @@ fn ed_26_a_batch_ends_as_its_stories_do_and_indices_never_repeat() {
 fn ed_15_the_end_of_a_batch_that_was_given_up_changes_nothing() {
     let (account, first) = started(fetched(1), &[1]);
     let later = account.batches[0].lease_until;
-    let account = recover(&account, later).apply(account);
+    let account = recover(&account, &rules(), later).apply(account);
     assert_eq!(account.stories[0].status, Status::Pending);
     let (change, second) = start_batch(&account, &[key(1)], "other", &rules(), later).unwrap();
     let account = change.apply(account);
@@ -489,6 +489,35 @@ fn ed_32_nothing_to_publish_is_an_alert() {
 }
 
 #[test]
+fn a_story_that_kills_whoever_works_on_it_is_found_and_left_out() {
+    let (mut account, mut now) = (fetched(6), NOW);
+    let mut sizes = Vec::new();
+    for _ in 0..3 {
+        let Action::Process(keys) = plan(&account, Asker::Tick, &rules(), now) else {
+            panic!("{:?}", plan(&account, Asker::Tick, &rules(), now));
+        };
+        sizes.push(keys.len());
+        let (change, batch) = start_batch(&account, &keys, "dies", &rules(), now).unwrap();
+        account = change.apply(account);
+        now = batch.lease_until;
+        account = recover(&account, &rules(), now).apply(account);
+    }
+    assert_eq!(sizes, [6, 3, 1]);
+    assert_eq!(account.stories[0].status, Status::Failed);
+    assert_eq!(account.counts().pending, 5);
+}
+
+#[test]
+fn ed_20_an_edition_first_asked_for_when_its_day_is_over_is_left_alone_by_ticks() {
+    let account = account(&[]);
+    let change = keep_open(&account, NOW);
+    let account = watch(account, change, NOW);
+    assert!(!is_left_over(&account.edition, NOW + MINUTE));
+    assert_eq!(open_rules(&account), [], "nobody left it unfinished");
+    assert_eq!(keep_open(&account, NOW + MINUTE), None);
+}
+
+#[test]
 fn ed_27_a_batch_of_more_than_thirty_requests_is_an_alert() {
     for (requests, expected) in [(30, vec![]), (31, vec![Rule::Spendthrift])] {
         let (account, index) = started(fetched(2), &[1]);
@@ -504,7 +533,7 @@ fn ed_12_a_destination_that_fails_is_an_alert_until_it_has_the_edition() {
     let first = part(&account, 1);
     let begin = |account: Account, now| {
         let (change, sent) = start_delivery(&account, &first, &rules(), now).unwrap();
-        (change.apply(account), sent.attempts)
+        (watch(account, Some(change), now), sent.attempts)
     };
     let (account, attempt) = begin(account, NOW);
     let refused = Sent::Failed(failure(FailureClass::Credentials));
@@ -515,7 +544,12 @@ fn ed_12_a_destination_that_fails_is_an_alert_until_it_has_the_edition() {
     let (alert, news) = to_tell(&account).remove(0);
     let account = told(&account, &alert, news, NOW).unwrap().apply(account);
     assert_eq!(to_tell(&account), []);
+    // Another try that fails is the same trouble, and said once.
     let (account, attempt) = begin(account, NOW + MINUTE);
+    let change = end_delivery(&account, &first, attempt, &refused, 1, NOW + MINUTE);
+    let account = watch(account, change, NOW + MINUTE);
+    assert_eq!(to_tell(&account), []);
+    let (account, attempt) = begin(account, NOW + MINUTE * 10);
     let confirmed = Sent::Confirmed { receipt: None };
     let change = end_delivery(&account, &first, attempt, &confirmed, 1, NOW);
     let account = watch(account, change, NOW);

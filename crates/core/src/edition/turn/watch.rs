@@ -7,7 +7,6 @@ use crate::edition::{
     account::Change,
     alert::{Alert, News, Rule},
     batch::{Batch, Status},
-    delivery,
     rules::{Rules, SPENDTHRIFT_OVER},
 };
 
@@ -80,7 +79,9 @@ fn wrong(account: &Account, rules: &Rules, now: Timestamp) -> Vec<(Rule, String)
         wrong.push((Rule::Overdue, overdue(account, age)));
     }
     let left_open = edition.archived_from.is_some_and(State::is_open);
-    let taken_up = edition.state.is_open() && edition.reopened_at.is_some();
+    // Taken up again is not finished; but one that is first asked for when its day is over was not left by anybody.
+    let said = |alert: &Alert| alert.rule == Rule::Unfinished && alert.closed_at.is_none();
+    let taken_up = edition.state.is_open() && account.alerts.iter().any(said);
     if (left_open || taken_up) && !account.was_published() {
         let state = edition.archived_from.unwrap_or(edition.state);
         wrong.push((
@@ -130,10 +131,8 @@ fn spendthrift(account: &Account) -> Option<(Rule, String)> {
 fn unreached(account: &Account) -> Vec<(Rule, String)> {
     let mut found: Vec<(Rule, String)> = Vec::new();
     for delivery in &account.deliveries {
-        let troubled = matches!(
-            delivery.state,
-            delivery::State::Failed | delivery::State::Unknown
-        );
+        // One that is being tried again is in trouble until it has arrived: its detail still says why.
+        let troubled = !delivery.state.is_settled() && delivery.detail.is_some();
         let rule = Rule::Destination(delivery.destination.clone());
         if troubled
             && account.edition.state.is_open()

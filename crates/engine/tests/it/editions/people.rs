@@ -20,6 +20,9 @@ on_both!(
     ed_23_force_publishes_what_is_completed,
     ed_23_force_with_nothing_completed_changes_nothing,
     ed_24_retry_of_an_earlier_day_is_queued,
+    ed_24_a_second_retry_of_an_earlier_day_is_queued_too,
+    ed_22_a_day_that_is_over_and_had_no_edition_is_built_in_spite_of_ticks,
+    ed_23_force_for_an_earlier_day_is_tried_again_when_a_destination_fails,
     ed_18_a_reset_begins_anew_with_the_stories_it_has,
     ed_31_an_unfinished_edition_without_its_stories_stays_as_it_is,
     ed_25_status_tells_counts_batches_and_the_expected_finish,
@@ -132,7 +135,7 @@ async fn ed_23_force_publishes_what_is_completed(store: Arc<dyn Store>) {
     room.tick_times(2).await;
     room.news.decide(titles_fail);
     room.tick().await;
-    let forced = room.editions().force_publish(today()).await.unwrap();
+    let forced = room.editions().force_publish(today(), "ada").await.unwrap();
     assert!(is_published(&forced.account));
     assert_eq!(forced.left_out, 8, "six failed and two were never tried");
     let document = room.editions().document(today(), None).await.unwrap();
@@ -141,7 +144,7 @@ async fn ed_23_force_publishes_what_is_completed(store: Arc<dyn Store>) {
         (6, 8)
     );
     assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (1, 2));
-    let again = room.editions().force_publish(today()).await;
+    let again = room.editions().force_publish(today(), "ada").await;
     assert!(matches!(again, Err(Error::NotNow(NotNow::Published))));
     assert_eq!(room.sent_to("github"), 1);
 }
@@ -150,7 +153,7 @@ async fn ed_23_force_with_nothing_completed_changes_nothing(store: Arc<dyn Store
     let room = Room::on(store, Newsroom::with(2));
     room.tick().await;
     let version = room.account().await.edition.version;
-    let refused = room.editions().force_publish(today()).await;
+    let refused = room.editions().force_publish(today(), "ada").await;
     assert!(matches!(
         refused,
         Err(Error::NotNow(NotNow::NothingCompleted))
@@ -259,4 +262,78 @@ async fn days_that_have_not_come_and_days_nobody_knows_are_refused(store: Arc<dy
         Err(Error::NoDocument(_))
     ));
     assert_eq!(editions.status(tomorrow).await.unwrap(), None);
+}
+
+async fn work_off(room: &Room) {
+    let handler = RunHandler::new(room.editions(), room.clock.clone());
+    let now = almanack_core::time::Clock::now(room.clock.as_ref()).as_microsecond();
+    let mut number = now;
+    while attempt(room, &handler, number).await.is_some() {
+        number += 1;
+    }
+}
+
+async fn ed_24_a_second_retry_of_an_earlier_day_is_queued_too(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(2));
+    room.news.decide(|call, _| match call {
+        Call::Titles(_) => Fate::Lacks,
+        _ => Fate::Well,
+    });
+    room.tick_times(4).await;
+    assert!(is_published(&room.account().await));
+    room.clock.advance(SignedDuration::from_hours(24));
+    for retries in [2, 3] {
+        room.editions().retry(today(), None, "ada").await.unwrap();
+        work_off(&room).await;
+        let account = room.account().await;
+        assert!(is_published(&account), "{}", account.edition.state);
+        assert_eq!(account.stories[0].retry_count, retries);
+        room.clock.advance(TICK);
+    }
+    assert_eq!(room.account().await.edition.revision, 3);
+}
+
+async fn ed_22_a_day_that_is_over_and_had_no_edition_is_built_in_spite_of_ticks(
+    store: Arc<dyn Store>,
+) {
+    let room = Room::on(store, Newsroom::with(8));
+    let yesterday = jiff::civil::date(2026, 1, 3);
+    room.editions().request(yesterday, "ada").await.unwrap();
+    room.tick().await;
+    assert_eq!(
+        room.account_of(yesterday).await.edition.state,
+        State::Init,
+        "left alone"
+    );
+    work_off(&room).await;
+    let account = room.account_of(yesterday).await;
+    assert!(is_published(&account), "{}", account.edition.state);
+    assert_eq!(account.alerts, [], "nobody left it unfinished");
+}
+
+async fn ed_23_force_for_an_earlier_day_is_tried_again_when_a_destination_fails(
+    store: Arc<dyn Store>,
+) {
+    let room = Room::on(store, Newsroom::with(8));
+    room.tick_times(2).await;
+    room.clock.advance(SignedDuration::from_hours(24));
+    room.tick().await;
+    assert_eq!(room.account().await.edition.state, State::Archived);
+    room.news.decide(|call, _| match call {
+        Call::Send(to, _) if to == "github" => Fate::Fails(FailureClass::Credentials),
+        _ => Fate::Well,
+    });
+    let forced = room.editions().force_publish(today(), "ada").await.unwrap();
+    assert_eq!(forced.account.edition.state, State::Aggregating);
+    assert_eq!(
+        (forced.account.edition.archived_from, forced.left_out),
+        (None, 2)
+    );
+    room.news.heal();
+    room.tick().await;
+    work_off(&room).await;
+    assert!(
+        is_published(&room.account().await),
+        "nobody had to call again"
+    );
 }

@@ -32,6 +32,8 @@ on_both!(
     ed_32_thirty_stories_all_failing_end_in_a_clear_state,
     the_filter_leaves_out_what_it_refuses_and_fails_open,
     ed_35_a_page_that_cannot_be_read_keeps_the_title,
+    ed_32_a_filter_that_leaves_nothing_ends_the_edition,
+    ed_12_a_destination_that_fails_all_day_is_told_once,
 );
 
 async fn ed_01_an_edition_goes_from_nothing_to_published_tick_by_tick(store: Arc<dyn Store>) {
@@ -491,4 +493,45 @@ async fn ed_35_a_page_that_cannot_be_read_keeps_the_title(store: Arc<dyn Store>)
     assert_eq!(story.written.comment_summary, None);
     let summaries = count_calls(&room.news.calls(), |call| matches!(call, Call::Summary(_)));
     assert_eq!(summaries, 0, "nothing is summed up that is not there");
+}
+
+async fn ed_32_a_filter_that_leaves_nothing_ends_the_edition(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, Newsroom::with(1));
+    room.settings.filter = Some(Sensitivity::High);
+    room.news.decide(|call, _| match call {
+        Call::Judge(_) => Fate::Lacks,
+        _ => Fate::Well,
+    });
+    room.tick_times(2).await;
+    let account = room.account().await;
+    assert_eq!(
+        (account.edition.state, account.stories.len()),
+        (State::Empty, 0)
+    );
+    assert_eq!(open_alerts(&account), ["empty"]);
+    room.news.forget_calls();
+    room.tick_times(3).await;
+    assert_eq!(room.news.calls(), [], "no loop");
+}
+
+async fn ed_12_a_destination_that_fails_all_day_is_told_once(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(1));
+    room.news.decide(|call, _| match call {
+        Call::Send(to, _) if to == "github" => Fate::Fails(FailureClass::Credentials),
+        _ => Fate::Well,
+    });
+    room.tick_times(9).await;
+    let told = |news| Call::Tell("destination:github".to_owned(), news);
+    let tellings = |which: &Call| count_calls(&room.news.calls(), |call| call == which);
+    assert_eq!(
+        (tellings(&told("opened")), tellings(&told("closed"))),
+        (1, 0)
+    );
+    room.news.heal();
+    room.tick_times(2).await;
+    assert!(is_published(&room.account().await));
+    assert_eq!(
+        (tellings(&told("opened")), tellings(&told("closed"))),
+        (1, 1)
+    );
 }

@@ -149,7 +149,7 @@ async fn carry_out(editions: &Editions, deed: Deed, meter: &Meter) -> Result<Tol
             Told { text, requests }
         }
         Deed::Force(date) => {
-            let forced = editions.force_publish(date).await?;
+            let forced = editions.force_publish(date, "operator").await?;
             let text = format!("forced, it is {}", forced.account.edition.state);
             let requests = forced.requests;
             Told { text, requests }

@@ -47,7 +47,7 @@ fn act(account: Account, choices: &[u8], now: Timestamp) -> Account {
             let change = end_batch(&account, batch.index, &endings, spend(25), &rules(), now);
             return change.unwrap().apply(account);
         }
-        Action::Recover => recover(&account, now),
+        Action::Recover => recover(&account, &rules(), now),
         Action::PutBack(keys) => put_back(&account, &keys, now),
         Action::Aggregate => aggregate(&account, fixture::document(&account), Vec::new(), now),
         Action::GiveUp => give_up(&account, now),
