@@ -163,7 +163,7 @@ struct Forever;
 #[async_trait::async_trait]
 impl Sleeper for Forever {
     async fn until(&self, _: Timestamp) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

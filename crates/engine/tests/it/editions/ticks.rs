@@ -205,12 +205,12 @@ async fn ed_09_the_last_try_may_lack_a_summary(store: Arc<dyn Store>) {
     let account = room.account().await;
     assert_eq!(account.stories[1].status, Status::Failed);
     room.tick().await;
-    let story = &room.account().await.stories[1];
+    let second = &room.account().await.stories[1];
     assert_eq!(
-        (story.status, story.written.note),
+        (second.status, second.written.note),
         (Status::Completed, Some(Note::NotSummarised))
     );
-    assert_eq!(story.error_message, None);
+    assert_eq!(second.error_message, None);
 }
 
 async fn ed_15_a_batch_that_takes_too_long_ends_itself(store: Arc<dyn Store>) {
@@ -485,12 +485,12 @@ async fn ed_35_a_page_that_cannot_be_read_keeps_the_title(store: Arc<dyn Store>)
         _ => Fate::Well,
     });
     room.tick_times(2).await;
-    let story = &room.account().await.stories[0];
+    let first = &room.account().await.stories[0];
     assert_eq!(
-        (story.status, story.written.note),
+        (first.status, first.written.note),
         (Status::Completed, Some(Note::TitleOnly))
     );
-    assert_eq!(story.written.comment_summary, None);
+    assert_eq!(first.written.comment_summary, None);
     let summaries = count_calls(&room.news.calls(), |call| matches!(call, Call::Summary(_)));
     assert_eq!(summaries, 0, "nothing is summed up that is not there");
 }

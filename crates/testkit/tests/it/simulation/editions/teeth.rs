@@ -99,7 +99,11 @@ fn an_alert_that_is_not_written_is_noticed() {
     };
     assert_write_noticed(
         forget,
-        &["the store keeps something else", "nobody is told why"],
+        &[
+            "the store keeps something else",
+            "nobody is told why",
+            "said to have been told",
+        ],
     );
 }
 
