@@ -1,9 +1,12 @@
 //! Alerts: what is wrong with an edition reaches people by every channel that the configuration names.
 //!
-//! A notice counts as told when all channels took it. Where one did not, the caller comes again; a channel
-//! that already has it is then left in peace, as long as this process remembers. After a restart it may hear
+//! A notice counts as told when all channels took it or will never take it. Where one may still, the caller comes again;
+//! a channel that already has it is then left in peace, as long as this process remembers. After a restart it may hear
 //! the same once more: a webhook's receiver knows it by its key, a chat shows it twice, which is better
 //! than an alert that nobody read.
+//!
+//! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) keeps no other from hearing the next
+//! notice, which comes only after this one was told. The log says what was not told, and by whom.
 
 mod words;
 
@@ -84,7 +87,7 @@ pub struct Channels {
     client: Client,
     clock: Arc<dyn Clock>,
     all: Vec<Channel>,
-    /// What some channels took while others did not.
+    /// What some channels took, or refused for good, while others may still take it.
     told: Mutex<BTreeSet<Told>>,
 }
 
@@ -168,6 +171,18 @@ impl Teller for Channels {
             }
             match self.tell_by(channel, notice).await {
                 Sent::Confirmed { .. } => taken.push(told),
+                Sent::Failed(failure) if is_final(failure.class) => {
+                    tracing::error!(
+                        channel = channel.name(),
+                        edition.date = %notice.date,
+                        alert = told.rule,
+                        news = told.news,
+                        error = failure.detail,
+                        class = failure.class.as_str(),
+                        "an alert was refused and is not told here again; correct [alerts]"
+                    );
+                    taken.push(told);
+                }
                 Sent::Failed(failure) | Sent::Unknown(failure) => {
                     failures.push((channel.name(), failure));
                 }
@@ -176,6 +191,11 @@ impl Teller for Channels {
         self.remember(notice, taken);
         joined(failures).map_or(Ok(()), Err)
     }
+}
+
+/// Whether waiting mends nothing.
+fn is_final(class: FailureClass) -> bool {
+    matches!(class, FailureClass::Refused | FailureClass::Credentials)
 }
 
 fn told(notice: &Notice<'_>, channel: usize) -> Told {
@@ -254,17 +274,17 @@ mod tests {
 
     #[test]
     fn failures_name_their_channels_and_what_can_pass_decides() {
-        let refused = Failure::new(FailureClass::Refused, "HTTP 400: chat not found");
+        let odd = Failure::new(FailureClass::Unusable, "HTTP 200: no message");
         let late = Failure {
             retry_after: Some(jiff::SignedDuration::from_secs(7)),
             ..Failure::new(FailureClass::RateLimited, "HTTP 429")
         };
-        let both = joined(vec![("chat", refused), ("pager", late)]).unwrap();
+        let both = joined(vec![("chat", odd), ("pager", late)]).unwrap();
         assert_eq!(both.class, FailureClass::RateLimited);
         assert_eq!(both.retry_after, Some(jiff::SignedDuration::from_secs(7)));
         assert_eq!(
             both.detail,
-            "`chat` did not take it: HTTP 400: chat not found; `pager` did not take it: HTTP 429"
+            "`chat` did not take it: HTTP 200: no message; `pager` did not take it: HTTP 429"
         );
         assert_eq!(joined(Vec::new()), None);
     }

@@ -12,8 +12,9 @@
 //! What must stay true:
 //!
 //! - A day has its first second and its last one, and no other.
-//! - The best list takes at most four requests, a day one or two (`IDS_MAX`, `SLICES_MAX`); every try is paid.
-//! - A list is whole or it is a failure: an edition of half a list could not be told from one of a quiet day.
+//! - The best list takes at most four requests, a day one or two and never more than ten; every try is paid.
+//! - A question that is not answered fails the list: an edition of half a list could not be told from one of a quiet day.
+//!   A day that has more than ten answers hold is cut with a warning; its earliest stories are left out.
 
 mod ask;
 mod hit;
@@ -145,7 +146,8 @@ impl HackerNews {
             .await
     }
 
-    /// All stories of a stretch of time, slice by slice, the latest first.
+    /// The stories of a stretch of time, slice by slice, the latest first; all of them, unless they fill more than
+    /// `SLICES_MAX` answers.
     async fn day(&self, wanted: &Wanted, budget: &Arc<Budget>) -> Result<Vec<Story>, Failure> {
         let start = first_second(wanted.day_start);
         let mut end = first_second(wanted.day_end);

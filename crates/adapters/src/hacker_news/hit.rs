@@ -171,11 +171,13 @@ fn integer(value: &Value) -> Option<i64> {
     text.split('.').next()?.parse().ok()
 }
 
-/// An address as it is written, if it is one of the web and of sane length.
+/// An address as it is written, if it is one of the web and of sane length. Whoever reads addresses overlooks control
+/// characters in them; whoever stores them may not take them.
 fn web_address(text: &str) -> Option<String> {
     let text = text.trim();
     let url = Url::parse(text).ok()?;
-    let is_web = matches!(url.scheme(), "http" | "https") && text.len() <= LINK_BYTES_MAX;
+    let is_sane = text.len() <= LINK_BYTES_MAX && !text.contains(char::is_control);
+    let is_web = matches!(url.scheme(), "http" | "https") && is_sane;
     is_web.then(|| text.to_owned())
 }
 

@@ -51,8 +51,10 @@ pub fn verdicts(reply: &str, count: usize) -> Option<Vec<bool>> {
     placed.into_iter().collect()
 }
 
-/// A title is one line, and neither empty nor a page.
+/// A title is one line, and neither empty nor a page. Control characters go: not every database takes them.
 fn title(text: &str) -> Option<String> {
+    let is_text = |c: &char| c.is_whitespace() || !c.is_control();
+    let text: String = text.chars().filter(is_text).collect();
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let fits = !line.is_empty() && line.chars().count() <= TITLE_CHARS_MAX;
     fits.then_some(line)

@@ -51,11 +51,19 @@ const EXCUSE_CHARS_MAX: usize = 120;
 /// The summary in a reply, not much longer than asked for; nothing where there is none: an empty reply, an
 /// excuse, or the text given back.
 pub(super) fn summary(reply: &str, chars: usize) -> Option<String> {
-    let text = without_politeness(without_fence(without_thoughts(reply)));
+    let reply = without_controls(reply);
+    let text = without_politeness(without_fence(without_thoughts(&reply)));
     let text = without_lead_in(text).trim();
     let has_words = text.chars().any(char::is_alphanumeric);
     let says_something = has_words && !is_excuse(text) && !MARKS.iter().any(|it| text.contains(it));
     says_something.then(|| shorten(text, chars.saturating_mul(SLACK) / 100))
+}
+
+/// Of the control characters, only the ends of lines stay: not every database takes the others.
+fn without_controls(reply: &str) -> String {
+    let is_text = |c: &char| matches!(c, '\n' | '\t') || !c.is_control();
+    let plain = reply.chars().filter(is_text);
+    plain.map(|c| if c == '\t' { ' ' } else { c }).collect()
 }
 
 fn is_excuse(text: &str) -> bool {
@@ -131,6 +139,12 @@ mod tests {
         for (reply, expected, why) in [
             ("这是摘要内容。", Some("这是摘要内容。"), "as asked"),
             ("  这是。\n", Some("这是。"), "space"),
+            (
+                "\u{0}这\u{7}是。\r\n\r\nA\tb.\u{1b}",
+                Some("这是。\n\nA b."),
+                "what no database takes",
+            ),
+            ("\u{0}摘要：\u{0}", None, "nothing else"),
             ("摘要：这是。", Some("这是。"), "a lead-in"),
             ("**摘要**：这是。", Some("这是。"), "in bold"),
             (

@@ -171,12 +171,13 @@ fn confirmed(sha: &str, html_url: Option<&str>) -> Sent {
     }
 }
 
-/// The commit or else the blob, and where people can look at it.
+/// The commit or else the blob, and where people can look at it, without what not every database takes.
 fn receipt(sha: &str, html_url: Option<&str>) -> String {
-    match html_url {
+    let receipt = match html_url {
         Some(url) => format!("{sha} {url}"),
         None => sha.to_owned(),
-    }
+    };
+    receipt.replace(char::is_control, "")
 }
 
 fn failure(error: &Error) -> Failure {
@@ -199,5 +200,17 @@ fn failure(error: &Error) -> Failure {
         class,
         detail,
         retry_after: error.retry_after(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_is_kept_without_control_characters() {
+        assert_eq!(receipt("abc", None), "abc");
+        let url = "https://hub.example/\u{0}x\n";
+        assert_eq!(receipt("a\u{0}bc", Some(url)), "abc https://hub.example/x");
     }
 }

@@ -247,3 +247,29 @@ async fn ed_12_failures_name_the_channel_and_no_secret() {
     let none = Channels::new(client(), Arc::new(Fixed), Vec::new());
     none.tell(&notice(&alert, News::Opened)).await.unwrap();
 }
+
+#[tokio::test]
+async fn ed_12_a_channel_that_will_never_take_it_keeps_nobody_from_hearing_the_end() {
+    let mut world = World::start().await;
+    let alert = alert();
+    for status in [400, 401, 403, 404, 410] {
+        world.status.store(status, Ordering::SeqCst);
+        for news in [News::Opened, News::Closed] {
+            let told = world.channels.tell(&notice(&alert, news)).await;
+            assert_eq!(told, Ok(()), "{status}");
+            assert_eq!(world.posts(), 1, "{status}");
+        }
+    }
+    assert_eq!(world.texts().len(), 10, "the chat heard all of it");
+    // What may pass is still told again, and only where it was not taken: here by the chat.
+    let limit = Effect::Limited { retry_after_s: 9 };
+    let rule = fault::Rule::on_send(When::Always, limit);
+    world.telegram.handle.add_fault(rule);
+    for expected in [1, 0] {
+        let failure = world.channels.tell(&notice(&alert, News::Opened)).await;
+        let failure = failure.unwrap_err();
+        assert_eq!(failure.class, FailureClass::RateLimited);
+        assert!(!failure.detail.contains("pager"), "{failure}");
+        assert_eq!(world.posts(), expected, "refused once is refused");
+    }
+}

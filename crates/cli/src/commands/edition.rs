@@ -16,7 +16,10 @@ use crate::{
     config::{Inputs, Need},
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
-    wiring::{Outbound, editions::Workshop},
+    wiring::{
+        Outbound,
+        editions::{Purpose, Workshop},
+    },
 };
 
 mod acts;
@@ -39,7 +42,7 @@ pub(super) async fn run(
         _ => (Errand::Existing, Need::Database),
     };
     let desk = Desk::open_for(inputs, errand, need).await?;
-    let editions = desk.editions(output.json)?;
+    let editions = desk.editions(purpose(command), output.json)?;
     let editions = &*editions;
     match command {
         EditionCommand::Run(given) => run::run(&desk, editions, given, output).await,
@@ -57,9 +60,22 @@ pub(super) async fn run(
     }
 }
 
+fn purpose(command: &EditionCommand) -> Purpose {
+    match command {
+        EditionCommand::Run(_) | EditionCommand::Publish(_) | EditionCommand::Preview(_) => {
+            Purpose::Make
+        }
+        EditionCommand::Status(_)
+        | EditionCommand::Show(_)
+        | EditionCommand::Retry { .. }
+        | EditionCommand::Reset { .. }
+        | EditionCommand::List { .. } => Purpose::Keep,
+    }
+}
+
 impl Desk {
     /// Who makes editions. What is printed instead of published must not stand between the lines of JSON.
-    fn editions(&self, json: bool) -> Result<Arc<Editions>, Failure> {
+    fn editions(&self, purpose: Purpose, json: bool) -> Result<Arc<Editions>, Failure> {
         let outbound = Outbound::new(&self.settings)?;
         let workshop = Workshop {
             settings: &self.settings,
@@ -73,7 +89,7 @@ impl Desk {
         } else {
             Box::new(io::stdout())
         };
-        workshop.editions(paper)?.ok_or_else(|| {
+        workshop.editions(purpose, paper)?.ok_or_else(|| {
             Failure::new(Exit::Usage, "editions are off")
                 .hint("put `enabled = true` under [edition] in the configuration; docs/guide/editions.md says more")
         })

@@ -39,6 +39,15 @@ pub(super) use outside::addresses;
 /// When a node that makes no editions looks again whether another one does.
 const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(30);
 
+/// What somebody wants with editions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Make documents, by the template of the configuration.
+    Make,
+    /// Read and change what is stored, or print by a template that is given or was kept.
+    Keep,
+}
+
 /// What editions are made with.
 pub(crate) struct Workshop<'a> {
     /// The settings of everything.
@@ -57,13 +66,14 @@ impl Workshop<'_> {
     /// Who makes editions, if there are any; in test mode they are printed to `paper`.
     pub(crate) fn editions(
         &self,
+        purpose: Purpose,
         paper: Box<dyn Write + Send>,
     ) -> Result<Option<Arc<Editions>>, Failure> {
         let Some(edition) = self.settings.editions.on() else {
             return Ok(None);
         };
         let sleeper: Arc<dyn Sleeper> = Arc::new(ClockSleeper::new(Arc::clone(&self.clock)));
-        let outside = outside::outside(self, edition, &sleeper, paper)?;
+        let outside = outside::outside(self, edition, &sleeper, (purpose, paper))?;
         let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
         let rescheduler = rescheduler(self.settings, Arc::clone(self.store), Arc::clone(&clock));
         Ok(Some(Arc::new(Editions::new(
@@ -84,7 +94,7 @@ impl Workshop<'_> {
         ports: Ports,
         paper: Box<dyn Write + Send>,
     ) -> Result<(Ports, Option<Arc<Editions>>), Failure> {
-        let editions = self.editions(paper)?;
+        let editions = self.editions(Purpose::Make, paper)?;
         let mut handlers = ports.handlers;
         for (name, handler) in self.handlers(editions.as_ref()) {
             let kind = kind(name)?;

@@ -46,6 +46,16 @@ fn ed_33_a_text_post_is_its_discussion() {
         (r#""url": "javascript:alert(1)""#, None, "no page"),
         (r#""url": "//site.example""#, None, "no whole address"),
         (r#""url": 7, "story_text": ["x"]"#, None, "odd"),
+        (
+            r#""url": "https://site.example/\u0000a", "story_text": "a\u0000b""#,
+            Some("a b"),
+            "what no database takes",
+        ),
+        (
+            r#""url": "https://site.example/\na""#,
+            None,
+            "an address of two lines",
+        ),
         (&long, None, "an address out of all proportion"),
     ] {
         let listed = story(fields).unwrap();

@@ -32,6 +32,11 @@ const REPLIES: &[(&str, &str, &str)] = &[
     ),
     (r#"["甲","乙","丙"]"#, "甲|乙|丙", "plain texts"),
     (
+        r#"["\u0000甲","乙\u0007\u001b","\u0000"]"#,
+        "甲|乙|-",
+        "what no database takes",
+    ),
+    (
         r#"[{"title":"甲"},{"title":"乙"},{"title":"丙"}]"#,
         "甲|乙|丙",
         "objects without index",

@@ -28,10 +28,12 @@ pub(crate) use ticks::{SCHEDULE, Ticks};
 
 use super::{
     super::{
+        Need,
         key::{KeyPath, VARIABLE_PREFIX},
         layer::Raw,
         reader::Reader,
-        report::Place,
+        report::{Place, Problem},
+        source::COVER,
         value::{self, Read},
     },
     DAY_S,
@@ -46,6 +48,19 @@ const OTHERS_USE_TOO: &[&str] = &[
     "MAX_RETRY_COUNT",
     "TARGET_BRANCH",
     "TELEGRAM_BOT_TOKEN",
+];
+
+/// Variables of the founding setup that change nothing, there or here, and why not.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    (
+        "LLM_BATCH_SIZE",
+        "edition.batch_size (or TASK_BATCH_SIZE) says how many stories are written at once",
+    ),
+    ("CACHE_ENABLED", "what was fetched is kept with its edition"),
+    (
+        "CACHE_TTL_MINUTES",
+        "what was fetched is kept with its edition; edition.keep_days says for how long",
+    ),
 ];
 
 /// Whether there are editions.
@@ -78,6 +93,7 @@ impl Editions {
         let said = reader.layer.contains_key(&switch);
         let enabled = reader.value(&switch, meant, value::truth);
         if enabled {
+            warn_without_effect(reader);
             return Self::On(Box::new(Edition::read(reader)));
         }
         let foreign = |place: &Place| founding_variable(place).is_some();
@@ -153,6 +169,24 @@ impl Edition {
     /// How long the stories of archived editions are kept; `None` keeps them.
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
         (self.keep_days > 0).then(|| SignedDuration::from_secs(i64::from(self.keep_days) * DAY_S))
+    }
+}
+
+/// Whoever set such a variable expects something of it. Other commands than those that make editions need not hear that.
+fn warn_without_effect(reader: &mut Reader<'_>) {
+    if reader.need != Need::Everything {
+        return;
+    }
+    let environment = reader.environment;
+    let is_set = |variable: &str| environment.get(variable).is_some_and(|it| !it.is_empty());
+    for (variable, why) in WITHOUT_EFFECT.iter().filter(|(name, _)| is_set(name)) {
+        let place = Place::Environment {
+            variable: (*variable).to_owned(),
+            shown: COVER.to_owned(),
+        };
+        let what = format!("variable `{variable}` has no effect on editions");
+        let problem = Problem::warning(what, Some(place)).hint(*why);
+        reader.problems.push(problem);
     }
 }
 

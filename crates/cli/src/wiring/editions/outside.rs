@@ -21,7 +21,7 @@ use almanack_engine::editions::{Outside, entries::EntryStories};
 
 use super::{
     super::outbound,
-    Workshop,
+    Purpose, Workshop,
     delivery::{self, DESTINATION_TIMEOUT},
 };
 use crate::{
@@ -42,13 +42,13 @@ pub(super) fn outside(
     workshop: &Workshop<'_>,
     edition: &Edition,
     sleeper: &Arc<dyn Sleeper>,
-    paper: Box<dyn Write + Send>,
+    (purpose, paper): (Purpose, Box<dyn Write + Send>),
 ) -> Result<Outside, Failure> {
     Ok(Outside {
         source: source(workshop, edition, sleeper),
         reader: reader(workshop, &edition.pages)?,
         writer: writer(workshop, edition, sleeper)?,
-        press: Arc::new(press(edition)?),
+        press: Arc::new(press(edition, purpose)?),
         publishers: delivery::publishers(workshop, edition, sleeper, paper)?,
         teller: Arc::new(teller(workshop, edition)),
     })
@@ -174,8 +174,10 @@ fn model_settings(model: &Model, edition: &Edition) -> model::Settings {
     }
 }
 
-fn press(edition: &Edition) -> Result<Template, Failure> {
-    let Some(file) = &edition.template else {
+/// Who makes no document needs no template; a file that is gone must not hide what is stored.
+fn press(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
+    let file = edition.template.as_ref();
+    let Some(file) = file.filter(|_| purpose == Purpose::Make) else {
         return Ok(Template::built_in());
     };
     read_template(file).map_err(|complaint| {

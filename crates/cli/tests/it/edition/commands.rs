@@ -164,6 +164,38 @@ async fn another_template_is_compared_before_it_is_used() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_stored_needs_no_template() {
+    let world = World::start().await;
+    let own = "[edition]\ntemplate = \"own.jinja\"\n";
+    let toml = world.stories().replacen("[edition]\n", own, 1);
+    let home = Home::with(&toml).file("own.jinja", "# {{ title }}\n");
+    assert_eq!(run(&home, &["edition", "run"]).await.code, 0);
+    let file = home.path().join("own.jinja");
+    for broken in [Some("{{ titel"), None] {
+        match broken {
+            Some(text) => std::fs::write(&file, text).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        for arguments in [
+            &["edition", "status"][..],
+            &["edition", "list"],
+            &["edition", "show"],
+            &["edition", "show", "--rebuild"],
+            &["edition", "retry"],
+            &["edition", "reset", "--yes"],
+        ] {
+            let ran = home.run(arguments);
+            assert_eq!(ran.code, 0, "{broken:?}, {arguments:?}: {ran}");
+        }
+        for command in ["preview", "run", "publish"] {
+            let ran = home.run(&["edition", command]);
+            assert_eq!(ran.code, 2, "{broken:?}, {command}: {ran}");
+            assert!(ran.to_string().contains("own.jinja"), "{ran}");
+        }
+    }
+}
+
 #[test]
 fn bad_input_is_refused_with_a_reason() {
     let home = Home::with("[edition]\nenabled = true\n");

@@ -354,6 +354,28 @@ fn what_other_programs_call_the_same_turns_nothing_on_and_breaks_nothing() {
     assert_eq!(setting(&checked, "edition.enabled").0, "false");
 }
 
+#[test]
+fn variables_of_the_founding_setup_without_effect_are_told() {
+    let idle = [
+        ("LLM_BATCH_SIZE", "10"),
+        ("CACHE_ENABLED", "true"),
+        ("CACHE_TTL_MINUTES", "x"),
+    ];
+    let without = checked(&with(&idle));
+    assert_eq!(without["problems"], serde_json::json!([]));
+    assert_eq!(setting(&without, "edition.enabled").0, "false");
+    let home = with(&[&idle[..], &[("TASK_BATCH_SIZE", "6")]].concat());
+    let ran = home.run(&["check"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let told = checked(&home);
+    for (variable, _) in idle {
+        let what = format!("variable `{variable}` has no effect on editions");
+        assert!(told["problems"].to_string().contains(&what), "{told:#}");
+    }
+    let empty = with(&[("CACHE_ENABLED", ""), ("TASK_BATCH_SIZE", "6")]);
+    assert_eq!(checked(&empty)["problems"], serde_json::json!([]));
+}
+
 /// What is set, and what is said about the rest.
 const HALVES: &[(&[(&str, &str)], &str)] = &[
     (
