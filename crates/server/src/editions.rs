@@ -14,7 +14,7 @@ mod view;
 
 use std::sync::Arc;
 
-use almanack_core::edition::{Account, State as EditionState, plan::Waiting};
+use almanack_core::edition::{Account, Edition, State as EditionState, plan::Waiting};
 use almanack_engine::editions::{Editions, End, Error, Ran};
 use axum::{
     Json,
@@ -96,7 +96,7 @@ fn tell(account: &Account, end: &End) -> Result<Told, Problem> {
         message: format!("the edition of {date} is {state}: {why}"),
     };
     Ok(match end {
-        End::Rests(_) if is_published(account) => Told {
+        End::Rests(_) if is_published(&account.edition) => Told {
             published: true,
             message: format!("the edition of {date} is published"),
         },
@@ -127,8 +127,7 @@ fn reason(account: &Account) -> String {
 }
 
 /// Whether it is published as it stands: neither worked on anew nor without a story.
-fn is_published(account: &Account) -> bool {
-    let edition = &account.edition;
+fn is_published(edition: &Edition) -> bool {
     match edition.state {
         EditionState::Published => true,
         EditionState::Archived => edition.archived_from == Some(EditionState::Published),

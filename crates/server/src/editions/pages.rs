@@ -12,7 +12,7 @@ mod labels;
 use std::{fmt::Write as _, sync::Arc};
 
 use almanack_core::{
-    edition::{Account, State as EditionState, document::Document},
+    edition::{Edition, State as EditionState, document::Document},
     store::{EditionFilter, EditionLine},
     token::Scope,
 };
@@ -115,7 +115,12 @@ pub(crate) async fn edition_page(
     headers: HeaderMap,
 ) -> Result<Response, Wrong> {
     let Dated(date) = date?;
-    let document = published_document(editions(&state)?, date).await?;
+    let editions = editions(&state)?;
+    let edition = match editions.account(date).await {
+        Err(Error::Unknown(_)) => return Err(Wrong::NoEdition(date)),
+        account => account?.edition,
+    };
+    let document = published_document(editions, &edition).await?;
     let document = document.ok_or(Wrong::NoEdition(date))?;
     let revision = document.inputs.revision;
     let tag = tag_of(
@@ -157,7 +162,7 @@ pub(crate) async fn feed(
         let Some(at) = line.edition.published_at else {
             continue;
         };
-        if let Some(document) = published_document(editions, line.edition.date).await? {
+        if let Some(document) = published_document(editions, &line.edition).await? {
             entries.push((document, at));
         }
     }
@@ -182,17 +187,16 @@ async fn published_lines(
     editions.list(&filter).await
 }
 
-/// The document of a day that was published last; none if none ever was.
-async fn published_document(editions: &Editions, date: Date) -> Result<Option<Document>, Error> {
-    let account = match editions.account(date).await {
-        Ok(account) => account,
-        Err(Error::Unknown(_)) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let newest = account.edition.revision;
-    for revision in (1..=newest).rev().take(MAKINGS_MAX as usize) {
-        match editions.document(date, Some(revision)).await {
-            Ok(document) if was_published(&account, &document) => return Ok(Some(document)),
+/// The document of an edition that was published last; none if none ever was. Its stories and batches are not read: the
+/// feed asks for many editions at once, and a document holds all that is shown.
+async fn published_document(
+    editions: &Editions,
+    edition: &Edition,
+) -> Result<Option<Document>, Error> {
+    let revisions = (1..=edition.revision).rev().take(MAKINGS_MAX as usize);
+    for revision in revisions {
+        match editions.document(edition.date, Some(revision)).await {
+            Ok(document) if was_published(edition, &document) => return Ok(Some(document)),
             Ok(_) | Err(Error::NoDocument(_)) => {}
             Err(error) => return Err(error),
         }
@@ -201,13 +205,12 @@ async fn published_document(editions: &Editions, date: Date) -> Result<Option<Do
 }
 
 /// Whether a document went out: it was made before its edition was published last, and is not on its way now.
-fn was_published(account: &Account, document: &Document) -> bool {
-    let edition = &account.edition;
+fn was_published(edition: &Edition, document: &Document) -> bool {
     let state = edition.archived_from.unwrap_or(edition.state);
     let newest = document.inputs.revision == edition.revision;
     let under_way = newest && state == EditionState::Aggregating;
     let is_older = |at| document.made_at <= at;
-    is_published(account) || edition.published_at.is_some_and(is_older) && !under_way
+    is_published(edition) || edition.published_at.is_some_and(is_older) && !under_way
 }
 
 /// Names what a list of editions is, and by which version it is shown.
