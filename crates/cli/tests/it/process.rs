@@ -46,10 +46,10 @@ pub(crate) fn from_now(after_ms: i64) -> Timestamp {
 
 /// An address nobody listens at, for processes that must come back where they were. Its port lies
 /// below those that the system gives to outgoing connections: one of these could take it while its
-/// owner is dead.
+/// owner is dead. And it lies between the well-known ports, which are never called.
 pub(crate) fn free_address() -> SocketAddr {
     static DRAWN: AtomicU32 = AtomicU32::new(0);
-    const PORTS: Range<u32> = 10_000..20_000;
+    const PORTS: Range<u32> = 11_300..20_000;
     // Test processes run side by side; each begins elsewhere.
     let first = std::process::id().wrapping_mul(40);
     let mut drawn = PORTS.map(|_| {
