@@ -209,13 +209,16 @@ impl Shift<'_> {
             return poll_at;
         }
         let request = self.request(now, free.min(self.settings.claim_max));
-        match self.claim(request.clone()).await {
+        self.holdings.tally.asks();
+        let wake_at = match self.claim(request.clone()).await {
             Ok(claimed) => self.start(&request, claimed).min(poll_at),
             Err(error) => {
                 tracing::warn!(error = error.chain(), "claim failed");
                 later(self.ports.clock.now(), TROUBLE_WAIT)
             }
-        }
+        };
+        self.holdings.tally.asked();
+        wake_at
     }
 
     /// Asks for work without losing sight of what runs: a database that hangs also holds up the

@@ -14,6 +14,8 @@ pub struct Tally {
 /// A tally at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// Claims that are asked for: what they bring is no longer due, and not under way yet.
+    pub asking: u64,
     /// Attempts whose ending is not written yet.
     pub under_way: u64,
     /// Slots that fired.
@@ -34,6 +36,16 @@ impl Tally {
         let mut counts = self.lock();
         counts.fired += fired;
         counts.skipped += skipped;
+    }
+
+    pub(crate) fn asks(&self) {
+        self.lock().asking += 1;
+    }
+
+    /// What a claim brought is counted as started before this.
+    pub(crate) fn asked(&self) {
+        let mut counts = self.lock();
+        counts.asking = counts.asking.saturating_sub(1);
     }
 
     pub(crate) fn started(&self, attempts: usize) {

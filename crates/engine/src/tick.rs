@@ -98,11 +98,17 @@ impl Ticker {
         })
     }
 
-    /// Whether nothing is due and nothing runs here.
+    /// Whether nothing is due and nothing runs here. An attempt that ends while the store is asked may have put something
+    /// that is due, and a task that is being claimed is neither due nor under way: so the node must have stood still
+    /// from before the question until after the answer.
     async fn is_idle(&self) -> store::Result<bool> {
+        let before = self.tally.counts();
+        if before.under_way > 0 || before.asking > 0 {
+            return Ok(false);
+        }
         let depths = self.store.load_depths(self.clock.now()).await?;
         let due: u64 = depths.iter().map(|depth| depth.due).sum();
-        Ok(due == 0 && self.tally.counts().under_way == 0)
+        Ok(due == 0 && self.tally.counts() == before)
     }
 
     async fn next_due_at(&self, look_at: Option<Timestamp>) -> store::Result<Option<Timestamp>> {
