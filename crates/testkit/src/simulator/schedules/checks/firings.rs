@@ -108,8 +108,8 @@ fn overlaps(pages: &Pages, life: &Life, schedule: &Schedule) -> Result<(), Strin
         let fired_again = before.subject == birth.subject;
         if birth.trigger == Trigger::Schedule && apart && !ended && !fired_again {
             return Err(format!(
-                "{} was inserted while {} had not ended",
-                birth.subject, before.subject
+                "{} was inserted at {} while {}, inserted at {}, had not ended before {:?}",
+                birth.subject, birth.at, before.subject, before.at, before.ended_at
             ));
         }
     }
