@@ -32,6 +32,7 @@ mod schedules;
 mod sources;
 mod tasks;
 mod tick;
+mod ui;
 pub mod words;
 
 use std::sync::Arc;
