@@ -110,7 +110,9 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         store: store.clone(),
         clock: clock.clone(),
         access,
+        entropy: wiring::entropy(),
         limits: limits(settings),
+        configuration: Vec::new(),
         metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));

@@ -7,5 +7,43 @@
 //! - A page looks through the store and changes through the engine, like the API; it decides nothing of its own.
 //! - Nothing is loaded from elsewhere, and no text of others is markup: maud escapes what it is given.
 //! - Every word stands in both languages, side by side ([`say`](lang::say)), so that none can be forgotten.
+//! - Every form is read by [`Filled`](form::Filled), which knows whether it is ours.
 
+mod assets;
+mod door;
+mod equivalent;
+mod form;
 pub(crate) mod lang;
+mod page;
+mod parts;
+mod preferences;
+mod today;
+mod viewer;
+mod when;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    middleware::from_fn_with_state,
+    response::Redirect,
+    routing::{get, post},
+};
+
+use crate::{AppState, access::Gate};
+
+/// All pages, behind their door, and what is open to everybody.
+pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
+    let inside = Router::new()
+        .route("/ui", get(today::show))
+        .route("/ui/preferences", post(preferences::choose))
+        .route("/ui/{*rest}", get(nothing))
+        .route_layer(from_fn_with_state(Arc::clone(gate), door::enter));
+    inside
+        .route("/", get(|| async { Redirect::to("/ui") }))
+        .merge(assets::routes())
+}
+
+async fn nothing() -> axum::http::StatusCode {
+    axum::http::StatusCode::NOT_FOUND
+}

@@ -21,6 +21,7 @@ use almanack_server::{AppState, Limits, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
+    entropy::SeededEntropy,
     fixture::{PUBLISH, START, claim_request, kind},
 };
 use async_trait::async_trait;
@@ -166,7 +167,9 @@ impl World {
             store: port.clone(),
             clock: time.clone(),
             access,
+            entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
+            configuration: Vec::new(),
             metrics: PrometheusBuilder::new().build_recorder().handle(),
             version: "0.0.0-test",
         };

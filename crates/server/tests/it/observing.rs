@@ -15,6 +15,7 @@ use almanack_server::{AppState, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
+    entropy::SeededEntropy,
     fixture::{PUBLISH, START, at as instant, kind, node},
     newsroom::Newsroom,
 };
@@ -133,7 +134,9 @@ impl Counted {
             store,
             clock: time,
             access: Access::Open { hosts: Vec::new() },
+            entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
+            configuration: Vec::new(),
             metrics: recorder.handle(),
             version: "0.0.0-test",
         };
