@@ -1,7 +1,6 @@
 //! The store's side of users and their sessions.
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 
 use super::Result;
 use crate::sign_in::{Session, User};
