@@ -17,6 +17,7 @@ pub(crate) mod lang;
 mod page;
 mod parts;
 mod preferences;
+mod sign_in;
 mod today;
 mod viewer;
 mod when;
@@ -30,16 +31,21 @@ use axum::{
     routing::{get, post},
 };
 
+pub(crate) use self::viewer::cookie;
 use crate::{AppState, access::Gate};
 
 /// All pages, behind their door, and what is open to everybody.
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     let inside = Router::new()
         .route("/ui", get(today::show))
-        .route("/ui/preferences", post(preferences::choose))
         .route("/ui/{*rest}", get(nothing))
         .route_layer(from_fn_with_state(Arc::clone(gate), door::enter));
+    let outside = Router::new()
+        .route("/ui/preferences", post(preferences::choose))
+        .merge(sign_in::routes(gate))
+        .route_layer(from_fn_with_state(Arc::clone(gate), door::arrive));
     inside
+        .merge(outside)
         .route("/", get(|| async { Redirect::to("/ui") }))
         .merge(assets::routes())
 }

@@ -167,6 +167,8 @@ impl World {
             store: port.clone(),
             clock: time.clone(),
             access,
+            page_hosts: Vec::new(),
+            passwords: Arc::new(Plain::default()),
             entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
             configuration: Vec::new(),
