@@ -14,6 +14,7 @@ mod door;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
+mod live;
 mod page;
 mod parts;
 mod preferences;
@@ -26,30 +27,43 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    http::StatusCode,
     middleware::from_fn_with_state,
     response::Redirect,
     routing::{get, post},
 };
 
+use self::live::Live;
 pub(crate) use self::viewer::cookie;
 use crate::{AppState, access::Gate};
 
 /// All pages, behind their door, and what is open to everybody.
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
-    let inside = Router::new()
-        .route("/ui", get(today::show))
-        .route("/ui/{*rest}", get(nothing))
-        .route_layer(from_fn_with_state(Arc::clone(gate), door::enter));
-    let outside = Router::new()
-        .route("/ui/preferences", post(preferences::choose))
-        .merge(sign_in::routes(gate))
-        .route_layer(from_fn_with_state(Arc::clone(gate), door::arrive));
+    let behind = from_fn_with_state(Arc::clone(gate), door::enter);
+    let inside = inside().route_layer(behind.clone());
+    let live = Live::new(gate.shared(), inside.clone().with_state(gate.shared()));
+    let stream = get(move |which, headers| live.stream(which, headers)).route_layer(behind);
+    let before = from_fn_with_state(Arc::clone(gate), door::arrive);
     inside
-        .merge(outside)
+        .route("/ui/live", stream)
+        .merge(outside(gate).route_layer(before))
         .route("/", get(|| async { Redirect::to("/ui") }))
         .merge(assets::routes())
 }
 
-async fn nothing() -> axum::http::StatusCode {
-    axum::http::StatusCode::NOT_FOUND
+fn inside() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui", get(today::show))
+        .route("/ui/{*rest}", get(nothing))
+}
+
+/// What is open to those who are not known yet.
+fn outside(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui/preferences", post(preferences::choose))
+        .merge(sign_in::routes(gate))
+}
+
+async fn nothing() -> StatusCode {
+    StatusCode::NOT_FOUND
 }
