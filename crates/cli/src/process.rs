@@ -112,6 +112,8 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         store: store.clone(),
         clock: clock.clone(),
         access,
+        page_hosts: settings.server.allowed_hosts.clone(),
+        passwords: wiring::passwords(),
         leaving: leaving.clone(),
         speed: 1.0,
         sleeper: wiring::sleeper(&clock),
@@ -320,7 +322,9 @@ fn unguarded(listen: SocketAddr) -> Failure {
 
 fn whom(access: &Access) -> &'static str {
     match access {
-        Access::Open { .. } => "anybody on this machine may ask it: there are no tokens and no users yet",
+        Access::Open { .. } => {
+            "anybody on this machine may ask it: there are no tokens and no users yet"
+        }
         Access::Tokens => "whoever asks it must show a token, or sign in",
     }
 }
