@@ -19,6 +19,7 @@ mod live;
 mod page;
 mod parts;
 mod preferences;
+mod sign_in;
 mod today;
 mod viewer;
 mod when;
@@ -34,6 +35,7 @@ use axum::{
 };
 
 use self::live::Live;
+pub(crate) use self::viewer::cookie;
 use crate::{AppState, access::Gate};
 
 /// How many of the newest rows a list searches; what is older has to be asked for by name.
@@ -45,8 +47,10 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     let inside = inside().route_layer(behind.clone());
     let live = Live::new(gate.shared(), inside.clone().with_state(gate.shared()));
     let stream = get(move |which, headers| live.stream(which, headers)).route_layer(behind);
+    let before = from_fn_with_state(Arc::clone(gate), door::arrive);
     inside
         .route("/ui/live", stream)
+        .merge(outside(gate).route_layer(before))
         .route("/", get(|| async { Redirect::to("/ui") }))
         .merge(assets::routes())
 }
@@ -54,8 +58,14 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
 fn inside() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui", get(today::show))
-        .route("/ui/preferences", post(preferences::choose))
         .route("/ui/{*rest}", get(nothing))
+}
+
+/// What is open to those who are not known yet.
+fn outside(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui/preferences", post(preferences::choose))
+        .merge(sign_in::routes(gate))
 }
 
 async fn nothing() -> StatusCode {

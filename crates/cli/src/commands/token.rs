@@ -20,6 +20,7 @@ use crate::{
     config::secret::Secret,
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
+    process::is_guarded,
     view::TokenView,
     when::{self, Relative},
     wiring,
@@ -56,7 +57,7 @@ pub(super) async fn run(
     }
 }
 
-fn scope_of(name: ScopeName) -> Scope {
+pub(super) fn scope_of(name: ScopeName) -> Scope {
     match name {
         ScopeName::Read => Scope::Read,
         ScopeName::Operate => Scope::Operate,
@@ -71,7 +72,7 @@ async fn create(
     expires: Option<&str>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    check_name(name)?;
+    check_name("token", name)?;
     let now = desk.clock.now();
     let expires_at = expires.map(|text| expiry(text, now)).transpose()?;
     let secret = draw(wiring::entropy().as_ref());
@@ -84,7 +85,7 @@ async fn create(
         revoked_at: None,
     };
     let others = desk.store.load_tokens().await?;
-    let first = !others.iter().any(|other| other.is_valid(now));
+    let first = !is_guarded(desk.store.as_ref(), now).await?;
     let saved = desk.store.save_token(&token).await;
     saved.map_err(|error| not_saved(error, &others))?;
     if output.json {
@@ -120,7 +121,8 @@ fn not_saved(error: store::Error, others: &[Token]) -> Failure {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Failure> {
+/// Names of tokens and users look alike, because the history shows both in one place.
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     let fits = (1..=NAME_BYTES_MAX).contains(&name.len());
     if fits
         && name
@@ -129,7 +131,8 @@ fn check_name(name: &str) -> Result<(), Failure> {
     {
         return Ok(());
     }
-    let what = format!("a token's name has 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`");
+    let what =
+        format!("a {what}'s name has 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`");
     Err(Failure::new(Exit::Usage, what).hint("for example: article-service"))
 }
 
