@@ -20,7 +20,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-pub(crate) use schedule::{StateColumns, edit, schedule, slot};
+pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, slot};
 pub(crate) use source::{
     SourceColumns, SourceLists, attention_or_null, cadence_or_null, entry, fleet, hashes, source,
 };
