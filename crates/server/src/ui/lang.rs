@@ -1,0 +1,144 @@
+//! The two languages of the dashboard.
+//!
+//! Both texts of a word stand where it is used, the English one first:
+//!
+//! ```ignore
+//! say!(lang, "{count} tasks wait", "{count} 个任务在等待")
+//! ```
+//!
+//! A table of messages elsewhere would have to be kept complete by a test; here the compiler does it. Sentences that
+//! other parts of Almanack made (why a source waits, what an expression means) are English, and are marked so for those who
+//! have pages read to them ([`Lang::english`]).
+
+use axum::http::{HeaderMap, header};
+use maud::{Markup, html};
+
+/// A language of the dashboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lang {
+    /// English.
+    English,
+    /// Simplified Chinese.
+    Chinese,
+}
+
+/// A text in the reader's language, with values in braces as in [`format!`]; what stands in the other language is not made.
+macro_rules! say {
+    ($lang:expr, $english:literal, $chinese:literal $(, $argument:expr)* $(,)?) => {
+        match $lang {
+            $crate::ui::lang::Lang::English => ::std::borrow::Cow::<'static, str>::from(format!($english $(, $argument)*)),
+            $crate::ui::lang::Lang::Chinese => ::std::borrow::Cow::<'static, str>::from(format!($chinese $(, $argument)*)),
+        }
+    };
+}
+pub(crate) use say;
+
+impl Lang {
+    /// Both of them.
+    pub(crate) const ALL: [Self; 2] = [Self::English, Self::Chinese];
+
+    /// The name by which browsers know it.
+    pub(crate) fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Chinese => "zh-CN",
+        }
+    }
+
+    /// What its speakers call it.
+    pub(crate) fn own_name(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::Chinese => "简体中文",
+        }
+    }
+
+    /// Reads a name.
+    pub(crate) fn parse(tag: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|lang| lang.tag() == tag)
+    }
+
+    /// One of two fixed texts.
+    pub(crate) fn pick(self, english: &'static str, chinese: &'static str) -> &'static str {
+        match self {
+            Self::English => english,
+            Self::Chinese => chinese,
+        }
+    }
+
+    /// What a browser asks for; English where it asks for neither.
+    pub(crate) fn accepted(headers: &HeaderMap) -> Self {
+        let asked = headers
+            .get(header::ACCEPT_LANGUAGE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        preferred(asked)
+    }
+
+    /// A sentence that exists in English only.
+    pub(crate) fn english(self, sentence: &str) -> Markup {
+        match self {
+            Self::English => html! { (sentence) },
+            Self::Chinese => html! { span lang="en" { (sentence) } },
+        }
+    }
+}
+
+/// The language of ours with the greatest weight; of equal ones the first.
+fn preferred(accept: &str) -> Lang {
+    let mut best = (Lang::English, 0.0);
+    for part in accept.split(',') {
+        let mut fields = part.split(';');
+        let tag = fields
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        let weight = fields
+            .find_map(|field| field.trim().strip_prefix("q=")?.parse().ok())
+            .unwrap_or(1.0_f32);
+        let lang = match tag.split('-').next() {
+            Some("zh") => Lang::Chinese,
+            Some("en") => Lang::English,
+            _ => continue,
+        };
+        if weight > best.1 {
+            best = (lang, weight);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_browser_chooses_the_language() {
+        for (accept, lang) in [
+            ("", Lang::English),
+            ("zh-CN,zh;q=0.9,en;q=0.8", Lang::Chinese),
+            ("zh", Lang::Chinese),
+            ("en-GB,en;q=0.9,zh;q=0.8", Lang::English),
+            ("fr,zh-TW;q=0.5,en;q=0.4", Lang::Chinese),
+            ("de", Lang::English),
+            ("zh;q=0", Lang::English),
+            ("zh;q=nonsense,en;q=0.5", Lang::Chinese),
+        ] {
+            assert_eq!(preferred(accept), lang, "{accept:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_made_in_one_language() {
+        let count = 3;
+        assert_eq!(
+            say!(Lang::English, "{count} wait", "{count} 个在等"),
+            "3 wait"
+        );
+        assert_eq!(
+            say!(Lang::Chinese, "{count} wait", "{count} 个在等"),
+            "3 个在等"
+        );
+    }
+}
