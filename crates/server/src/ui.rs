@@ -9,16 +9,19 @@
 //! - Every word stands in both languages, side by side ([`say`](lang::say)), so that none can be forgotten.
 //! - Every form is read by [`Filled`](form::Filled), which knows whether it is ours.
 
+mod activity;
 mod assets;
 mod door;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
 mod moment;
+mod nodes;
 mod page;
 mod parts;
 mod preferences;
 mod query;
+mod settings;
 mod tasks;
 mod today;
 mod viewer;
@@ -41,6 +44,9 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
         .route("/ui", get(today::show))
         .route("/ui/preferences", post(preferences::choose))
         .merge(tasks::routes())
+        .merge(activity::routes())
+        .merge(nodes::routes())
+        .merge(settings::routes())
         .route("/ui/{*rest}", get(nothing))
         .route_layer(from_fn_with_state(Arc::clone(gate), door::enter));
     inside
