@@ -9,6 +9,7 @@ use maud::{Markup, html};
 
 use crate::{
     AppState,
+    picture::{figure::Frame, histogram, spark},
     problem::Problem,
     ui::{lang::say, page::Place, parts, query::address, viewer::Viewer, when::length},
 };
@@ -48,7 +49,7 @@ impl Pace {
         let sum: u64 = self.counts.iter().sum();
         let newest = self.counts.last().copied().unwrap_or_default();
         html! {
-            p { (say!(lang, "{sum} attempts ended in the last hour; {newest} in this minute.", "最近一小时结束了 {sum} 次尝试；本分钟 {newest} 次。"))
+            p { (say!(lang, "{sum} tasks ended in the last hour; {newest} in this minute.", "最近一小时结束了 {sum} 个任务；本分钟 {newest} 个。"))
                 " " a href=(address(Place::Tasks.path(), [("status", "SUCCESS")])) { (lang.pick("What is done", "已成功的任务")) }
                 " · " a href=(address(Place::Tasks.path(), [("status", "FAIL")])) { (lang.pick("What failed", "失败的任务")) }
             }
@@ -82,18 +83,34 @@ impl Pace {
     fn said_aloud(&self, viewer: &Viewer) -> Markup {
         html! {
             @if self.cut {
-                p class="hint" { (say!(viewer.lang, "Of the newest {ENDS} ends only.", "仅统计最近结束的 {ENDS} 次。")) }
+                p class="hint" { (say!(viewer.lang, "Of the newest {ENDS} ends only.", "仅统计最近结束的 {ENDS} 个任务。")) }
             }
         }
     }
 }
 
-fn spark(_: &Viewer, _: &Pace) -> Markup {
-    Markup::default()
+fn spark(viewer: &Viewer, pace: &Pace) -> Markup {
+    let spark = spark::Spark {
+        from: pace.from,
+        step: SignedDuration::from_mins(1),
+        counts: &pace.counts,
+    };
+    let caption = viewer.lang.pick("Ends per minute", "每分钟结束数");
+    spark::draw(&spark, &frame(viewer, "throughput", caption))
 }
 
-fn histogram(_: &Viewer, _: &Pace) -> Markup {
-    Markup::default()
+fn histogram(viewer: &Viewer, pace: &Pace) -> Markup {
+    let caption = viewer.lang.pick("How late tasks began", "任务开始的延迟");
+    histogram::draw(&pace.late, &frame(viewer, "lateness", caption))
+}
+
+fn frame<'a>(viewer: &'a Viewer, id: &'a str, caption: &'a str) -> Frame<'a> {
+    Frame {
+        id,
+        caption,
+        lang: viewer.lang,
+        zone: &viewer.zone,
+    }
 }
 
 /// An hour before the end of this minute: whole minutes, so that a page changes when the numbers do and not with every look.
