@@ -9,6 +9,7 @@
 //! - Every word stands in both languages, side by side ([`say`](lang::say)), so that none can be forgotten.
 //! - Every form is read by [`Filled`](form::Filled), which knows whether it is ours.
 
+mod activity;
 mod assets;
 mod door;
 mod equivalent;
@@ -16,10 +17,15 @@ mod form;
 pub(crate) mod lang;
 mod links;
 mod live;
+mod moment;
+mod nodes;
 mod page;
 mod parts;
 mod preferences;
+mod query;
+mod settings;
 mod sign_in;
+mod tasks;
 mod today;
 mod viewer;
 mod when;
@@ -58,6 +64,10 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
 fn inside() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui", get(today::show))
+        .merge(tasks::routes())
+        .merge(activity::routes())
+        .merge(nodes::routes())
+        .merge(settings::routes())
         .route("/ui/{*rest}", get(nothing))
 }
 
