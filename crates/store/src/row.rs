@@ -22,7 +22,8 @@ use jiff::Timestamp;
 
 pub(crate) use schedule::{StateColumns, edit, schedule, slot};
 pub(crate) use source::{
-    SourceColumns, SourceLists, attention_or_null, cadence_or_null, entry, fleet, hashes, source,
+    SourceColumns, SourceLists, attention_or_null, cadence_or_null, class_or_null, entry, fleet,
+    hashes, source,
 };
 pub(crate) use value::Value;
 
