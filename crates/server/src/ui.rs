@@ -18,6 +18,8 @@ mod live;
 mod page;
 mod parts;
 mod preferences;
+mod query;
+mod sources;
 mod today;
 mod viewer;
 mod when;
@@ -51,6 +53,7 @@ fn inside() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui", get(today::show))
         .route("/ui/preferences", post(preferences::choose))
+        .merge(sources::routes())
         .route("/ui/{*rest}", get(nothing))
 }
 

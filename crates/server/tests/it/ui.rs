@@ -1,0 +1,3 @@
+//! The dashboard's pages, as a browser without a script meets them.
+
+mod sources;
