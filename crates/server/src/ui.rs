@@ -14,6 +14,7 @@ mod door;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
+mod links;
 mod live;
 mod page;
 mod parts;
@@ -36,6 +37,9 @@ use axum::{
 
 use self::live::Live;
 use crate::{AppState, access::Gate};
+
+/// How many of the newest rows a list searches; what is older has to be asked for by name.
+const SEARCHED: usize = 50_000;
 
 /// All pages, behind their door, and what is open to everybody.
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
