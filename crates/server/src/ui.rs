@@ -25,6 +25,7 @@ mod preferences;
 mod query;
 mod settings;
 mod sign_in;
+mod sources;
 mod tasks;
 mod today;
 mod viewer;
@@ -68,6 +69,7 @@ fn inside() -> Router<Arc<AppState>> {
         .merge(activity::routes())
         .merge(nodes::routes())
         .merge(settings::routes())
+        .merge(sources::routes())
         .route("/ui/{*rest}", get(nothing))
 }
 

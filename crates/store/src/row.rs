@@ -26,7 +26,8 @@ pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_c
 pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, slot};
 pub(crate) use sign_in::{holder_columns, session, user};
 pub(crate) use source::{
-    SourceColumns, SourceLists, attention_or_null, cadence_or_null, entry, fleet, hashes, source,
+    SourceColumns, SourceLists, attention_or_null, cadence_or_null, class_or_null, entry, fleet,
+    hashes, source,
 };
 pub(crate) use value::Value;
 
