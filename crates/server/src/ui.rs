@@ -14,9 +14,12 @@ mod door;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
+mod moment;
 mod page;
 mod parts;
 mod preferences;
+mod query;
+mod schedules;
 mod today;
 mod viewer;
 mod when;
@@ -37,6 +40,7 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     let inside = Router::new()
         .route("/ui", get(today::show))
         .route("/ui/preferences", post(preferences::choose))
+        .merge(schedules::routes())
         .route("/ui/{*rest}", get(nothing))
         .route_layer(from_fn_with_state(Arc::clone(gate), door::enter));
     inside
