@@ -49,6 +49,7 @@ pub(crate) struct Process {
     reload_every: Option<SignedDuration>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
+    leaving: CancellationToken,
     listener: TcpListener,
     app: axum::Router,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
@@ -96,6 +97,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
     let passes = wiring::ticker(store.clone(), &clock, node.tally());
+    let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
         schedules,
@@ -110,6 +112,9 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         store: store.clone(),
         clock: clock.clone(),
         access,
+        leaving: leaving.clone(),
+        speed: 1.0,
+        sleeper: wiring::sleeper(&clock),
         entropy: wiring::entropy(),
         limits: limits(settings),
         configuration: Vec::new(),
@@ -126,6 +131,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         reload_every: settings.schedules.reload,
         clock,
         sleeper,
+        leaving,
         listener,
         app,
         leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
@@ -185,6 +191,11 @@ impl Process {
 
     async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
         let drained = CancellationToken::new();
+        let (leaving, told) = (self.leaving, stop.clone());
+        let hurrying = async {
+            told.cancelled().await;
+            leaving.cancel();
+        };
         let serving = axum::serve(self.listener, self.app)
             .with_graceful_shutdown(stop.clone().cancelled_owned());
         let answering = async {
@@ -206,7 +217,7 @@ impl Process {
             Box::pin(self.node.run(stop)).await;
             drained.cancel();
         };
-        let (served, (), ()) = tokio::join!(answering, working, reading);
+        let (served, (), (), ()) = tokio::join!(answering, working, reading, hurrying);
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
 }

@@ -376,7 +376,14 @@ pub trait Nudges: Send {
 /// A database that Almanack can live in.
 #[async_trait]
 pub trait Store:
-    TaskStore + ScheduleStore + SourceStore + EditionStore + NodeStore + TokenStore
+    TaskStore
+    + ScheduleStore
+    + SourceStore
+    + EditionStore
+    + NodeStore
+    + TokenStore
+    + SignInStore
+    + OverviewStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

@@ -135,6 +135,10 @@ impl Gate {
         &self.state
     }
 
+    pub(crate) fn shared(&self) -> Arc<AppState> {
+        Arc::clone(&self.state)
+    }
+
     pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker, Problem> {
         if let Access::Open { hosts } = &self.state.access {
             check_host(request, hosts)?;

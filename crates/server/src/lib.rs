@@ -40,13 +40,14 @@ use std::sync::Arc;
 use almanack_core::{
     signature::Verifier,
     store::Store,
-    time::{Clock, Entropy},
+    time::{Clock, Entropy, Sleeper},
 };
 use almanack_engine::{
     editions::Editions, reschedule::Rescheduler, schedules::Schedules, sources::Sources,
     tick::Ticker,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 pub use crate::app::app;
@@ -73,6 +74,12 @@ pub struct AppState {
     pub store: Arc<dyn Store>,
     /// The only way to learn the time.
     pub clock: Arc<dyn Clock>,
+    /// Cancelled when this process is about to leave: streams that would never end by themselves end then.
+    pub leaving: CancellationToken,
+    /// How many times faster than the wall clock that clock runs: 1 but for a demonstration.
+    pub speed: f64,
+    /// The only way to wait, by that clock.
+    pub sleeper: Arc<dyn Sleeper>,
     /// The only source of chance.
     pub entropy: Arc<dyn Entropy>,
     /// Who may ask.

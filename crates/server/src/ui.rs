@@ -14,6 +14,7 @@ mod door;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
+mod live;
 mod moment;
 mod page;
 mod parts;
@@ -28,26 +29,35 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    http::StatusCode,
     middleware::from_fn_with_state,
     response::Redirect,
     routing::{get, post},
 };
 
+use self::live::Live;
 use crate::{AppState, access::Gate};
 
 /// All pages, behind their door, and what is open to everybody.
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
-    let inside = Router::new()
-        .route("/ui", get(today::show))
-        .route("/ui/preferences", post(preferences::choose))
-        .merge(schedules::routes())
-        .route("/ui/{*rest}", get(nothing))
-        .route_layer(from_fn_with_state(Arc::clone(gate), door::enter));
+    let behind = from_fn_with_state(Arc::clone(gate), door::enter);
+    let inside = inside().route_layer(behind.clone());
+    let live = Live::new(gate.shared(), inside.clone().with_state(gate.shared()));
+    let stream = get(move |which, headers| live.stream(which, headers)).route_layer(behind);
     inside
+        .route("/ui/live", stream)
         .route("/", get(|| async { Redirect::to("/ui") }))
         .merge(assets::routes())
 }
 
-async fn nothing() -> axum::http::StatusCode {
-    axum::http::StatusCode::NOT_FOUND
+fn inside() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui", get(today::show))
+        .route("/ui/preferences", post(preferences::choose))
+        .merge(schedules::routes())
+        .route("/ui/{*rest}", get(nothing))
+}
+
+async fn nothing() -> StatusCode {
+    StatusCode::NOT_FOUND
 }

@@ -65,7 +65,7 @@ pub struct TaskSearch {
     pub saying: Option<String>,
     /// Only rows numbered below this: the cursor of the page before.
     pub before: Option<TaskId>,
-    /// How many of the newest rows are searched at most, counted from the newest of all.
+    /// How many of the newest rows, current or not, are searched at most, counted from the newest of all.
     pub among: usize,
     /// How many lines at most.
     pub limit: usize,
@@ -169,7 +169,8 @@ pub trait OverviewStore: Send + Sync {
     /// How many `search` finds, its `before` and `limit` aside; at most `search.among`.
     async fn count_found(&self, search: &TaskSearch) -> Result<u64>;
 
-    /// The newest `among` current rows by status; a status without rows is left out.
+    /// The current ones among the newest `among` rows by status, in the order of a task's life; a status without rows
+    /// is left out.
     async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>>;
 
     /// Rows, current or not, whose last attempt ended in `[from, until)`, latest end first.
@@ -180,7 +181,8 @@ pub trait OverviewStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<TaskLine>>;
 
-    /// Waiting rows due before `until`, soonest first. A kind with more than `limit` of them must not hide another's.
+    /// Waiting rows due before `until`, soonest first. At most `limit` of each kind: a crowded one must not hide
+    /// another's.
     async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>>;
 
     /// Rows that a claim holds and that run, longest first.

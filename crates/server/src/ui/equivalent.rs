@@ -43,7 +43,8 @@ impl Equivalent {
         let url = quote(&format!("{}{}", viewer.base, self.path));
         let mut command = String::from("curl");
         if self.method != "GET" {
-            command.push_str(&format!(" -X {}", self.method));
+            command.push_str(" -X ");
+            command.push_str(self.method);
         }
         command.push(' ');
         command.push_str(&url);
@@ -51,10 +52,8 @@ impl Equivalent {
             command.push_str(" -H \"Authorization: Bearer $ALMANACK_TOKEN\"");
         }
         if let Some(body) = &self.body {
-            command.push_str(&format!(
-                " -H 'Content-Type: application/json' -d {}",
-                quote(body)
-            ));
+            command.push_str(" -H 'Content-Type: application/json' -d ");
+            command.push_str(&quote(body));
         }
         command
     }

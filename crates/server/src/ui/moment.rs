@@ -23,17 +23,14 @@ pub(crate) enum Moment {
     Twice([Timestamp; 2]),
 }
 
-/// Why a wall clock cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+/// Why a wall clock cannot be read. Pages have the words for it, in both languages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     /// Not a date and a time.
-    #[error("not a date and a time")]
     Time,
     /// Not a zone we know.
-    #[error("not a time zone like Europe/Berlin or UTC")]
     Zone,
     /// Outside of what can be kept.
-    #[error("a year out of range")]
     Year,
 }
 

@@ -103,7 +103,7 @@ impl Viewer {
             zone: zone.unwrap_or(TimeZone::UTC),
             theme: theme.unwrap_or(Theme::System),
             now: state.clock.now(),
-            speed: 1.0,
+            speed: state.speed,
             here: here.map_or_else(|| "/ui".to_owned(), ToString::to_string),
             base: base(parts),
             live: headers.contains_key(LIVE_HEADER),
@@ -175,10 +175,8 @@ fn base(parts: &Parts) -> String {
         !host.is_empty() && host.len() <= 255 && host.chars().all(allowed)
     };
     let host = header("host").filter(plain).unwrap_or("127.0.0.1:8080");
-    let scheme = match header("x-forwarded-proto") {
-        Some("https") => "https",
-        _ => "http",
-    };
+    let secure = header("x-forwarded-proto") == Some("https");
+    let scheme = if secure { "https" } else { "http" };
     format!("{scheme}://{host}")
 }
 

@@ -34,6 +34,7 @@ use http_body_util::BodyExt;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::told::{Desk, Lines};
@@ -167,6 +168,9 @@ impl World {
             store: port.clone(),
             clock: time.clone(),
             access,
+            speed: 1.0,
+            leaving: CancellationToken::new(),
+            sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
             configuration: Vec::new(),

@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     editions,
-    harness::{ARTICLE, Answer, LIMITS, World, at, request, send, with},
+    harness::{ARTICLE, Answer, Forward, LIMITS, World, at, request, send, with},
     told::{Desk, Lines},
 };
 
@@ -134,6 +134,9 @@ impl Counted {
             store,
             clock: time,
             access: Access::Open { hosts: Vec::new() },
+            speed: 1.0,
+            leaving: tokio_util::sync::CancellationToken::new(),
+            sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
             configuration: Vec::new(),
