@@ -21,6 +21,7 @@ mod parts;
 mod preferences;
 mod query;
 mod schedules;
+mod tasks;
 mod today;
 mod viewer;
 mod when;
@@ -55,6 +56,7 @@ fn inside() -> Router<Arc<AppState>> {
         .route("/ui", get(today::show))
         .route("/ui/preferences", post(preferences::choose))
         .merge(schedules::routes())
+        .merge(tasks::routes())
         .route("/ui/{*rest}", get(nothing))
 }
 

@@ -21,15 +21,13 @@ mod why;
 
 use std::sync::Arc;
 
-use almanack_core::{
-    plan::{Definition, Ready, Schedule, ScheduleName, Unfit},
-    task::Identity,
-};
+use almanack_core::plan::{Definition, Ready, Schedule, ScheduleName, Unfit};
 use axum::{
     Router,
     routing::{get, post},
 };
 
+use super::tasks::path as task_path;
 use crate::{AppState, percent};
 
 /// Names of pages that a schedule may also have.
@@ -73,12 +71,6 @@ pub(crate) fn path(name: &ScheduleName) -> String {
 /// The call of the API about a schedule.
 fn api(name: &ScheduleName, act: &str) -> String {
     format!("/api/v1/schedules/{}{act}", percent::encode(name.as_str()))
-}
-
-/// The page of a task.
-fn task_path(identity: &Identity) -> String {
-    let Identity { subject, kind } = identity;
-    format!("/ui/tasks/{kind}/{}", percent::encode(subject.as_str()))
 }
 
 /// What a schedule is planned by, if it can be computed.
