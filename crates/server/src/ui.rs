@@ -23,6 +23,7 @@ mod page;
 mod parts;
 mod preferences;
 mod query;
+mod schedules;
 mod settings;
 mod sign_in;
 mod sources;
@@ -66,6 +67,7 @@ fn inside() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui", get(today::show))
         .merge(tasks::routes())
+        .merge(schedules::routes())
         .merge(activity::routes())
         .merge(nodes::routes())
         .merge(settings::routes())
