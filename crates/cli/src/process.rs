@@ -22,7 +22,7 @@ use crate::{
     config::{Inputs, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring::{self, Watch, editions::Workshop, opml::Lists},
+    wiring::{self, Time, Timing, Watch, editions::Workshop, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -57,10 +57,15 @@ pub(crate) struct Process {
 }
 
 /// Opens the database, admits the node, takes the address and reads the schedules.
-pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Process, Failure> {
+pub(crate) async fn start(
+    settings: &Settings,
+    inputs: &Inputs,
+    time: &Time,
+) -> Result<Process, Failure> {
     refuse_unguarded(settings)?;
     let store = wiring::open_store(&settings.database).await?;
-    let clock = wiring::node_clock(store.as_ref()).await?;
+    let timing = Timing::of(time, store.as_ref()).await?;
+    let clock = timing.clock.clone();
     let access = choose_access(store.as_ref(), settings, clock.now()).await?;
     let answers = whom(&access);
     let (listener, address) = listen(settings.server.listen).await?;
@@ -70,23 +75,17 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let metrics = install_metrics()?;
     let outbound = wiring::Outbound::new(settings)?;
     let watch = Watch::new(settings, &store, &clock)?;
-    let ports = wiring::ports(
-        settings,
-        environment,
-        &outbound,
-        store.clone(),
-        clock.clone(),
-    )?;
+    let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
     let ports = watch.looking(ports)?;
     let workshop = Workshop {
         settings,
         outbound: &outbound,
         store: &store,
         clock: clock.clone(),
+        sleeper: timing.sleeper.clone(),
         node: &node_name,
     };
     let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
-    let sleeper = ports.sleeper.clone();
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
     let kept = wiring::stories_kept(settings);
@@ -95,7 +94,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
-    let passes = wiring::ticker(store.clone(), &clock, node.tally());
+    let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
         schedules,
@@ -109,6 +108,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         },
         store: store.clone(),
         clock: clock.clone(),
+        speed: timing.speed.times(),
         access,
         limits: limits(settings),
         metrics,
@@ -123,11 +123,17 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         files,
         reload_every: settings.schedules.reload,
         clock,
-        sleeper,
+        leave_within: leave_within(settings, &timing),
+        sleeper: timing.sleeper,
         listener,
         app,
-        leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+/// Drain and lease pass by the node's clock, however fast it runs.
+fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
+    let shown = settings.node.drain + settings.node.lease;
+    timing.real(shown).saturating_add(LAST_ANSWERS)
 }
 
 /// Where there is no database there are no tokens, and a refusal must not leave one behind.

@@ -69,6 +69,8 @@ pub struct AppState {
     pub store: Arc<dyn Store>,
     /// The only way to learn the time.
     pub clock: Arc<dyn Clock>,
+    /// How many times faster than the wall clock the clock runs; 1 but for the demo.
+    pub speed: f64,
     /// Who may ask.
     pub access: Access,
     /// How much one request may bring.

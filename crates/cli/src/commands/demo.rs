@@ -109,7 +109,7 @@ async fn start_node(arguments: &DemoArguments, folder: &Folder) -> Result<Proces
         ],
     };
     let settings = checked(config::load(&inputs, Need::Everything))?;
-    process::start(&settings, &inputs).await
+    process::start(&settings, &inputs, &wiring::Time::Machine).await
 }
 
 async fn start_service(

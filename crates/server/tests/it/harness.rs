@@ -165,6 +165,7 @@ impl World {
             tick,
             store: port.clone(),
             clock: time.clone(),
+            speed: 1.0,
             access,
             limits: LIMITS,
             metrics: PrometheusBuilder::new().build_recorder().handle(),

@@ -132,6 +132,7 @@ impl Counted {
             tick: Tick::default(),
             store,
             clock: time,
+            speed: 1.0,
             access: Access::Open { hosts: Vec::new() },
             limits: LIMITS,
             metrics: recorder.handle(),
