@@ -8,7 +8,10 @@ use almanack_core::{
     store::Store,
     time::{Clock, Sleeper},
 };
-use almanack_engine::node::{self, AdmittedNode, Ports};
+use almanack_engine::{
+    node::{self, AdmittedNode, Ports},
+    sources::Sources,
+};
 use almanack_server::{AppState, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -44,6 +47,8 @@ pub(crate) struct Process {
     pub(crate) answers: &'static str,
     /// Where its tasks live.
     pub(crate) store: Arc<dyn Store>,
+    /// The way in for what people want of sources.
+    pub(crate) sources: Arc<Sources>,
     node: AdmittedNode,
     files: Files,
     reload_every: Option<SignedDuration>,
@@ -119,6 +124,7 @@ pub(crate) async fn start(
         address,
         answers,
         store,
+        sources: watch.sources.clone(),
         node,
         files,
         reload_every: settings.schedules.reload,
