@@ -54,7 +54,7 @@ const FAULTS: Faults = Faults {
     seed: 0,
     refuse_percent: 8,
     lose_reply_percent: 5,
-    delay_percent: 30,
+    delay_percent: 50,
     delay_max: Duration::from_secs(3),
 };
 /// A node that does not end by itself is left behind after this long; the process ends with us.
@@ -98,7 +98,7 @@ impl Stage {
         let plan = Plan::new(SystemClock.now(), arguments.speed);
         let clock = Arc::new(SpedClock::start(plan.starts_at, plan.speed));
         let shown = world_clock(&clock);
-        let outside = Outside::start(arguments.seed, &shown, stop).await?;
+        let outside = Outside::start(arguments.seed, &plan, &shown, stop).await?;
         let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;
         let (address, store) = (process.address, process.store.clone());
         let (sources, subscriptions) = (process.sources.clone(), outside.subscriptions());

@@ -19,7 +19,63 @@ const EDITIONS_MAX: usize = 2;
 struct Told {
     state: Option<State>,
     batches: BTreeSet<u32>,
+    /// What destinations said who did not take it.
+    refusals: BTreeSet<String>,
     version: i64,
+}
+
+impl Told {
+    /// What has not been told of it yet.
+    fn news(&mut self, account: &Account) -> Vec<(Ink, String)> {
+        let mut news = Vec::new();
+        let (state, before) = (
+            account.edition.state,
+            self.state.replace(account.edition.state),
+        );
+        if before.is_none() {
+            news.push((Ink::Plain, "begun".to_owned()));
+        }
+        if before.is_none_or(|it| it < State::ListFetched) && !account.stories.is_empty() {
+            let stories = counted(account.counts().total.into(), "story");
+            news.push((Ink::Plain, format!("{stories} chosen from the news site")));
+        }
+        for batch in &account.batches {
+            if batch.status != batch::Status::Running && self.batches.insert(batch.index) {
+                news.push((batch_ink(batch.status), batch_told(batch, account)));
+            }
+        }
+        if before != Some(state) {
+            news.extend(arrived(account));
+        }
+        for delivery in &account.deliveries {
+            let refused = delivery.state == delivery::State::Failed;
+            let Some(why) = delivery.detail.as_deref().filter(|_| refused) else {
+                continue;
+            };
+            let what = format!(
+                "{} did not take it and is asked again: {why}",
+                delivery.destination
+            );
+            if self.refusals.insert(what.clone()) {
+                news.push((Ink::Bad, what));
+            }
+        }
+        news
+    }
+}
+
+/// What is told of an edition that has just come to where it is.
+fn arrived(account: &Account) -> Option<(Ink, String)> {
+    let state = account.edition.state;
+    match state {
+        State::Aggregating => Some((Ink::Plain, "written; being delivered".to_owned())),
+        State::Published => Some((Ink::Good, published(account))),
+        State::Empty | State::Archived => {
+            let why = account.edition.reason.as_deref().unwrap_or_default();
+            Some((Ink::Bad, format!("{state}: {why}")))
+        }
+        State::Init | State::ListFetched | State::Processing => None,
+    }
 }
 
 /// What has been seen of editions.
@@ -60,59 +116,26 @@ impl Editions {
         let date = account.edition.date;
         self.requests.insert(date, account.requests());
         let told = self.told.entry(date).or_default();
-        let mut tell = |ink, what| {
-            lines.push(Line {
-                at: now,
-                who: "edition",
-                ink,
-                what: format!("{date}: {what}"),
-            });
-        };
-        let state = account.edition.state;
-        if told.state.is_none() {
-            tell(Ink::Plain, "begun".to_owned());
-        }
-        if told.state.is_none_or(|it| it < State::ListFetched) && !account.stories.is_empty() {
-            tell(
-                Ink::Plain,
-                format!(
-                    "{} chosen from the news site",
-                    counted(account.counts().total.into(), "story").replace("storys", "stories")
-                ),
-            );
-        }
-        for batch in &account.batches {
-            if batch.status != batch::Status::Running && told.batches.insert(batch.index) {
-                tell(batch_ink(batch.status), batch_told(batch, account));
-            }
-        }
-        if told.state != Some(state) {
-            match state {
-                State::Aggregating => tell(Ink::Plain, "written; being delivered".to_owned()),
-                State::Published => tell(Ink::Good, published(account)),
-                State::Empty | State::Archived => {
-                    let why = account.edition.reason.as_deref().unwrap_or_default();
-                    tell(Ink::Bad, format!("{state}: {why}"));
-                }
-                State::Init | State::ListFetched | State::Processing => {}
-            }
-        }
-        told.state = Some(state);
-        if state == State::Published {
-            let delivered = destinations(account).len();
-            self.published
-                .insert(date, (account.counts().completed, delivered));
+        lines.extend(told.news(account).into_iter().map(|(ink, what)| Line {
+            at: now,
+            who: "edition",
+            ink,
+            what: format!("{date}: {what}"),
+        }));
+        if account.edition.state == State::Published {
+            let (stories, places) = (account.counts().completed, destinations(account).len());
+            self.published.insert(date, (stories, places));
         }
     }
 
-    /// Whether one was published.
+    /// What was made.
     pub(super) fn prepares(&self) -> String {
         let requests: u32 = self.requests.values().sum();
         let batches: usize = self.told.values().map(|told| told.batches.len()).sum();
         format!(
             "{} in {}, {} to news site, pages and model",
             counted(self.told.len() as u64, "edition"),
-            counted(batches as u64, "batch").replace("batchs", "batches"),
+            counted(batches as u64, "batch"),
             counted(requests.into(), "request"),
         )
     }
@@ -141,14 +164,14 @@ fn batch_ink(status: batch::Status) -> Ink {
 }
 
 fn batch_told(batch: &batch::Batch, account: &Account) -> String {
-    let counts = account.counts();
+    let before = account.batches.iter().filter(|it| it.index <= batch.index);
+    let taken: u32 = before.map(|it| it.story_count).sum();
     format!(
-        "batch {} read, translated and summed up {} stories for {}; {} of {} done",
+        "batch {} read, translated and summed up {} stories for {}; {taken} of {} taken",
         batch.index,
         batch.story_count,
         counted(batch.spend.requests.into(), "request"),
-        counts.completed,
-        counts.total
+        account.counts().total
     )
 }
 

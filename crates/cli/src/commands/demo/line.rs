@@ -35,17 +35,11 @@ impl Line {
 
 /// So many of something.
 pub(super) fn counted(count: u64, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        many => format!("{many} {what}s"),
-    }
-}
-
-/// The same of what is an entry.
-pub(super) fn entries(count: u64) -> String {
-    match count {
-        1 => "1 new entry".to_owned(),
-        many => format!("{many} new entries"),
+    match (count, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (many, Some(stem)) => format!("{many} {stem}ies"),
+        (many, None) if what.ends_with("ch") => format!("{many} {what}es"),
+        (many, None) => format!("{many} {what}s"),
     }
 }
 
@@ -63,5 +57,30 @@ pub(super) fn until(now: Timestamp, at: Timestamp) -> String {
         "at once".to_owned()
     } else {
         format!("in {}", when::took(left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn things_are_counted_in_english() {
+        for (count, what, told) in [
+            (1, "new entry", "1 new entry"),
+            (0, "new entry", "0 new entries"),
+            (3, "batch", "3 batches"),
+            (2, "slot", "2 slots"),
+        ] {
+            assert_eq!(counted(count, what), told);
+        }
+    }
+
+    #[test]
+    fn long_names_are_cut_between_letters() {
+        assert_eq!(quoted("潮汐"), "“潮汐”");
+        let long = quoted(&"é".repeat(60));
+        assert!(long.ends_with("é…”"), "{long}");
+        assert_eq!(long.chars().count(), TITLE_CHARS_MAX + 3);
     }
 }

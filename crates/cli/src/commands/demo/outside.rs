@@ -22,6 +22,7 @@ use almanack_world::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::plan::Plan;
 use crate::{
     args::{WORLD_BOT_TOKEN, WORLD_KEY},
     commands::world::told,
@@ -47,6 +48,10 @@ const SLOW: Duration = Duration::from_secs(9);
 /// A hook that refuses half of its calls.
 pub(super) const FLAKY_HOOK: &str = "partner";
 const REFUSE_PERCENT: u8 = 50;
+/// Telegram refuses every so many-th message and wants to be left alone for so many real seconds.
+const LIMITED_EVERY: u32 = 4;
+const LIMITED_S: u64 = 2;
+const LIMITED_FROM: f64 = 10.0;
 /// How long a workflow runs, in real time.
 const BUILD: Duration = Duration::from_secs(2);
 
@@ -64,6 +69,7 @@ impl Outside {
     /// Starts all of it.
     pub(super) async fn start(
         seed: u64,
+        plan: &Plan,
         clock: &Clock,
         stop: &CancellationToken,
     ) -> Result<Self, Failure> {
@@ -72,7 +78,7 @@ impl Outside {
             feeds: start_feeds(seed, clock, stop).await?,
             model: start_model(clock, stop).await?,
             github: start_github(clock, stop).await?,
-            telegram: start_telegram(clock, stop).await?,
+            telegram: start_telegram(plan, clock, stop).await?,
             hooks: start_hooks(seed, stop).await?,
         };
         run_workflows(&started.github.handle, stop);
@@ -232,6 +238,7 @@ fn run_workflows(handle: &github::handle::Handle, stop: &CancellationToken) {
 }
 
 async fn start_telegram(
+    plan: &Plan,
     clock: &Clock,
     stop: &CancellationToken,
 ) -> Result<telegram::Running, Failure> {
@@ -243,10 +250,16 @@ async fn start_telegram(
     config.clock = clock.clone();
     let started = telegram::start(config, stop.clone()).await;
     let started = started.map_err(|error| told("Telegram", &error))?;
+    // Who is refused once waits for half a minute by the clock; that must not be half of what people see.
+    if plan.speed.times() < LIMITED_FROM {
+        return Ok(started);
+    }
+    let retry_after_s = plan.shown(LIMITED_S).as_secs();
+    let retry_after_s = u32::try_from(retry_after_s).unwrap_or(u32::MAX);
     started.handle.add_fault(telegram_fault::Rule {
         matching: telegram_fault::Matching::default(),
-        when: When::Every(4),
-        effect: telegram_fault::Effect::Limited { retry_after_s: 20 },
+        when: When::Every(LIMITED_EVERY),
+        effect: telegram_fault::Effect::Limited { retry_after_s },
     });
     Ok(started)
 }

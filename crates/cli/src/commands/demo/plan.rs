@@ -9,6 +9,8 @@ use std::time::Duration;
 use almanack_adapters::clock::Speed;
 use jiff::{SignedDuration, Timestamp, Unit, tz::TimeZone};
 
+use crate::when::show_duration;
+
 /// From the start of the show to the first tick of the day's edition, in real seconds.
 const LEAD_S: u64 = 4;
 /// How long a node may be away in real time before its claims pass on.
@@ -18,8 +20,10 @@ const BATCH_TIME: Duration = Duration::from_secs(20);
 const DELIVERY_TIME: Duration = Duration::from_secs(10);
 /// How long work may go on after Ctrl-C, in real time.
 const DRAIN: Duration = Duration::from_secs(3);
-/// Between these speeds a tick every few real seconds is a natural interval: an edition grows batch by batch.
-const BATCHWISE: std::ops::RangeInclusive<f64> = 40.0..=300.0;
+/// Up to this speed an edition grows batch by batch, a tick every few real seconds. Beyond, its day would be over first.
+const BATCHWISE_MAX: f64 = 300.0;
+/// From tick to tick, in real seconds.
+const TICK_S: u64 = 5;
 
 /// Periods that divide their hour, day or minute.
 const SECONDS: [u64; 5] = [5, 10, 15, 20, 30];
@@ -73,42 +77,48 @@ impl Plan {
 
     /// A schedule that fires about every so many real seconds, at round times of its zone.
     pub(super) fn every(&self, real_s: u64) -> String {
+        match self.step(real_s) {
+            (step, 1) => format!("*/{step} * * * * *"),
+            (1, 60) => "* * * * *".to_owned(),
+            (60, 60) => "0 * * * *".to_owned(),
+            (step, 60) => format!("*/{step} * * * *"),
+            (24, _) => "0 6 * * *".to_owned(),
+            (step, _) => format!("0 */{step} * * *"),
+        }
+    }
+
+    /// The first round period that is not shorter than so many real seconds, and its unit in seconds.
+    fn step(&self, real_s: u64) -> (u64, u64) {
         let seconds = self.shown(real_s).as_secs().unsigned_abs().max(1);
-        let least =
-            |steps: &[u64], unit: u64| steps.iter().copied().find(|it| it * unit >= seconds);
-        if let Some(step) = least(&SECONDS, 1) {
-            return format!("*/{step} * * * * *");
-        }
-        match least(&MINUTES, 60) {
-            Some(1) => return "* * * * *".to_owned(),
-            Some(60) => return "0 * * * *".to_owned(),
-            Some(step) => return format!("*/{step} * * * *"),
-            None => {}
-        }
-        match least(&HOURS, 3_600) {
-            Some(step) => format!("0 */{step} * * *"),
-            None => "0 6 * * *".to_owned(),
-        }
+        let least = |steps: &[u64], unit: u64| {
+            let step = steps.iter().copied().find(|it| it * unit >= seconds);
+            step.map(|step| (step, unit))
+        };
+        least(&SECONDS, 1)
+            .or_else(|| least(&MINUTES, 60))
+            .or_else(|| least(&HOURS, 3_600))
+            .unwrap_or((24, 3_600))
     }
 
     /// The same at any time: for work that takes longer than its interval.
     pub(super) fn every_exactly(&self, real_s: u64) -> String {
-        let seconds = self.shown(real_s).as_secs().max(1);
-        format!("@every {seconds}s")
+        let seconds = SignedDuration::from_secs(self.shown(real_s).as_secs().max(1));
+        format!("@every {}", show_duration(seconds))
     }
 
     /// Whether an edition grows batch by batch; otherwise one tick makes all of it.
     pub(super) fn is_batchwise(&self) -> bool {
-        BATCHWISE.contains(&self.speed.times())
+        self.speed.times() <= BATCHWISE_MAX
     }
 
     /// When ticks come: from the hour of the edition to the end of its day.
     pub(super) fn ticks(&self) -> String {
-        let step = match self.shown(5).as_secs().unsigned_abs() / 60 {
-            _ if !self.is_batchwise() => 15,
-            minutes => MINUTES.into_iter().find(|it| *it >= minutes).unwrap_or(30),
-        };
-        format!("*/{} {}-23 * * *", step.min(30), self.hour)
+        let hour = self.hour;
+        match self.step(TICK_S) {
+            (step, 1) => format!("*/{step} * {hour}-23 * * *"),
+            (step @ 1..60, 60) if self.is_batchwise() => format!("*/{step} {hour}-23 * * *"),
+            _ => format!("*/15 {hour}-23 * * *"),
+        }
     }
 
     /// The shortest time between two checks of a source: as polite as ever where a day passes quickly.
@@ -117,9 +127,9 @@ impl Plan {
         self.shown(15).clamp(shortest, usual)
     }
 
-    /// Checks a day and source: at least one about every real half-minute, or the usual 24.
+    /// Checks a day and source: one about every real quarter of a minute, and never less than the usual 24.
     pub(super) fn checks_per_day(&self) -> u64 {
-        let apart = self.shown(30).as_secs().unsigned_abs().max(1);
+        let apart = self.shown(15).as_secs().unsigned_abs().max(1);
         (86_400 / apart).clamp(24, 1_440)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
-    plan::{Definition, Schedule, Slot},
+    plan::{Definition, Reason, Schedule, Slot, Verdict},
     store::{LedgerPage, ScheduleFilter, Store},
     target::Target,
 };
@@ -15,6 +15,8 @@ use crate::{config::settings::edition, failure::Failure, output::Ink};
 /// Rows of a ledger that are read at a look; more than that are not fired between two looks.
 const ROWS_MAX: usize = 50;
 const SCHEDULES_MAX: usize = 50;
+/// What became of a slot that fired, on time or later.
+const FIRED: &str = "fired";
 
 /// What has been seen of schedules.
 #[derive(Debug, Default)]
@@ -23,7 +25,7 @@ pub(super) struct Schedules {
     seen: BTreeMap<(i64, Timestamp), u64>,
     told: BTreeSet<(String, &'static str)>,
     /// Counted but not told yet.
-    untold: (u64, u64),
+    untold: BTreeMap<&'static str, u64>,
     fired: u64,
     skipped: u64,
     by_target: BTreeMap<&'static str, u64>,
@@ -78,14 +80,9 @@ impl Schedules {
         } else {
             self.skipped += new;
         }
-        let what = if fired { "fired" } else { row.verdict.as_str() };
+        let what = if fired { FIRED } else { row.verdict.as_str() };
         if !self.told.insert((schedule.name.to_string(), what)) {
-            let untold = if fired {
-                &mut self.untold.0
-            } else {
-                &mut self.untold.1
-            };
-            *untold += new;
+            *self.untold.entry(what).or_default() += new;
             return;
         }
         let line = first(schedule.name.as_str(), &definition, row);
@@ -98,19 +95,20 @@ impl Schedules {
 
     /// What was counted since the last time.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
-        let (fired, skipped) = std::mem::take(&mut self.untold);
-        if fired + skipped == 0 {
+        let mut untold = std::mem::take(&mut self.untold);
+        let fired = untold.remove(FIRED);
+        let fired = fired.map(|count| format!("{} fired", counted(count, "more slot")));
+        let skipped = untold.iter();
+        let skipped = skipped.map(|(why, count)| format!("{count} skipped ({why})"));
+        let parts: Vec<String> = fired.into_iter().chain(skipped).collect();
+        if parts.is_empty() {
             return;
         }
-        let skipped = match skipped {
-            0 => String::new(),
-            some => format!(", {some} skipped because the firing before was still running"),
-        };
         lines.push(Line {
             at: now,
             who: "schedule",
             ink: Ink::Faint,
-            what: format!("{} fired{skipped}", counted(fired, "more slot")),
+            what: parts.join(", "),
         });
     }
 
@@ -143,7 +141,7 @@ fn first(name: &str, definition: &Definition, row: &Slot) -> Line {
             format!("first firing of {name} (`{expression}`, {tz}) at {at}"),
         )
     } else {
-        let why = row.detail.as_deref().unwrap_or(row.verdict.as_str());
+        let why = why(row.verdict);
         (Ink::Notable, format!("{name} skipped a slot: {why}"))
     };
     Line {
@@ -151,6 +149,14 @@ fn first(name: &str, definition: &Definition, row: &Slot) -> Line {
         who: "schedule",
         ink,
         what,
+    }
+}
+
+fn why(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Skipped(Reason::Overlap) => "overlap, the firing before it had not ended",
+        Verdict::Skipped(Reason::TooLate) => "too_late, nothing planned it within its grace",
+        other => other.as_str(),
     }
 }
 

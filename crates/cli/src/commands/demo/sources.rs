@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
-    source::{Source, recent::Brought},
+    source::{Attention, Source, recent::Brought},
     store::{SourceFilter, Store},
 };
 use jiff::Timestamp;
 
-use super::line::{Line, counted, entries, quoted, until};
+use super::line::{Line, counted, quoted, until};
 use crate::{failure::Failure, output::Ink};
 
 const SOURCES_MAX: usize = 200;
@@ -32,7 +32,7 @@ pub(super) struct Sources {
     /// Up to when the looks at each source were counted.
     seen: BTreeMap<i64, Timestamp>,
     learned: BTreeSet<i64>,
-    needy: BTreeSet<i64>,
+    needy: BTreeMap<i64, Attention>,
     untold: Untold,
     checks: u64,
     entries: u64,
@@ -103,16 +103,19 @@ impl Sources {
         let Some(attention) = source.attention else {
             return;
         };
-        if !self.needy.insert(source.id.0) {
+        let told = self.needy.values().any(|known| *known == attention);
+        self.needy.insert(source.id.0, attention);
+        if told {
             return;
         }
-        let error = source.stats.last_error.as_deref().unwrap_or("quiet");
+        let usual = "quiet for longer than ever was its habit";
+        let error = source.stats.last_error.as_deref().unwrap_or(usual);
         lines.push(Line {
             at: now,
             who: "sources",
             ink: Ink::Bad,
             what: format!(
-                "{} needs a person: {} ({error})",
+                "{} needs a person ({}): {error}",
                 quoted(&source.definition.name),
                 attention.as_str()
             ),
@@ -128,7 +131,7 @@ impl Sources {
         let mut what = format!(
             "{}: {}",
             counted(untold.checks, "check"),
-            entries(untold.entries)
+            counted(untold.entries, "new entry")
         );
         if untold.failed > 0 {
             what += &format!(", {} failed", untold.failed);
@@ -160,7 +163,7 @@ impl Sources {
             "{} of {}: {}, {} failed; the rhythm of {} learned, {} need a person",
             counted(self.checks, "check"),
             counted(self.seen.len() as u64, "source"),
-            entries(self.entries),
+            counted(self.entries, "new entry"),
             self.failed,
             self.learned.len(),
             self.needy.len()
