@@ -17,6 +17,8 @@ use crate::{
     when::show_duration,
 };
 
+/// What the node is called.
+const NODE: &str = "demo";
 /// What the file is called.
 pub(super) const FILE: &str = "almanack.toml";
 /// The kind of the task that a schedule puts, and the hook that its callback goes to.
@@ -45,11 +47,15 @@ pub(super) fn load(
     plan: &Plan,
     listen: &str,
 ) -> Result<(Settings, Inputs), Failure> {
-    let flag = |key: &str, value: &str| ("demo".to_owned(), key.to_owned(), value.to_owned());
+    let flag =
+        |flag: &str, key: &str, value: &str| (flag.to_owned(), key.to_owned(), value.to_owned());
     let inputs = Inputs {
         environment: BTreeMap::new(),
         file: Some(folder.join(FILE)),
-        flags: vec![flag("server.listen", listen), flag("node.name", "demo")],
+        flags: vec![
+            flag("--listen", "server.listen", listen),
+            flag("demo", "node.name", NODE),
+        ],
     };
     let mut settings = checked(config::load(&inputs, Need::Everything))?;
     settings.node.lease = plan.lease();
