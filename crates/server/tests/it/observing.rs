@@ -133,6 +133,7 @@ impl Counted {
             tick: Tick::default(),
             store,
             clock: time,
+            speed: 1.0,
             access: Access::Open { hosts: Vec::new() },
             speed: 1.0,
             leaving: tokio_util::sync::CancellationToken::new(),
