@@ -1,0 +1,4 @@
+//! The dashboard as a browser meets it.
+
+mod browser;
+mod sign_in;
