@@ -93,11 +93,11 @@ pub(crate) const UPCOMING: &str = concat!(
 /// The lanes of [`UPCOMING`].
 pub(crate) const LANES: &str = claim::LANES;
 
-/// Claims are few, and name their tasks.
+/// Claims are few, and name their tasks. `cross join` keeps SQLite from walking the tasks and asking for their claims.
 pub(crate) const RUNNING_SQLITE: &str = concat!(
     "select ",
     line_columns!(),
-    " from claim c, json_each(c.task_ids) j join task t on t.id = j.value \
+    " from claim c cross join json_each(c.task_ids) j cross join task t on t.id = j.value \
      where t.claim_id = c.id and t.status = 'RUNNING' order by t.started_at_us, t.id limit ?1"
 );
 pub(crate) const RUNNING_POSTGRES: &str = concat!(
