@@ -193,7 +193,7 @@ fn a_page_of_sources_costs_no_more_when_more_exist() {
         ),
         (source::LIST_ATTENTION, odd, paused, some, silent, 10),
     ] {
-        let parameters = rusqlite::params![a, b, c, d, nothing, 0, 20];
+        let parameters = rusqlite::params![a, b, c, d, nothing, nothing, 0, 20];
         check_costs_no_more(text, parameters, rows, SOURCES);
     }
 }

@@ -9,6 +9,7 @@
 mod access;
 mod bad_input;
 mod batch;
+mod browser;
 mod description;
 mod editions;
 mod events;
@@ -25,3 +26,4 @@ mod sources;
 mod tasks;
 mod tick;
 mod told;
+mod ui;

@@ -48,7 +48,7 @@ async fn plan(client: &Client, text: &str, values: &str) -> String {
 async fn sources_and_entries_are_found_by_their_indexes() {
     let schema = Schema::create().await;
     let client = session(&schema).await;
-    let nothing = "null, null, null, null, null, 0, 20";
+    let nothing = "null, null, null, null, null, null, 0, 20";
     let rows = [
         (source::LOAD_DUE, "9, 10", "source_due"),
         (source::LOAD_DUE_OF, "'rss', 9, 10", "source_type_due"),

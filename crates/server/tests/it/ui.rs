@@ -1,0 +1,5 @@
+//! The dashboard's pages, as a browser without a script meets them.
+
+mod browser;
+mod sign_in;
+mod sources;
