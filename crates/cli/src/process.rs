@@ -112,6 +112,8 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         store: store.clone(),
         clock: clock.clone(),
         access,
+        page_hosts: settings.server.allowed_hosts.clone(),
+        passwords: wiring::passwords(),
         leaving: leaving.clone(),
         speed: 1.0,
         sleeper: wiring::sleeper(&clock),
@@ -303,8 +305,7 @@ async fn choose_access(
     now: Timestamp,
 ) -> Result<Access, Failure> {
     let listen = settings.server.listen;
-    let tokens = store.load_tokens().await?;
-    if tokens.iter().any(|token| token.is_valid(now)) {
+    if is_guarded(store, now).await? {
         return Ok(Access::Tokens);
     }
     if listen.ip().is_loopback() {
@@ -315,16 +316,27 @@ async fn choose_access(
     Err(unguarded(listen))
 }
 
+/// Whether there is anything by which to know who asks: a token that works, or somebody with a password.
+pub(crate) async fn is_guarded(store: &dyn Store, now: Timestamp) -> Result<bool, Failure> {
+    let tokens = store.load_tokens().await?;
+    Ok(tokens.iter().any(|token| token.is_valid(now)) || !store.load_users().await?.is_empty())
+}
+
 fn unguarded(listen: SocketAddr) -> Failure {
-    let what = format!("{listen} can be reached from elsewhere, and no token guards it");
-    Failure::new(Exit::Usage, what)
-        .hint("`almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1")
+    let what =
+        format!("{listen} can be reached from elsewhere, and no token or password guards it");
+    Failure::new(Exit::Usage, what).hint(
+        "`almanack token create NAME --scope admin` makes a token, `almanack user create NAME` somebody with a \
+         password; or listen at 127.0.0.1",
+    )
 }
 
 fn whom(access: &Access) -> &'static str {
     match access {
-        Access::Open { .. } => "anybody on this machine may ask it: there are no tokens yet",
-        Access::Tokens => "whoever asks it must show a token",
+        Access::Open { .. } => {
+            "anybody on this machine may ask it: there are no tokens and no users yet"
+        }
+        Access::Tokens => "whoever asks it must show a token, or sign in",
     }
 }
 

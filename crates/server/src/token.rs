@@ -21,7 +21,7 @@ impl std::fmt::Display for InvalidName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "a token's name has 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`"
+            "name has 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`"
         )
     }
 }

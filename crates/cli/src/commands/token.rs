@@ -16,6 +16,7 @@ use crate::{
     config::secret::Secret,
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
+    process::is_guarded,
     view::TokenView,
     when::{self, Relative},
     wiring,
@@ -51,7 +52,7 @@ pub(super) async fn run(
     }
 }
 
-fn scope_of(name: ScopeName) -> Scope {
+pub(super) fn scope_of(name: ScopeName) -> Scope {
     match name {
         ScopeName::Read => Scope::Read,
         ScopeName::Operate => Scope::Operate,
@@ -66,13 +67,13 @@ async fn create(
     expires: Option<&str>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    check_name(name)?;
+    check_name("token", name)?;
     let now = desk.clock.now();
     let expires_at = expires.map(|text| expiry(text, now)).transpose()?;
     let secret = Secret::new(&token::draw(wiring::entropy().as_ref()));
     let token = token::about(name, secret.expose(), scope, now, expires_at);
     let others = desk.store.load_tokens().await?;
-    let first = !others.iter().any(|other| other.is_valid(now));
+    let first = !is_guarded(desk.store.as_ref(), now).await?;
     let saved = desk.store.save_token(&token).await;
     saved.map_err(|error| not_saved(error, &others))?;
     if output.json {
@@ -108,9 +109,10 @@ fn not_saved(error: store::Error, others: &[Token]) -> Failure {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Failure> {
+/// Names of tokens and users look alike, because the history shows both in one place.
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     token::check_name(name).map_err(|invalid| {
-        Failure::new(Exit::Usage, invalid.to_string()).hint("for example: article-service")
+        Failure::new(Exit::Usage, format!("a {what}'s {invalid}")).hint("for example: article-service")
     })
 }
 

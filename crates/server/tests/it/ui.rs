@@ -1,8 +1,11 @@
 //! The dashboard as a browser meets it: pages out, forms in, a real store behind, no socket.
 
 mod activity;
+mod browser;
 mod nodes;
 mod settings;
+mod sign_in;
+mod sources;
 mod tasks;
 mod tasks_bulk;
 

@@ -178,7 +178,7 @@ impl Fields {
     fn make(&self, viewer: &Viewer) -> Result<(&str, Scope, Option<Timestamp>), Markup> {
         let lang = viewer.lang;
         let name = self.name.as_deref().unwrap_or_default().trim();
-        token::check_name(name).map_err(|invalid| lang.english(&invalid.to_string()))?;
+        token::check_name(name).map_err(|invalid| lang.english(&format!("a token's {invalid}")))?;
         let scope = self.scope.as_deref().and_then(Scope::parse);
         let scope =
             scope.ok_or_else(|| html! { (lang.pick("Choose a scope.", "请选择权限。")) })?;
