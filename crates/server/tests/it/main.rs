@@ -25,3 +25,4 @@ mod sources;
 mod tasks;
 mod tick;
 mod told;
+mod ui;
