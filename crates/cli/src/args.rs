@@ -17,6 +17,7 @@ mod next;
 mod schedule;
 mod simulate;
 mod source;
+mod user;
 mod world;
 
 pub(crate) use chain::{ChainArguments, GuardArguments};
@@ -32,6 +33,7 @@ pub(crate) use source::{
     EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
+pub(crate) use user::{PasswordArguments, UserCommand};
 pub(crate) use world::{
     ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
     TelegramArguments, WORLD_BOT_TOKEN, WORLD_KEY, WorldCommand,
@@ -139,6 +141,9 @@ pub(crate) enum Command {
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Make, list and remove those who sign in to the dashboard
+    #[command(subcommand)]
+    User(UserCommand),
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),
@@ -441,7 +446,7 @@ pub(crate) enum TokenCommand {
     },
 }
 
-/// What a token allows.
+/// What a token or a user is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeName {
     /// Look at anything

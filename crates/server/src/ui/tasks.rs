@@ -8,6 +8,7 @@ mod bulk;
 mod change;
 mod create;
 mod filter;
+mod life;
 mod list;
 mod one;
 mod payload;

@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     editions,
-    harness::{ARTICLE, Answer, Forward, LIMITS, World, at, request, send, with},
+    harness::{ARTICLE, Answer, Forward, LIMITS, Plain, World, at, request, send, with},
     told::{Desk, Lines},
 };
 

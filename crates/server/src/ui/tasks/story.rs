@@ -9,6 +9,7 @@ use almanack_core::{
 use maud::{Markup, html};
 
 use super::{
+    life,
     one::{attempts_of, decisions},
     path, words,
 };
@@ -24,14 +25,10 @@ const SHOWN: usize = 50;
 pub(super) fn show(viewer: &Viewer, task: &Task, story: &[Happening]) -> Markup {
     let lang = viewer.lang;
     html! {
-        (picture(viewer, task, story))
+        (life::picture(viewer, task, story))
         (parts::section("attempts", lang.pick("Attempts", "尝试"), &attempts(viewer, story)))
         (parts::section("decisions", lang.pick("Decisions", "决定"), &decided(viewer, task, story)))
     }
-}
-
-fn picture(_: &Viewer, _: &Task, _: &[Happening]) -> Markup {
-    Markup::default()
 }
 
 fn attempts(viewer: &Viewer, story: &[Happening]) -> Markup {

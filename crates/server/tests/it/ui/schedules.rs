@@ -5,7 +5,9 @@ use almanack_server::access::Access;
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::fixture::at;
 
-use super::{all, attributes, check_structure, fill, fill_as, form_key, in_chinese, words};
+use super::reading::{
+    all, attributes, check_structure, fill, fill_as, form_key, in_chinese, words,
+};
 use crate::{
     access::made,
     harness::{World, with},
