@@ -4,6 +4,8 @@ mod activity;
 mod browser;
 mod nodes;
 mod settings;
+mod reading;
+mod schedules;
 mod sign_in;
 mod sources;
 mod tasks;
