@@ -134,6 +134,8 @@ impl Counted {
             store,
             clock: time,
             access: Access::Open { hosts: Vec::new() },
+            page_hosts: Vec::new(),
+            passwords: Arc::new(Plain::default()),
             speed: 1.0,
             leaving: tokio_util::sync::CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),

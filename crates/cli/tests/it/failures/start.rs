@@ -95,7 +95,7 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
     assert_eq!(refused.exit_code().await, Some(2));
     let told = refused.notes();
     assert!(
-        told.contains("can be reached from elsewhere, and no token guards it"),
+        told.contains("can be reached from elsewhere, and no token or password guards it"),
         "{told}"
     );
     assert!(told.contains("hint: `almanack token create"), "{told}");
