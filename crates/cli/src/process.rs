@@ -9,7 +9,7 @@ use almanack_core::{
     time::{Clock, Sleeper},
 };
 use almanack_engine::node::{self, AdmittedNode, Ports};
-use almanack_server::{AppState, Limits, Tick, access::Access};
+use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{
@@ -19,7 +19,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Inputs, Settings, settings::Node},
+    config::{self, Inputs, Need, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
     wiring::{self, Watch, editions::Workshop, opml::Lists},
@@ -119,7 +119,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         sleeper: wiring::sleeper(&clock),
         entropy: wiring::entropy(),
         limits: limits(settings),
-        configuration: Vec::new(),
+        configuration: configuration(inputs),
         metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
@@ -152,6 +152,17 @@ fn refuse_unguarded(settings: &Settings) -> Result<(), Failure> {
 /// Whether everybody may read published editions.
 fn public_editions(settings: &Settings) -> bool {
     settings.editions.on().is_some_and(|edition| edition.public)
+}
+
+/// What is in force, as `almanack check` shows it: secrets are covered where they are read.
+fn configuration(inputs: &Inputs) -> Vec<Configured> {
+    let effective = config::load(inputs, Need::Everything).effective;
+    let shown = effective.into_iter().map(|setting| Configured {
+        key: setting.key,
+        value: setting.value,
+        origin: setting.origin.to_string(),
+    });
+    shown.collect()
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -355,6 +366,7 @@ pub(crate) fn node_name(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::key;
 
     #[test]
     fn a_configured_name_is_taken_as_it_is_and_a_made_up_one_ends_in_chance() {
@@ -368,5 +380,41 @@ mod tests {
         assert_eq!(node_name(&node, &environment, 7), "news-1");
         node.name = None;
         assert!(node_name(&node, &environment, 0xa_beef).ends_with("-beef"));
+    }
+
+    /// Every key that holds a secret, by every variable that sets it, and the two places of a database's password.
+    #[test]
+    fn what_pages_may_show_holds_no_secret() {
+        const SECRET: &str = "hunter2hunter2";
+        let secrets = key::KEYS.iter().filter(|key| key.secret);
+        let variables = secrets.flat_map(|key| {
+            let aliases = key.aliases.iter().map(|alias| (*alias).to_owned());
+            let kind = (key.section == key::KINDS).then_some("ARTICLE_PUBLISH");
+            aliases.chain([key.variable(kind)])
+        });
+        let mut environment: BTreeMap<String, String> =
+            variables.map(|name| (name, SECRET.to_owned())).collect();
+        let url = format!("postgres://bob:{SECRET}@db/almanack?sslpassword={SECRET}");
+        environment.insert("ALMANACK_DATABASE_URL".to_owned(), url);
+        let shown = configuration(&Inputs {
+            environment,
+            ..Inputs::default()
+        });
+        let value = |key: &str| {
+            let found = shown.iter().find(|setting| setting.key == key);
+            found.map(|setting| setting.value.as_str())
+        };
+        assert_eq!(value("tick.secret"), Some("***"));
+        assert_eq!(
+            value("database.url"),
+            Some("\"postgres://bob:***@db/almanack?sslpassword=***\"")
+        );
+        for setting in &shown {
+            assert!(
+                !format!("{setting:?}").contains("hunter2"),
+                "{}",
+                setting.key
+            );
+        }
     }
 }

@@ -32,6 +32,7 @@ mod schedules;
 mod sources;
 mod tasks;
 mod tick;
+pub mod token;
 mod ui;
 pub mod words;
 

@@ -9,16 +9,25 @@
 //! - Every word stands in both languages, side by side ([`say`](lang::say)), so that none can be forgotten.
 //! - Every form is read by [`Filled`](form::Filled), which knows whether it is ours.
 
+mod activity;
 mod assets;
 mod door;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
+mod links;
 mod live;
+mod moment;
+mod nodes;
 mod page;
 mod parts;
 mod preferences;
+mod query;
+mod schedules;
+mod settings;
 mod sign_in;
+mod sources;
+mod tasks;
 mod today;
 mod viewer;
 mod when;
@@ -37,6 +46,9 @@ use self::live::Live;
 pub(crate) use self::viewer::cookie;
 use crate::{AppState, access::Gate};
 
+/// How many of the newest rows a list searches; what is older has to be asked for by name.
+const SEARCHED: usize = 50_000;
+
 /// All pages, behind their door, and what is open to everybody.
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     let behind = from_fn_with_state(Arc::clone(gate), door::enter);
@@ -54,6 +66,12 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
 fn inside() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui", get(today::show))
+        .merge(tasks::routes())
+        .merge(schedules::routes())
+        .merge(activity::routes())
+        .merge(nodes::routes())
+        .merge(settings::routes())
+        .merge(sources::routes())
         .route("/ui/{*rest}", get(nothing))
 }
 

@@ -28,6 +28,8 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use utoipa::IntoParams;
 
+pub(crate) use html::is_web;
+
 use super::{Dated, editions, is_published, parse_date};
 use crate::{
     AppState,

@@ -12,7 +12,10 @@ use axum::{
 use maud::{Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-const STYLE_TEXT: &str = include_str!("assets/almanack.css");
+const STYLE_TEXT: &str = concat!(
+    include_str!("assets/almanack.css"),
+    include_str!("../picture/picture.css")
+);
 const SCRIPT_TEXT: &str = include_str!("assets/almanack.js");
 const ICON_TEXT: &str = include_str!("assets/icon.svg");
 

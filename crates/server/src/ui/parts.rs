@@ -4,6 +4,7 @@ use almanack_core::task::Status;
 use maud::{Markup, html};
 
 use super::lang::Lang;
+use crate::editions::pages::is_web;
 
 /// A status, by word, shape and colour.
 pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
@@ -79,7 +80,40 @@ pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Mark
     }
 }
 
+/// Ways through pages of a list that has an order of its own.
+pub(crate) fn pages(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
+    html! {
+        @if first.is_some() || next.is_some() {
+            nav class="pager" aria-label=(lang.pick("More", "翻页")) {
+                @if let Some(first) = first { a href=(first) { (lang.pick("First page", "第一页")) } }
+                @if let Some(next) = next { a href=(next) rel="next" { (lang.pick("Next page", "下一页")) } }
+            }
+        }
+    }
+}
+
 /// What has just been done.
 pub(crate) fn notice(body: &Markup) -> Markup {
     html! { div class="notice" role="status" { (body) } }
+}
+
+/// A link to somebody else's page where the address is one of the web; the words alone where it is anything else.
+pub(crate) fn outside(address: &str, words: &str) -> Markup {
+    let words = if words.trim().is_empty() {
+        address
+    } else {
+        words
+    };
+    html! {
+        @if is_web(address) { a href=(address) rel="noopener noreferrer" { (words) } }
+        @else { (words) }
+    }
+}
+
+/// A value that may not be known.
+pub(crate) fn or_dash(value: Option<&str>) -> Markup {
+    match value {
+        Some(value) => html! { (value) },
+        None => html! { span class="none" { "–" } },
+    }
 }

@@ -9,6 +9,7 @@
 mod access;
 mod bad_input;
 mod batch;
+mod browser;
 mod description;
 mod editions;
 mod events;

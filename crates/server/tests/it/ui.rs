@@ -1,4 +1,5 @@
-//! The dashboard as a browser meets it.
+//! The dashboard's pages, as a browser without a script meets them.
 
 mod browser;
 mod sign_in;
+mod sources;
