@@ -488,7 +488,7 @@ async fn pages_come_with_headers_that_keep_browsers_careful() {
         for (name, value) in [
             ("cache-control", "no-store"),
             ("cross-origin-opener-policy", "same-origin"),
-            ("referrer-policy", "no-referrer"),
+            ("referrer-policy", "same-origin"),
             ("x-content-type-options", "nosniff"),
         ] {
             assert_eq!(page.header(name), Some(value), "{}", page.status);
