@@ -135,6 +135,8 @@ impl Counted {
             clock: time,
             speed: 1.0,
             access: Access::Open { hosts: Vec::new() },
+            page_hosts: Vec::new(),
+            passwords: Arc::new(Plain::default()),
             speed: 1.0,
             leaving: tokio_util::sync::CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),
