@@ -3,9 +3,9 @@
 mod activity;
 mod browser;
 mod nodes;
-mod settings;
 mod reading;
 mod schedules;
+mod settings;
 mod sign_in;
 mod sources;
 mod tasks;
