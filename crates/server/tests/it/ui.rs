@@ -3,6 +3,8 @@
 mod activity;
 mod browser;
 mod nodes;
+mod reading;
+mod schedules;
 mod settings;
 mod sign_in;
 mod sources;
