@@ -11,6 +11,7 @@
 
 mod assets;
 mod door;
+mod editions;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
@@ -58,6 +59,7 @@ fn inside() -> Router<Arc<AppState>> {
         .route("/ui", get(today::show))
         .route("/ui/preferences", post(preferences::choose))
         .merge(sources::routes())
+        .merge(editions::routes())
         .route("/ui/{*rest}", get(nothing))
 }
 

@@ -1,3 +1,4 @@
 //! The dashboard's pages, as a browser without a script meets them.
 
+mod editions;
 mod sources;

@@ -78,13 +78,13 @@ async fn the_fleet_is_counted_and_every_number_leads_to_its_rows() {
     assert_eq!(
         page.texts(".numbers a"),
         [
-            "4sources",
-            "3active",
-            "1paused",
-            "0ended",
-            "1due now",
-            "0need attention",
-            "1failed last time"
+            "4 sources",
+            "3 active",
+            "1 paused",
+            "0 ended",
+            "1 due now",
+            "0 need attention",
+            "1 failed last time"
         ]
     );
     let counts = page.texts(".numbers b");
