@@ -8,8 +8,11 @@ use almanack_core::{
     store::Store,
     time::{Clock, Sleeper},
 };
-use almanack_engine::node::{self, AdmittedNode, Ports};
-use almanack_server::{AppState, Limits, Tick, access::Access};
+use almanack_engine::{
+    node::{self, AdmittedNode, Ports},
+    sources::Sources,
+};
+use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{
@@ -19,10 +22,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Inputs, Settings, settings::Node},
+    config::{self, Inputs, Need, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring::{self, Watch, editions::Workshop, opml::Lists},
+    wiring::{self, Time, Timing, Watch, editions::Workshop, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -44,6 +47,8 @@ pub(crate) struct Process {
     pub(crate) answers: &'static str,
     /// Where its tasks live.
     pub(crate) store: Arc<dyn Store>,
+    /// The way in for what people want of sources.
+    pub(crate) sources: Arc<Sources>,
     node: AdmittedNode,
     files: Files,
     reload_every: Option<SignedDuration>,
@@ -58,10 +63,15 @@ pub(crate) struct Process {
 }
 
 /// Opens the database, admits the node, takes the address and reads the schedules.
-pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Process, Failure> {
+pub(crate) async fn start(
+    settings: &Settings,
+    inputs: &Inputs,
+    time: &Time,
+) -> Result<Process, Failure> {
     refuse_unguarded(settings)?;
     let store = wiring::open_store(&settings.database).await?;
-    let clock = wiring::node_clock(store.as_ref()).await?;
+    let timing = Timing::of(time, store.as_ref()).await?;
+    let clock = timing.clock.clone();
     let access = choose_access(store.as_ref(), settings, clock.now()).await?;
     let answers = whom(&access);
     let (listener, address) = listen(settings.server.listen).await?;
@@ -71,23 +81,17 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let metrics = install_metrics()?;
     let outbound = wiring::Outbound::new(settings)?;
     let watch = Watch::new(settings, &store, &clock)?;
-    let ports = wiring::ports(
-        settings,
-        environment,
-        &outbound,
-        store.clone(),
-        clock.clone(),
-    )?;
+    let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
     let ports = watch.looking(ports)?;
     let workshop = Workshop {
         settings,
         outbound: &outbound,
         store: &store,
         clock: clock.clone(),
+        sleeper: timing.sleeper.clone(),
         node: &node_name,
     };
     let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
-    let sleeper = ports.sleeper.clone();
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
     let kept = wiring::stories_kept(settings);
@@ -96,7 +100,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
-    let passes = wiring::ticker(store.clone(), &clock, node.tally());
+    let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
@@ -111,13 +115,15 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         },
         store: store.clone(),
         clock: clock.clone(),
+        speed: timing.speed.times(),
         access,
+        page_hosts: settings.server.allowed_hosts.clone(),
+        passwords: wiring::passwords(),
         leaving: leaving.clone(),
-        speed: 1.0,
-        sleeper: wiring::sleeper(&clock),
+        sleeper: timing.sleeper.clone(),
         entropy: wiring::entropy(),
         limits: limits(settings),
-        configuration: Vec::new(),
+        configuration: configuration(inputs),
         metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
@@ -126,16 +132,23 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         address,
         answers,
         store,
+        sources: watch.sources.clone(),
         node,
         files,
         reload_every: settings.schedules.reload,
         clock,
-        sleeper,
         leaving,
+        leave_within: leave_within(settings, &timing),
+        sleeper: timing.sleeper,
         listener,
         app,
-        leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+/// Drain and lease pass by the node's clock, however fast it runs.
+fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
+    let shown = settings.node.drain + settings.node.lease;
+    timing.real(shown).saturating_add(LAST_ANSWERS)
 }
 
 /// Where there is no database there are no tokens, and a refusal must not leave one behind.
@@ -150,6 +163,17 @@ fn refuse_unguarded(settings: &Settings) -> Result<(), Failure> {
 /// Whether everybody may read published editions.
 fn public_editions(settings: &Settings) -> bool {
     settings.editions.on().is_some_and(|edition| edition.public)
+}
+
+/// What is in force, as `almanack check` shows it: secrets are covered where they are read.
+fn configuration(inputs: &Inputs) -> Vec<Configured> {
+    let effective = config::load(inputs, Need::Everything).effective;
+    let shown = effective.into_iter().map(|setting| Configured {
+        key: setting.key,
+        value: setting.value,
+        origin: setting.origin.to_string(),
+    });
+    shown.collect()
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -292,8 +316,7 @@ async fn choose_access(
     now: Timestamp,
 ) -> Result<Access, Failure> {
     let listen = settings.server.listen;
-    let tokens = store.load_tokens().await?;
-    if tokens.iter().any(|token| token.is_valid(now)) {
+    if is_guarded(store, now).await? {
         return Ok(Access::Tokens);
     }
     if listen.ip().is_loopback() {
@@ -304,16 +327,27 @@ async fn choose_access(
     Err(unguarded(listen))
 }
 
+/// Whether there is anything by which to know who asks: a token that works, or somebody with a password.
+pub(crate) async fn is_guarded(store: &dyn Store, now: Timestamp) -> Result<bool, Failure> {
+    let tokens = store.load_tokens().await?;
+    Ok(tokens.iter().any(|token| token.is_valid(now)) || !store.load_users().await?.is_empty())
+}
+
 fn unguarded(listen: SocketAddr) -> Failure {
-    let what = format!("{listen} can be reached from elsewhere, and no token guards it");
-    Failure::new(Exit::Usage, what)
-        .hint("`almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1")
+    let what =
+        format!("{listen} can be reached from elsewhere, and no token or password guards it");
+    Failure::new(Exit::Usage, what).hint(
+        "`almanack token create NAME --scope admin` makes a token, `almanack user create NAME` somebody with a \
+         password; or listen at 127.0.0.1",
+    )
 }
 
 fn whom(access: &Access) -> &'static str {
     match access {
-        Access::Open { .. } => "anybody on this machine may ask it: there are no tokens yet",
-        Access::Tokens => "whoever asks it must show a token",
+        Access::Open { .. } => {
+            "anybody on this machine may ask it: there are no tokens and no users yet"
+        }
+        Access::Tokens => "whoever asks it must show a token, or sign in",
     }
 }
 
@@ -343,6 +377,7 @@ pub(crate) fn node_name(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::key;
 
     #[test]
     fn a_configured_name_is_taken_as_it_is_and_a_made_up_one_ends_in_chance() {
@@ -356,5 +391,41 @@ mod tests {
         assert_eq!(node_name(&node, &environment, 7), "news-1");
         node.name = None;
         assert!(node_name(&node, &environment, 0xa_beef).ends_with("-beef"));
+    }
+
+    /// Every key that holds a secret, by every variable that sets it, and the two places of a database's password.
+    #[test]
+    fn what_pages_may_show_holds_no_secret() {
+        const SECRET: &str = "hunter2hunter2";
+        let secrets = key::KEYS.iter().filter(|key| key.secret);
+        let variables = secrets.flat_map(|key| {
+            let aliases = key.aliases.iter().map(|alias| (*alias).to_owned());
+            let kind = (key.section == key::KINDS).then_some("ARTICLE_PUBLISH");
+            aliases.chain([key.variable(kind)])
+        });
+        let mut environment: BTreeMap<String, String> =
+            variables.map(|name| (name, SECRET.to_owned())).collect();
+        let url = format!("postgres://bob:{SECRET}@db/almanack?sslpassword={SECRET}");
+        environment.insert("ALMANACK_DATABASE_URL".to_owned(), url);
+        let shown = configuration(&Inputs {
+            environment,
+            ..Inputs::default()
+        });
+        let value = |key: &str| {
+            let found = shown.iter().find(|setting| setting.key == key);
+            found.map(|setting| setting.value.as_str())
+        };
+        assert_eq!(value("tick.secret"), Some("***"));
+        assert_eq!(
+            value("database.url"),
+            Some("\"postgres://bob:***@db/almanack?sslpassword=***\"")
+        );
+        for setting in &shown {
+            assert!(
+                !format!("{setting:?}").contains("hunter2"),
+                "{}",
+                setting.key
+            );
+        }
     }
 }

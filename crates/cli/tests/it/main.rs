@@ -11,6 +11,7 @@ mod api;
 mod business;
 mod chain;
 mod check;
+mod demo;
 mod drain;
 mod edition;
 mod failures;

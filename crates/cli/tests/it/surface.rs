@@ -15,8 +15,8 @@ fn help_shows_the_commands_and_the_exit_codes() {
     Usage: almanack [OPTIONS] <COMMAND>
 
     Commands:
-      demo         Show everything at work: Almanack, an article service and its authors, on this
-                   machine alone
+      demo         Show everything at work on this machine alone: Almanack and a simulated world around
+                   it
       serve        Run a node: try tasks at their time and answer the HTTP API
       check        Check the configuration and show what is in force, and why
       task         Put, look at and withdraw tasks

@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     editions,
-    harness::{ARTICLE, Answer, Forward, LIMITS, World, at, request, send, with},
+    harness::{ARTICLE, Answer, Forward, LIMITS, Plain, World, at, request, send, with},
     told::{Desk, Lines},
 };
 
@@ -133,6 +133,7 @@ impl Counted {
             tick: Tick::default(),
             store,
             clock: time,
+            speed: 1.0,
             access: Access::Open { hosts: Vec::new() },
             speed: 1.0,
             leaving: tokio_util::sync::CancellationToken::new(),

@@ -138,6 +138,7 @@ macro_rules! conformance {
                 dp_17_a_withdrawal_is_carried_out_with_its_write,
                 dp_17_a_lost_withdrawal_undoes_the_whole_write,
                 dp_17_a_lost_write_withdraws_nothing,
+                dp_17_several_withdrawals_hold_together_or_not_at_all,
                 every_state_and_field_survives,
                 a_large_batch_of_schedules_is_answered_in_full,
                 schedules_come_in_the_order_asked,

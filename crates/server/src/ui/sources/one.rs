@@ -19,6 +19,7 @@ use crate::{
     ui::{
         equivalent::Equivalent,
         lang::{Lang, say},
+        links::task_path,
         page::{Place, page},
         parts::{facts, live, notice, or_dash, outside, section},
         query::Sought,
@@ -197,9 +198,7 @@ fn moving(lang: Lang, source: &Source) -> Markup {
 fn task_link(lang: Lang, source: &Source) -> Markup {
     let task = source.id.identity().ok();
     html! {
-        @if let Some(identity) = task {
-            " " a href={ "/ui/tasks/" (identity.kind) "/" (crate::percent::encode(identity.subject.as_str())) } { (lang.pick("its task", "其任务")) }
-        }
+        @if let Some(identity) = task { " " a href=(task_path(&identity)) { (lang.pick("its task", "其任务")) } }
     }
 }
 

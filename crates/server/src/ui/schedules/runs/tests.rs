@@ -1,0 +1,1 @@
+//! Slots unrolled and joined.

@@ -1,0 +1,86 @@
+// A browser for the tests: Debian's Chromium, watched for everything a reader should never meet.
+import { readFileSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const require = createRequire(import.meta.url);
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+/** What the stage told us about itself. */
+export const stage = JSON.parse(process.env.ALMANACK_STAGE ?? "null");
+if (!stage) throw new Error("these tests are started by `cargo nextest run -p almanack-server browser`");
+
+const shots = stage.shots;
+mkdirSync(shots, { recursive: true });
+
+/** Starts the browser. */
+export function launch() {
+  return chromium.launch({
+    executablePath: stage.chromium,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+/** A reader with habits of their own: language, theme, size of the window, with or without scripts. */
+export async function reader(browser, habits = {}) {
+  const { lang = "en", theme = "light", width = 1280, scripts = true, zone = "Europe/Berlin" } = habits;
+  const context = await browser.newContext({
+    locale: lang,
+    colorScheme: theme,
+    viewport: { width, height: 900 },
+    javaScriptEnabled: scripts,
+    timezoneId: zone,
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const seen = { problems: [], bytes: 0, foreign: [] };
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") seen.problems.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => seen.problems.push(`error: ${error.message}`));
+  page.on("requestfailed", (request) => {
+    // A stream that the page closes itself is no failure.
+    if (!request.url().includes("/ui/live")) seen.problems.push(`failed: ${request.url()}`);
+  });
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol.startsWith("http") && ![stage.open, stage.guarded].includes(origin)) seen.foreign.push(request.url());
+  });
+  page.on("response", async (response) => {
+    if (response.url().includes("/ui/live")) return;
+    const sizes = await response.request().sizes().catch(() => null);
+    seen.bytes += sizes?.responseBodySize ?? 0;
+  });
+  return { context, page, seen };
+}
+
+/** What makes a page hard to use for some, by the rules of WCAG 2.2 AA. */
+export async function violations(page) {
+  // Evaluated by the debugger, so the page's own policy stays as strict as it is.
+  await page.evaluate(axe);
+  const found = await page.evaluate(() =>
+    window.axe.run(document, {
+      runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] },
+    }),
+  );
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(" | ")}`);
+}
+
+/** Keeps a picture of a page. */
+export function shoot(page, name) {
+  return page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+}
+
+/** A page's name as a file. */
+export function fileName(path) {
+  return path.replace(/^\/ui\/?/, "").replace(/[^a-zA-Z0-9]+/g, "-").replace(/-$/, "") || "today";
+}
