@@ -112,7 +112,8 @@ fn not_saved(error: store::Error, others: &[Token]) -> Failure {
 /// Names of tokens and users look alike, because the history shows both in one place.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     token::check_name(name).map_err(|invalid| {
-        Failure::new(Exit::Usage, format!("a {what}'s {invalid}")).hint("for example: article-service")
+        Failure::new(Exit::Usage, format!("a {what}'s {invalid}"))
+            .hint("for example: article-service")
     })
 }
 

@@ -49,7 +49,6 @@ pub(crate) struct Retry {
 struct Ways {
     run: bool,
     publish: bool,
-    retry: bool,
     reset: bool,
 }
 
@@ -60,7 +59,6 @@ impl Ways {
         Self {
             run: stands.is_open() && !account.is_pruned(),
             publish: turn::force(account).is_ok(),
-            retry: account.counts().failed > 0,
             reset: turn::reset(account, Day::Present, viewer.now).is_ok(),
         }
     }
@@ -70,25 +68,34 @@ impl Ways {
 pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
     let (lang, date) = (viewer.lang, account.edition.date);
     let (here, ways) = (path(date), Ways::of(account, viewer));
+    let (day, has_failed) = (date.to_string(), account.counts().failed > 0);
     let body = html! {
         div class="acts" {
             @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build it to its end", "制作到底"))) }
             @if ways.publish { a class="button" href={ (here) "/publish" } { (lang.pick("Publish what is completed…", "发布已完成的内容…")) } }
             @if ways.reset { a class="button" href={ (here) "/reset" } { (lang.pick("Begin anew…", "重新开始…")) } }
         }
-        @if ways.run { p class="hint" { (lang.pick(
-            "Building takes minutes. It is queued, a node carries it out, and this page shows how far it is.",
-            "制作需要数分钟：任务排队后由节点执行，本页显示进度。",
-        )) } }
-        @if ways.retry { (retrying(viewer, &here, editions.settings().rules.retries_max)) }
-        @if !(ways.run || ways.publish || ways.retry || ways.reset) { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
-        (commands(viewer, date))
+        @if ways.run {
+            p class="hint" { (lang.pick(
+                "Building takes minutes. It is queued, a node carries it out, and this page shows how far it is.",
+                "制作需要数分钟：任务排队后由节点执行，本页显示进度。",
+            )) }
+            (Equivalent::call("POST", format!("/api/v1/editions/{date}/run")).cli(&["edition", "run", &day]).show(viewer))
+        }
+        @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
+        @if !(ways.run || ways.publish || has_failed || ways.reset) { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
     };
-    section("acts", lang.pick("What you can do", "可执行的操作"), &body)
+    section(
+        "acts",
+        lang.pick("What you can do", "可执行的操作"),
+        &html! { div class="stack" { (body) } },
+    )
 }
 
-fn retrying(viewer: &Viewer, here: &str, usual: u32) -> Markup {
+fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     let lang = viewer.lang;
+    let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/retry"));
+    let (day, most) = (date.to_string(), usual.to_string());
     let fields = html! {
         div class="fields" {
             label { (lang.pick("Only those put back less often than", "仅限放回次数少于"))
@@ -100,15 +107,11 @@ fn retrying(viewer: &Viewer, here: &str, usual: u32) -> Markup {
             button type="submit" { (lang.pick("Put failed stories back", "放回失败的文章")) }
         }
     };
-    form::form(viewer, &format!("{here}/retry"), &fields)
-}
-
-fn commands(viewer: &Viewer, date: Date) -> Markup {
-    let (day, at) = (date.to_string(), format!("/api/v1/editions/{date}"));
-    let post = |act: &str| Equivalent::call("POST", format!("{at}/{act}"));
     html! {
-        (post("run").cli(&["edition", "run", &day]).show(viewer))
-        (post("retry").body(&json!({ "retries_max": 3 })).cli(&["edition", "retry", &day, "--max", "3"]).show(viewer))
+        div {
+            (form::form(viewer, &format!("{}/retry", path(date)), &fields))
+            (call.body(&json!({ "retries_max": usual })).cli(&["edition", "retry", &day, "--max", &most]).show(viewer))
+        }
     }
 }
 

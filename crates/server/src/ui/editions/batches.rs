@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::{frame, words};
 use crate::{
-    picture::burn::{self, Burn, Spent},
+    picture::burn::{self, Burn},
     ui::{
         lang::say,
         parts::{empty, or_dash, table},
@@ -47,15 +47,15 @@ fn row(viewer: &Viewer, batch: &Batch) -> Markup {
         .map(|ms| length(lang, SignedDuration::from_millis(ms)));
     html! {
         tr data-row id={ "batch-" (index) } {
-            th scope="row" { (say!(lang, "batch {index}", "批次 {index}")) }
+            th scope="row" class="narrow" { (say!(lang, "batch {index}", "批次 {index}")) }
             td { (words::batch(lang, batch.status)) }
-            td { a href="/ui/nodes" { (batch.node) } }
+            td class="narrow" { a href="/ui/nodes" { (batch.node) } }
             td class="number" { (batch.story_count) }
             td class="number" { (spend.requests) }
             td class="number" { (spend.model_requests) }
             td class="number" { (spend.tokens_in) " / " (spend.tokens_out) }
             td { (viewer.at(batch.started_at)) }
-            td { (or_dash(took.as_deref())) }
+            td class="narrow" { (or_dash(took.as_deref())) }
             td { @if let Some(error) = &batch.error_message { (lang.english(error)) } @else { (or_dash(None)) } }
         }
     }
@@ -64,7 +64,7 @@ fn row(viewer: &Viewer, batch: &Batch) -> Markup {
 /// The budget is a tick's; the plan has so many ticks as batches, and may spend so many budgets.
 fn spending(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32) -> Markup {
     let lang = viewer.lang;
-    let batches: Vec<Spent> = account
+    let batches: Vec<burn::Batch> = account
         .batches
         .iter()
         .map(|batch| spent(viewer, batch))
@@ -86,9 +86,9 @@ fn spending(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32
     }
 }
 
-fn spent(viewer: &Viewer, batch: &Batch) -> Spent {
+fn spent(viewer: &Viewer, batch: &Batch) -> burn::Batch {
     let index = batch.index;
-    Spent {
+    burn::Batch {
         name: say!(viewer.lang, "batch {index}", "批次 {index}").into_owned(),
         spent: u64::from(batch.spend.requests),
         href: Some(format!("#batch-{index}")),

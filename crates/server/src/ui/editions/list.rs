@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{deliveries, path, steps, words};
+use super::{deliveries, path, steps};
 use crate::{
     AppState,
     problem::Problem,
@@ -172,11 +172,6 @@ async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delive
 
 fn row(viewer: &Viewer, line: &EditionLine, sent: &[Delivery], is_today: bool) -> Markup {
     let (lang, edition, counts) = (viewer.lang, &line.edition, &line.counts);
-    let progress = steps::Progress {
-        counts: line.counts,
-        done: line.batches,
-        planned: None,
-    };
     let here = path(edition.date);
     let (completed, total, failed) = (counts.completed, counts.total, counts.failed);
     html! {
@@ -185,7 +180,7 @@ fn row(viewer: &Viewer, line: &EditionLine, sent: &[Delivery], is_today: bool) -
                 a href=(here) data-open { time datetime=(edition.date) { (edition.date) } }
                 @if is_today { " " span class="hint" { (lang.pick("today", "今日")) } }
             }
-            td { (words::state_badge(lang, edition.state)) (steps::draw(viewer, edition, progress)) }
+            td { (steps::draw(viewer, edition, None)) }
             td {
                 a href={ (here) "#stories" } { (say!(lang, "{completed} of {total} completed", "{total} 篇中完成 {completed} 篇")) }
                 @if failed > 0 { br; a href={ (here) "#stories" } { (say!(lang, "{failed} failed", "{failed} 篇失败")) } }

@@ -132,12 +132,12 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let progress = steps::Progress {
         counts: account.counts(),
         done: forecast.batches_done,
-        planned: Some(forecast.batches_planned),
+        planned: forecast.batches_planned,
     };
     let budget = editions.settings().rules.budget;
     html! {
         (section("state", lang.pick("Where it stands", "现状"), &html! {
-            (steps::draw(viewer, &account.edition, progress))
+            (steps::draw(viewer, &account.edition, Some(progress)))
             @if let Some(reason) = &account.edition.reason { p class="warning" { (lang.english(reason)) } }
             (known(viewer, status))
         }))

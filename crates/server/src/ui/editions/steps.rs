@@ -28,18 +28,20 @@ pub(super) struct Progress {
     pub(super) counts: Counts,
     /// Batches that ended.
     pub(super) done: u32,
-    /// Batches in all, where that is known.
-    pub(super) planned: Option<u32>,
+    /// Batches in all, if nothing fails.
+    pub(super) planned: u32,
 }
 
-/// Draws the strip.
-pub(super) fn draw(viewer: &Viewer, edition: &Edition, progress: Progress) -> Markup {
+/// Draws the strip; in a list without more about its steps.
+pub(super) fn draw(viewer: &Viewer, edition: &Edition, progress: Option<Progress>) -> Markup {
     let lang = viewer.lang;
     let strip: Vec<Step> = stages(edition)
         .into_iter()
         .map(|(state, stage)| Step {
             name: words::state(lang, state).to_owned(),
-            detail: detail(lang, state, stage, edition, progress),
+            detail: progress
+                .and_then(|progress| detail(lang, (state, stage), edition, progress))
+                .unwrap_or_default(),
             stage,
         })
         .collect();
@@ -78,24 +80,28 @@ fn stages(edition: &Edition) -> Vec<(State, Stage)> {
     stages
 }
 
-fn detail(lang: Lang, state: State, stage: Stage, edition: &Edition, progress: Progress) -> String {
+fn detail(
+    lang: Lang,
+    (at, stage): (State, Stage),
+    edition: &Edition,
+    progress: Progress,
+) -> Option<String> {
     if matches!(stage, Stage::ToCome | Stage::Skipped) {
-        return String::new();
+        return None;
     }
-    let (total, done) = (progress.counts.total, progress.done);
-    let told = match (state, progress.planned) {
-        (State::ListFetched, _) if total > 0 => say!(lang, "{total} stories", "{total} 篇文章"),
-        (State::Processing, Some(planned)) => {
-            say!(lang, "{done}/{planned} batches", "{done}/{planned} 批")
-        }
-        (State::Processing, None) if done > 0 => say!(lang, "{done} batches", "{done} 批"),
-        (State::Published, _) if edition.revision > 1 => {
-            let revision = edition.revision;
-            say!(lang, "revision {revision}", "第 {revision} 版")
-        }
-        _ => return String::new(),
+    let Progress {
+        counts,
+        done,
+        planned,
+    } = progress;
+    let (total, revision) = (counts.total, edition.revision);
+    let told = match at {
+        State::ListFetched if total > 0 => say!(lang, "{total} stories", "{total} 篇文章"),
+        State::Processing => say!(lang, "{done}/{planned} batches", "{done}/{planned} 批"),
+        State::Published if revision > 1 => say!(lang, "revision {revision}", "第 {revision} 版"),
+        _ => return None,
     };
-    told.into_owned()
+    Some(told.into_owned())
 }
 
 #[cfg(test)]

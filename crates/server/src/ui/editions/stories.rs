@@ -71,7 +71,7 @@ fn row(viewer: &Viewer, story: &Story) -> Markup {
             }
             td { (words::story(lang, story.status)) }
             td class="number" {
-                @if let Some(batch) = story.batch { a href={ "#batch-" (batch) } { (say!(lang, "batch {batch}", "批次 {batch}")) } }
+                @if let Some(batch) = story.batch { a href={ "#batch-" (batch) } aria-label=(say!(lang, "batch {batch}", "批次 {batch}")) { (batch) } }
                 @else { (or_dash(None)) }
             }
             td {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    source::{Source, State as SourceState, entry::Entry, why::next_look_at},
+    source::{Source, State as SourceState, entry::Entry, reading::Reading, why::next_look_at},
     task::Task,
     token::Scope,
 };
@@ -135,10 +135,7 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
             lang.pick("Category", "分类"),
             or_dash(Some(said.category.as_str()).filter(|c| !c.is_empty())),
         ),
-        (
-            lang.pick("Read as", "读取方式"),
-            html! { (words::source_type(lang, said.reading.source_type())) " (" (lang.english(&said.reading.to_string())) ")" },
-        ),
+        (lang.pick("Read as", "读取方式"), read_as(lang, source)),
         (
             lang.pick("Next check", "下次检查"),
             html! { (viewer.at_or_dash(next_look_at(source, task))) (task_link(lang, source)) },
@@ -191,6 +188,14 @@ fn moving(lang: Lang, source: &Source) -> Markup {
     html! {
         (outside(&moving.address, &moving.address)) " "
         span class="hint" { (say!(lang, "said {times} times in a row; believed once it is said often enough", "连续告知 {times} 次；次数足够后才会采信")) }
+    }
+}
+
+fn read_as(lang: Lang, source: &Source) -> Markup {
+    let reading = &source.definition.reading;
+    html! {
+        (words::source_type(lang, reading.source_type()))
+        @if *reading != Reading::Feed { " (" (lang.english(&reading.to_string())) ")" }
     }
 }
 

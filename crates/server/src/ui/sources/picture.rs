@@ -41,7 +41,9 @@ pub(super) fn week(
     };
     let frame = Frame {
         id: "week",
-        caption: viewer.lang.pick("Its week", "它的一周"),
+        caption: viewer
+            .lang
+            .pick("Entries expected by hour", "各小时的预计条目"),
         lang: viewer.lang,
         zone: &viewer.zone,
     };
@@ -58,7 +60,7 @@ pub(super) fn looks(viewer: &Viewer, source: &Source) -> Markup {
         .collect();
     let frame = Frame {
         id: "looks",
-        caption: viewer.lang.pick("Last checks", "最近的检查"),
+        caption: viewer.lang.pick("Outcomes", "结果"),
         lang: viewer.lang,
         zone: &viewer.zone,
     };

@@ -46,7 +46,7 @@ async fn today_is_offered_before_it_has_begun_and_then_listed() {
     assert_eq!(page.texts("section[aria-labelledby=today]").len(), 0);
     let rows = page.texts("tr[data-row]");
     assert!(
-        rows[0].starts_with("2026-01-05 today list fetched"),
+        rows[0].starts_with("2026-01-05 today init done list fetched now"),
         "{}",
         rows[0]
     );
