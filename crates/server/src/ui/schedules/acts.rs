@@ -55,7 +55,7 @@ pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
             @if !parked { a class="button" href={ (here) "/backfill" } { (lang.pick("Backfill…", "补触发…")) } }
             @if managed.is_none() { a class="button" href={ (here) "/remove" } { (lang.pick("Remove…", "移除…")) } }
         }
-        @if let Some(managed) = managed { p class="more" { (managed) } }
+        @if let Some(managed) = managed { p class="hint" { (managed) } }
         @if !parked { (pausing(viewer, schedule, paused)) }
         (Equivalent::call("POST", api(&schedule.name, "/fire")).cli(&["schedule", "fire", schedule.name.as_str()]).show(viewer))
     };

@@ -120,7 +120,7 @@ fn range(viewer: &Viewer, schedule: &Schedule, query: &Query) -> Markup {
         p { (lang.pick(
             "Slots of the past that have not fired can be fired now. One that fired is left alone.",
             "过去未触发的时点可以现在触发；已触发过的保持不变。")) }
-        form method="get" action={ (path(&schedule.name)) "/backfill" } {
+        form method="get" action={ (path(&schedule.name)) "/backfill" } class="fields" {
             label { (lang.pick("From", "从"))
                 input type="datetime-local" step="1" name="from" required value=[query.from.as_deref()];
             }
@@ -162,7 +162,7 @@ fn told(viewer: &Viewer, name: &ScheduleName, wish: Backfill, planned: &Backfill
         @if all > 0 { (slots(viewer, planned)) }
         @if all > LISTED {
             @let rest = all - LISTED;
-            p class="more" { (say!(lang, "{rest} more are not listed.", "另有 {rest} 个未列出。")) }
+            p class="hint" { (say!(lang, "{rest} more are not listed.", "另有 {rest} 个未列出。")) }
         }
         (Equivalent::call("POST", api(name, "/backfill"))
             .body(&json!({ "from": from, "to": to, "pace": pace }))

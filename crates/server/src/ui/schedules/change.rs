@@ -256,7 +256,7 @@ impl Draft<'_> {
             (sheet.show())
             p class="acts" {
                 button type="submit" name="act" value="check" { (lang.pick("Show what it would do", "查看将会怎样")) }
-                button type="submit" name="act" value="write" class="main" { (lang.pick("Save", "保存")) }
+                button type="submit" name="act" value="write" class="primary" { (lang.pick("Save", "保存")) }
             }
         };
         let body = html! {
@@ -273,7 +273,7 @@ impl Draft<'_> {
         let lang = self.viewer.lang;
         let it = self.fields;
         html! {
-            nav class="tabs" aria-label=(lang.pick("What it fires at", "触发目标")) {
+            nav class="numbers" aria-label=(lang.pick("What it fires at", "触发目标")) {
                 @for target in TARGETS {
                     @let pairs = [("target", target), ("name", &it.name), ("expression", &it.expression), ("tz", &it.tz)];
                     @let given = pairs.into_iter().filter(|(_, value)| !value.is_empty());

@@ -104,7 +104,7 @@ fn row(viewer: &Viewer, schedule: &Schedule, slot: &Slot, firing: Option<&Task>)
             td {
                 (badge(class(slot.verdict), told::verdict(lang, slot.verdict)))
                 @if let Verdict::Skipped(reason) = slot.verdict { div { (told::reason(lang, reason)) } }
-                @if let Some(detail) = &slot.detail { div class="more" { (lang.english(detail)) } }
+                @if let Some(detail) = &slot.detail { div class="hint" { (lang.english(detail)) } }
             }
             td {
                 @if let Some(task) = firing {

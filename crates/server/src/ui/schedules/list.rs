@@ -160,8 +160,8 @@ fn filters(viewer: &Viewer, query: &Query) -> Markup {
     let state = query.state.as_deref().unwrap_or_default();
     let origin = query.origin.as_deref().unwrap_or_default();
     html! {
-        form class="filters" method="get" action="/ui/schedules" role="search" {
-            label { (lang.pick("Search", "搜索"))
+        form class="fields" method="get" action="/ui/schedules" role="search" {
+            label class="wide" { (lang.pick("Search", "搜索"))
                 input type="search" name="q" value=[query.q.as_deref()] data-search
                     placeholder=(lang.pick("name, expression, zone, target", "名称、表达式、时区、目标"));
             }
@@ -207,9 +207,7 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
         lang.pick("When", "时间规则"),
         lang.pick("Next", "下次"),
         lang.pick("Last 60 slots", "最近 60 个时点"),
-        lang.pick("Late (p50 / p95)", "延迟 (p50 / p95)"),
-        lang.pick("Took (p50 / p95)", "耗时 (p50 / p95)"),
-        lang.pick("Interval", "间隔"),
+        lang.pick("p50 / p95", "p50 / p95"),
         lang.pick("Belongs to", "来源"),
     ];
     let rows = html! {
@@ -221,50 +219,58 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
 fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     let (lang, schedule) = (viewer.lang, &line.schedule);
     let href = path(&schedule.name);
-    let runs_href = format!("{href}#runs");
-    let interval = line
-        .ready
-        .as_ref()
-        .and_then(|ready| interval(ready, viewer.now));
-    let dash = html! { span class="none" { "–" } };
     html! {
         tr data-row {
-            th scope="row" {
-                a href=(href) data-open { (schedule.name) }
-                @if let Some(ready) = &line.ready { div class="more" { (told::target(lang, &ready.definition.target)) } }
-            }
+            th scope="row" { a href=(href) data-open { (schedule.name) } }
             td { (told::state_in_full(viewer, &schedule.state)) }
             td { (meaning(viewer, line)) }
             td {
                 @match (line.next_at, &line.ready) {
                     (Some(at), Some(ready)) => (in_both(viewer, at, ready.zone().time_zone())),
-                    _ => (dash),
+                    _ => span class="none" { "–" },
                 }
             }
-            td { a class="picture-link" href=(runs_href) { (pictures::strip(viewer, &schedule.name, runs)) } }
-            td { (spread(lang, Spread::of(runs.iter().filter_map(|run| run.late)), &runs_href)) }
-            td { (spread(lang, Spread::of(runs.iter().filter_map(|run| run.took)), &runs_href)) }
-            td { @if let Some(interval) = interval { (length(lang, interval)) } @else { (dash) } }
+            td { a href={ (href) "#runs" } { (pictures::strip(viewer, &schedule.name, runs)) } }
+            td { (lengths(viewer, line, runs)) }
             td { (told::origin(lang, schedule.origin)) }
         }
     }
 }
 
 fn meaning(viewer: &Viewer, line: &Line) -> Markup {
+    let lang = viewer.lang;
     let definition = Definition::from_json(&line.schedule.definition).ok();
     html! {
-        @if let Some(ready) = &line.ready { div { (ready.describe(told::language(viewer.lang))) } }
+        @if let Some(ready) = &line.ready { div { (ready.describe(told::language(lang))) } }
         @if let Some(definition) = definition {
-            div class="more" { code { (definition.expression) } " " (definition.tz) }
+            div { code { (definition.expression) } " " span class="hint" { (definition.tz) } }
+            div class="hint" { (told::target(lang, &definition.target)) }
         }
     }
 }
 
-fn spread(lang: Lang, spread: Option<Spread>, href: &str) -> Markup {
+/// How late and how long, against the interval; each leads to the firings behind it.
+fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
+    let lang = viewer.lang;
+    let href = format!("{}#runs", path(&line.schedule.name));
+    let late = Spread::of(runs.iter().filter_map(|run| run.late));
+    let took = Spread::of(runs.iter().filter_map(|run| run.took));
+    let interval = line
+        .ready
+        .as_ref()
+        .and_then(|ready| interval(ready, viewer.now));
+    let told = [
+        (lang.pick("late", "延迟"), late),
+        (lang.pick("took", "耗时"), took),
+    ];
     html! {
-        @match spread {
-            Some(Spread { half, most }) => a href=(href) { (length(lang, half)) " / " (length(lang, most)) },
-            None => span class="none" { "–" },
+        @for (word, spread) in told {
+            @if let Some(Spread { half, most }) = spread {
+                div { (word) " " a href=(href) { (length(lang, half)) " / " (length(lang, most)) } }
+            }
+        }
+        @if let Some(interval) = interval.map(|interval| length(lang, interval)) {
+            div class="hint" { (say!(lang, "every {interval}", "间隔 {interval}")) }
         }
     }
 }
@@ -291,7 +297,7 @@ fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
             }
         }
         @if query.q.is_some() && more.is_some() {
-            p class="more" { (say!(lang,
+            p class="hint" { (say!(lang,
                 "A search looks at up to {SEARCHED_MAX} schedules for a page; the next page goes on from there.",
                 "每页最多搜索 {SEARCHED_MAX} 个日程；下一页从那里继续。")) }
         }

@@ -68,7 +68,7 @@ pub(crate) async fn show(
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
         (acts::offered(&viewer, &schedule))
         (live("times", &coming(&state, &viewer, &schedule, ready.as_ref())))
-        (live("runs", &what_it_did(&viewer, &schedule, ready.as_ref(), &runs)))
+        (live("runs", &what_it_did(&viewer, ready.as_ref(), &runs)))
         (why)
         (live("slots", &ledger))
         (rules(lang, &schedule))
@@ -176,17 +176,12 @@ fn coming(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<
     section("next", &title, &times::times(viewer, ready, &next, &title))
 }
 
-fn what_it_did(
-    viewer: &Viewer,
-    schedule: &Schedule,
-    ready: Option<&Ready>,
-    runs: &[Run],
-) -> Markup {
+fn what_it_did(viewer: &Viewer, ready: Option<&Ready>, runs: &[Run]) -> Markup {
     let lang = viewer.lang;
     let interval = ready.and_then(|ready| interval(ready, viewer.now));
     let body = html! {
-        (pictures::strip_in_full(viewer, &schedule.name, runs))
-        (pictures::against(viewer, &schedule.name, runs, interval))
+        (pictures::strip_in_full(viewer, runs))
+        (pictures::against(viewer, runs, interval))
     };
     section("last-runs", lang.pick("Last runs", "最近运行"), &body)
 }

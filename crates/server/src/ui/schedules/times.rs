@@ -68,7 +68,7 @@ fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {
     html! {
         tr class="clock" {
             td colspan=(columns) {
-                (badge("warning", lang.pick("clocks change", "时钟调整"))) " "
+                (badge("unknown", lang.pick("clocks change", "时钟调整"))) " "
                 (told::clock_change(lang, change)) " " (viewer.instant(change.at))
             }
         }
@@ -81,10 +81,9 @@ pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
     let expression = ready.definition.expression.as_str();
     html! {
         @if !warnings.is_empty() {
-            ul class="warnings" {
+            ul class="wants warnings" {
                 @for warning in &warnings {
                     li {
-                        (badge("warning", viewer.lang.pick("worth knowing", "请注意"))) " "
                         @if let Some(part) = warning.span.and_then(|span| expression.get(span.start..span.end)) {
                             code { (part) } " "
                         }

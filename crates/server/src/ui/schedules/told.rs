@@ -7,7 +7,6 @@ use almanack_core::{
 };
 use maud::{Markup, html};
 
-use super::runs::Became;
 use crate::ui::{
     lang::{Lang, say},
     parts::badge,
@@ -25,10 +24,10 @@ pub(crate) fn language(lang: Lang) -> Language {
 /// A state as a badge.
 pub(crate) fn state(lang: Lang, state: &State) -> Markup {
     let class = match state {
-        State::Active => "done active",
-        State::Paused(_) => "planned paused",
-        State::Parked { .. } => "failed parked",
-        State::Removed { .. } => "cancelled removed",
+        State::Active => "done",
+        State::Paused(_) => "paused",
+        State::Parked { .. } => "failed",
+        State::Removed { .. } => "cancelled",
     };
     badge(class, state_name(lang, state.as_str()))
 }
@@ -89,20 +88,6 @@ pub(crate) fn managed(lang: Lang, origin: Origin) -> Option<&'static str> {
             "This schedule belongs to DISPATCH; change it there. It can be paused and fired here.",
             "该日程属于 DISPATCH，请在那里修改。在这里可以暂停和触发它。",
         )),
-    }
-}
-
-/// What became of a slot: the class of its shape, and its word.
-pub(crate) fn became(lang: Lang, became: Became) -> (&'static str, &'static str) {
-    match became {
-        Became::Planned => ("planned", lang.pick("waits", "等待")),
-        Became::Running => ("running", lang.pick("runs", "运行中")),
-        Became::Done => ("done", lang.pick("done", "成功")),
-        Became::Retrying => ("retrying", lang.pick("will retry", "将重试")),
-        Became::Failed => ("failed", lang.pick("failed", "失败")),
-        Became::Cancelled => ("cancelled", lang.pick("cancelled", "已取消")),
-        Became::Skipped(_) => ("skipped", lang.pick("skipped", "跳过")),
-        Became::Forgotten => ("unknown", lang.pick("no longer kept", "记录已清除")),
     }
 }
 

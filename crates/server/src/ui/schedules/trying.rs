@@ -52,8 +52,8 @@ pub(crate) async fn show(
         explain::read(&state, name, expression, Some(zone.to_owned()))
     });
     let body = html! {
-        form class="try" method="get" action=(HERE) data-try {
-            label { (lang.pick("Expression", "表达式"))
+        form class="fields" method="get" action=(HERE) data-try {
+            label class="wide" { (lang.pick("Expression", "表达式"))
                 input name="expression" value=[query.expression.as_deref()] placeholder="0 8 * * 1-5"
                     autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="1000" data-search autofocus;
             }

@@ -50,7 +50,7 @@ pub(crate) async fn show(
         (None, None) => None,
     };
     let body = html! {
-        form method="get" action={ (path(&schedule.name)) "#why" } class="line" {
+        form method="get" action={ (path(&schedule.name)) "#why" } class="fields" {
             label { (lang.pick("A time", "时间"))
                 input type="datetime-local" step="1" name="clock" required value=[query.clock.as_deref()];
             }
