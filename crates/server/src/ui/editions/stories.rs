@@ -62,7 +62,7 @@ fn row(viewer: &Viewer, story: &Story) -> Markup {
         tr data-row id={ "story-" (story.rank) } {
             td class="number" { (story.rank) }
             // Whichever language they are in, it is not the page's.
-            th scope="row" lang="" {
+            th scope="row" class="name" lang="" {
                 (outside(&listed.url, title(story)))
                 @if title(story) != listed.title { br; span class="hint" { (listed.title) } }
                 @if let Some(talk) = &listed.discussion_url {
