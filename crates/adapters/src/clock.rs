@@ -1,5 +1,7 @@
 //! The system's clocks, and waiting by them.
 
+mod sped;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -9,6 +11,8 @@ use almanack_core::time::{Clock, Sleeper, to_micros};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
+
+pub use sped::{SpedClock, SpedSleeper, Speed};
 
 /// Longest single sleep. A suspended machine or a stepped clock is noticed at the latest then.
 const NAP_MAX: Duration = Duration::from_mins(1);

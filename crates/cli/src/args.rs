@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use almanack_adapters::clock::Speed;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -102,7 +103,7 @@ fn pair(text: &str) -> Option<(String, String)> {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show everything at work: Almanack, an article service and its authors, on this machine alone
+    /// Show everything at work on this machine alone: Almanack and a simulated world around it
     Demo(DemoArguments),
     /// Run a node: try tasks at their time and answer the HTTP API
     Serve(ServeArguments),
@@ -188,15 +189,29 @@ pub(crate) struct DemoArguments {
     /// Stop after this long, like 30s [default: until Ctrl-C]
     #[arg(long = "for", value_name = "PERIOD")]
     pub(crate) period: Option<String>,
+    /// How many times faster than yours the clock runs, 1 to 3600
+    #[arg(long, value_name = "TIMES", default_value = "60", value_parser = speed)]
+    pub(crate) speed: Speed,
     /// Keep the files in this folder instead of removing them
     #[arg(long, value_name = "FOLDER")]
     pub(crate) keep: Option<PathBuf>,
     /// Another number tells another story
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Address of the API; port 0 takes a free one
+    /// Address of the dashboard and the API; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: String,
+}
+
+/// Fast enough for a week in three minutes; beyond, nothing would have time to happen.
+fn speed(text: &str) -> Result<Speed, String> {
+    let times = text
+        .parse()
+        .ok()
+        .filter(|times| (1.0..=3_600.0).contains(times));
+    times
+        .and_then(Speed::new)
+        .ok_or_else(|| "write a number from 1 to 3600, like 60".to_owned())
 }
 
 /// What to measure.

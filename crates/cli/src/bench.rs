@@ -154,7 +154,7 @@ impl Bench {
         let ports = Ports {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
-            sleeper: wiring::sleeper(&self.clock),
+            sleeper: wiring::sleeper(Arc::clone(&self.clock) as Arc<dyn Clock>),
             entropy: wiring::entropy(),
             handlers: Handlers::new(handler),
         };

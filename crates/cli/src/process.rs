@@ -8,7 +8,10 @@ use almanack_core::{
     store::Store,
     time::{Clock, Sleeper},
 };
-use almanack_engine::node::{self, AdmittedNode, Ports};
+use almanack_engine::{
+    node::{self, AdmittedNode, Ports},
+    sources::Sources,
+};
 use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -22,7 +25,7 @@ use crate::{
     config::{self, Inputs, Need, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring::{self, Watch, editions::Workshop, opml::Lists},
+    wiring::{self, Time, Timing, Watch, editions::Workshop, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -44,6 +47,8 @@ pub(crate) struct Process {
     pub(crate) answers: &'static str,
     /// Where its tasks live.
     pub(crate) store: Arc<dyn Store>,
+    /// The way in for what people want of sources.
+    pub(crate) sources: Arc<Sources>,
     node: AdmittedNode,
     files: Files,
     reload_every: Option<SignedDuration>,
@@ -58,10 +63,15 @@ pub(crate) struct Process {
 }
 
 /// Opens the database, admits the node, takes the address and reads the schedules.
-pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Process, Failure> {
+pub(crate) async fn start(
+    settings: &Settings,
+    inputs: &Inputs,
+    time: &Time,
+) -> Result<Process, Failure> {
     refuse_unguarded(settings)?;
     let store = wiring::open_store(&settings.database).await?;
-    let clock = wiring::node_clock(store.as_ref()).await?;
+    let timing = Timing::of(time, store.as_ref()).await?;
+    let clock = timing.clock.clone();
     let access = choose_access(store.as_ref(), settings, clock.now()).await?;
     let answers = whom(&access);
     let (listener, address) = listen(settings.server.listen).await?;
@@ -71,23 +81,17 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let metrics = install_metrics()?;
     let outbound = wiring::Outbound::new(settings)?;
     let watch = Watch::new(settings, &store, &clock)?;
-    let ports = wiring::ports(
-        settings,
-        environment,
-        &outbound,
-        store.clone(),
-        clock.clone(),
-    )?;
+    let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
     let ports = watch.looking(ports)?;
     let workshop = Workshop {
         settings,
         outbound: &outbound,
         store: &store,
         clock: clock.clone(),
+        sleeper: timing.sleeper.clone(),
         node: &node_name,
     };
     let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
-    let sleeper = ports.sleeper.clone();
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
     let kept = wiring::stories_kept(settings);
@@ -96,7 +100,7 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
-    let passes = wiring::ticker(store.clone(), &clock, node.tally());
+    let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
@@ -111,12 +115,12 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         },
         store: store.clone(),
         clock: clock.clone(),
+        speed: timing.speed.times(),
         access,
         page_hosts: settings.server.allowed_hosts.clone(),
         passwords: wiring::passwords(),
         leaving: leaving.clone(),
-        speed: 1.0,
-        sleeper: wiring::sleeper(&clock),
+        sleeper: timing.sleeper.clone(),
         entropy: wiring::entropy(),
         limits: limits(settings),
         configuration: configuration(inputs),
@@ -128,16 +132,23 @@ pub(crate) async fn start(settings: &Settings, inputs: &Inputs) -> Result<Proces
         address,
         answers,
         store,
+        sources: watch.sources.clone(),
         node,
         files,
         reload_every: settings.schedules.reload,
         clock,
-        sleeper,
         leaving,
+        leave_within: leave_within(settings, &timing),
+        sleeper: timing.sleeper,
         listener,
         app,
-        leave_within: (settings.node.drain + settings.node.lease).unsigned_abs() + LAST_ANSWERS,
     })
+}
+
+/// Drain and lease pass by the node's clock, however fast it runs.
+fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
+    let shown = settings.node.drain + settings.node.lease;
+    timing.real(shown).saturating_add(LAST_ANSWERS)
 }
 
 /// Where there is no database there are no tokens, and a refusal must not leave one behind.

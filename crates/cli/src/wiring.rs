@@ -5,12 +5,13 @@ pub(crate) mod opml;
 mod outbound;
 mod sources;
 mod targets;
+mod timing;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     callback::{CallbackHandler, CallbackSettings},
-    clock::{ClockSleeper, SteadyClock, SystemClock},
+    clock::{SteadyClock, SystemClock},
     entropy::OsEntropy,
     password::Argon2id,
 };
@@ -20,7 +21,7 @@ use almanack_core::{
     source::SOURCE_CHECK,
     store::{self, Store},
     task::Kind,
-    time::{Clock, CorrectedClock, Entropy, Sleeper},
+    time::{Clock, CorrectedClock, Entropy},
 };
 use almanack_engine::{
     node::{NodeSettings, Ports},
@@ -46,6 +47,7 @@ use crate::{
 
 pub(crate) use outbound::{Outbound, client_of, hooks};
 pub(crate) use sources::{Watch, checker, fleet};
+pub(crate) use timing::{Time, Timing, sleeper};
 
 /// The machine's chance.
 pub(crate) fn entropy() -> Arc<dyn Entropy> {
@@ -76,11 +78,6 @@ pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>,
         None => Arc::new(SystemClock),
     };
     Ok(Arc::new(CorrectedClock::new(local)))
-}
-
-/// Waits by a node's clock.
-pub(crate) fn sleeper(clock: &Arc<CorrectedClock>) -> Arc<dyn Sleeper> {
-    Arc::new(ClockSleeper::new(Arc::clone(clock) as Arc<dyn Clock>))
 }
 
 /// The SQLite file that opening would create. Who only looks must not leave an empty database
@@ -144,12 +141,9 @@ pub(crate) fn schedules(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Schedul
 }
 
 /// Makes passes of everything due on the node whose tally this is.
-pub(crate) fn ticker(
-    store: Arc<dyn Store>,
-    clock: &Arc<CorrectedClock>,
-    tally: Arc<Tally>,
-) -> Ticker {
-    Ticker::new(store, tally, clock.clone(), sleeper(clock))
+pub(crate) fn ticker(store: Arc<dyn Store>, timing: &Timing, tally: Arc<Tally>) -> Ticker {
+    let (clock, sleeper) = (timing.clock.clone(), timing.sleeper.clone());
+    Ticker::new(store, tally, clock, sleeper)
 }
 
 /// What a node works with.
@@ -158,7 +152,7 @@ pub(crate) fn ports(
     environment: &BTreeMap<String, String>,
     outbound: &Outbound,
     store: Arc<dyn Store>,
-    clock: Arc<CorrectedClock>,
+    timing: &Timing,
 ) -> Result<Ports, Failure> {
     let own = targets::Own {
         settings,
@@ -166,10 +160,10 @@ pub(crate) fn ports(
         outbound,
     };
     Ok(Ports {
-        handlers: targets::handlers(own, &store, &clock)?,
+        handlers: targets::handlers(own, &store, timing)?,
         store,
-        sleeper: sleeper(&clock),
-        clock,
+        sleeper: timing.sleeper.clone(),
+        clock: timing.clock.clone(),
         entropy: entropy(),
     })
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use driver::{Config, Error, Happening, Outcome, run};
+pub use driver::{Config, Editor, Error, Happening, Outcome, run};
 
 use crate::{article::state::FORBIDDEN, chance::Chance};
 

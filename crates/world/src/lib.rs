@@ -8,6 +8,7 @@
 //! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
+//! - [`hooks`]: partners who take webhooks, patient and impatient;
 //! - [`news`]: a news site as an edition meets it: lists, search, comments, pages and page readers;
 //! - [`model`]: a language model behind an OpenAI-compatible endpoint, diligent or not;
 //! - [`telegram`]: Telegram's Bot API, with its rules of text and its limits;
@@ -27,6 +28,7 @@ pub mod feeds;
 mod fingerprint;
 pub mod flaky;
 pub mod github;
+pub mod hooks;
 mod line;
 pub mod model;
 pub mod news;

@@ -1,206 +1,244 @@
 //! `almanack demo`: everything at work on this machine alone, told as it happens.
 //!
-//! A real node on a SQLite file in a temporary folder, the article service on another, and authors
-//! who write, move and withdraw. Nothing here is special to the demo but the telling: the node is
-//! started as `serve` starts it, the service as `world article-service` does.
+//! A real node on a SQLite file in a temporary folder, and a simulated world around it: a news site, feeds, a language
+//! model, GitHub, Telegram, partners with webhooks, an article service and its authors. Nothing in the node is special to the
+//! demo but its clock, which runs faster: it is started as `serve` starts it, the world as `world` does.
 
+mod configuration;
+mod editions;
+mod folder;
+mod line;
+mod outside;
+mod plan;
+mod schedules;
+mod show;
+mod sources;
 mod story;
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use almanack_adapters::clock::pause;
-use almanack_world::{article, authors, flaky::Faults};
+use almanack_adapters::clock::{SpedClock, Speed, SystemClock, pause};
+use almanack_core::time::Clock;
+use almanack_world::{
+    article,
+    authors::{self, Editor},
+    clock::Clock as WorldClock,
+    flaky::Faults,
+};
 use jiff::SignedDuration;
-use tokio::sync::{broadcast, mpsc};
+use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     args::DemoArguments,
-    commands::{checked, runtime, world},
-    config::{self, Inputs, Need},
+    commands::{runtime, world},
     failure::{Exit, Failure},
     output::Output,
     process::{self, Process},
-    wiring,
+    wiring::Time,
 };
-use story::Story;
+use folder::Folder;
+use outside::Outside;
+use plan::Plan;
+use show::{Heard, Show};
 
-/// Authors act this often.
-const EVERY: Duration = Duration::from_millis(1_200);
-/// Authors plan so far ahead: soon enough to watch.
-const HABITS: authors::Habits = authors::Habits {
-    ahead_min: Duration::from_secs(3),
-    ahead_max: Duration::from_secs(15),
-};
+/// Authors act this often, in real time.
+const EVERY: Duration = Duration::from_secs(2);
+/// Authors plan so far ahead, in real seconds: soon enough to watch.
+const AHEAD_S: (u64, u64) = (4, 15);
 /// Retries, so that a fault is seen and survived within the demo.
 const MAX_RETRY: u32 = 8;
-/// The article service misbehaves now and then, in percent of calls.
-const REFUSE_PERCENT: u8 = 8;
-const LOSE_REPLY_PERCENT: u8 = 5;
-/// Waits between retries stay short enough to watch.
-const CONFIGURATION: &str = "\
-# Written by `almanack demo`; `almanack serve --config FILE` runs the same node without the show.
-[outbound]
-allow = [\"127.0.0.1\"]        # the article service tells with every task where to call, and it runs on this machine
-
-[retry]
-base = \"1s\"
-cap = \"4s\"
-
-[log]
-level = \"error\"
-";
+/// The article service misbehaves now and then, in percent of calls; the wait is real time, and long enough for
+/// somebody to change their mind meanwhile.
+const FAULTS: Faults = Faults {
+    seed: 0,
+    refuse_percent: 8,
+    lose_reply_percent: 5,
+    delay_percent: 50,
+    delay_max: Duration::from_secs(3),
+};
+/// A node that does not end by itself is left behind after this long; the process ends with us.
+const LEAVE_WITHIN: Duration = Duration::from_secs(15);
 
 /// Shows it until Ctrl-C, or for as long as asked.
 pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<Exit, Failure> {
     let period = arguments.period.as_deref().map(parse_period).transpose()?;
     let folder = Folder::create(arguments.keep.as_deref())?;
-    runtime()?.block_on(show(arguments, period, &folder, output))
+    runtime()?.block_on(async {
+        let stop = process::stop_signal()?;
+        if let Some(period) = period {
+            stop_after(period, &stop);
+        }
+        let stage = Stage::set(arguments, &folder, &stop).await?;
+        stage.play(&folder, &stop, output).await?;
+        folder.part(output)?;
+        Ok(Exit::Ok)
+    })
 }
 
-async fn show(
-    arguments: &DemoArguments,
-    period: Option<Duration>,
-    folder: &Folder,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let stop = process::stop_signal()?;
-    let process = start_node(arguments, folder).await?;
-    let address = process.address;
-    let store = process.store.clone();
-    let node = tokio::spawn(process.run(stop.clone()));
-    let service = start_service(folder, address, arguments.seed, &stop).await?;
-    let happenings = service.watch();
-    let (told, acts) = mpsc::channel(64);
-    let mut config = authors::Config::new(service.url(), arguments.seed);
-    (config.every, config.habits) = (EVERY, HABITS);
-    let writing = tokio::spawn(authors::run(config, told, stop.clone()));
-    let mut tale = Story::begin(store, address, &service.url(), folder.path(), output)?;
-    if let Some(period) = period {
-        let stop = stop.clone();
-        tokio::spawn(async move {
-            pause(period).await;
-            stop.cancel();
-        });
+/// Everything that runs.
+struct Stage {
+    plan: Plan,
+    clock: Arc<SpedClock>,
+    outside: Outside,
+    service: article::Running,
+    address: SocketAddr,
+    node: JoinHandle<Result<(), Failure>>,
+    show: Show,
+    heard: Heard,
+}
+
+impl Stage {
+    /// Starts the world, the node, the article service and its authors, in this order.
+    async fn set(
+        arguments: &DemoArguments,
+        folder: &Folder,
+        stop: &CancellationToken,
+    ) -> Result<Self, Failure> {
+        let plan = Plan::new(SystemClock.now(), arguments.speed);
+        let clock = Arc::new(SpedClock::start(plan.starts_at, plan.speed));
+        let shown = world_clock(&clock);
+        let outside = Outside::start(arguments.seed, &plan, &shown, stop).await?;
+        let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;
+        let (address, store) = (process.address, process.store.clone());
+        let (sources, subscriptions) = (process.sources.clone(), outside.subscriptions());
+        let node = tokio::spawn(process.run(stop.clone()));
+        sources.add(subscriptions, "demo").await?;
+        let service = start_service(folder, address, (arguments.seed, shown.clone()), stop).await?;
+        let happenings = service.watch();
+        let acts = start_authors(&service, arguments.seed, (&plan, shown), stop);
+        let editor = Editor::new(&service.url());
+        let editor = editor.map_err(|error| world::told("editor", &error))?;
+        Ok(Self {
+            show: Show::new(store, Arc::clone(&clock), plan, editor),
+            plan,
+            clock,
+            outside,
+            service,
+            address,
+            node,
+            heard: Heard { happenings, acts },
+        })
     }
-    follow(&mut tale, happenings, acts, &stop, output).await?;
-    let _ = tokio::join!(writing, service.join);
-    node.await
-        .map_err(|error| Failure::new(Exit::Failed, error.to_string()))??;
-    tale.end(output)?;
-    Ok(Exit::Ok)
+
+    /// Tells what happens until `stop`, then waits for everybody and tells what it came to.
+    async fn play(
+        mut self,
+        folder: &Folder,
+        stop: &CancellationToken,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        self.greet(folder, output)?;
+        let followed = self.show.follow(self.heard, stop, output).await;
+        // The world must stay until the node has ended what it had begun.
+        stop.cancel();
+        let left = tokio::select! {
+            ended = self.node => ended.map_err(|error| Failure::new(Exit::Failed, error.to_string()))?,
+            () = pause(LEAVE_WITHIN) => Ok(()),
+        };
+        self.show.end(&self.outside, output).await?;
+        let _ = self.service.join.await;
+        self.outside.stopped().await;
+        followed.and(left)
+    }
+
+    /// Says where everything is.
+    fn greet(&self, folder: &Folder, output: &mut Output) -> Result<(), Failure> {
+        let (address, files) = (self.address, folder.path().display());
+        let now = self.clock.now().strftime("%Y-%m-%d %H:%M:%SZ");
+        let pace = pace(self.plan.speed);
+        output.line(
+            "Almanack decides when to try; your services decide whether it takes effect.\n",
+        )?;
+        output.line(&format!("  dashboard        http://{address}/ui"))?;
+        output.line(&format!("  editions         http://{address}/editions"))?;
+        output.line(&format!("  API              http://{address}/api/docs"))?;
+        output.line(&format!(
+            "  article service  {}/articles",
+            self.service.url()
+        ))?;
+        output.line(&format!("  files            {files}"))?;
+        output.line(&format!("  clock            {now}, {pace}"))?;
+        output.line(
+            "\nSchedules fire, sources are checked, an edition is made, authors change their minds. \
+             Ctrl-C ends the show.\n",
+        )?;
+        output.flush()
+    }
 }
 
-async fn start_node(arguments: &DemoArguments, folder: &Folder) -> Result<Process, Failure> {
-    let file = folder.path().join("almanack.toml");
-    std::fs::write(&file, CONFIGURATION).map_err(|error| folder.failed(&error))?;
-    let database = format!("sqlite:{}", folder.path().join("almanack.db").display());
-    let flag = |key: &str, value: &str| ("demo".to_owned(), key.to_owned(), value.to_owned());
-    let inputs = Inputs {
-        environment: BTreeMap::new(),
-        file: Some(file),
-        flags: vec![
-            flag("database.url", &database),
-            flag("server.listen", &arguments.listen),
-        ],
+fn pace(speed: Speed) -> String {
+    match speed.times() {
+        1.0 => "as fast as yours (--speed 60 makes an hour a minute)".to_owned(),
+        times => {
+            let hour = crate::when::took(SignedDuration::from_secs_f64(3_600.0 / times));
+            format!("{times} times as fast as yours: an hour takes {hour}")
+        }
+    }
+}
+
+fn world_clock(clock: &Arc<SpedClock>) -> WorldClock {
+    let clock = Arc::clone(clock);
+    Arc::new(move || clock.now())
+}
+
+async fn start_node(
+    arguments: &DemoArguments,
+    folder: &Folder,
+    (plan, clock): (&Plan, &Arc<SpedClock>),
+    outside: &Outside,
+) -> Result<Process, Failure> {
+    configuration::write(folder.path(), plan, outside).map_err(|error| folder.failed(&error))?;
+    let (settings, inputs) = configuration::load(folder.path(), plan, &arguments.listen)?;
+    let time = Time::Sped {
+        clock: Arc::clone(clock),
+        speed: plan.speed,
     };
-    let settings = checked(config::load(&inputs, Need::Everything))?;
-    process::start(&settings, &inputs).await
+    process::start(&settings, &inputs, &time).await
 }
 
 async fn start_service(
     folder: &Folder,
-    almanack: std::net::SocketAddr,
-    seed: u64,
+    almanack: SocketAddr,
+    (seed, clock): (u64, WorldClock),
     stop: &CancellationToken,
 ) -> Result<article::Running, Failure> {
-    let listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    let listen = SocketAddr::from(([127, 0, 0, 1], 0));
     let database = folder.path().join("articles.db");
     let mut config = article::Config::new(database, listen, format!("http://{almanack}"));
     config.wishes.callback_url = true;
     config.wishes.max_retry = Some(MAX_RETRY);
-    config.faults = Faults {
-        seed,
-        refuse_percent: REFUSE_PERCENT,
-        lose_reply_percent: LOSE_REPLY_PERCENT,
-        ..Faults::default()
-    };
-    article::start(config, stop.clone())
-        .await
-        .map_err(|error| world::failed(&error))
+    config.faults = Faults { seed, ..FAULTS };
+    config.clock = clock;
+    let started = article::start(config, stop.clone()).await;
+    started.map_err(|error| world::failed(&error))
 }
 
-async fn follow(
-    story: &mut Story,
-    mut happenings: broadcast::Receiver<article::happening::Happening>,
-    mut acts: mpsc::Receiver<authors::Happening>,
+fn start_authors(
+    service: &article::Running,
+    seed: u64,
+    (plan, clock): (&Plan, WorldClock),
     stop: &CancellationToken,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    loop {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => return Ok(()),
-            Some(act) = acts.recv() => story.author(&act, output)?,
-            heard = happenings.recv() => match heard {
-                Ok(happening) => story.service(&happening, output).await?,
-                Err(broadcast::error::RecvError::Lagged(_)) => {}
-                Err(broadcast::error::RecvError::Closed) => return Ok(()),
-            },
-        }
-        output.flush()?;
-    }
+) -> mpsc::Receiver<authors::Happening> {
+    let (told, acts) = mpsc::channel(64);
+    let ahead = |real_s| plan.shown(real_s).unsigned_abs();
+    let mut config = authors::Config::new(service.url(), seed);
+    config.every = EVERY;
+    config.clock = clock;
+    config.habits = authors::Habits {
+        ahead_min: ahead(AHEAD_S.0),
+        ahead_max: ahead(AHEAD_S.1),
+    };
+    tokio::spawn(authors::run(config, told, stop.clone()));
+    acts
 }
 
-/// Where the demo keeps its files.
-struct Folder {
-    path: PathBuf,
-    keep: bool,
-}
-
-impl Folder {
-    fn create(keep: Option<&Path>) -> Result<Self, Failure> {
-        let path = keep.map_or_else(
-            || {
-                std::env::temp_dir().join(format!(
-                    "almanack-demo-{:08x}",
-                    wiring::entropy().next_u64() >> 32
-                ))
-            },
-            Path::to_path_buf,
-        );
-        let folder = Self {
-            path,
-            keep: keep.is_some(),
-        };
-        std::fs::create_dir_all(&folder.path).map_err(|error| folder.failed(&error))?;
-        Ok(folder)
-    }
-
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn failed(&self, error: &std::io::Error) -> Failure {
-        Failure::new(
-            Exit::Failed,
-            format!("use folder `{}`: {error}", self.path.display()),
-        )
-        .hint("choose another with --keep FOLDER")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if !self.keep {
-            // What cannot be removed is in the machine's temporary folder and goes with it.
-            let _ = std::fs::remove_dir_all(&self.path);
-        }
-    }
+fn stop_after(period: Duration, stop: &CancellationToken) {
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        pause(period).await;
+        stop.cancel();
+    });
 }
 
 fn parse_period(text: &str) -> Result<Duration, Failure> {

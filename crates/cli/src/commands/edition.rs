@@ -17,7 +17,7 @@ use crate::{
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
     wiring::{
-        Outbound,
+        self, Outbound,
         editions::{Purpose, Workshop},
     },
 };
@@ -82,6 +82,7 @@ impl Desk {
             outbound: &outbound,
             store: &self.store,
             clock: Arc::clone(&self.clock),
+            sleeper: wiring::sleeper(Arc::clone(&self.clock)),
             node: &self.origin,
         };
         let paper: Box<dyn io::Write + Send> = if json {

@@ -9,6 +9,7 @@ use crate::{
     failure::{Exit, Failure},
     output::Output,
     process,
+    wiring::Time,
 };
 
 /// Runs a node until SIGTERM or Ctrl-C.
@@ -16,7 +17,7 @@ pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Resu
     start_log(&settings.log, output.notes_coloured())?;
     runtime()?.block_on(async {
         let stop = process::stop_signal()?;
-        let process = process::start(settings, inputs).await?;
+        let process = process::start(settings, inputs, &Time::Machine).await?;
         let (name, address) = (process.node_name.clone(), process.address);
         tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
         process.run(stop).await?;

@@ -19,7 +19,7 @@ use crate::{
     process,
     reload::Files,
     when::{self, Relative},
-    wiring::{self, Watch, editions::Workshop},
+    wiring::{self, Timing, Watch, editions::Workshop},
 };
 
 /// Runs one pass.
@@ -44,26 +44,22 @@ async fn tick(
     budget: SignedDuration,
 ) -> Result<Ticked, Failure> {
     let store = wiring::open_store(&settings.database).await?;
-    let clock = wiring::node_clock(store.as_ref()).await?;
+    let timing = Timing::of_machine(store.as_ref()).await?;
+    let clock = timing.clock.clone();
     let environment = &inputs.environment;
     let chance = wiring::entropy().next_u64();
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
     let outbound = wiring::Outbound::new(settings)?;
     let watch = Watch::new(settings, &store, &clock)?;
-    let ports = wiring::ports(
-        settings,
-        environment,
-        &outbound,
-        store.clone(),
-        clock.clone(),
-    )?;
+    let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
     let ports = watch.looking(ports)?;
     let workshop = Workshop {
         settings,
         outbound: &outbound,
         store: &store,
         clock: clock.clone(),
+        sleeper: timing.sleeper.clone(),
         node: &name,
     };
     let (ports, _) = workshop.on_node(ports, Box::new(std::io::stderr()))?;
@@ -77,7 +73,7 @@ async fn tick(
     Files::new(inputs.clone(), Arc::new(schedules), outbound)
         .sync()
         .await?;
-    let passes = wiring::ticker(store, &clock, node.tally());
+    let passes = wiring::ticker(store, &timing, node.tally());
     let stop = process::stop_signal()?;
     let done = CancellationToken::new();
     let running = node.run_planned(done.clone());

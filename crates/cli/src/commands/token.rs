@@ -68,6 +68,7 @@ async fn create(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     check_name("token", name)?;
+    refuse_users_name(desk, name).await?;
     let now = desk.clock.now();
     let expires_at = expires.map(|text| expiry(text, now)).transpose()?;
     let secret = Secret::new(&token::draw(wiring::entropy().as_ref()));
@@ -87,6 +88,17 @@ async fn create(
         }
     }
     Ok(Exit::Ok)
+}
+
+/// The history shows a name alone, so it must be one of one asker.
+async fn refuse_users_name(desk: &Desk, name: &str) -> Result<(), Failure> {
+    if desk.store.load_user(name).await?.is_none() {
+        return Ok(());
+    }
+    let what = format!("a user is called `{name}`");
+    Err(Failure::new(Exit::Failed, what)
+        .during("create token")
+        .hint("choose another name; the history shows it for whoever did something"))
 }
 
 /// A name stands in the history for whoever had it, and so for one token for ever.
@@ -112,7 +124,8 @@ fn not_saved(error: store::Error, others: &[Token]) -> Failure {
 /// Names of tokens and users look alike, because the history shows both in one place.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     token::check_name(name).map_err(|invalid| {
-        Failure::new(Exit::Usage, format!("a {what}'s {invalid}")).hint("for example: article-service")
+        Failure::new(Exit::Usage, format!("a {what}'s {invalid}"))
+            .hint("for example: article-service")
     })
 }
 

@@ -190,7 +190,7 @@ pub(super) fn failed(error: &article::Error) -> Failure {
 }
 
 /// What failed, with all its causes.
-fn told(what: &str, error: &dyn Error) -> Failure {
+pub(super) fn told(what: &str, error: &dyn Error) -> Failure {
     let mut told = format!("{what}: {error}");
     let mut source = error.source();
     while let Some(cause) = source {

@@ -5,7 +5,6 @@ mod outside;
 
 use std::{io::Write, sync::Arc};
 
-use almanack_adapters::clock::ClockSleeper;
 use almanack_core::{
     edition::{EDITION_RUN, EDITION_TICK},
     finish::Outcome,
@@ -58,6 +57,8 @@ pub(crate) struct Workshop<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
     /// The shared time.
     pub(crate) clock: Arc<dyn Clock>,
+    /// Waits by it.
+    pub(crate) sleeper: Arc<dyn Sleeper>,
     /// What this node is called.
     pub(crate) node: &'a str,
 }
@@ -72,7 +73,7 @@ impl Workshop<'_> {
         let Some(edition) = self.settings.editions.on() else {
             return Ok(None);
         };
-        let sleeper: Arc<dyn Sleeper> = Arc::new(ClockSleeper::new(Arc::clone(&self.clock)));
+        let sleeper = Arc::clone(&self.sleeper);
         let outside = outside::outside(self, edition, &sleeper, (purpose, paper))?;
         let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
         let rescheduler = rescheduler(self.settings, Arc::clone(self.store), Arc::clone(&clock));

@@ -7,18 +7,13 @@ use almanack_adapters::{
     github::{Github, GithubSettings, Token, WorkflowLauncher},
     webhook::{WebhookLauncher, WebhookSettings},
 };
-use almanack_core::{
-    plan::DISPATCH,
-    store::Store,
-    task::Kind,
-    time::{Clock, CorrectedClock},
-};
+use almanack_core::{plan::DISPATCH, store::Store, task::Kind, time::Clock};
 use almanack_engine::{
     dispatch::{BACKOFF, DispatchHandler, TaskLauncher},
     handlers::Handlers,
 };
 
-use super::{Outbound, callback_handler, rescheduler, sleeper, timeout};
+use super::{Outbound, Timing, callback_handler, rescheduler, timeout};
 use crate::{
     config::{Settings, settings},
     failure::{Exit, Failure},
@@ -46,20 +41,21 @@ pub(crate) struct Own<'a> {
 pub(crate) fn handlers(
     own: Own<'_>,
     store: &Arc<dyn Store>,
-    clock: &Arc<CorrectedClock>,
+    timing: &Timing,
 ) -> Result<Handlers, Failure> {
     let Own {
         settings,
         environment,
         outbound,
     } = own;
-    let shared: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
+    let shared: Arc<dyn Clock> = Arc::clone(&timing.clock) as Arc<dyn Clock>;
     let otherwise = callback_handler(settings, outbound, Arc::clone(&shared));
     let own_work = rescheduler(settings, Arc::clone(store), Arc::clone(&shared));
     let own_work = TaskLauncher::new(Arc::new(own_work), Arc::clone(&shared));
     let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
     let commands = commands(&settings.command, environment);
-    let mut dispatch = DispatchHandler::new(Arc::clone(store), Arc::clone(&shared), sleeper(clock))
+    let sleeper = Arc::clone(&timing.sleeper);
+    let mut dispatch = DispatchHandler::new(Arc::clone(store), Arc::clone(&shared), sleeper)
         .with("task", Arc::new(own_work))
         .with("webhook", Arc::new(webhooks))
         .with("command", Arc::new(commands));

@@ -25,14 +25,15 @@ use serde::Deserialize;
 use super::{
     door::told,
     lang::Lang,
+    links,
     page::{Place, page},
     parts,
     query::{Sought, address},
-    tasks::{self, AMONG, words},
+    tasks::{AMONG, words},
     viewer::Viewer,
 };
 use crate::{
-    AppState, percent,
+    AppState,
     problem::{Code, Problem},
     receipts::receipt_id,
 };
@@ -199,10 +200,10 @@ fn row(viewer: &Viewer, query: &Query, line: &Activity) -> Markup {
 fn task(viewer: &Viewer, identity: &Identity, decision: &Decision) -> Markup {
     let lang = viewer.lang;
     let id = receipt_id(decision.id);
-    let receipt = format!("{}?receipt={id}", tasks::path(identity));
+    let receipt = format!("{}?receipt={id}", links::task_path(identity));
     html! {
         td title=(words::rule(lang, decision.rule)) { (words::rule_name(lang, decision.rule)) }
-        td { (tasks::link(identity)) " " span class="hint" { (identity.kind) } }
+        td { (links::task(identity)) }
         td {
             @if let Some(old) = decision.old_execute_at.filter(|old| *old != decision.execute_at) {
                 (viewer.instant(old)) " → "
@@ -215,14 +216,9 @@ fn task(viewer: &Viewer, identity: &Identity, decision: &Decision) -> Markup {
 
 fn schedule(viewer: &Viewer, name: &ScheduleName, edit: &Edit) -> Markup {
     let lang = viewer.lang;
-    let page = format!(
-        "{}/{}",
-        Place::Schedules.path(),
-        percent::encode(name.as_str())
-    );
     html! {
         td { (edited(lang, edit.edited)) }
-        td { a href=(page) data-open { (name) } " " span class="hint" { (lang.pick("schedule", "日程")) } }
+        td { a href=(links::schedule(name)) data-open { (name) } " " span class="hint" { (lang.pick("schedule", "日程")) } }
         td {
             @if let Some(note) = &edit.note { q { (note) } " · " }
             (lang.pick("revision", "修订")) " " (edit.revision)

@@ -124,6 +124,9 @@ fn be_careful(headers: &mut HeaderMap) {
             "permissions-policy",
             "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
         ),
+        // Not `no-referrer`, as for everything else: browsers then keep the origin of a form to themselves, too, and ours would
+        // look like those of somebody else.
+        ("referrer-policy", "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

@@ -15,6 +15,7 @@ use maud::{Markup, html};
 use super::{
     equivalent::Equivalent,
     lang::say,
+    links::tasks_in,
     page::{Place, page},
     parts,
     query::address,
@@ -97,15 +98,10 @@ fn row(viewer: &Viewer, node: &Node, claims: &[ClaimLine]) -> Markup {
             td { (viewer.at(node.seen_at)) }
             td { (viewer.at(node.started_at)) }
             td { (skew(viewer, node.skew_us)) }
-            td class="number" { a href=(running()) { (held) } }
+            td class="number" { a href=(tasks_in(Status::Running)) { (held) } }
             td { (node.version) }
         }
     }
-}
-
-/// Where the rows behind a number of running tasks are.
-fn running() -> String {
-    address(Place::Tasks.path(), [("status", Status::Running.as_str())])
 }
 
 /// How far a node's clock is off, and in which direction.
@@ -142,7 +138,7 @@ fn leases(viewer: &Viewer, claims: &[ClaimLine]) -> Markup {
         @for claim in claims.iter().take(LEASES) {
             tr data-row {
                 th scope="row" { (claim.node) }
-                td class="number" { a href=(running()) data-open { (claim.tasks) } }
+                td class="number" { a href=(tasks_in(Status::Running)) data-open { (claim.tasks) } }
                 td { (viewer.at(claim.lease_until))
                     @if claim.lease_until < viewer.now { " " (parts::badge("unknown", lang.pick("has passed", "已过期"))) }
                 }

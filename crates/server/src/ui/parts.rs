@@ -1,6 +1,6 @@
 //! Pieces that many pages are made of.
 
-use almanack_core::task::Status;
+use almanack_core::task::{MAX_RETRY_MAX, Status};
 use maud::{Markup, html};
 
 use super::lang::Lang;
@@ -22,6 +22,14 @@ pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
 /// A word with a shape before it; the class names the shape and the colour.
 pub(crate) fn badge(class: &str, word: &str) -> Markup {
     html! { span class={ "badge " (class) } { (word) } }
+}
+
+/// Which attempt it is, and of how many where that is what ends them; a firing's end with its window.
+pub(crate) fn attempts(attempt: u32, max_retry: u32) -> Markup {
+    html! {
+        (attempt)
+        @if max_retry <= MAX_RETRY_MAX { " / " (max_retry + 1) }
+    }
 }
 
 /// Names and values, in two columns.

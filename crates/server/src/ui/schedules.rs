@@ -30,7 +30,7 @@ use axum::{
     routing::{get, post},
 };
 
-use super::tasks::path as task_path;
+use super::links::task_path;
 use crate::{AppState, percent};
 
 /// Names of pages that a schedule may also have.

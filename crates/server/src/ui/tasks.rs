@@ -18,7 +18,10 @@ pub(crate) mod words;
 use std::sync::Arc;
 
 use almanack_core::{
+    edition::{self, EDITION_RUN},
+    plan::ScheduleName,
     reschedule::{Receipt, Request},
+    source::SourceId,
     task::Identity,
 };
 use axum::{
@@ -28,7 +31,11 @@ use axum::{
 };
 use maud::{Markup, html};
 
-use super::{form::see, page::Place, viewer::Viewer};
+use super::{
+    form::see,
+    links::{self, task_path},
+    viewer::Viewer,
+};
 use crate::{AppState, idempotency::count, percent, problem::Problem, receipts::receipt_id};
 
 /// How many of the newest tasks a list looks through.
@@ -49,50 +56,29 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         )
 }
 
-/// The page of a task.
-pub(crate) fn path(identity: &Identity) -> String {
-    format!("/ui/tasks{}", within(identity))
-}
-
 /// Where the API has a task.
 fn api_path(identity: &Identity) -> String {
-    format!("/api/v1/tasks{}", within(identity))
-}
-
-fn within(identity: &Identity) -> String {
     let subject = percent::encode(identity.subject.as_str());
-    format!("/{}/{subject}", identity.kind)
+    format!("/api/v1/tasks/{}/{subject}", identity.kind)
 }
 
 /// The page of what a task works for, where it has one.
-pub(crate) fn about(identity: &Identity) -> Option<String> {
-    let (what, name) = identity.subject.as_str().split_once(':')?;
-    match what {
-        "schedule" => {
-            let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
-            Some(format!(
-                "{}/{}",
-                Place::Schedules.path(),
-                percent::encode(name)
-            ))
-        }
-        "source" => Some(format!(
-            "{}/{}",
-            Place::Sources.path(),
-            percent::encode(name)
-        )),
-        "edition" => Some(format!(
-            "{}/{}",
-            Place::Editions.path(),
-            percent::encode(name)
-        )),
-        _ => None,
+fn about(identity: &Identity) -> Option<String> {
+    if let Some(name) = links::fired_schedule(identity) {
+        return ScheduleName::parse(name)
+            .ok()
+            .map(|name| links::schedule(&name));
     }
+    if let Some(id) = SourceId::of(identity) {
+        return Some(links::source(id));
+    }
+    let date = edition::date_of(identity)?;
+    (identity.kind.as_str() == EDITION_RUN).then(|| links::edition(date))
 }
 
 /// A task's name as a link to its page.
-pub(crate) fn link(identity: &Identity) -> Markup {
-    html! { a href=(path(identity)) data-open { (identity.subject) } }
+fn link(identity: &Identity) -> Markup {
+    html! { a href=(task_path(identity)) data-open { (identity.subject) } }
 }
 
 /// Asks for one change and leads to the task's page, which tells the receipt.
@@ -106,7 +92,7 @@ async fn carry_out(state: &AppState, viewer: &Viewer, wish: Request) -> Result<R
 fn told_at(identity: &Identity, receipt: &Receipt) -> String {
     format!(
         "{}?receipt={}",
-        path(identity),
+        task_path(identity),
         receipt_id(receipt.decision)
     )
 }
@@ -117,31 +103,29 @@ mod tests {
 
     use super::*;
 
-    fn identity(subject: &str) -> Identity {
-        Identity {
-            subject: Subject::parse(subject).unwrap(),
-            kind: Kind::parse("K").unwrap(),
-        }
-    }
-
     #[test]
     fn a_task_leads_to_what_it_works_for() {
-        for (subject, page) in [
+        for (kind, subject, page) in [
             (
+                "DISPATCH",
                 "schedule:nightly@2026-01-05T08:00:00Z",
                 Some("/ui/schedules/nightly"),
             ),
-            ("source:17", Some("/ui/sources/17")),
-            ("edition:2026-01-04", Some("/ui/editions/2026-01-04")),
-            ("article:42", None),
-            ("plain", None),
+            ("SOURCE_CHECK", "source:17", Some("/ui/sources/17")),
+            (
+                "EDITION_RUN",
+                "edition:2026-01-04",
+                Some("/ui/editions/2026-01-04"),
+            ),
+            ("EDITION_RUN", "edition:soon", None),
+            ("ARTICLE_PUBLISH", "article:42", None),
+            ("ARTICLE_PUBLISH", "source:17", None),
         ] {
-            assert_eq!(about(&identity(subject)).as_deref(), page, "{subject}");
+            let identity = Identity {
+                subject: Subject::parse(subject).unwrap(),
+                kind: Kind::parse(kind).unwrap(),
+            };
+            assert_eq!(about(&identity).as_deref(), page, "{subject}");
         }
-    }
-
-    #[test]
-    fn a_subject_stays_one_segment_of_a_path() {
-        assert_eq!(path(&identity("a/b?c#d")), "/ui/tasks/K/a%2Fb%3Fc%23d");
     }
 }

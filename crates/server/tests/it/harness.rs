@@ -27,7 +27,7 @@ use almanack_engine::{
     tick::Ticker,
     zones::Zones,
 };
-use almanack_server::{AppState, Limits, Tick, access::Access, app};
+use almanack_server::{AppState, Configured, Limits, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -212,15 +212,18 @@ impl World {
             tick,
             store: port.clone(),
             clock: time.clone(),
+            speed: 1.0,
             access,
             page_hosts,
             passwords: passwords.clone(),
-            speed: 1.0,
             leaving: CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
-            configuration: Vec::new(),
+            configuration: vec![
+                configured("node.slots", "16", "default"),
+                configured("node.name", "\"news-1\"", "almanack.toml:3"),
+            ],
             metrics: PrometheusBuilder::new().build_recorder().handle(),
             version: "0.0.0-test",
         };
@@ -295,6 +298,14 @@ impl World {
             ..TaskFilter::default()
         };
         self.store.list_tasks(&all).await.unwrap()
+    }
+}
+
+fn configured(key: &str, value: &str, origin: &str) -> Configured {
+    Configured {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        origin: origin.to_owned(),
     }
 }
 

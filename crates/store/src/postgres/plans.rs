@@ -161,7 +161,8 @@ const FILL_PAGES: &str = "insert into task (subject, kind, status, is_current, e
      at_us) select n % 100, n, 1, 'changed', 'ada', '', n from generate_series(1, 20000) n; \
      insert into session (hash, holder_kind, holder, created_at_us, expires_at_us) \
      select n, 'user', n % 100, n, n from generate_series(1, 2000) n; \
-     analyze task; analyze decision; analyze schedule; analyze slot; analyze schedule_edit; \
+     insert into past_claim select n, n, array[n] from generate_series(1, 20000) n; \
+     analyze past_claim; analyze task; analyze decision; analyze schedule; analyze slot; analyze schedule_edit; \
      analyze session";
 
 /// Lists that are merged or searched are sorted in the end; nothing is read from end to end for it.
@@ -171,12 +172,16 @@ async fn pages_are_found_by_their_indexes() {
     let client = session(&schema).await;
     let page = "50, null, null, null, null, 99999, 10";
     let (found, window) = ("50, null, null, null, null", "10, 20, 5");
+    let past = "10, 20, '{1,2}'";
     let about = "50, 99999, null, 0, null, null, 10";
     let rows = [
         (overview::SEARCH_POSTGRES, page, "Backward using task_pkey"),
         (overview::COUNT_POSTGRES, found, "task_pkey"),
         (overview::COUNT_STATUSES, "50", "task_pkey"),
-        (overview::FINISHED, window, "Backward using task_finished"),
+        (overview::PAST_CLAIMS, "10, 20", "past_claim_lease_until"),
+        (overview::ENDED_POSTGRES, "10, 20", "task_pkey"),
+        (overview::ENDED_PAST_POSTGRES, past, "past_claim_pkey"),
+        (overview::ENDED_PAST_POSTGRES, past, "task_pkey"),
         (overview::UPCOMING, "'K1', 5, 50, 10", "task_due"),
         (overview::RUNNING_POSTGRES, "10", "task_pkey"),
         (overview::SLOTS_BETWEEN, window, "slot_last_at"),
@@ -197,7 +202,7 @@ async fn pages_are_found_by_their_indexes() {
     ];
     let sorted = [
         overview::SEARCH_POSTGRES,
-        overview::FINISHED,
+        overview::PAST_CLAIMS,
         overview::UPCOMING,
     ];
     for fill in ["", FILL_PAGES] {

@@ -275,6 +275,7 @@ macro_rules! conformance {
             ]
             overview: [
                 what_ended_is_found_by_when_it_ended,
+                what_ended_is_found_after_its_claim_is_forgotten,
                 rows_that_ended_are_found_current_or_not,
                 what_is_to_come_is_listed_soonest_first,
                 a_crowded_kind_does_not_hide_another,

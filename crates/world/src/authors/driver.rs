@@ -127,6 +127,28 @@ pub async fn run(
     Ok(())
 }
 
+/// An editor with one wish: that an article be published at another time.
+pub struct Editor {
+    http_client: reqwest::Client,
+    service_url: String,
+}
+
+impl Editor {
+    /// Somebody who talks to this article service.
+    pub fn new(service_url: &str) -> Result<Self, Error> {
+        Ok(Self {
+            http_client: client::build()?,
+            service_url: client::base_url(service_url)?,
+        })
+    }
+
+    /// Asks the service to publish an article at another time.
+    pub async fn move_article(&self, change: Move) -> Outcome {
+        let action = Action::MoveLater(change);
+        ask(request(&self.http_client, &self.service_url, &action)).await
+    }
+}
+
 fn request(http_client: &reqwest::Client, service_url: &str, action: &Action) -> RequestBuilder {
     match action {
         Action::Write {

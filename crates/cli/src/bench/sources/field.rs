@@ -183,7 +183,7 @@ impl Field {
         let ports = Ports {
             handlers: Handlers::new(Arc::new(super::super::Counting::default())),
             store,
-            sleeper: wiring::sleeper(&clock),
+            sleeper: wiring::sleeper(clock.clone()),
             clock,
             entropy: wiring::entropy(),
         };

@@ -1,28 +1,24 @@
-//! Telling the demo: one line per happening, and what it all came to.
+//! Authors and their articles: who wished what, which rule Almanack applied, and what the service made of it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::SocketAddr,
-    path::Path,
     sync::Arc,
 };
 
 use almanack_core::{
     reschedule::Rule,
-    store::Store,
-    task::{Identity, Kind, Subject},
+    store::{Store, TaskFilter},
+    task::{Identity, Kind, Status, Subject},
 };
 use almanack_world::{
     article::{event::KIND_PUBLISH, happening::Happening, state::State},
-    authors::{self, Action},
+    authors::{self, Action, Editor, Move, Outcome},
     flaky::Fault,
 };
 use jiff::Timestamp;
 
-use crate::{
-    failure::Failure,
-    output::{Ink, Output},
-};
+use super::line::{Line, counted, quoted, until};
+use crate::{failure::Failure, output::Ink};
 
 /// What has been told so far.
 pub(super) struct Story {
@@ -30,31 +26,18 @@ pub(super) struct Story {
     titles: BTreeMap<i64, String>,
     /// Articles whose change Almanack has not answered yet.
     awaited: BTreeSet<i64>,
-    acts: BTreeMap<&'static str, u32>,
-    rules: BTreeMap<&'static str, u32>,
-    published: BTreeMap<i64, u32>,
-    without_effect: u32,
-    faults: u32,
+    acts: BTreeMap<&'static str, u64>,
+    rules: BTreeMap<&'static str, u64>,
+    published: BTreeMap<i64, u64>,
+    without_effect: u64,
+    /// Faults of the article service that were met.
+    pub(super) faults: u64,
 }
 
 impl Story {
-    /// Says where everything is.
-    pub(super) fn begin(
-        store: Arc<dyn Store>,
-        almanack: SocketAddr,
-        service: &str,
-        folder: &Path,
-        output: &mut Output,
-    ) -> Result<Self, Failure> {
-        output.line(
-            "Almanack decides when to try; your services decide whether it takes effect.\n",
-        )?;
-        output.line(&format!("  Almanack         http://{almanack}/api/docs"))?;
-        output.line(&format!("  article service  {service}/articles"))?;
-        output.line(&format!("  files            {}", folder.display()))?;
-        output.line("\nAuthors write, move and withdraw articles. Ctrl-C ends the show.\n")?;
-        output.flush()?;
-        Ok(Self {
+    /// Nothing was told yet.
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self {
             store,
             titles: BTreeMap::new(),
             awaited: BTreeSet::new(),
@@ -63,98 +46,126 @@ impl Story {
             published: BTreeMap::new(),
             without_effect: 0,
             faults: 0,
-        })
+        }
     }
 
     /// An author did something.
-    pub(super) fn author(
-        &mut self,
-        act: &authors::Happening,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
-        let authors::Outcome::Accepted { article_id, .. } = act.outcome else {
-            return tell(
-                act.at,
-                "author",
-                Ink::Faint,
-                "came too late; nothing changed",
-                output,
-            );
+    pub(super) fn author(&mut self, act: &authors::Happening, lines: &mut Vec<Line>) {
+        let mut tell = |ink, what: String| lines.push(line(act.at, "author", ink, what));
+        let Outcome::Accepted { article_id, .. } = act.outcome else {
+            return tell(Ink::Faint, "came too late; nothing changed".to_owned());
         };
         let (name, did) = match &act.action {
             Action::Write {
                 title, publish_at, ..
             } => {
                 self.titles.insert(article_id, title.clone());
+                let when = until(act.at, *publish_at);
                 (
                     "written",
-                    format!("wrote “{title}”, to appear {}", until(act.at, *publish_at)),
+                    format!("wrote {}, to appear {when}", quoted(title)),
                 )
             }
             Action::MoveEarlier(change) | Action::MoveLater(change) => {
                 let when = until(act.at, change.publish_at);
                 (
                     "moved",
-                    format!("moved “{}” to appear {when}", self.title(article_id)),
+                    format!("moved {} to appear {when}", self.title(article_id)),
                 )
             }
-            Action::Withdraw { .. } => (
-                "withdrawn",
-                format!("withdrew “{}”", self.title(article_id)),
-            ),
+            Action::Withdraw { .. } => {
+                ("withdrawn", format!("withdrew {}", self.title(article_id)))
+            }
         };
         *self.acts.entry(name).or_default() += 1;
         self.awaited.insert(article_id);
-        tell(act.at, "author", Ink::Plain, &did, output)
+        tell(Ink::Plain, did);
+    }
+
+    /// An editor moves a publication that is just being tried, if there is one. Answers whether there was.
+    pub(super) async fn interrupt(
+        &mut self,
+        editor: &Editor,
+        (now, publish_at): (Timestamp, Timestamp),
+        lines: &mut Vec<Line>,
+    ) -> Result<bool, Failure> {
+        let filter = TaskFilter {
+            kind: Kind::parse(KIND_PUBLISH).ok(),
+            status: Some(Status::Running),
+            limit: 1,
+            ..TaskFilter::default()
+        };
+        let running = self.store.list_tasks(&filter).await?;
+        let Some(task) = running.first() else {
+            return Ok(false);
+        };
+        let subject = task.identity.subject.as_str().strip_prefix("article:");
+        let Some(article_id) = subject.and_then(|id| id.parse().ok()) else {
+            return Ok(false);
+        };
+        let change = Move {
+            article_id,
+            from: task.execute_at,
+            publish_at,
+        };
+        let Outcome::Accepted { .. } = editor.move_article(change).await else {
+            return Ok(false);
+        };
+        *self.acts.entry("moved while being published").or_default() += 1;
+        self.awaited.insert(article_id);
+        let what = format!(
+            "moved {} to appear {}, while it was being published",
+            self.title(article_id),
+            until(now, publish_at)
+        );
+        lines.push(line(now, "editor", Ink::Notable, what));
+        Ok(true)
     }
 
     /// The article service saw something.
     pub(super) async fn service(
         &mut self,
         happening: &Happening,
-        output: &mut Output,
+        now: Timestamp,
+        lines: &mut Vec<Line>,
     ) -> Result<(), Failure> {
-        let now = almanack_world::clock::system()();
-        match happening {
-            Happening::EventsSettled { .. } => self.answers(now, output).await,
+        let (ink, what) = match happening {
+            Happening::EventsSettled { .. } => return self.answers(now, lines).await,
             Happening::Published { article_id } => {
                 *self.published.entry(*article_id).or_default() += 1;
-                let told = format!("PUBLISHED “{}”", self.title(*article_id));
-                tell(now, "service", Ink::Good, &told, output)
+                (Ink::Good, format!("published {}", self.title(*article_id)))
             }
             Happening::Audited {
                 article_id,
                 state: State::AutoAuditFailed,
-            } => {
-                let told = format!("the audit refused “{}”", self.title(*article_id));
-                tell(now, "service", Ink::Bad, &told, output)
-            }
+            } => (
+                Ink::Bad,
+                format!("the audit refused {}", self.title(*article_id)),
+            ),
             Happening::WithoutEffect { article_id, code } => {
                 self.without_effect += 1;
-                let told = format!(
-                    "a call for “{}” had no effect ({code})",
-                    self.title(*article_id)
-                );
-                tell(now, "service", Ink::Faint, &told, output)
+                let title = self.title(*article_id);
+                (
+                    Ink::Faint,
+                    format!("a call for {title} had no effect ({code})"),
+                )
             }
             Happening::Faulted { task_id, fault } => {
                 self.faults += 1;
-                let told = format!("task {task_id}: {}", misbehaved(*fault));
-                tell(now, "service", Ink::Bad, &told, output)
+                match misbehaved(*fault) {
+                    Some(did) => (Ink::Bad, format!("task {task_id}: {did}")),
+                    None => return Ok(()),
+                }
             }
-            Happening::AlmanackAway { reason } => tell(
-                now,
-                "service",
-                Ink::Bad,
-                &format!("Almanack is away: {reason}"),
-                output,
-            ),
-            Happening::Audited { .. } => Ok(()),
-        }
+            Happening::AlmanackAway { reason } => (Ink::Bad, format!("Almanack is away: {reason}")),
+            Happening::Audited { .. } => return Ok(()),
+        };
+        lines.push(line(now, "service", ink, what));
+        Ok(())
     }
 
     /// What Almanack decided about the changes it has just been told of.
-    async fn answers(&mut self, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
+    async fn answers(&mut self, now: Timestamp, lines: &mut Vec<Line>) -> Result<(), Failure> {
         for article_id in std::mem::take(&mut self.awaited) {
             let Some(identity) = publication(article_id) else {
                 continue;
@@ -167,79 +178,72 @@ impl Story {
             let rule = last.map_or(Rule::Created, |decision| decision.rule);
             *self.rules.entry(rule.as_str()).or_default() += 1;
             let title = self.title(article_id);
-            let told = match rule {
-                Rule::Cancelled => format!("task {} for “{title}”: {}", task.id, rule.as_str()),
-                _ => format!(
-                    "task {} for “{title}”: {}, due {}",
-                    task.id,
-                    rule.as_str(),
-                    until(now, task.execute_at)
-                ),
+            let due = match rule {
+                Rule::Cancelled => String::new(),
+                _ => format!(", due {}", until(now, task.execute_at)),
             };
-            tell(now, "almanack", Ink::Notable, &told, output)?;
+            let what = format!("task {} for {title}: {}{due}", task.id, explained(rule));
+            lines.push(line(now, "almanack", Ink::Notable, what));
         }
         Ok(())
     }
 
-    /// What it all came to.
-    pub(super) fn end(&self, output: &mut Output) -> Result<(), Failure> {
-        let list = |counts: &BTreeMap<&str, u32>| {
-            let parts: Vec<String> = counts
-                .iter()
-                .map(|(name, n)| format!("{n} {name}"))
-                .collect();
-            if parts.is_empty() {
-                "nothing".to_owned()
-            } else {
-                parts.join(", ")
-            }
-        };
+    /// What authors wished and what came of it.
+    pub(super) fn summary(&self) -> String {
         let twice = self.published.values().filter(|times| **times > 1).count();
-        output.line("\nWhat it came to")?;
-        output.line(&format!("  authors    {}", list(&self.acts)))?;
-        output.line(&format!("  Almanack   {}", list(&self.rules)))?;
-        output.line(&format!(
-            "  service    {} published, {twice} of them twice; {} without effect, {} survived",
-            self.published.len(),
+        format!(
+            "{} published, {twice} of them twice; {}; {} without effect",
+            counted(self.published.len() as u64, "article"),
+            list(&self.acts),
             counted(self.without_effect, "call"),
-            counted(self.faults, "fault"),
-        ))
+        )
     }
 
-    fn title(&self, article_id: i64) -> &str {
-        self.titles
-            .get(&article_id)
-            .map_or("an article", String::as_str)
+    /// Which rules answered them.
+    pub(super) fn rules(&self) -> String {
+        list(&self.rules)
+    }
+
+    fn title(&self, article_id: i64) -> String {
+        let title = self.titles.get(&article_id);
+        title.map_or_else(|| format!("article {article_id}"), |title| quoted(title))
     }
 }
 
-/// What the service did on purpose, so that it can be seen what comes of it.
-fn misbehaved(fault: Fault) -> String {
+fn line(at: Timestamp, who: &'static str, ink: Ink, what: String) -> Line {
+    Line { at, who, ink, what }
+}
+
+fn list(counts: &BTreeMap<&str, u64>) -> String {
+    let parts: Vec<String> = counts
+        .iter()
+        .map(|(name, n)| format!("{n} {name}"))
+        .collect();
+    if parts.is_empty() {
+        return "nothing".to_owned();
+    }
+    parts.join(", ")
+}
+
+/// The rule by its name, and what it means where that is not plain.
+fn explained(rule: Rule) -> String {
+    let name = rule.as_str();
+    match rule {
+        Rule::CancelledAndInserted => {
+            format!("{name} (the attempt under way no longer counts; a new task takes its place)")
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// What the service did on purpose, so that it can be seen what comes of it; that it takes its time is only seen by who
+/// looks.
+fn misbehaved(fault: Fault) -> Option<&'static str> {
     match fault {
-        Fault::None => "behaved".to_owned(),
-        Fault::Refuse => "refused a call; Almanack will try again".to_owned(),
-        Fault::LoseReply => "did its work and lost the answer; Almanack will try again".to_owned(),
-        Fault::Delay(wait) => format!("took {} ms longer", wait.as_millis()),
+        Fault::None | Fault::Delay(_) => None,
+        Fault::Refuse => Some("refused a call; Almanack will try again"),
+        Fault::LoseReply => Some("did its work and lost the answer; Almanack will try again"),
     }
-}
-
-fn counted(count: u32, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        many => format!("{many} {what}s"),
-    }
-}
-
-fn tell(
-    at: Timestamp,
-    who: &str,
-    ink: Ink,
-    what: &str,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let time = at.strftime("%H:%M:%S");
-    let line = output.paint(ink, &format!("{who:9} {what}"));
-    output.line(&format!("{time}Z  {line}"))
 }
 
 fn publication(article_id: i64) -> Option<Identity> {
@@ -248,14 +252,4 @@ fn publication(article_id: i64) -> Option<Identity> {
         subject,
         kind: Kind::parse(KIND_PUBLISH).ok()?,
     })
-}
-
-/// A distance people can feel.
-fn until(now: Timestamp, at: Timestamp) -> String {
-    let seconds = at.duration_since(now).as_secs_f64();
-    if seconds <= 0.0 {
-        "at once".to_owned()
-    } else {
-        format!("in {seconds:.1} s")
-    }
 }

@@ -25,7 +25,7 @@ type Row = (
     &'static str,
 );
 
-const ROWS: [Row; 13] = [
+const ROWS: [Row; 14] = [
     (
         "an ordinary day",
         "2026-01-05T12:20:00Z",
@@ -65,6 +65,14 @@ const ROWS: [Row; 13] = [
         "Europe/Berlin",
         6,
         "25 Oct 01:00 02:00 02:00 03:00 04:00",
+    ),
+    (
+        "every two hours, the second 02:00 has no tick of its own",
+        "2026-10-24T22:00:00Z",
+        "2026-10-25T09:00:00Z",
+        "Europe/Berlin",
+        7,
+        "25 Oct 02:00 04:00 06:00 08:00 10:00",
     ),
     (
         "New York has 01:00 twice in autumn",

@@ -1,5 +1,6 @@
 use insta::assert_snapshot;
 use jiff::{ToSpan, tz::TimeZone};
+use proptest::prelude::*;
 
 use super::*;
 use crate::ui::lang::Lang;
@@ -186,4 +187,22 @@ fn an_empty_ribbon_is_a_picture() {
         lanes: &[lane(vec![mark_at(-30, Outcome::Done)])],
     };
     assert!(!draw(&turned, &FRAME).into_string().contains("NaN"));
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_there_is_a_picture_of_it(
+        marks in prop::collection::vec((-900..900_i64, -30..90_i64, prop::sample::select(Outcome::ALL.to_vec())), 0..300),
+    ) {
+        let marks = marks.into_iter().map(|(minute, length, outcome)| Mark {
+            until: (length > 0 || minute % 2 == 0).then(|| noon() + (minute + length).minutes()),
+            ..mark_at(minute, outcome)
+        });
+        let html = day(&[lane(marks.collect())]);
+        prop_assert!(!html.contains("NaN") && !html.contains("inf\""));
+        prop_assert!(!html.contains("width=\"-"), "{}", html);
+        let beyond = html.split(" x=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let beyond = beyond.filter(|x| !(0.0..=WIDTH).contains(&x.parse::<f64>().unwrap()));
+        prop_assert_eq!(beyond.count(), 0);
+    }
 }

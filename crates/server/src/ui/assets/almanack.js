@@ -152,6 +152,9 @@ async function tryOut(form) {
   const text = await answer.text();
   if (query !== new URLSearchParams(new FormData(form)).toString()) return;
   history.replaceState(null, "", address);
+  // The stream tells of the page as it was asked for; it must follow, or it would swap the answer away again.
+  disconnect();
+  connect();
   const next = new DOMParser().parseFromString(text, "text/html");
   for (const part of document.querySelectorAll("[data-live][id]")) {
     const fresh = next.getElementById(part.id);

@@ -193,9 +193,8 @@ impl Fields {
 
 fn expiry(days: &str, now: Timestamp) -> Option<Timestamp> {
     let days: i64 = days.trim().parse().ok()?;
-    let lives = SignedDuration::from_hours(days.checked_mul(24)?);
-    let lives = Some(lives).filter(|_| (1..=DAYS_MAX).contains(&days));
-    now.checked_add(lives?).ok()
+    let days = Some(days).filter(|days| (1..=DAYS_MAX).contains(days))?;
+    now.checked_add(SignedDuration::from_hours(days * 24)).ok()
 }
 
 async fn shown(

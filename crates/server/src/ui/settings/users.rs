@@ -29,7 +29,9 @@ pub(super) fn section(viewer: &Viewer, users: &[User]) -> Markup {
         @if users.is_empty() { (parts::empty(lang.pick("Nobody signs in with a password.", "没有使用密码登录的用户。"))) }
         @else { (parts::table(lang.pick("Users", "用户"), &head, &rows)) }
         p class="hint" { (lang.pick("Users are made, changed and removed by command.", "用户通过命令新建、更改和移除。")) }
-        (Equivalent::command(&["user", "create", "ada", "--scope", "operate"]).show(viewer))
+        @for words in [&["user", "create", "ada", "--scope", "operate"][..], &["user", "password", "ada"], &["user", "remove", "ada"]] {
+            (Equivalent::command(words).show(viewer))
+        }
     };
     parts::section("users-title", lang.pick("Users", "用户"), &body)
 }

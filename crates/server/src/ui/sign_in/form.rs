@@ -40,13 +40,15 @@ pub(super) fn page(viewer: &Viewer, next: &str, name: &str, said: &Markup) -> Ma
 fn by_password(lang: Lang, next: &str, name: &str) -> Markup {
     html! {
         input type="hidden" name="next" value=(next);
-        label { (lang.pick("Name", "用户名"))
-            input name="name" value=(name) required maxlength="100" autocomplete="username" autocapitalize="none" spellcheck="false";
+        div class="fields" {
+            label { (lang.pick("Name", "用户名"))
+                input name="name" value=(name) required maxlength="100" autocomplete="username" autocapitalize="none" spellcheck="false";
+            }
+            label { (lang.pick("Password", "密码"))
+                input name="password" type="password" required autocomplete="current-password";
+            }
+            button type="submit" class="primary" { (lang.pick("Sign in", "登录")) }
         }
-        label { (lang.pick("Password", "密码"))
-            input name="password" type="password" required autocomplete="current-password";
-        }
-        button type="submit" { (lang.pick("Sign in", "登录")) }
         p class="hint" {
             (lang.pick("An operator makes a user with ", "由运维人员创建用户："))
             code { "almanack user create NAME" }
@@ -57,10 +59,12 @@ fn by_password(lang: Lang, next: &str, name: &str) -> Markup {
 fn by_token(lang: Lang, next: &str) -> Markup {
     html! {
         input type="hidden" name="next" value=(next);
-        label { (lang.pick("Token", "令牌"))
-            input name="token" type="password" required autocomplete="off" placeholder="alm_…";
+        div class="fields" {
+            label { (lang.pick("Token", "令牌"))
+                input name="token" type="password" required autocomplete="off" placeholder="alm_…";
+            }
+            button type="submit" { (lang.pick("Sign in with the token", "用令牌登录")) }
         }
-        button type="submit" { (lang.pick("Sign in with the token", "用令牌登录")) }
         p class="hint" {
             (lang.pick("A token is made with ", "令牌的创建方式："))
             code { "almanack token create NAME --scope operate" }

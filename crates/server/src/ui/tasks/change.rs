@@ -16,7 +16,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{api_path, carry_out, path};
+use super::{api_path, carry_out};
 use crate::{
     AppState,
     call::At,
@@ -26,6 +26,7 @@ use crate::{
         equivalent::Equivalent,
         form::{self, Filled, Question},
         lang::say,
+        links::task_path,
         moment::{self, Moment, Unreadable},
         page::Place,
         parts,
@@ -134,7 +135,7 @@ pub(crate) fn section(
     let button = |at: Timestamp| {
         form::form(
             viewer,
-            &format!("{}/move", path(identity)),
+            &format!("{}/move", task_path(identity)),
             &html! {
                 input type="hidden" name="to" value=(at);
                 button type="submit" class="primary" { (lang.pick("Change its time", "更改时间")) }
@@ -143,7 +144,7 @@ pub(crate) fn section(
     };
     let answer = html! { @if asked { (offer(viewer, typed, button)) (equivalent(identity, typed).show(viewer)) } };
     let body = html! {
-        form method="get" action=(path(identity)) class="fields" data-try {
+        form method="get" action=(task_path(identity)) class="fields" data-try {
             (clock_fields(viewer, Some(typed.clock), Some(typed.zone)))
             button type="submit" { (lang.pick("Which instant is that?", "这是哪一刻？")) }
         }
@@ -217,7 +218,7 @@ pub(crate) async fn ask(
     let lang = viewer.lang;
     let subject = &identity.subject;
     let title = say!(lang, "Cancel {subject}", "取消 {subject}");
-    let here = path(&identity);
+    let here = task_path(&identity);
     let sentence = html! {
         (lang.pick("1 task would be cancelled:", "将取消 1 个任务："))
         " " (identity.subject) " (" (identity.kind) "), " (parts::status(lang, task.status, task.is_live())) ", "
@@ -262,7 +263,7 @@ pub(crate) async fn cancel(
 /// What may be done at once.
 pub(crate) fn acts(viewer: &Viewer, identity: &Identity, live: bool) -> Markup {
     let lang = viewer.lang;
-    let here = path(identity);
+    let here = task_path(identity);
     let words = [
         "task",
         "retry",

@@ -11,11 +11,14 @@ use maud::{Markup, html};
 use super::{
     life,
     one::{attempts_of, decisions},
-    path, words,
+    words,
 };
 use crate::{
     receipts::receipt_id,
-    ui::{lang::say, page::Place, parts, query::address, viewer::Viewer, when::length},
+    ui::{
+        lang::say, links::task_path, page::Place, parts, query::address, viewer::Viewer,
+        when::length,
+    },
 };
 
 /// Attempts and decisions that are shown of each.
@@ -90,7 +93,7 @@ fn decided(viewer: &Viewer, task: &Task, story: &[Happening]) -> Markup {
         lang.pick("Time after", "新时间"),
         lang.pick("Asked by", "请求者"),
     ];
-    let here = path(&task.identity);
+    let here = task_path(&task.identity);
     let rows = html! { @for decision in decisions(story).rev().take(SHOWN) { (decision_row(viewer, &here, decision)) } };
     html! {
         (parts::table(lang.pick("Decisions, newest first", "决定，最新的在前"), &head, &rows))

@@ -15,6 +15,8 @@ pub(crate) struct Browser<'a> {
     pub(crate) origin: &'static str,
     /// What it keeps.
     pub(crate) jar: BTreeMap<String, String>,
+    /// Whether the page it shows lets it tell where a form comes from.
+    tells_origin: bool,
     /// Whether it keeps cookies that want HTTPS.
     pub(crate) secure: bool,
 }
@@ -25,6 +27,7 @@ impl<'a> Browser<'a> {
             world,
             host: "localhost:8080",
             origin: "http://localhost:8080",
+            tells_origin: true,
             jar: BTreeMap::new(),
             secure: true,
         }
@@ -71,13 +74,19 @@ impl<'a> Browser<'a> {
         let cookies = cookies.join("; ");
         let mut headers = vec![("cookie", cookies.as_str())];
         if method == Method::POST {
-            headers.push(("origin", self.origin));
+            let origin = if self.tells_origin {
+                self.origin
+            } else {
+                "null"
+            };
+            headers.push(("origin", origin));
             headers.push(("content-type", "application/x-www-form-urlencoded"));
         }
         let mut request = with(method, path, body, &headers);
         let host = self.host.parse().unwrap();
         request.headers_mut().insert("host", host);
         let answer = send(&self.world.app, request).await;
+        self.tells_origin = answer.header("referrer-policy") != Some("no-referrer");
         for line in answer.headers.get_all(SET_COOKIE) {
             self.keep(line.to_str().unwrap());
         }

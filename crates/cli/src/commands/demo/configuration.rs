@@ -1,0 +1,196 @@
+//! The demo's configuration: a file as anybody would write it, and what only a fast clock needs.
+//!
+//! What stands in the file makes sense to `almanack serve` as well. Leases and the like that must be long because the
+//! clock is fast are put over it in memory: kept for a clock that is not, they would only be slow.
+
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use super::{
+    outside::{ALERTS, CHANNEL, FLAKY_HOOK, Outside, REPOSITORY, SLOW_HOOK, WORKFLOW},
+    plan::Plan,
+};
+use crate::{
+    args::{WORLD_BOT_TOKEN, WORLD_KEY},
+    commands::checked,
+    config::{self, Inputs, Need, Settings, settings::Editions},
+    failure::Failure,
+    when::show_duration,
+};
+
+/// What the node is called.
+const NODE: &str = "demo";
+/// What the file is called.
+pub(super) const FILE: &str = "almanack.toml";
+/// The kind of the task that a schedule puts, and the hook that its callback goes to.
+pub(super) const OWN_KIND: &str = "NEWSLETTER_SEND";
+const NEWSLETTER_HOOK: &str = "newsletter";
+/// A hook that behaves.
+const FRONT_PAGE_HOOK: &str = "front-page";
+
+/// Writes the configuration into its folder, and what it says is kept beside it.
+pub(super) fn write(folder: &Path, plan: &Plan, outside: &Outside) -> io::Result<()> {
+    fs::write(folder.join("model.key"), WORLD_KEY)?;
+    fs::write(folder.join("github.token"), WORLD_KEY)?;
+    fs::write(folder.join("telegram.token"), WORLD_BOT_TOKEN)?;
+    fs::create_dir_all(folder.join("site"))?;
+    let parts = [
+        head(folder, plan),
+        edition(folder, plan, outside),
+        schedules(plan, outside),
+    ];
+    fs::write(folder.join(FILE), parts.join("\n"))
+}
+
+/// Reads it as `serve` does, and puts what a fast clock needs over it.
+pub(super) fn load(
+    folder: &Path,
+    plan: &Plan,
+    listen: &str,
+) -> Result<(Settings, Inputs), Failure> {
+    let flag =
+        |flag: &str, key: &str, value: &str| (flag.to_owned(), key.to_owned(), value.to_owned());
+    let inputs = Inputs {
+        environment: BTreeMap::new(),
+        file: Some(folder.join(FILE)),
+        flags: vec![
+            flag("--listen", "server.listen", listen),
+            flag("demo", "node.name", NODE),
+        ],
+    };
+    let mut settings = checked(config::load(&inputs, Need::Everything))?;
+    settings.node.lease = plan.lease();
+    settings.node.drain = plan.drain();
+    if let Editions::On(edition) = &mut settings.editions {
+        edition.rules.batch_time = plan.batch_time();
+        edition.rules.delivery_time = plan.delivery_time();
+    }
+    Ok((settings, inputs))
+}
+
+fn head(folder: &Path, plan: &Plan) -> String {
+    let database = toml_text(&format!("sqlite:{}", folder.join("almanack.db").display()));
+    format!(
+        "# Written by `almanack demo`. `almanack serve --config FILE` opens the same database without the show; the\n\
+         # simulated world ends with the demo, so whoever is called then is not there.\n\
+         [database]\n\
+         url = {database}\n\n\
+         [outbound]\n\
+         allow = [\"127.0.0.1\"]        # the article service tells with every task where to call\n\n\
+         [sources]\n\
+         allow = [\"127.0.0.0/8\"]      # the feeds have hosts of their own on this machine\n\
+         floor = \"{floor}\"\n\
+         checks_per_day = {checks}\n\
+         timeout = \"3s\"\n\
+         host_pace = \"20/1s\"\n\n\
+         [retry]\n\
+         base = \"1s\"\n\
+         cap = \"4s\"\n\n\
+         [callback]\n\
+         timeout = \"30s\"\n\n\
+         [schedules]\n\
+         reload = \"{reload}\"\n\n\
+         [log]\n\
+         level = \"error\"\n",
+        floor = show_duration(plan.floor()),
+        checks = plan.checks_per_day(),
+        reload = show_duration(plan.reload()),
+    )
+}
+
+fn edition(folder: &Path, plan: &Plan, outside: &Outside) -> String {
+    let (news, model, github) = (
+        outside.news.url(),
+        outside.model.url(),
+        outside.github.url(),
+    );
+    let (telegram, (owner, name)) = (outside.telegram.url(), REPOSITORY);
+    let site = toml_text(&folder.join("site").display().to_string());
+    let (ticks, zone, chain) = (plan.ticks(), plan.zone, !plan.is_batchwise());
+    format!(
+        "[edition]\n\
+         title = \"The Demo Daily\"\n\
+         language = \"en\"\n\
+         schedule = \"{ticks}\"\n\
+         tz = \"{zone}\"             # where it was morning when the demo was started\n\
+         stories = 24\n\
+         batch_size = 6\n\
+         chain = {chain}\n\n\
+         [edition.source]\n\
+         firebase_url = \"{news}\"\n\
+         algolia_url = \"{news}\"\n\n\
+         [edition.model]\n\
+         base_url = \"{model}/v1\"\n\
+         name = \"world\"\n\
+         key = \"file:model.key\"\n\n\
+         [github]\n\
+         api_url = \"{github}\"\n\
+         token = \"file:github.token\"\n\n\
+         [edition.github]\n\
+         repository = \"{owner}/{name}\"\n\n\
+         [edition.telegram]\n\
+         chat = \"{CHANNEL}\"\n\
+         token = \"file:telegram.token\"\n\
+         batch_size = 6\n\
+         api_url = \"{telegram}\"\n\n\
+         [edition.directory]\n\
+         path = {site}\n\n\
+         [alerts.telegram]\n\
+         chat = \"{ALERTS}\"\n\
+         token = \"file:telegram.token\"\n\
+         api_url = \"{telegram}\"\n"
+    )
+}
+
+/// A few of everything: zones, ways to write it, targets, and two that do not go well.
+fn schedules(plan: &Plan, outside: &Outside) -> String {
+    let hook = |name: &str| {
+        format!(
+            "{{ type = \"webhook\", url = \"{}\" }}",
+            outside.hooks.hook_url(name)
+        )
+    };
+    let (owner, name) = REPOSITORY;
+    let workflow = format!(
+        "{{ type = \"workflow\", repository = \"{owner}/{name}\", workflow = \"{WORKFLOW}\" }}"
+    );
+    let task =
+        format!("{{ type = \"task\", kind = \"{OWN_KIND}\", subject = \"newsletter:{{slot}}\" }}");
+    let all = [
+        (
+            "front-page",
+            plan.every(10),
+            "Europe/Berlin",
+            hook(FRONT_PAGE_HOOK),
+        ),
+        ("site-build", plan.every(15), "Asia/Shanghai", workflow),
+        ("newsletter", plan.every(20), "America/New_York", task),
+        (
+            "partner-sync",
+            plan.every(12),
+            "Asia/Kolkata",
+            hook(FLAKY_HOOK),
+        ),
+        ("archive", plan.every_exactly(6), "UTC", hook(SLOW_HOOK)),
+        (
+            "weekday-report",
+            "0 9 * * 1-5".to_owned(),
+            "Europe/London",
+            hook(FRONT_PAGE_HOOK),
+        ),
+    ];
+    let tables = all.map(|(name, expression, zone, target)| {
+        format!(
+            "[[schedule]]\nname = \"{name}\"\nexpression = \"{expression}\"\ntz = \"{zone}\"\ntarget = {target}\n"
+        )
+    });
+    let callback = outside.hooks.hook_url(NEWSLETTER_HOOK);
+    format!(
+        "[kinds.{OWN_KIND}]\nurl = \"{callback}\"\n\n{}",
+        tables.join("\n")
+    )
+}
+
+/// A text as TOML writes it; folders may have any name.
+fn toml_text(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}

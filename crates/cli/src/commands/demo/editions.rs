@@ -1,0 +1,199 @@
+//! How editions come about, step by step.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use almanack_core::{
+    edition::{Account, State, batch, delivery},
+    store::{EditionFilter, Store},
+};
+use jiff::{Timestamp, civil::Date};
+
+use super::line::{Line, counted};
+use crate::{failure::Failure, output::Ink};
+
+/// Editions looked at: the newest, and the one before, which may still be under way.
+const EDITIONS_MAX: usize = 2;
+
+/// What was told of one edition.
+#[derive(Debug, Default)]
+struct Told {
+    state: Option<State>,
+    batches: BTreeSet<u32>,
+    /// What destinations said who did not take it.
+    refusals: BTreeSet<String>,
+    version: i64,
+}
+
+impl Told {
+    /// What has not been told of it yet.
+    fn news(&mut self, account: &Account) -> Vec<(Ink, String)> {
+        let mut news = Vec::new();
+        let (state, before) = (
+            account.edition.state,
+            self.state.replace(account.edition.state),
+        );
+        if before.is_none() {
+            news.push((Ink::Plain, "begun".to_owned()));
+        }
+        if before.is_none_or(|it| it < State::ListFetched) && !account.stories.is_empty() {
+            let stories = counted(account.counts().total.into(), "story");
+            news.push((Ink::Plain, format!("{stories} chosen from the news site")));
+        }
+        for batch in &account.batches {
+            if batch.status != batch::Status::Running && self.batches.insert(batch.index) {
+                news.push((batch_ink(batch.status), batch_told(batch, account)));
+            }
+        }
+        if before != Some(state) {
+            news.extend(arrived(account));
+        }
+        for delivery in &account.deliveries {
+            let refused = delivery.state == delivery::State::Failed;
+            let Some(why) = delivery.detail.as_deref().filter(|_| refused) else {
+                continue;
+            };
+            let what = format!(
+                "{} did not take it and is asked again: {why}",
+                delivery.destination
+            );
+            if self.refusals.insert(what.clone()) {
+                news.push((Ink::Bad, what));
+            }
+        }
+        news
+    }
+}
+
+/// What is told of an edition that has just come to where it is.
+fn arrived(account: &Account) -> Option<(Ink, String)> {
+    let state = account.edition.state;
+    match state {
+        State::Aggregating => Some((Ink::Plain, "written; being delivered".to_owned())),
+        State::Published => Some((Ink::Good, published(account))),
+        State::Empty | State::Archived => {
+            let why = account.edition.reason.as_deref().unwrap_or_default();
+            Some((Ink::Bad, format!("{state}: {why}")))
+        }
+        State::Init | State::ListFetched | State::Processing => None,
+    }
+}
+
+/// What has been seen of editions.
+#[derive(Debug, Default)]
+pub(super) struct Editions {
+    told: BTreeMap<Date, Told>,
+    published: BTreeMap<Date, (u32, usize)>,
+    requests: BTreeMap<Date, u32>,
+}
+
+impl Editions {
+    /// Reads what is new of the newest editions.
+    pub(super) async fn look(
+        &mut self,
+        store: &dyn Store,
+        now: Timestamp,
+        lines: &mut Vec<Line>,
+    ) -> Result<(), Failure> {
+        let filter = EditionFilter {
+            limit: EDITIONS_MAX,
+            ..EditionFilter::default()
+        };
+        for line in store.list_editions(&filter).await?.into_iter().rev() {
+            let edition = line.edition;
+            let told = self.told.entry(edition.date).or_default();
+            if told.version == edition.version && told.state.is_some() {
+                continue;
+            }
+            told.version = edition.version;
+            if let Some(account) = store.load_account(edition.date).await? {
+                self.account(&account, now, lines);
+            }
+        }
+        Ok(())
+    }
+
+    fn account(&mut self, account: &Account, now: Timestamp, lines: &mut Vec<Line>) {
+        let date = account.edition.date;
+        self.requests.insert(date, account.requests());
+        let told = self.told.entry(date).or_default();
+        lines.extend(told.news(account).into_iter().map(|(ink, what)| Line {
+            at: now,
+            who: "edition",
+            ink,
+            what: format!("{date}: {what}"),
+        }));
+        if account.edition.state == State::Published {
+            let (stories, places) = (account.counts().completed, destinations(account).len());
+            self.published.insert(date, (stories, places));
+        }
+    }
+
+    /// What was made.
+    pub(super) fn prepares(&self) -> String {
+        let requests: u32 = self.requests.values().sum();
+        let batches: usize = self.told.values().map(|told| told.batches.len()).sum();
+        format!(
+            "{} in {}, {} to news site, pages and model",
+            counted(self.told.len() as u64, "edition"),
+            counted(batches as u64, "batch"),
+            counted(requests.into(), "request"),
+        )
+    }
+
+    /// What was published where.
+    pub(super) fn publishes(&self) -> String {
+        if self.published.is_empty() {
+            return "no edition yet".to_owned();
+        }
+        let all = self.published.iter();
+        let all: Vec<String> = all
+            .map(|(date, (stories, places))| {
+                format!("edition {date} with {stories} stories at {places} destinations")
+            })
+            .collect();
+        all.join("; ")
+    }
+}
+
+fn batch_ink(status: batch::Status) -> Ink {
+    match status {
+        batch::Status::Success => Ink::Plain,
+        batch::Status::Running | batch::Status::Partial => Ink::Notable,
+        batch::Status::Failed => Ink::Bad,
+    }
+}
+
+fn batch_told(batch: &batch::Batch, account: &Account) -> String {
+    let before = account.batches.iter().filter(|it| it.index <= batch.index);
+    let taken: u32 = before.map(|it| it.story_count).sum();
+    format!(
+        "batch {} read, translated and summed up {} stories for {}; {taken} of {} taken",
+        batch.index,
+        batch.story_count,
+        counted(batch.spend.requests.into(), "request"),
+        account.counts().total
+    )
+}
+
+/// The destinations that have all their parts.
+fn destinations(account: &Account) -> BTreeSet<&str> {
+    let confirmed = account
+        .deliveries
+        .iter()
+        .filter(|delivery| delivery.state == delivery::State::Confirmed);
+    confirmed
+        .map(|delivery| delivery.destination.as_str())
+        .collect()
+}
+
+fn published(account: &Account) -> String {
+    let places: Vec<&str> = destinations(account).into_iter().collect();
+    let took = account.edition.published_at;
+    let took = took.map(|at| at.duration_since(account.edition.started_at));
+    let took = took.map(crate::when::took).unwrap_or_default();
+    format!(
+        "PUBLISHED with {} stories to {} and its own pages, {took} after it began",
+        account.counts().completed,
+        places.join(", "),
+    )
+}

@@ -1,0 +1,245 @@
+//! What the demo's speed means for everything that happens in it.
+//!
+//! People live in real time: whatever the speed, something should be seen every few seconds and every part within a
+//! minute. So the demo thinks in real seconds and turns them into the clock's. A lease is the other way round: what
+//! guards against a slow machine must be long in real time, however fast the clock runs.
+
+use std::time::Duration;
+
+use almanack_adapters::clock::Speed;
+use jiff::{SignedDuration, Timestamp, Unit, tz::TimeZone};
+
+use crate::when::show_duration;
+
+/// From the start of the show to the first tick of the day's edition, in real seconds.
+const LEAD_S: u64 = 4;
+/// How long a node may be away in real time before its claims pass on.
+const LEASE: Duration = Duration::from_secs(20);
+/// How long a batch of an edition and a delivery may take, in real time.
+const BATCH_TIME: Duration = Duration::from_secs(20);
+const DELIVERY_TIME: Duration = Duration::from_secs(10);
+/// How long work may go on after Ctrl-C, in real time.
+const DRAIN: Duration = Duration::from_secs(3);
+/// Up to this speed an edition grows batch by batch, a tick every few real seconds. Beyond, its day would be over first.
+const BATCHWISE_MAX: f64 = 300.0;
+/// From tick to tick, in real seconds.
+const TICK_S: u64 = 5;
+
+/// Periods that divide their hour, day or minute.
+const SECONDS: [u64; 5] = [5, 10, 15, 20, 30];
+const MINUTES: [u64; 8] = [1, 2, 5, 10, 15, 20, 30, 60];
+const HOURS: [u64; 7] = [1, 2, 3, 4, 6, 8, 12];
+
+/// Zones without summer time, with how many hours they are ahead of UTC. At every hour it is morning in one of them.
+const MORNINGS: [(&str, i8); 6] = [
+    ("Asia/Shanghai", 8),
+    ("Asia/Dubai", 4),
+    ("UTC", 0),
+    ("America/Bogota", -5),
+    ("Pacific/Honolulu", -10),
+    ("Australia/Brisbane", 10),
+];
+/// Morning, in hours of the day.
+const MORNING: std::ops::RangeInclusive<i8> = 5..=9;
+
+/// When the demo begins, how fast it runs, and what follows from that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Plan {
+    /// How fast the clock runs.
+    pub(super) speed: Speed,
+    /// What the clock shows at first: a little before a full hour, so that the edition begins before people's eyes.
+    pub(super) starts_at: Timestamp,
+    /// Where it is morning then: whose days editions are of.
+    pub(super) zone: &'static str,
+    /// The hour there at which editions begin.
+    pub(super) hour: i8,
+}
+
+impl Plan {
+    /// The plan of a demo that is started when the machine's clock shows `wall`.
+    pub(super) fn new(wall: Timestamp, speed: Speed) -> Self {
+        let hour_at = full_hour(wall);
+        let lead = speed.shown(Duration::from_secs(LEAD_S));
+        let utc = hour_at.to_zoned(TimeZone::UTC).hour();
+        let (zone, hour) = morning(utc);
+        Self {
+            speed,
+            starts_at: hour_at.saturating_sub(lead).unwrap_or(hour_at),
+            zone,
+            hour,
+        }
+    }
+
+    /// What the clock shows of so many real seconds.
+    pub(super) fn shown(&self, real_s: u64) -> SignedDuration {
+        self.speed.shown(Duration::from_secs(real_s))
+    }
+
+    /// A schedule that fires about every so many real seconds, at round times of its zone.
+    pub(super) fn every(&self, real_s: u64) -> String {
+        match self.step(real_s) {
+            (step, 1) => format!("*/{step} * * * * *"),
+            (1, 60) => "* * * * *".to_owned(),
+            (60, 60) => "0 * * * *".to_owned(),
+            (step, 60) => format!("*/{step} * * * *"),
+            (24, _) => "0 6 * * *".to_owned(),
+            (step, _) => format!("0 */{step} * * *"),
+        }
+    }
+
+    /// The first round period that is not shorter than so many real seconds, and its unit in seconds.
+    fn step(&self, real_s: u64) -> (u64, u64) {
+        let seconds = self.shown(real_s).as_secs().unsigned_abs().max(1);
+        let least = |steps: &[u64], unit: u64| {
+            let step = steps.iter().copied().find(|it| it * unit >= seconds);
+            step.map(|step| (step, unit))
+        };
+        least(&SECONDS, 1)
+            .or_else(|| least(&MINUTES, 60))
+            .or_else(|| least(&HOURS, 3_600))
+            .unwrap_or((24, 3_600))
+    }
+
+    /// The same at any time: for work that takes longer than its interval.
+    pub(super) fn every_exactly(&self, real_s: u64) -> String {
+        let seconds = SignedDuration::from_secs(self.shown(real_s).as_secs().max(1));
+        format!("@every {}", show_duration(seconds))
+    }
+
+    /// Whether an edition grows batch by batch; otherwise one tick makes all of it.
+    pub(super) fn is_batchwise(&self) -> bool {
+        self.speed.times() <= BATCHWISE_MAX
+    }
+
+    /// When ticks come: from the hour of the edition to the end of its day.
+    pub(super) fn ticks(&self) -> String {
+        let hour = self.hour;
+        match self.step(TICK_S) {
+            (step, 1) => format!("*/{step} * {hour}-23 * * *"),
+            (step @ 1..60, 60) if self.is_batchwise() => format!("*/{step} {hour}-23 * * *"),
+            _ => format!("*/15 {hour}-23 * * *"),
+        }
+    }
+
+    /// The shortest time between two checks of a source: as polite as ever where a day passes quickly.
+    pub(super) fn floor(&self) -> SignedDuration {
+        let (shortest, usual) = (SignedDuration::from_secs(10), SignedDuration::from_mins(15));
+        self.shown(15).clamp(shortest, usual)
+    }
+
+    /// Checks a day and source: one about every real quarter of a minute, and never less than the usual 24.
+    pub(super) fn checks_per_day(&self) -> u64 {
+        let apart = self.shown(15).as_secs().unsigned_abs().max(1);
+        (86_400 / apart).clamp(24, 1_440)
+    }
+
+    /// How often the configuration is looked at.
+    pub(super) fn reload(&self) -> SignedDuration {
+        self.shown(2)
+            .clamp(SignedDuration::from_secs(2), SignedDuration::from_hours(1))
+    }
+
+    /// How long claims hold.
+    pub(super) fn lease(&self) -> SignedDuration {
+        self.speed.shown(LEASE)
+    }
+
+    /// How long work may go on after Ctrl-C.
+    pub(super) fn drain(&self) -> SignedDuration {
+        self.speed.shown(DRAIN)
+    }
+
+    /// How long a batch of an edition may take; never less than usual.
+    pub(super) fn batch_time(&self) -> SignedDuration {
+        self.speed
+            .shown(BATCH_TIME)
+            .max(SignedDuration::from_mins(4))
+    }
+
+    /// How long a delivery may take; never less than usual.
+    pub(super) fn delivery_time(&self) -> SignedDuration {
+        self.speed
+            .shown(DELIVERY_TIME)
+            .max(SignedDuration::from_mins(2))
+    }
+}
+
+fn full_hour(at: Timestamp) -> Timestamp {
+    let whole = jiff::TimestampRound::new()
+        .smallest(Unit::Hour)
+        .mode(jiff::RoundMode::Floor);
+    at.round(whole).unwrap_or(at)
+}
+
+/// A zone where it is morning at this hour of UTC, and the hour there.
+fn morning(utc: i8) -> (&'static str, i8) {
+    let local = |ahead: i8| (utc + ahead).rem_euclid(24);
+    let found = MORNINGS
+        .into_iter()
+        .find(|(_, ahead)| MORNING.contains(&local(*ahead)));
+    found.map_or(("UTC", utc), |(zone, ahead)| (zone, local(ahead)))
+}
+
+#[cfg(test)]
+mod tests {
+    use almanack_core::schedule::{Expression, Mode};
+
+    use super::*;
+
+    fn plan(times: f64) -> Plan {
+        let wall = "2026-11-15T17:22:32Z".parse().unwrap();
+        Plan::new(wall, Speed::new(times).unwrap())
+    }
+
+    #[test]
+    fn it_begins_a_little_before_a_full_hour_that_is_morning_somewhere() {
+        let plan = plan(60.0);
+        assert_eq!(plan.starts_at.to_string(), "2026-11-15T16:56:00Z");
+        assert_eq!((plan.zone, plan.hour), ("Pacific/Honolulu", 7));
+        for utc in 0..24 {
+            let (zone, hour) = morning(utc);
+            assert!(MORNING.contains(&hour), "{utc} in {zone}");
+            let at: Timestamp = format!("2026-07-15T{utc:02}:00:00Z").parse().unwrap();
+            let there = at.to_zoned(TimeZone::get(zone).unwrap());
+            assert_eq!(there.hour(), hour, "{utc} in {zone}");
+        }
+    }
+
+    #[test]
+    fn schedules_fire_every_few_real_seconds_at_any_speed() {
+        for (times, real_s, expression) in [
+            (1.0, 10, "*/10 * * * * *"),
+            (1.0, 45, "* * * * *"),
+            (60.0, 10, "*/10 * * * *"),
+            (60.0, 25, "*/30 * * * *"),
+            (60.0, 60, "0 * * * *"),
+            (600.0, 10, "0 */2 * * *"),
+            (3_600.0, 10, "0 */12 * * *"),
+            (3_600.0, 30, "0 6 * * *"),
+        ] {
+            assert_eq!(
+                plan(times).every(real_s),
+                expression,
+                "{real_s} s at {times}"
+            );
+        }
+        for times in [1.0, 7.0, 40.0, 60.0, 299.0, 600.0, 3_600.0] {
+            let plan = plan(times);
+            for text in [plan.every(7), plan.every_exactly(7), plan.ticks()] {
+                let read = Expression::parse(&text, Mode::Strict);
+                assert!(read.is_ok(), "{text} at {times}");
+            }
+        }
+    }
+
+    #[test]
+    fn guards_are_long_in_real_time_at_any_speed() {
+        for times in [1.0, 60.0, 3_600.0] {
+            let plan = plan(times);
+            for guard in [plan.lease(), plan.batch_time(), plan.delivery_time()] {
+                assert!(plan.speed.real(guard) >= Duration::from_secs(10), "{times}");
+            }
+            assert!(plan.floor() <= SignedDuration::from_mins(15), "{times}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What schedules did, read from their ledgers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use almanack_core::{
+    plan::{Definition, Reason, Schedule, Slot, Verdict},
+    store::{LedgerPage, ScheduleFilter, Store},
+    target::Target,
+};
+use jiff::Timestamp;
+
+use super::line::{Line, counted};
+use crate::{config::settings::edition, failure::Failure, output::Ink};
+
+/// Rows of a ledger that are read at a look; more than that are not fired between two looks.
+const ROWS_MAX: usize = 50;
+const SCHEDULES_MAX: usize = 50;
+/// What became of a slot that fired, on time or later.
+const FIRED: &str = "fired";
+
+/// What has been seen of schedules.
+#[derive(Debug, Default)]
+pub(super) struct Schedules {
+    /// How many slots of each row were counted, by schedule and first slot.
+    seen: BTreeMap<(i64, Timestamp), u64>,
+    told: BTreeSet<(String, &'static str)>,
+    /// Counted but not told yet.
+    untold: BTreeMap<&'static str, u64>,
+    fired: u64,
+    skipped: u64,
+    by_target: BTreeMap<&'static str, u64>,
+}
+
+impl Schedules {
+    /// Reads what is new in all ledgers. The ticks of editions are told with the editions.
+    pub(super) async fn look(
+        &mut self,
+        store: &dyn Store,
+        now: Timestamp,
+        lines: &mut Vec<Line>,
+    ) -> Result<(), Failure> {
+        let filter = ScheduleFilter {
+            limit: SCHEDULES_MAX,
+            ..ScheduleFilter::default()
+        };
+        for schedule in store.list_schedules(&filter).await? {
+            if schedule.name.as_str() == edition::SCHEDULE {
+                continue;
+            }
+            let page = LedgerPage {
+                before: Timestamp::MAX,
+                limit: ROWS_MAX,
+            };
+            let mut rows = store.load_slots(schedule.id, page).await?;
+            rows.reverse();
+            for row in rows {
+                self.row(&schedule, &row, now, lines);
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, schedule: &Schedule, row: &Slot, now: Timestamp, lines: &mut Vec<Line>) {
+        let key = (schedule.id.0, row.slot_at);
+        let before = self.seen.insert(key, row.slots).unwrap_or(0);
+        let new = row.slots.saturating_sub(before);
+        if new == 0 {
+            return;
+        }
+        let Ok(definition) = Definition::from_json(&schedule.definition) else {
+            return;
+        };
+        let fired = row.verdict.is_fired();
+        if fired {
+            self.fired += new;
+            *self
+                .by_target
+                .entry(definition.target.type_name())
+                .or_default() += new;
+        } else {
+            self.skipped += new;
+        }
+        let what = if fired { FIRED } else { row.verdict.as_str() };
+        if !self.told.insert((schedule.name.to_string(), what)) {
+            *self.untold.entry(what).or_default() += new;
+            return;
+        }
+        let line = first(schedule.name.as_str(), &definition, row);
+        lines.push(Line {
+            at: now,
+            who: "schedule",
+            ..line
+        });
+    }
+
+    /// What was counted since the last time.
+    pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
+        let mut untold = std::mem::take(&mut self.untold);
+        let fired = untold.remove(FIRED);
+        let fired = fired.map(|count| format!("{} fired", counted(count, "more slot")));
+        let skipped = untold.iter();
+        let skipped = skipped.map(|(why, count)| format!("{count} skipped ({why})"));
+        let parts: Vec<String> = fired.into_iter().chain(skipped).collect();
+        if parts.is_empty() {
+            return;
+        }
+        lines.push(Line {
+            at: now,
+            who: "schedule",
+            ink: Ink::Faint,
+            what: parts.join(", "),
+        });
+    }
+
+    /// What it came to.
+    pub(super) fn summary(&self) -> String {
+        let targets = self.by_target.iter();
+        let targets: Vec<String> = targets
+            .map(|(target, count)| counted(*count, target))
+            .collect();
+        let of = if targets.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", targets.join(", "))
+        };
+        format!(
+            "{} fired{of}, {} skipped with a reason",
+            counted(self.fired, "slot"),
+            self.skipped
+        )
+    }
+}
+
+/// The first time that a schedule does something is worth a line.
+fn first(name: &str, definition: &Definition, row: &Slot) -> Line {
+    let (ink, what) = if row.verdict.is_fired() {
+        let (expression, tz) = (&definition.expression, &definition.tz);
+        let at = aimed_at(&definition.target);
+        (
+            Ink::Good,
+            format!("first firing of {name} (`{expression}`, {tz}) at {at}"),
+        )
+    } else {
+        let why = why(row.verdict);
+        (Ink::Notable, format!("{name} skipped a slot: {why}"))
+    };
+    Line {
+        at: row.decided_at,
+        who: "schedule",
+        ink,
+        what,
+    }
+}
+
+fn why(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Skipped(Reason::Overlap) => "overlap, the firing before it had not ended",
+        Verdict::Skipped(Reason::TooLate) => "too_late, nothing planned it within its grace",
+        other => other.as_str(),
+    }
+}
+
+fn aimed_at(target: &Target) -> String {
+    match target {
+        Target::Webhook { .. } => "a webhook".to_owned(),
+        Target::Workflow { workflow, .. } => format!("the workflow {workflow} on GitHub"),
+        Target::Command { .. } => "a command".to_owned(),
+        Target::Task { kind, .. } => format!("a task of its own, {kind}"),
+    }
+}

@@ -1,0 +1,269 @@
+//! `almanack demo` as a newcomer meets it: one command, every part at work, Ctrl-C, nothing left behind.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    net::TcpListener,
+    path::Path,
+    process::Stdio,
+};
+
+use serde_json::Value;
+
+use crate::{
+    api::Api,
+    harness::Home,
+    process::{Process, eventually, free_address},
+};
+
+/// Waits until an answer satisfies.
+async fn until(api: &Api, what: &str, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    eventually(what, async || {
+        let answer = api.ask(reqwest::Method::GET, path, None).await.ok()?;
+        wanted(&answer.json).then_some(answer.json)
+    })
+    .await
+}
+
+fn some<'a>(json: &'a Value, list: &str, wanted: impl Fn(&Value) -> bool) -> Option<&'a Value> {
+    json[list].as_array()?.iter().find(|it| wanted(it))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_part_shows_results_and_what_is_kept_can_be_served() {
+    let (home, address) = (Home::new(), free_address());
+    let listen = address.to_string();
+    let arguments = [
+        "demo", "--speed", "600", "--listen", &listen, "--keep", "kept",
+    ];
+    let demo = Process::start(&home, address, home.command(&arguments));
+    let mut demo = demo.ready().await;
+    let api = demo.api();
+    until(&api, "a node is listed", "/api/v1/nodes", |json| {
+        some(json, "nodes", |node| node["name"] == "demo").is_some()
+    })
+    .await;
+    collects(&api).await;
+    fires(&api).await;
+    let date = prepares_and_publishes(&api, &home).await;
+    moves(&api).await;
+
+    demo.tool("kill", &["-INT"]);
+    assert_eq!(demo.exit_code().await, Some(0), "{}", demo.notes());
+    assert!(home.path().join("kept/almanack.toml").exists());
+    let listed = home.run(&[
+        "edition",
+        "list",
+        "--config",
+        "kept/almanack.toml",
+        "--json",
+    ]);
+    assert!(listed.expect_data().contains(&date));
+    let again = home.run(&["demo", "--keep", "kept"]);
+    assert_eq!(again.code, 2, "{again}");
+    assert!(
+        again.notes.contains("holds an almanack.toml already"),
+        "{again}"
+    );
+}
+
+async fn collects(api: &Api) {
+    let stats = until(
+        api,
+        "sources were checked",
+        "/api/v1/sources/stats",
+        |json| json["total_with_stats"] == 40,
+    )
+    .await;
+    assert_eq!(stats["total_sources"], 40);
+    let path = "/api/v1/sources?limit=100";
+    until(api, "a cadence was learned", path, |json| {
+        some(json, "sources", |source| {
+            source["cadence"].is_string() && source["check_count"].as_u64() > Some(0)
+        })
+        .is_some()
+    })
+    .await;
+    until(api, "a broken source was found out", path, |json| {
+        some(json, "sources", |source| source["state"] == "ended").is_some()
+            && some(json, "sources", |source| {
+                source["attention"] == "credentials"
+            })
+            .is_some()
+    })
+    .await;
+    until(api, "entries came", "/api/v1/entries?limit=1", |json| {
+        some(json, "entries", |_| true).is_some()
+    })
+    .await;
+}
+
+async fn fires(api: &Api) {
+    for name in ["front-page", "site-build", "newsletter", "partner-sync"] {
+        let path = format!("/api/v1/schedules/{name}/slots");
+        until(api, &format!("{name} fired"), &path, |json| {
+            some(json, "slots", |slot| slot["verdict"] == "fired").is_some()
+        })
+        .await;
+    }
+    let path = "/api/v1/schedules/archive/slots";
+    until(api, "a slot overlapped", path, |json| {
+        some(json, "slots", |slot| slot["reason"] == "overlap").is_some()
+    })
+    .await;
+    let path = "/api/v1/tasks?kind=NEWSLETTER_SEND&status=SUCCESS";
+    until(api, "own work was done", path, |json| {
+        some(json, "tasks", |_| true).is_some()
+    })
+    .await;
+}
+
+/// Answers the day of the edition.
+async fn prepares_and_publishes(api: &Api, home: &Home) -> String {
+    let list = until(
+        api,
+        "an edition was published",
+        "/api/v1/editions",
+        |json| some(json, "editions", |edition| edition["state"] == "published").is_some(),
+    )
+    .await;
+    let edition = some(&list, "editions", |it| it["state"] == "published").unwrap();
+    let date = edition["date"].as_str().unwrap().to_owned();
+    let account = api.get(&format!("/api/v1/editions/{date}")).await.json;
+    assert!(
+        account["batches"].as_array().unwrap().len() >= 4,
+        "{account}"
+    );
+    for destination in ["github", "telegram", "directory"] {
+        let delivered = some(&account, "deliveries", |delivery| {
+            delivery["destination"] == destination && delivery["state"] == "confirmed"
+        });
+        assert!(delivered.is_some(), "{destination}: {account}");
+    }
+    let file = format!("kept/site/{date}-daily.md");
+    assert!(home.path().join(file).exists());
+    let page = api.get(&format!("/editions/{date}")).await;
+    assert_eq!(page.status, 200);
+    date
+}
+
+async fn moves(api: &Api) {
+    let path = "/api/v1/tasks?kind=ARTICLE_PUBLISH&status=SUCCESS";
+    until(api, "an article was published", path, |json| {
+        some(json, "tasks", |_| true).is_some()
+    })
+    .await;
+    let path = "/api/v1/tasks?kind=ARTICLE_PUBLISH&limit=100";
+    eventually("an article was moved", async || {
+        let tasks = api.ask(reqwest::Method::GET, path, None).await.ok()?.json;
+        for task in tasks["tasks"].as_array()? {
+            let subject = task["subject"].as_str()?;
+            let path = format!("/api/v1/tasks/ARTICLE_PUBLISH/{subject}/history");
+            let history = api.get(&path).await.json.to_string();
+            if history.contains("\"updated\"") {
+                return Some(());
+            }
+        }
+        None
+    })
+    .await;
+}
+
+#[test]
+fn ctrl_c_tells_what_it_came_to_and_leaves_nothing_behind() {
+    let home = Home::new();
+    let scratch = home.path().join("scratch");
+    std::fs::create_dir(&scratch).unwrap();
+    let home = home.set("TMPDIR", scratch.to_str().unwrap());
+    let mut child = home
+        .command(&["demo", "--speed", "60"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("Ctrl-C ends the show") {
+        line.clear();
+        let read = told.read_line(&mut line).unwrap();
+        assert!(read > 0, "it ended before it began");
+        if let Some(folder) = line.trim_start().strip_prefix("files ") {
+            assert!(
+                Path::new(folder.trim()).join("almanack.db").exists(),
+                "{line}"
+            );
+        }
+    }
+    assert_eq!(left_in(&scratch), 1);
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
+    assert!(sent.unwrap().success());
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{rest}");
+    for part in [
+        "What it came to",
+        "collects",
+        "prepares",
+        "publishes",
+        "decides",
+        "fires",
+    ] {
+        assert!(rest.contains(part), "{part}: {rest}");
+    }
+    assert_eq!(left_in(&scratch), 0);
+}
+
+fn left_in(folder: &Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_to_write_instead() {
+    let home = Home::new().file("note.txt", "a file");
+    for (arguments, code, said) in [
+        (
+            &["--speed", "0"][..],
+            2,
+            "write a number from 1 to 3600, like 60",
+        ),
+        (
+            &["--speed", "abc"],
+            2,
+            "write a number from 1 to 3600, like 60",
+        ),
+        (
+            &["--speed", "1e9"],
+            2,
+            "write a number from 1 to 3600, like 60",
+        ),
+        (
+            &["--keep", "note.txt"],
+            2,
+            "--keep: `note.txt` is not a folder",
+        ),
+        (
+            &["--listen", "here"],
+            2,
+            "write address and port, like \"127.0.0.1:8080\"",
+        ),
+        (&["--for", "soon"], 2, "write it like 30s or 2m"),
+    ] {
+        let ran = home.run(&[&["demo"], arguments].concat());
+        assert_eq!(ran.code, code, "{arguments:?}: {ran}");
+        assert!(ran.notes.contains(said), "{arguments:?}: {ran}");
+        assert_eq!(ran.data, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_address_that_is_taken_is_told_before_anything_is_shown() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    let ran = Home::new().run(&["demo", "--listen", &listen]);
+    assert_eq!((ran.code, ran.data.as_str()), (1, ""), "{ran}");
+    assert!(ran.notes.contains(&format!("listen at {listen}")), "{ran}");
+    assert!(ran.notes.contains("choose one with --listen"), "{ran}");
+}
