@@ -181,7 +181,7 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     html! {
         tr data-row {
             th scope="row" { a href=(href) data-open { (schedule.name) } }
-            td { (told::state_in_full(viewer, &schedule.state)) }
+            td { (told::state_in_brief(viewer, &schedule.state)) }
             td { (meaning(viewer, line)) }
             td {
                 @match (line.next_at, &line.ready) {
@@ -189,7 +189,10 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
                     _ => span class="none" { "–" },
                 }
             }
-            td { a href={ (href) "#runs" } { (pictures::strip(viewer, &schedule.name, runs)) } }
+            td {
+                @if runs.is_empty() { span class="none" { (lang.pick("none yet", "尚无")) } }
+                @else { a href={ (href) "#runs" } { (pictures::strip(viewer, &schedule.name, runs)) } }
+            }
             td { (lengths(viewer, line, runs)) }
             td { (told::origin(lang, schedule.origin)) }
         }

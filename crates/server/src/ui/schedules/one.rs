@@ -222,7 +222,7 @@ fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
                 td {
                     (told::edited(lang, edit.edited))
                     @if let Some(keys) = before.and_then(|before| differing(before, edit)) { ": " code { (keys) } }
-                    @if let Some(note) = &edit.note { div class="note" { "“" (note) "”" } }
+                    @if let Some(note) = &edit.note { div class="hint" { "“" (note) "”" } }
                 }
                 td { (edit.by) }
                 td { (edit.revision) }
