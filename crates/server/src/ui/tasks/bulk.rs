@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     reschedule::{Cancel, Put, Request},
-    task::Status,
+    task::{Identity, Status},
 };
 use axum::{
     extract::State,
@@ -26,12 +26,13 @@ use self::{
     chosen::{Chosen, Pick},
     shift::Shift,
 };
-use super::{filter::Filter, link, words};
+use super::{change, filter::Filter, link, words};
 use crate::{
     AppState,
     idempotency::count,
     problem::{Code, Problem},
     ui::{
+        equivalent::Equivalent,
         form::{self, Filled, Question, see},
         lang::{Lang, say},
         page::{Place, page},
@@ -171,9 +172,20 @@ pub(crate) async fn ask(
         body: first_few(&viewer, &chosen),
         button: &title,
         back: &back,
-        equivalent: None,
+        equivalent: chosen
+            .picks
+            .first()
+            .map(|pick| each(asked.act, &pick.identity)),
     };
     Ok(form::ask(&viewer, Place::Tasks, &question).into_response())
+}
+
+/// The same for one of them, by command; commands take tasks one by one.
+fn each(act: Act, identity: &Identity) -> Equivalent {
+    match act {
+        Act::Cancel => change::cancelling(identity),
+        Act::Retry | Act::Move => change::retrying(identity),
+    }
 }
 
 fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
