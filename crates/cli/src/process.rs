@@ -54,6 +54,7 @@ pub(crate) struct Process {
     reload_every: Option<SignedDuration>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
+    leaving: CancellationToken,
     listener: TcpListener,
     app: axum::Router,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
@@ -100,6 +101,7 @@ pub(crate) async fn start(
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
     let passes = wiring::ticker(store.clone(), &timing, node.tally());
+    let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
         schedules,
@@ -113,9 +115,13 @@ pub(crate) async fn start(
         },
         store: store.clone(),
         clock: clock.clone(),
-        speed: timing.speed.times(),
         access,
+        leaving: leaving.clone(),
+        speed: timing.speed.times(),
+        sleeper: timing.sleeper.clone(),
+        entropy: wiring::entropy(),
         limits: limits(settings),
+        configuration: Vec::new(),
         metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
@@ -131,6 +137,7 @@ pub(crate) async fn start(
         clock,
         leave_within: leave_within(settings, &timing),
         sleeper: timing.sleeper,
+        leaving,
         listener,
         app,
     })
@@ -195,6 +202,11 @@ impl Process {
 
     async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
         let drained = CancellationToken::new();
+        let (leaving, told) = (self.leaving, stop.clone());
+        let hurrying = async {
+            told.cancelled().await;
+            leaving.cancel();
+        };
         let serving = axum::serve(self.listener, self.app)
             .with_graceful_shutdown(stop.clone().cancelled_owned());
         let answering = async {
@@ -216,7 +228,7 @@ impl Process {
             Box::pin(self.node.run(stop)).await;
             drained.cancel();
         };
-        let (served, (), ()) = tokio::join!(answering, working, reading);
+        let (served, (), (), ()) = tokio::join!(answering, working, reading, hurrying);
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
 }

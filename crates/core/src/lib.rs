@@ -28,6 +28,7 @@ pub mod place;
 pub mod plan;
 pub mod reschedule;
 pub mod schedule;
+pub mod sign_in;
 pub mod signature;
 pub mod source;
 pub mod store;

@@ -7,14 +7,20 @@
 //! [`Store::database_time`], to correct the node's.
 
 mod edition;
+mod overview;
 mod schedule;
+mod sign_in;
 mod source;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
+pub use overview::{
+    Activity, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount, TaskLine, TaskSearch,
+};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
+pub use sign_in::SignInStore;
 pub use source::{
     Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
     SourceStore, SourceWrite, Written,
@@ -370,7 +376,14 @@ pub trait Nudges: Send {
 /// A database that Almanack can live in.
 #[async_trait]
 pub trait Store:
-    TaskStore + ScheduleStore + SourceStore + EditionStore + NodeStore + TokenStore
+    TaskStore
+    + ScheduleStore
+    + SourceStore
+    + EditionStore
+    + NodeStore
+    + TokenStore
+    + SignInStore
+    + OverviewStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

@@ -81,6 +81,14 @@ impl Schedules {
         self.zones.ready(name, definition)
     }
 
+    /// A stored schedule, ready to be asked for its slots.
+    pub fn ready(&self, schedule: &Schedule) -> Result<Ready, Unfit> {
+        let Schedule {
+            name, definition, ..
+        } = schedule;
+        self.zones.ready_from_json(name, definition)
+    }
+
     /// The first slot that fires if nobody does anything.
     pub fn next_firing(&self, schedule: &Schedule) -> Option<Timestamp> {
         self.zones.next_firing(schedule)
@@ -258,11 +266,6 @@ impl Schedules {
             Edited::Changed
         };
         Ok(Some((edited(write, what, by, now), what)))
-    }
-
-    fn ready(&self, schedule: &Schedule) -> Result<Ready, Unfit> {
-        self.zones
-            .ready_from_json(&schedule.name, &schedule.definition)
     }
 
     /// The newest firing, if it has not ended and that matters.

@@ -73,6 +73,11 @@ impl Asker {
         &self.name
     }
 
+    /// What they may do.
+    pub(crate) fn scope(&self) -> Scope {
+        self.scope
+    }
+
     /// Refuses who may less than this; who shows no token may operate, and no more.
     pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<(), Problem> {
         if self.scope.allows(needed) {
@@ -98,22 +103,40 @@ impl<S: Send + Sync> FromRequestParts<S> for Asker {
     }
 }
 
+/// A browser that was let in.
+pub(crate) struct Visit {
+    /// Who it is.
+    pub(crate) asker: Asker,
+    /// What a form of theirs must bring back.
+    pub(crate) form_key: String,
+    /// Whether there is a session to end.
+    pub(crate) signed_in: bool,
+}
+
 /// What stands before every guarded route.
 pub(crate) struct Gate {
     state: Arc<AppState>,
+    /// Of this process: forms of those who show nothing are known by it.
+    secret: [u64; 4],
     remembered: Mutex<BTreeMap<String, (Token, Timestamp)>>,
 }
 
 impl Gate {
     pub(crate) fn new(state: Arc<AppState>) -> Arc<Self> {
+        let secret = std::array::from_fn(|_| state.entropy.next_u64());
         Arc::new(Self {
             state,
+            secret,
             remembered: Mutex::default(),
         })
     }
 
     pub(crate) fn state(&self) -> &AppState {
         &self.state
+    }
+
+    pub(crate) fn shared(&self) -> Arc<AppState> {
+        Arc::clone(&self.state)
     }
 
     pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker, Problem> {
@@ -134,6 +157,31 @@ impl Gate {
             token.name, token.scope
         );
         Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
+    }
+
+    /// Lets a browser in. Its requests carry what it was given whoever made them, so a change must come from a page of ours
+    /// even where a token is asked for.
+    pub(crate) async fn admit_browser(
+        &self,
+        request: &Parts,
+        needed: Scope,
+    ) -> Result<Visit, Problem> {
+        check_origin(request)?;
+        let asker = self.admit(request, needed).await?;
+        Ok(Visit {
+            form_key: self.form_key(&asker),
+            asker,
+            signed_in: false,
+        })
+    }
+
+    fn form_key(&self, asker: &Asker) -> String {
+        let mut digest = Sha256::new();
+        for part in self.secret {
+            digest.update(part.to_le_bytes());
+        }
+        digest.update(asker.name());
+        format!("{:x}", digest.finalize())
     }
 
     async fn token(&self, headers: &HeaderMap) -> Result<Token, Problem> {

@@ -37,7 +37,7 @@ use crate::{
     batch, editions, events, health, metrics, nodes,
     openapi::{self, Rendered},
     problem::{self, Code, Problem},
-    receipts, schedules, sources, tasks, tick,
+    receipts, schedules, sources, tasks, tick, ui,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -58,6 +58,7 @@ pub fn app(state: Arc<AppState>) -> Router {
     let built = built.layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
     let timed = described().merge(guarded).merge(asked).merge(read);
     let timed = timed.layer(within(ANSWER_WITHIN));
+    let pages = ui::routes(&gate).layer(within(ANSWER_WITHIN));
     let ticked = ticked().route_layer(from_fn_with_state(gate, tick::guard));
     // Whoever sends a body bit by bit would otherwise keep a connection for as long as a tick may take.
     let ticked = ticked
@@ -65,6 +66,7 @@ pub fn app(state: Arc<AppState>) -> Router {
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
     let (router, document) = timed.merge(ticked).merge(built).split_for_parts();
     let router = router
+        .merge(pages)
         .layer(Extension(Arc::new(Rendered::of(&document))))
         .layer(Extension(Arc::new(metrics::SeenKinds::default())))
         .layer(Extension(Arc::new(metrics::Fleet::default())))

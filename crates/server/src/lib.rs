@@ -37,12 +37,17 @@ pub mod words;
 
 use std::sync::Arc;
 
-use almanack_core::{signature::Verifier, store::Store, time::Clock};
+use almanack_core::{
+    signature::Verifier,
+    store::Store,
+    time::{Clock, Entropy, Sleeper},
+};
 use almanack_engine::{
     editions::Editions, reschedule::Rescheduler, schedules::Schedules, sources::Sources,
     tick::Ticker,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 pub use crate::app::app;
@@ -69,16 +74,35 @@ pub struct AppState {
     pub store: Arc<dyn Store>,
     /// The only way to learn the time.
     pub clock: Arc<dyn Clock>,
-    /// How many times faster than the wall clock the clock runs; 1 but for the demo.
+    /// Cancelled when this process is about to leave: streams that would never end by themselves end then.
+    pub leaving: CancellationToken,
+    /// How many times faster than the wall clock that clock runs: 1 but for a demonstration.
     pub speed: f64,
+    /// The only way to wait, by that clock.
+    pub sleeper: Arc<dyn Sleeper>,
+    /// The only source of chance.
+    pub entropy: Arc<dyn Entropy>,
     /// Who may ask.
     pub access: Access,
     /// How much one request may bring.
     pub limits: Limits,
+    /// What is configured, for people to look at.
+    pub configuration: Vec<Configured>,
     /// Renders what the process has counted.
     pub metrics: PrometheusHandle,
     /// The version to report.
     pub version: &'static str,
+}
+
+/// A configured value, as it may be shown: never a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configured {
+    /// Its key, like `node.slots`.
+    pub key: String,
+    /// What is in force.
+    pub value: String,
+    /// Where it comes from: a line of the file, a variable, a flag, the default.
+    pub origin: String,
 }
 
 /// What `POST /tick` works with.

@@ -156,7 +156,9 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let code = self.code;
-        let mut response = (code.status(), Json(self)).into_response();
+        let mut response = (code.status(), Json(&self)).into_response();
+        // Pages tell it in their own form.
+        response.extensions_mut().insert(self);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         match code {

@@ -7,5 +7,57 @@
 //! - A page looks through the store and changes through the engine, like the API; it decides nothing of its own.
 //! - Nothing is loaded from elsewhere, and no text of others is markup: maud escapes what it is given.
 //! - Every word stands in both languages, side by side ([`say`](lang::say)), so that none can be forgotten.
+//! - Every form is read by [`Filled`](form::Filled), which knows whether it is ours.
 
+mod assets;
+mod door;
+mod equivalent;
+mod form;
 pub(crate) mod lang;
+mod links;
+mod live;
+mod page;
+mod parts;
+mod preferences;
+mod today;
+mod viewer;
+mod when;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    http::StatusCode,
+    middleware::from_fn_with_state,
+    response::Redirect,
+    routing::{get, post},
+};
+
+use self::live::Live;
+use crate::{AppState, access::Gate};
+
+/// How many of the newest rows a list searches; what is older has to be asked for by name.
+const SEARCHED: usize = 50_000;
+
+/// All pages, behind their door, and what is open to everybody.
+pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
+    let behind = from_fn_with_state(Arc::clone(gate), door::enter);
+    let inside = inside().route_layer(behind.clone());
+    let live = Live::new(gate.shared(), inside.clone().with_state(gate.shared()));
+    let stream = get(move |which, headers| live.stream(which, headers)).route_layer(behind);
+    inside
+        .route("/ui/live", stream)
+        .route("/", get(|| async { Redirect::to("/ui") }))
+        .merge(assets::routes())
+}
+
+fn inside() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui", get(today::show))
+        .route("/ui/preferences", post(preferences::choose))
+        .route("/ui/{*rest}", get(nothing))
+}
+
+async fn nothing() -> StatusCode {
+    StatusCode::NOT_FOUND
+}

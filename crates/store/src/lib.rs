@@ -1,8 +1,9 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
-//! `task`, `claim`, `history`, `schedule`, `source`, `edition` and `register` hold the statements, `row` reads what they return, and
+//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `overview` and `activity` hold the statements, `row` reads what they return, and
 //! `sqlite` and `postgres` carry the ports out. One conformance suite proves the two equal.
 
+mod activity;
 mod claim;
 mod depth;
 mod edition;
@@ -11,11 +12,13 @@ mod history;
 mod lanes;
 mod migrate;
 mod nudge;
+mod overview;
 pub mod postgres;
 mod register;
 mod row;
 mod schedule;
 pub mod scratch;
+mod sign_in;
 mod source;
 pub mod sqlite;
 mod task;

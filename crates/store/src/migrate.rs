@@ -33,6 +33,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(3, "0003_schedule"),
     migration!(4, "0004_source"),
     migration!(5, "0005_editions"),
+    migration!(6, "0006_sign_in_overview"),
 ];
 
 pub(crate) const CREATE_LEDGER: &str = "create table if not exists migration \

@@ -8,12 +8,14 @@ mod claim;
 mod edition;
 mod gate;
 mod listen;
+mod overview;
 mod plan;
 #[cfg(test)]
 mod plans;
 mod port;
 mod records;
 mod schedule;
+mod sign_in;
 mod source;
 mod task;
 

@@ -4,7 +4,9 @@
 //! two drivers call a value differs; what the values mean does not.
 
 pub(crate) mod edition;
+mod overview;
 mod schedule;
+mod sign_in;
 mod source;
 mod value;
 
@@ -20,7 +22,9 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
+pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count, task_line};
 pub(crate) use schedule::{StateColumns, edit, schedule, slot};
+pub(crate) use sign_in::{holder_columns, session, user};
 pub(crate) use source::{
     SourceColumns, SourceLists, attention_or_null, cadence_or_null, entry, fleet, hashes, source,
 };

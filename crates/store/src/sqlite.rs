@@ -6,9 +6,11 @@
 
 mod claim;
 mod edition;
+mod overview;
 mod port;
 mod records;
 mod schedule;
+mod sign_in;
 mod source;
 mod task;
 mod thread;

@@ -30,6 +30,7 @@ use jiff::{Timestamp, civil::Date};
 
 use crate::fixture::{START, claim_request, edition::day, new_schedule, put, schedule_name};
 
+pub mod activity;
 pub mod apply;
 pub mod claim;
 pub mod due;
@@ -47,10 +48,13 @@ pub mod lock;
 pub mod node;
 pub mod nudge;
 pub mod once;
+pub mod overview;
 pub mod prune;
 pub mod records;
 mod rules;
 pub mod schedule;
+pub mod search;
+pub mod sign_in;
 pub mod source;
 pub mod source_list;
 pub mod source_write;

@@ -21,6 +21,7 @@ use almanack_server::{AppState, Limits, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
+    entropy::SeededEntropy,
     fixture::{PUBLISH, START, claim_request, kind},
 };
 use async_trait::async_trait;
@@ -33,6 +34,7 @@ use http_body_util::BodyExt;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::told::{Desk, Lines};
@@ -165,9 +167,13 @@ impl World {
             tick,
             store: port.clone(),
             clock: time.clone(),
-            speed: 1.0,
             access,
+            speed: 1.0,
+            leaving: CancellationToken::new(),
+            sleeper: Arc::new(Forward(clock.clone())),
+            entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
+            configuration: Vec::new(),
             metrics: PrometheusBuilder::new().build_recorder().handle(),
             version: "0.0.0-test",
         };

@@ -15,6 +15,7 @@ use almanack_server::{AppState, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
+    entropy::SeededEntropy,
     fixture::{PUBLISH, START, at as instant, kind, node},
     newsroom::Newsroom,
 };
@@ -25,7 +26,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     editions,
-    harness::{ARTICLE, Answer, LIMITS, World, at, request, send, with},
+    harness::{ARTICLE, Answer, Forward, LIMITS, World, at, request, send, with},
     told::{Desk, Lines},
 };
 
@@ -132,9 +133,13 @@ impl Counted {
             tick: Tick::default(),
             store,
             clock: time,
-            speed: 1.0,
             access: Access::Open { hosts: Vec::new() },
+            speed: 1.0,
+            leaving: tokio_util::sync::CancellationToken::new(),
+            sleeper: Arc::new(Forward(clock.clone())),
+            entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
+            configuration: Vec::new(),
             metrics: recorder.handle(),
             version: "0.0.0-test",
         };

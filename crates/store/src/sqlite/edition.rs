@@ -185,7 +185,7 @@ fn execute(connection: &Connection, text: &str, values: Vec<Value<'_>>) -> Outco
     Ok(statement.execute(params_from_iter(values))?)
 }
 
-fn rows<T>(
+pub(super) fn rows<T>(
     connection: &Connection,
     text: &str,
     parameters: impl Params,

@@ -253,6 +253,44 @@ macro_rules! conformance {
                 a_revoked_token_is_known_as_revoked,
                 tokens_are_listed_by_name,
             ]
+            sign_in: [
+                a_user_is_found_by_name,
+                a_taken_user_name_is_refused,
+                a_changed_user_keeps_name_and_birth,
+                users_are_listed_by_name,
+                removing_a_user_ends_their_sessions,
+                a_session_is_found_by_its_hash,
+                a_new_session_prunes_those_that_ended,
+                a_removed_session_is_gone,
+            ]
+            search: [
+                a_line_tells_what_its_row_tells,
+                a_search_narrows_by_each_filter,
+                parts_of_texts_are_taken_literally,
+                pages_of_a_search_cover_every_line_once,
+                a_search_ends_where_it_was_told_to,
+                replaced_rows_are_searched_and_not_found,
+                statuses_are_counted_among_the_newest,
+            ]
+            overview: [
+                what_ended_is_found_by_when_it_ended,
+                rows_that_ended_are_found_current_or_not,
+                what_is_to_come_is_listed_soonest_first,
+                a_crowded_kind_does_not_hide_another,
+                what_runs_is_found_through_its_claim,
+                claims_are_listed_by_when_they_end,
+                slots_of_all_schedules_are_found_by_time,
+                a_row_of_several_slots_touches_every_window_it_reaches,
+            ]
+            activity: [
+                activity_is_merged_newest_first,
+                activity_tells_what_the_history_tells,
+                a_mark_is_told_apart_from_a_cancelled_row,
+                activity_narrows_by_each_filter,
+                pages_of_activity_follow_each_other,
+                activity_ends_where_it_was_told_to,
+                a_successor_is_told_as_reinserted,
+            ]
             nudge: [
                 a_change_due_soon_is_hinted_at,
                 a_change_due_far_off_is_not,
@@ -300,6 +338,7 @@ mod tests {
     fn every_rule_is_listed() {
         let list = include_str!("rules.rs");
         for (area, source) in [
+            ("activity", include_str!("activity.rs")),
             ("apply", include_str!("apply.rs")),
             ("claim", include_str!("claim.rs")),
             ("due", include_str!("due.rs")),
@@ -316,9 +355,12 @@ mod tests {
             ("node", include_str!("node.rs")),
             ("nudge", include_str!("nudge.rs")),
             ("once", include_str!("once.rs")),
+            ("overview", include_str!("overview.rs")),
             ("prune", include_str!("prune.rs")),
             ("records", include_str!("records.rs")),
             ("schedule", include_str!("schedule.rs")),
+            ("search", include_str!("search.rs")),
+            ("sign_in", include_str!("sign_in.rs")),
             ("source", include_str!("source.rs")),
             ("source_list", include_str!("source_list.rs")),
             ("source_write", include_str!("source_write.rs")),

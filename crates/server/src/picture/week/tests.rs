@@ -1,6 +1,7 @@
 use insta::assert_snapshot;
 
 use super::*;
+use crate::picture::hours::MARKS_MAX;
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()

@@ -1,0 +1,204 @@
+//! What people look at: lists across tasks, schedules and claims.
+//!
+//! Nothing here decides anything. Every call is bounded: by `limit`, and where no index leads to the answer by how many of
+//! the newest rows are searched, which the caller must then say aloud. Payloads are left out: a page of lines must not
+//! cost what its tasks carry.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{ClaimId, Result};
+use crate::{
+    history::Decision,
+    plan::{Edit, ScheduleName, Slot},
+    task::{Identity, Kind, Status, TaskId},
+};
+
+/// A task in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskLine {
+    /// Number of the row.
+    pub id: TaskId,
+    /// Who it is.
+    pub identity: Identity,
+    /// Where it stands.
+    pub status: Status,
+    /// When to try (next), or when it was last meant to be tried.
+    pub execute_at: Timestamp,
+    /// When the runner should take it; `None` while it runs and once it has ended.
+    pub due_at: Option<Timestamp>,
+    /// Attempts started so far in this round.
+    pub attempt: u32,
+    /// Retries allowed after the first attempt.
+    pub max_retry: u32,
+    /// Who asked for it.
+    pub origin: String,
+    /// The node that claimed it last.
+    pub node: Option<String>,
+    /// What the last attempt said.
+    pub detail: Option<String>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// When the last attempt started.
+    pub started_at: Option<Timestamp>,
+    /// When the last attempt ended.
+    pub finished_at: Option<Timestamp>,
+}
+
+impl TaskLine {
+    /// Whether it will still be tried, or is being tried.
+    pub fn is_live(&self) -> bool {
+        self.status == Status::Running || self.due_at.is_some()
+    }
+}
+
+/// Which tasks to look for. Only current rows are found: one line per identity.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskSearch {
+    /// Only this kind.
+    pub kind: Option<Kind>,
+    /// Only this status.
+    pub status: Option<Status>,
+    /// Only subjects that contain this, in any case of ASCII letters.
+    pub containing: Option<String>,
+    /// Only tasks of which the last attempt said something that contains this, in any case of ASCII letters.
+    pub saying: Option<String>,
+    /// Only rows numbered below this: the cursor of the page before.
+    pub before: Option<TaskId>,
+    /// How many of the newest rows, current or not, are searched at most, counted from the newest of all.
+    pub among: usize,
+    /// How many lines at most.
+    pub limit: usize,
+}
+
+/// How many of the newest rows stand where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatusCount {
+    /// Which status.
+    pub status: Status,
+    /// How many.
+    pub tasks: u64,
+}
+
+/// A claim in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimLine {
+    /// Which claim.
+    pub claim_id: ClaimId,
+    /// Whose.
+    pub node: String,
+    /// Of which run of it.
+    pub session: String,
+    /// Until when it holds without a heartbeat.
+    pub lease_until: Timestamp,
+    /// How many tasks were taken under it; some may have ended already.
+    pub tasks: usize,
+}
+
+/// A ledger row with its schedule's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotLine {
+    /// Of which schedule.
+    pub schedule: ScheduleName,
+    /// The row.
+    pub slot: Slot,
+}
+
+/// Something that somebody decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Activity {
+    /// About a task.
+    Task {
+        /// Which.
+        identity: Identity,
+        /// What was decided; a row's creation has the number 0.
+        decision: Decision,
+    },
+    /// About a schedule.
+    Schedule {
+        /// Which.
+        name: ScheduleName,
+        /// What was done to it.
+        edit: Box<Edit>,
+    },
+}
+
+impl Activity {
+    /// When.
+    pub fn at(&self) -> Timestamp {
+        match self {
+            Self::Task { decision, .. } => decision.decided_at,
+            Self::Schedule { edit, .. } => edit.at,
+        }
+    }
+
+    /// By whom.
+    pub fn by(&self) -> &str {
+        match self {
+            Self::Task { decision, .. } => &decision.origin,
+            Self::Schedule { edit, .. } => &edit.by,
+        }
+    }
+}
+
+/// Which activity to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ActivityFilter {
+    /// Only by those whose name contains this, in any case of ASCII letters.
+    pub by: Option<String>,
+    /// Only about tasks of this kind.
+    pub kind: Option<Kind>,
+    /// Only about subjects or schedules that contain this, in any case of ASCII letters.
+    pub containing: Option<String>,
+    /// Leaves out what schedules did by themselves: the firings they put.
+    pub by_people: bool,
+    /// Only before this: the cursor of the page before.
+    pub before: Option<Timestamp>,
+    /// How many of the newest tasks, decisions and edits each are searched at most.
+    pub among: usize,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Reads for pages.
+#[async_trait]
+pub trait OverviewStore: Send + Sync {
+    /// Current rows, newest first.
+    async fn search_tasks(&self, search: &TaskSearch) -> Result<Vec<TaskLine>>;
+
+    /// How many `search` finds, its `before` and `limit` aside; at most `search.among`.
+    async fn count_found(&self, search: &TaskSearch) -> Result<u64>;
+
+    /// The current ones among the newest `among` rows by status, in the order of a task's life; a status without rows
+    /// is left out.
+    async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>>;
+
+    /// Rows, current or not, whose last attempt ended in `[from, until)`, latest end first.
+    async fn load_finished(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TaskLine>>;
+
+    /// Waiting rows due before `until`, soonest first. At most `limit` of each kind: a crowded one must not hide
+    /// another's.
+    async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>>;
+
+    /// Rows that a claim holds and that run, longest first.
+    async fn load_running(&self, limit: usize) -> Result<Vec<TaskLine>>;
+
+    /// Claims, the one that ends first first.
+    async fn load_claims(&self, limit: usize) -> Result<Vec<ClaimLine>>;
+
+    /// Ledger rows of any schedule whose slots touch `[from, until)`, latest first.
+    async fn load_slots_between(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<SlotLine>>;
+
+    /// What was decided, newest first: creations and changes of tasks, and what people did to schedules.
+    async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>>;
+}

@@ -1,0 +1,173 @@
+//! Where a value stands on paper, and which values an axis names.
+//!
+//! A picture is given whatever the store holds: no rows, one row, a clock that went backwards, a number that is
+//! none. What must stay true: a place is a finite number between the ends of its axis, and there are never more ticks
+//! than were asked for.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+/// Decimals of a tenth of a pixel are noise; they are not written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Px(pub(crate) f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (finite(self.0) * 10.0).round() / 10.0;
+        // Adding zero takes the sign from a zero.
+        write!(f, "{}", tenths + 0.0)
+    }
+}
+
+impl maud::Render for Px {
+    fn render_to(&self, buffer: &mut String) {
+        use fmt::Write;
+        // Writing to a String cannot fail.
+        let _ = write!(buffer, "{self}");
+    }
+}
+
+/// A number of things, as a place; more than four billion are as good as that.
+pub(crate) fn real(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// What is no number is nothing.
+pub(crate) fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
+/// Values onto a stretch of paper; `high` may lie before `low`, as it does on an axis that grows upwards.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scale {
+    /// The value at `low`.
+    pub(crate) from: f64,
+    /// The value at `high`.
+    pub(crate) until: f64,
+    /// Where the axis begins.
+    pub(crate) low: f64,
+    /// Where it ends.
+    pub(crate) high: f64,
+}
+
+impl Scale {
+    /// Where a value stands; one beyond an end stands at that end.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        let whole = self.until - self.from;
+        let part = finite((value - self.from) / whole).clamp(0.0, 1.0);
+        self.low + part * (self.high - self.low)
+    }
+}
+
+/// Instants onto a stretch of paper.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimeScale {
+    /// The instant at the left end.
+    pub(crate) from: Timestamp,
+    /// The instant at the right end.
+    pub(crate) until: Timestamp,
+    /// The left end.
+    pub(crate) left: f64,
+    /// The right end.
+    pub(crate) right: f64,
+}
+
+impl TimeScale {
+    /// Where an instant stands; one outside of the window stands at its edge.
+    pub(crate) fn x(&self, at: Timestamp) -> f64 {
+        let scale = Scale {
+            from: 0.0,
+            until: self.until.duration_since(self.from).as_secs_f64(),
+            low: self.left,
+            high: self.right,
+        };
+        scale.place(at.duration_since(self.from).as_secs_f64())
+    }
+
+    /// Whether an instant is in the window.
+    pub(crate) fn holds(&self, at: Timestamp) -> bool {
+        self.from <= at && at <= self.until
+    }
+}
+
+/// Round numbers from nought to the first that is at least `max`: 1, 2 or 5 of a power of ten apart.
+pub(crate) fn number_ticks(max: f64, most: usize) -> Vec<f64> {
+    let max = finite(max).max(1.0);
+    let parts = real(most.max(2) - 1);
+    let rough = (max / parts).max(1.0);
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| (max / step).ceil() <= parts)
+        .unwrap_or(max);
+    let mut ticks = vec![0.0];
+    while ticks.len() < most.max(2) && ticks.last().is_some_and(|last| *last < max) {
+        ticks.push(real(ticks.len()) * step);
+    }
+    ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn places_are_short_to_write() {
+        for (value, written) in [
+            (0.0, "0"),
+            (-0.01, "0"),
+            (12.0, "12"),
+            (12.34, "12.3"),
+            (-3.96, "-4"),
+            (f64::NAN, "0"),
+            (f64::INFINITY, "0"),
+        ] {
+            assert_eq!(Px(value).to_string(), written);
+        }
+    }
+
+    #[test]
+    fn number_axes_have_round_ticks() {
+        for (max, most, ticks) in [
+            (0.0, 5, &[0.0, 1.0][..]),
+            (1.0, 5, &[0.0, 1.0]),
+            (4.0, 5, &[0.0, 1.0, 2.0, 3.0, 4.0]),
+            (7.0, 5, &[0.0, 2.0, 4.0, 6.0, 8.0]),
+            (93.0, 5, &[0.0, 50.0, 100.0]),
+            (1_000.0, 5, &[0.0, 500.0, 1_000.0]),
+            (f64::NAN, 5, &[0.0, 1.0]),
+        ] {
+            assert_eq!(number_ticks(max, most), ticks, "{max}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn number_ticks_cover_what_is_shown(max in 0.0..1e12_f64, most in 2..20_usize) {
+            let ticks = number_ticks(max, most);
+            prop_assert!(ticks.len() <= most, "{ticks:?}");
+            prop_assert!(ticks.is_sorted());
+            prop_assert!(ticks.last().is_some_and(|last| *last >= max), "{ticks:?}");
+        }
+
+        #[test]
+        fn every_instant_has_a_place(from: i64, until: i64, at: i64) {
+            let instant = |n: i64| {
+                let seconds = n.rem_euclid(500_000_000_000) - 250_000_000_000;
+                Timestamp::from_second(seconds).unwrap()
+            };
+            let scale = TimeScale {
+                from: instant(from),
+                until: instant(until),
+                left: 10.0,
+                right: 90.0,
+            };
+            let x = scale.x(instant(at));
+            prop_assert!((10.0..=90.0).contains(&x), "{x}");
+        }
+    }
+}

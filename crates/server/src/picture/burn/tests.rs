@@ -1,0 +1,139 @@
+use insta::assert_snapshot;
+use jiff::tz::TimeZone;
+
+use super::*;
+use crate::picture::gallery;
+
+const FRAME: Frame<'static> = Frame {
+    id: "b",
+    caption: "Budget",
+    lang: Lang::English,
+    zone: &TimeZone::UTC,
+};
+
+fn batches(spent: &[u64]) -> Vec<Spent> {
+    let batch = |spent: &u64| Spent {
+        name: "batch & co".to_owned(),
+        spent: *spent,
+        href: None,
+    };
+    spent.iter().map(batch).collect()
+}
+
+#[test]
+fn batches_climb_towards_the_limit() {
+    let burn = Burn {
+        limit: 10,
+        batches: &batches(&[4, 3]),
+    };
+    assert_snapshot!(gallery::lines(draw(&burn, &FRAME)), @r##"
+    <figure class="picture">
+    <figcaption>
+    <strong>Budget</strong> <span class="told" id="b-told">7 of 10 spent in 2 batches, 3 left.</span>
+    </figcaption>
+    <div class="scroll" tabindex="0" role="region" aria-label="Budget">
+    <svg class="wide" viewBox="0 0 640 220" role="group" aria-labelledby="b-t b-d">
+    <title id="b-t">Budget</title>
+    <desc id="b-d">7 of 10 spent in 2 batches, 3 left.</desc>
+    <path class="tick" d="M48 192H570">
+    </path>
+    <text class="value" x="40" y="196">0</text>
+    <path class="tick" d="M48 104H570">
+    </path>
+    <text class="value" x="40" y="108">5</text>
+    <path class="tick" d="M48 16H570">
+    </path>
+    <text class="value" x="40" y="20">10</text>
+    <g aria-hidden="true">
+    <g>
+    <rect class="hit" x="48" y="16" width="261" height="176">
+    </rect>
+    <rect class="spent" x="48" y="192" width="261" height="0">
+    </rect>
+    <rect class="column" x="48" y="121.6" width="261" height="70.4">
+    </rect>
+    <title>batch &amp; co: 4 spent, 4 in all, 6 left</title>
+    </g>
+    <text class="hour" x="178.5" y="209">1</text>
+    <g>
+    <rect class="hit" x="309" y="16" width="261" height="176">
+    </rect>
+    <rect class="spent" x="309" y="121.6" width="261" height="70.4">
+    </rect>
+    <rect class="column" x="309" y="68.8" width="261" height="52.8">
+    </rect>
+    <title>batch &amp; co: 3 spent, 7 in all, 3 left</title>
+    </g>
+    <text class="hour" x="439.5" y="209">2</text>
+    </g>
+    <path class="step" d="M48 192V121.6h261V68.8h261">
+    </path>
+    <path class="limit" d="M48 16H570">
+    </path>
+    <text class="limit" x="576" y="20">limit 10</text>
+    </svg>
+    </div>
+    <details class="data">
+    <summary>As a table</summary>
+    <div class="scroll" tabindex="0" role="region" aria-label="Table: Budget">
+    <table>
+    <caption>Budget</caption>
+    <thead>
+    <tr>
+    <th scope="col">Batch</th>
+    <th scope="col">Spent</th>
+    <th scope="col">In all</th>
+    <th scope="col">Left</th>
+    </tr>
+    </thead>
+    <tbody>
+    <tr>
+    <th scope="row">batch &amp; co</th>
+    <td>4</td>
+    <td>4</td>
+    <td>6</td>
+    </tr>
+    <tr>
+    <th scope="row">batch &amp; co</th>
+    <td>3</td>
+    <td>7</td>
+    <td>3</td>
+    </tr>
+    </tbody>
+    </table>
+    </div>
+    </details>
+    </figure>
+    "##);
+}
+
+#[test]
+fn what_is_left_and_what_is_too_much_is_said() {
+    for (spent, limit, told) in [
+        (&[][..], 10, "0 of 10 spent in 0 batches, 10 left."),
+        (&[4, 6], 10, "10 of 10 spent in 2 batches, 0 left."),
+        (&[4, 7], 10, "11 of 10 spent in 2 batches, 1 too much."),
+        (&[0], 0, "0 of 0 spent in 1 batches, 0 left."),
+        (
+            &[u64::MAX, u64::MAX],
+            1,
+            "18446744073709551615 of 1 spent in 2 batches, 18446744073709551614 too much.",
+        ),
+    ] {
+        let batches = &batches(spent);
+        let html = draw(&Burn { limit, batches }, &FRAME).into_string();
+        assert!(html.contains(told), "{told}: {html}");
+        assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
+    }
+}
+
+#[test]
+fn a_batch_beyond_the_limit_has_a_cross() {
+    let crosses = |spent| {
+        let batches = &batches(spent);
+        let html = draw(&Burn { limit: 10, batches }, &FRAME).into_string();
+        html.matches("class=\"o failed\"").count()
+    };
+    assert_eq!(crosses(&[4, 6]), 0);
+    assert_eq!(crosses(&[4, 6, 1]), 1);
+}

@@ -1,0 +1,189 @@
+//! Instants in the reader's zone: in words, and as the ticks of an axis.
+//!
+//! Ticks stand at round times of the wall clock. A day on which the clock is changed has 23 or 25 hours: an hour that does not
+//! exist has no tick, and one that comes twice has two where every hour has one, and otherwise one. Ticks are found by walking
+//! through time itself and keeping the instants whose wall-clock time is round, because walking along the wall clock would
+//! leave the second of two equal hours out.
+
+use std::borrow::Cow;
+
+use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
+
+use crate::ui::lang::{Lang, say};
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+/// Clocks are changed by a multiple of this, and zones lie a multiple of it apart.
+const GRAIN: i64 = 15 * MINUTE;
+/// Distances within a day, in seconds.
+const WITHIN: [i64; 16] = [
+    1,
+    2,
+    5,
+    10,
+    30,
+    MINUTE,
+    2 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    15 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+];
+/// Distances of days; those of 7 and 14 fall on Mondays. The last ones are for windows nobody should ask for.
+const DAYS: [i64; 10] = [1, 2, 7, 14, 28, 91, 364, 3_640, 36_400, 364_000];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+/// One named instant of an axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tick {
+    /// Where it stands.
+    pub(crate) at: Timestamp,
+    /// What is written there.
+    pub(crate) label: String,
+    /// Whether a day begins here.
+    pub(crate) midnight: bool,
+}
+
+/// The ticks of a window, at most as many as were asked for (and one or two more on the day a clock is put back).
+pub(crate) fn ticks(
+    from: Timestamp,
+    until: Timestamp,
+    zone: &TimeZone,
+    lang: Lang,
+    most: usize,
+) -> Vec<Tick> {
+    let window = until.duration_since(from).as_secs();
+    let most = i64::try_from(most.max(1)).unwrap_or(i64::MAX);
+    let fits = |step: &i64| window / step < most;
+    if let Some(step) = WITHIN.into_iter().find(fits) {
+        return within(from, until, zone, step)
+            .into_iter()
+            .map(|at| tick(at, zone, lang, step))
+            .collect();
+    }
+    // A window of more than all of history has no round times.
+    let step = DAYS.into_iter().find(|days| fits(&(days * DAY)));
+    let found = step.map_or_else(Vec::new, |step| days(from, until, zone, step));
+    found
+        .into_iter()
+        .map(|at| tick(at, zone, lang, DAY))
+        .collect()
+}
+
+fn within(from: Timestamp, until: Timestamp, zone: &TimeZone, step: i64) -> Vec<Timestamp> {
+    let mut found: Vec<(civil::DateTime, Timestamp)> = Vec::new();
+    let mut next = Some(floor(from, zone, step.min(GRAIN)));
+    while let Some(at) = next.filter(|at| *at <= until) {
+        let local = zone.to_datetime(at);
+        let again = step > HOUR && found.last().is_some_and(|(last, _)| *last == local);
+        if at >= from && second_of_day(local) % step == 0 && !again {
+            found.push((local, at));
+        }
+        next = at
+            .checked_add(SignedDuration::from_secs(step.min(GRAIN)))
+            .ok();
+    }
+    found.into_iter().map(|(_, at)| at).collect()
+}
+
+/// The last instant not after `at` at which the wall clock showed a multiple of `step`.
+fn floor(at: Timestamp, zone: &TimeZone, step: i64) -> Timestamp {
+    let over = second_of_day(zone.to_datetime(at)) % step;
+    let whole = Timestamp::from_second(at.as_second()).unwrap_or(at);
+    whole
+        .checked_sub(SignedDuration::from_secs(over))
+        .unwrap_or(at)
+}
+
+fn second_of_day(local: civil::DateTime) -> i64 {
+    i64::from(local.hour()) * HOUR + i64::from(local.minute()) * MINUTE + i64::from(local.second())
+}
+
+fn days(from: Timestamp, until: Timestamp, zone: &TimeZone, step: i64) -> Vec<Timestamp> {
+    // A Monday, so that weeks begin on one.
+    let monday = civil::date(1970, 1, 5);
+    let first = zone.to_datetime(from).date();
+    let gone = i64::from((first - monday).get_days());
+    let mut found = Vec::new();
+    let mut next = first
+        .checked_sub(SignedDuration::from_hours(24 * gone.rem_euclid(step)))
+        .ok();
+    while let Some(at) = next.and_then(|date| zone.to_timestamp(date.at(0, 0, 0, 0)).ok()) {
+        if at > until {
+            break;
+        }
+        if at >= from {
+            found.push(at);
+        }
+        let ahead = SignedDuration::from_secs(step.saturating_mul(DAY));
+        next = next.and_then(|date| date.checked_add(ahead).ok());
+    }
+    found
+}
+
+fn tick(at: Timestamp, zone: &TimeZone, lang: Lang, step: i64) -> Tick {
+    let local = zone.to_datetime(at);
+    let midnight = second_of_day(local) == 0 || step >= DAY;
+    let label = match step {
+        _ if midnight => date(at, zone, lang).into_owned(),
+        ..MINUTE => format!(
+            "{:02}:{:02}:{:02}",
+            local.hour(),
+            local.minute(),
+            local.second()
+        ),
+        _ => time(at, zone),
+    };
+    Tick {
+        at,
+        label,
+        midnight,
+    }
+}
+
+/// `13:05`.
+pub(crate) fn time(at: Timestamp, zone: &TimeZone) -> String {
+    let local = zone.to_datetime(at);
+    format!("{:02}:{:02}", local.hour(), local.minute())
+}
+
+/// `5 Jan`.
+pub(crate) fn date(at: Timestamp, zone: &TimeZone, lang: Lang) -> Cow<'static, str> {
+    let local = zone.to_datetime(at);
+    let (day, number) = (local.day(), local.month());
+    let month = usize::try_from(number)
+        .ok()
+        .and_then(|number| MONTHS.get(number - 1))
+        .copied();
+    let month = month.unwrap_or_default();
+    say!(lang, "{day} {month}", "{number}月{day}日")
+}
+
+/// `5 Jan, 13:05:09`; seconds only where there are some.
+pub(crate) fn moment(at: Timestamp, zone: &TimeZone, lang: Lang) -> Cow<'static, str> {
+    let (date, time) = (date(at, zone, lang), time(at, zone));
+    match zone.to_datetime(at).second() {
+        0 => say!(lang, "{date}, {time}", "{date} {time}"),
+        second => say!(
+            lang,
+            "{date}, {time}:{second:02}",
+            "{date} {time}:{second:02}"
+        ),
+    }
+}
+
+/// What the zone is called.
+pub(crate) fn zone_name(zone: &TimeZone) -> &str {
+    zone.iana_name().unwrap_or("UTC")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Many things of one kind as small squares by their outcome, such as the stories of an edition.
+//!
+//! A list of links rather than a drawing: it breaks into as many rows as the page needs, and every square is said by its name.
+
+use maud::{Markup, Render, html};
+
+use crate::{
+    picture::{
+        figure::{Figure, Frame},
+        outcome::{Counts, Outcome, legend},
+    },
+    ui::lang::say,
+};
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Square {
+    /// What it is called.
+    pub(crate) name: String,
+    /// How it went.
+    pub(crate) outcome: Outcome,
+    /// Its page, or its place on this one.
+    pub(crate) href: Option<String>,
+}
+
+/// Draws a grid.
+pub(crate) fn draw(squares: &[Square], frame: &Frame<'_>) -> Markup {
+    let counts: Counts = squares.iter().map(|square| square.outcome).collect();
+    let (total, words) = (counts.total(), counts.words(frame.lang));
+    let drawing = html! {
+        ul.grid aria-labelledby={(frame.id) "-told"} {
+            @for square in squares {
+                @let outcome = square.outcome;
+                @let name = say!(frame.lang, "{}: {}", "{}：{}", square.name, outcome.name(frame.lang));
+                li {
+                    @if let Some(href) = &square.href { a class=(outcome.class()) href=(href) title=(name) aria-label=(name) { (outcome.icon()) } }
+                    @else { span class=(outcome.class()) title=(name) role="img" aria-label=(name) { (outcome.icon()) } }
+                }
+            }
+        }
+    };
+    let figure = Figure {
+        frame: *frame,
+        summary: say!(
+            frame.lang,
+            "{total} in all: {words}.",
+            "共 {total}：{words}。"
+        )
+        .into_owned(),
+        drawing,
+        legend: legend(counts.present(), frame.lang),
+        table: None,
+    };
+    figure.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use jiff::tz::TimeZone;
+
+    use super::*;
+    use crate::picture::gallery;
+    use crate::ui::lang::Lang;
+
+    #[test]
+    fn squares_are_links_with_names() {
+        let frame = Frame {
+            id: "g",
+            caption: "Stories",
+            lang: Lang::English,
+            zone: &TimeZone::UTC,
+        };
+        let square = |outcome, href: Option<&str>| Square {
+            name: "A <b>story</b>".to_owned(),
+            outcome,
+            href: href.map(str::to_owned),
+        };
+        let squares = [
+            square(Outcome::Failed, Some("#s1")),
+            square(Outcome::Planned, None),
+        ];
+        assert_snapshot!(gallery::lines(draw(&squares, &frame)), @r##"
+        <figure class="picture">
+        <figcaption>
+        <strong>Stories</strong> <span class="told" id="g-told">2 in all: 1 planned, 1 failed.</span>
+        </figcaption>
+        <ul class="grid" aria-labelledby="g-told">
+        <li>
+        <a class="failed" href="#s1" title="A &lt;b&gt;story&lt;/b&gt;: failed" aria-label="A &lt;b&gt;story&lt;/b&gt;: failed">
+        <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
+        <path class="o failed" d="M-3.8-3.8l7.6 7.6M-3.8 3.8l7.6-7.6">
+        </path>
+        </svg>
+        </a>
+        </li>
+        <li>
+        <span class="planned" title="A &lt;b&gt;story&lt;/b&gt;: planned" role="img" aria-label="A &lt;b&gt;story&lt;/b&gt;: planned">
+        <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
+        <path class="o planned" d="M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0">
+        </path>
+        </svg>
+        </span>
+        </li>
+        </ul>
+        <ul class="legend">
+        <li>
+        <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
+        <path class="o planned" d="M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0">
+        </path>
+        </svg>planned</li>
+        <li>
+        <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
+        <path class="o failed" d="M-3.8-3.8l7.6 7.6M-3.8 3.8l7.6-7.6">
+        </path>
+        </svg>failed</li>
+        </ul>
+        </figure>
+        "##);
+    }
+}

@@ -1,0 +1,174 @@
+//! What is believed of a source's week, as a figure on a page, in the reader's language and zone.
+//!
+//! Beliefs are kept for the hours of UTC. In a zone they are moved by what it is ahead of UTC now; where that is not whole
+//! hours, an hour takes its share of both it falls into. Marks stand at their own local time, so those from before a clock was changed are
+//! an hour off the beliefs, as the reader's clock was.
+
+use jiff::Timestamp;
+use maud::{Markup, PreEscaped, Render};
+
+use crate::{
+    picture::{
+        clock,
+        figure::{Cell, Drawing, Figure, Frame, Table, scroller},
+        hours::{Hours, WIDTH, believable, day},
+        week::HOURS,
+    },
+    ui::lang::say,
+};
+
+const TOP: f64 = 26.0;
+const HOUR: i32 = 3_600;
+
+/// What is believed of a source's week.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Heat<'a> {
+    /// Entries expected in each hour, from Monday 00:00 UTC.
+    pub(crate) expected: &'a [f64; HOURS],
+    /// When it was looked at.
+    pub(crate) checks: &'a [Timestamp],
+    /// When entries of it were published.
+    pub(crate) entries: &'a [Timestamp],
+    /// Decides how far the zone is ahead of UTC.
+    pub(crate) now: Timestamp,
+}
+
+/// Draws a week.
+pub(crate) fn draw(heat: &Heat<'_>, frame: &Frame<'_>) -> Markup {
+    let ahead = frame.zone.to_offset(heat.now).seconds();
+    let expected = local(&heat.expected.map(believable), ahead);
+    let hours = Hours {
+        expected: &expected,
+        checks: heat.checks,
+        entries: heat.entries,
+        lang: frame.lang,
+        zone: frame.zone,
+        top: TOP,
+    };
+    let summary = hours.summary().into_owned();
+    let mut svg = String::new();
+    hours.draw(&mut svg);
+    let drawing = Drawing {
+        frame,
+        size: (WIDTH, hours.height()),
+        class: "wide",
+        links: false,
+        summary: &summary,
+        // Nothing of others is in it: numbers, instants, and the name of a zone.
+        inside: PreEscaped(svg),
+    };
+    let figure = Figure {
+        frame: *frame,
+        drawing: scroller(frame, &drawing.render()),
+        legend: Markup::default(),
+        table: Some(table(&hours, frame)),
+        summary,
+    };
+    figure.render()
+}
+
+/// The hours of UTC as the hours of a zone that is `ahead` seconds ahead.
+fn local(expected: &[f64; HOURS], ahead: i32) -> [f64; HOURS] {
+    let (whole, part) = (ahead.div_euclid(HOUR), ahead.rem_euclid(HOUR));
+    let share = f64::from(part) / f64::from(HOUR);
+    let back = usize::try_from(whole.rem_euclid(7 * 24)).unwrap_or(0);
+    std::array::from_fn(|hour| {
+        let later = expected[(hour + HOURS - back) % HOURS];
+        let earlier = expected[(hour + HOURS - back - 1) % HOURS];
+        later * (1.0 - share) + earlier * share
+    })
+}
+
+fn table(hours: &Hours<'_>, frame: &Frame<'_>) -> Table {
+    let (lang, zone) = (frame.lang, clock::zone_name(frame.zone).to_owned());
+    let rows = (0..7).map(|number| {
+        vec![
+            Cell::from(day(number, lang)),
+            Cell::from(hours.of_day(number)),
+            Cell::from(hours.stand_out(number)),
+        ]
+    });
+    Table {
+        head: vec![
+            say!(lang, "Day", "星期"),
+            say!(lang, "Entries expected", "预计条数"),
+            say!(lang, "Busiest hours ({zone})", "最忙的时段（{zone}）"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::tz::TimeZone;
+
+    use super::*;
+    use crate::ui::lang::Lang;
+
+    fn one(hour: usize) -> [f64; HOURS] {
+        std::array::from_fn(|n| if n == hour { 1.0 } else { 0.0 })
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9
+    }
+
+    #[test]
+    fn beliefs_move_with_the_zone() {
+        for (why, hour, ahead, expected) in [
+            ("UTC", 9, 0, &[(9, 1.0)][..]),
+            ("Berlin", 9, 3_600, &[(10, 1.0)]),
+            ("New York", 2, -5 * 3_600, &[(HOURS - 3, 1.0)]),
+            ("Kolkata", 9, 19_800, &[(14, 0.5), (15, 0.5)]),
+            (
+                "Kathmandu, over the end of the week",
+                HOURS - 6,
+                20_700,
+                &[(HOURS - 1, 0.25), (0, 0.75)],
+            ),
+        ] {
+            let moved = local(&one(hour), ahead);
+            assert!(close(moved.iter().sum(), 1.0), "{why}");
+            for (hour, share) in expected {
+                assert!(
+                    close(moved[*hour], *share),
+                    "{why}: {hour} has {}",
+                    moved[*hour]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_week_is_told_in_the_readers_language_and_zone() {
+        let zone = TimeZone::get("Asia/Shanghai").unwrap();
+        let frame = Frame {
+            id: "h",
+            caption: "一周",
+            lang: Lang::Chinese,
+            zone: &zone,
+        };
+        let now: Timestamp = "2026-01-05T09:30:00Z".parse().unwrap();
+        let html = draw(
+            &Heat {
+                expected: &one(1),
+                checks: &[now],
+                entries: &[],
+                now,
+            },
+            &frame,
+        )
+        .into_string();
+        for told in [
+            "预计每周约 1.0 条，星期一 09:00（Asia/Shanghai）最多",
+            "检查于 1月5日 17:30",
+            "<th scope=\"row\">星期一</th><td>1.0</td><td>09:00 1.0</td>",
+        ] {
+            assert!(html.contains(told), "{told}: {html}");
+        }
+        assert!(
+            !html.contains("<style"),
+            "the page's own style sheet has it"
+        );
+    }
+}

@@ -1,0 +1,190 @@
+//! How long things took, or how late they were: how many for each round length.
+//!
+//! The bins are lengths that people say, a factor of two or so apart ([`span::ROUND`]), each as wide as the others: a millisecond
+//! and an hour fit on one page. The lengths that half, 95 and 99 of a hundred did not exceed are marked.
+
+use jiff::SignedDuration;
+use maud::{Markup, Render, html};
+
+use crate::{
+    picture::{
+        axis::{Px, Scale, number_ticks, real},
+        figure::{Cell, Drawing, Figure, Frame, Table, scroller},
+        span::{self, ROUND},
+    },
+    ui::lang::{Lang, say},
+};
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 240.0;
+const LEFT: f64 = 48.0;
+const RIGHT: f64 = 16.0;
+const TOP: f64 = 54.0;
+const FOOT: f64 = HEIGHT - 30.0;
+const PERCENTILES: [usize; 3] = [50, 95, 99];
+/// A picture of fewer bins looks like an accident.
+const BINS_MIN: usize = 6;
+
+/// Lengths from `from` on and below `until`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bin {
+    from: i64,
+    until: i64,
+    count: usize,
+}
+
+/// Draws the histogram of some lengths, in any order; what is negative (early) counts as nought.
+pub(crate) fn draw(lengths: &[SignedDuration], frame: &Frame<'_>) -> Markup {
+    let mut sorted: Vec<_> = lengths
+        .iter()
+        .map(|length| (*length).max(SignedDuration::ZERO))
+        .collect();
+    sorted.sort_unstable();
+    let bins = bins(&sorted);
+    let summary = summary(&sorted, frame.lang);
+    let drawing = Drawing {
+        frame,
+        size: (WIDTH, HEIGHT),
+        class: "wide",
+        links: false,
+        summary: &summary,
+        inside: inside(&sorted, &bins, frame.lang),
+    };
+    let figure = Figure {
+        frame: *frame,
+        drawing: scroller(frame, &drawing.render()),
+        legend: Markup::default(),
+        table: Some(table(&bins, frame.lang)),
+        summary,
+    };
+    figure.render()
+}
+
+/// Which bin a length falls into: the first begins at nought.
+fn bin_of(millis: i64) -> usize {
+    ROUND
+        .partition_point(|edge| *edge <= millis)
+        .min(ROUND.len() - 1)
+}
+
+/// The bins from the shortest to the longest length, and a few more if there are few.
+fn bins(sorted: &[SignedDuration]) -> Vec<Bin> {
+    let place =
+        |length: Option<&SignedDuration>| length.map_or(0, |length| bin_of(span::millis(*length)));
+    let (mut first, mut last) = (place(sorted.first()), place(sorted.last()));
+    while last - first + 1 < BINS_MIN {
+        if first > 0 {
+            first -= 1;
+        }
+        last = (last + 1).min(ROUND.len() - 1);
+    }
+    let edge = |number: usize| if number == 0 { 0 } else { ROUND[number - 1] };
+    let mut bins: Vec<Bin> = (first..=last)
+        .map(|number| Bin {
+            from: edge(number),
+            until: ROUND[number],
+            count: 0,
+        })
+        .collect();
+    for length in sorted {
+        bins[bin_of(span::millis(*length)) - first].count += 1;
+    }
+    bins
+}
+
+/// Where a length stands: evenly within its bin.
+fn place(length: SignedDuration, bins: &[Bin], width: f64) -> f64 {
+    let millis = span::millis(length);
+    let number = bins.iter().rposition(|bin| bin.from <= millis).unwrap_or(0);
+    let within = bins.get(number).map_or(0.0, |bin| {
+        let whole = SignedDuration::from_millis(bin.until - bin.from);
+        let part = SignedDuration::from_millis(millis.saturating_sub(bin.from).max(0));
+        (part.as_secs_f64() / whole.as_secs_f64()).clamp(0.0, 1.0)
+    });
+    LEFT + (real(number) + within) * width
+}
+
+fn inside(sorted: &[SignedDuration], bins: &[Bin], lang: Lang) -> Markup {
+    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
+    let ticks = number_ticks(real(most), 5);
+    let scale = Scale {
+        from: 0.0,
+        until: ticks.last().copied().unwrap_or(1.0),
+        low: FOOT,
+        high: TOP,
+    };
+    let width = (WIDTH - LEFT - RIGHT) / real(bins.len().max(1));
+    // Names of neighbours would touch when there are many bins.
+    let every = bins.len().div_ceil(10).max(1);
+    html! {
+        @for tick in ticks {
+            @let y = scale.place(tick);
+            path.tick d={"M" (Px(LEFT)) " " (Px(y)) "H" (Px(WIDTH - RIGHT))} {}
+            text.value x=(Px(LEFT - 8.0)) y=(Px(y + 4.0)) { (Px(tick)) }
+        }
+        @for (number, bin) in bins.iter().enumerate() {
+            @let (x, top) = (LEFT + real(number) * width, scale.place(real(bin.count)));
+            g {
+                rect.hit x=(Px(x)) y=(Px(TOP)) width=(Px(width)) height=(Px(FOOT - TOP)) {}
+                @if bin.count > 0 {
+                    rect.column x=(Px(x + 1.0)) y=(Px(top.min(FOOT - 1.0))) width=(Px(width - 2.0)) height=(Px((FOOT - top).max(1.0))) rx="2" {}
+                }
+                title { (told(bin, lang)) ": " (bin.count) }
+            }
+            @if number % every == 0 { text.hour x=(Px(x)) y=(Px(FOOT + 18.0)) { (span::words(SignedDuration::from_millis(bin.from), lang)) } }
+        }
+        (marks(sorted, bins, width, lang))
+    }
+}
+
+/// The percentiles, each on a line of its own so that equal ones can be read.
+fn marks(sorted: &[SignedDuration], bins: &[Bin], width: f64, lang: Lang) -> Markup {
+    html! {
+        @for (row, percent) in PERCENTILES.into_iter().enumerate() {
+            @if let Some(length) = span::percentile(sorted, percent) {
+                @let (x, y) = (place(length, bins, width), 14.0 + 15.0 * real(row));
+                // A text near the right edge stands left of its line.
+                @let left = x > WIDTH - 130.0;
+                path.mean d={"M" (Px(x)) " " (Px(y - 8.0)) "V" (Px(FOOT))} {}
+                text class=(if left { "mean left" } else { "mean" }) x=(Px(if left { x - 5.0 } else { x + 5.0 })) y=(Px(y)) { "p" (percent) " " (span::words(length, lang)) }
+            }
+        }
+    }
+}
+
+fn told(bin: &Bin, lang: Lang) -> String {
+    let [from, until] =
+        [bin.from, bin.until].map(|edge| span::words(SignedDuration::from_millis(edge), lang));
+    say!(lang, "{from} to below {until}", "{from} 至 {until} 以下").into_owned()
+}
+
+fn summary(sorted: &[SignedDuration], lang: Lang) -> String {
+    let count = sorted.len();
+    let [half, most, nearly] = PERCENTILES.map(|percent| span::percentile(sorted, percent));
+    let (Some(half), Some(most), Some(nearly)) = (half, most, nearly) else {
+        return say!(lang, "Nothing has been measured yet.", "尚无测量值。").into_owned();
+    };
+    let [half, most, nearly] = [half, most, nearly].map(|length| span::words(length, lang));
+    say!(
+        lang,
+        "Of {count}, half took at most {half}, 95 % at most {most}, 99 % at most {nearly}.",
+        "共 {count} 次：50% 不超过 {half}，95% 不超过 {most}，99% 不超过 {nearly}。"
+    )
+    .into_owned()
+}
+
+fn table(bins: &[Bin], lang: Lang) -> Table {
+    let rows = bins.iter().map(|bin| {
+        vec![
+            Cell::from(told(bin, lang)),
+            Cell::from(bin.count.to_string()),
+        ]
+    });
+    Table {
+        head: vec![say!(lang, "Length", "时长"), say!(lang, "Count", "次数")],
+        rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! A stretch of time as a ribbon: a lane for each source, schedule or edition, the past left of the line of now, the future right.
+//!
+//! Everything that happened or will happen is a mark by its outcome. Marks that stand too near each other are joined
+//! (`cluster`) and told together; they are still drawn where they are while there is room. What must stay true: the bytes of a
+//! ribbon are bounded by its lanes, never by its marks, because it stands on the first page.
+
+mod cluster;
+mod lane;
+#[cfg(test)]
+mod tests;
+
+use cluster::Cluster;
+use jiff::Timestamp;
+use maud::{Markup, Render, html};
+
+use crate::{
+    picture::{
+        axis::{Px, TimeScale, real},
+        clock,
+        figure::{Cell, Drawing, Figure, Frame, Table, mark, scroller, shorten},
+        outcome::{Counts, Outcome, legend},
+    },
+    ui::lang::say,
+};
+
+/// Width of the names, and of the lanes; together they are what the style sheet counts on.
+const NAMES: f64 = 150.0;
+const WIDTH: f64 = 850.0;
+/// Room for half a mark and half an hour's name at both ends.
+const EDGE: f64 = 18.0;
+const TOP: f64 = 34.0;
+const LANE: f64 = 22.0;
+const TICKS_MAX: usize = 13;
+const NAME_WIDTH: usize = 22;
+/// Most marks of one lane, and of all of them together.
+const LANE_MARKS_MAX: usize = 120;
+const MARKS_MAX: usize = 110;
+/// Marks that each lane may have, until all of them together are few enough. However many lanes there are, each has some for
+/// the past, some for the future, and some for what stands out.
+const SHARES: [usize; 8] = [LANE_MARKS_MAX, 60, 30, 16, 12, 8, 6, 4];
+
+/// A stretch of time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ribbon<'a> {
+    /// Where it begins.
+    pub(crate) from: Timestamp,
+    /// Where it ends.
+    pub(crate) until: Timestamp,
+    /// Where the line of now stands.
+    pub(crate) now: Timestamp,
+    /// What is shown, from top to bottom.
+    pub(crate) lanes: &'a [Lane],
+}
+
+/// What belongs together in a ribbon: a source, a schedule, an edition.
+#[derive(Debug, Clone)]
+pub(crate) struct Lane {
+    /// What people call it.
+    pub(crate) name: String,
+    /// Its page, where everything that is joined here can be seen.
+    pub(crate) href: String,
+    /// What happened and will happen, in any order.
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// Something that happened or will happen.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    /// When, or from when on.
+    pub(crate) at: Timestamp,
+    /// Until when, if it took time that is worth seeing.
+    pub(crate) until: Option<Timestamp>,
+    /// How it went.
+    pub(crate) outcome: Outcome,
+    /// What, when and why.
+    pub(crate) label: String,
+    /// Its page.
+    pub(crate) href: Option<String>,
+}
+
+/// Draws a ribbon.
+pub(crate) fn draw(ribbon: &Ribbon<'_>, frame: &Frame<'_>) -> Markup {
+    let counts: Vec<Counts> = ribbon
+        .lanes
+        .iter()
+        .map(|lane| shown(ribbon, lane))
+        .collect();
+    let all: Counts = ribbon
+        .lanes
+        .iter()
+        .flat_map(|lane| within(ribbon, lane))
+        .map(|mark| mark.outcome)
+        .collect();
+    let summary = summary(ribbon, &all, frame);
+    let height = TOP + real(ribbon.lanes.len().max(1)) * LANE + 6.0;
+    let drawing = html! {
+        div.ribbon {
+            svg.names viewBox={"0 0 " (Px(NAMES)) " " (Px(height))} role="group" aria-label=(frame.caption) { (names(ribbon)) }
+            (Drawing {
+                frame,
+                size: (WIDTH, height),
+                class: "lanes",
+                links: true,
+                summary: &summary,
+                inside: inside(ribbon, frame, height),
+            })
+        }
+    };
+    let figure = Figure {
+        frame: *frame,
+        drawing: scroller(frame, &drawing),
+        legend: legend(all.present(), frame.lang),
+        table: Some(table(ribbon, &counts, &all, frame)),
+        summary,
+    };
+    figure.render()
+}
+
+/// The marks of a lane that lie in the window.
+fn within<'a>(ribbon: &Ribbon<'_>, lane: &'a Lane) -> impl Iterator<Item = &'a Mark> {
+    let (from, until) = (ribbon.from, ribbon.until);
+    lane.marks
+        .iter()
+        .filter(move |mark| mark.at <= until && mark.until.unwrap_or(mark.at) >= from)
+}
+
+fn shown(ribbon: &Ribbon<'_>, lane: &Lane) -> Counts {
+    within(ribbon, lane).map(|mark| mark.outcome).collect()
+}
+
+fn middle(number: usize) -> f64 {
+    TOP + (real(number) + 0.5) * LANE
+}
+
+fn summary(ribbon: &Ribbon<'_>, all: &Counts, frame: &Frame<'_>) -> String {
+    let (from, until) = (
+        clock::moment(ribbon.from, frame.zone, frame.lang),
+        clock::moment(ribbon.until, frame.zone, frame.lang),
+    );
+    let (told, zone) = (all.words(frame.lang), clock::zone_name(frame.zone));
+    say!(
+        frame.lang,
+        "{from} to {until} ({zone}): {told}.",
+        "{from} 至 {until}（{zone}）：{told}。"
+    )
+    .into_owned()
+}
+
+fn names(ribbon: &Ribbon<'_>) -> Markup {
+    html! {
+        @for (number, lane) in ribbon.lanes.iter().enumerate() {
+            @let name = shorten(&lane.name, NAME_WIDTH);
+            a href=(lane.href) {
+                text x="2" y=(Px(middle(number) + 4.0)) { (name) }
+                @if name != lane.name { title { (lane.name) } }
+            }
+        }
+    }
+}
+
+fn inside(ribbon: &Ribbon<'_>, frame: &Frame<'_>, height: f64) -> Markup {
+    let scale = TimeScale {
+        from: ribbon.from,
+        until: ribbon.until,
+        left: EDGE,
+        right: WIDTH - EDGE,
+    };
+    let places = ribbon
+        .lanes
+        .iter()
+        .enumerate()
+        .map(|(number, lane)| lane::Place {
+            lane,
+            frame,
+            marks: within(ribbon, lane).collect(),
+            scale: &scale,
+            y: middle(number),
+        });
+    let places: Vec<lane::Place<'_>> = places.collect();
+    html! {
+        defs { (lane::markers(frame.id)) }
+        (backdrop(ribbon, &scale, frame, height))
+        g aria-hidden="true" {
+            @for (place, clusters) in places.iter().zip(joined(&places)) { (place.draw(&clusters)) }
+        }
+    }
+}
+
+/// The marks of all lanes, joined: lanes of few marks keep them while those of many give up theirs.
+fn joined(places: &[lane::Place<'_>]) -> Vec<Vec<Cluster>> {
+    let mut all = Vec::new();
+    for most in SHARES {
+        all = places.iter().map(|place| place.join(most)).collect();
+        if all.iter().map(Vec::len).sum::<usize>() <= MARKS_MAX {
+            break;
+        }
+    }
+    all
+}
+
+/// The hours, the rails on which the marks stand, and the line of now.
+fn backdrop(ribbon: &Ribbon<'_>, scale: &TimeScale, frame: &Frame<'_>, height: f64) -> Markup {
+    let ticks = clock::ticks(ribbon.from, ribbon.until, frame.zone, frame.lang, TICKS_MAX);
+    let foot = height - 6.0;
+    let rails: String = (0..ribbon.lanes.len())
+        .map(|number| format!("M0 {}h{}", Px(middle(number)), Px(WIDTH)))
+        .collect();
+    let now = scale.x(ribbon.now);
+    html! {
+        @if scale.holds(ribbon.now) {
+            rect.future x=(Px(now)) y=(Px(TOP)) width=(Px(WIDTH - now)) height=(Px(foot - TOP)) {}
+        }
+        path.rail d=(rails) {}
+        @for tick in &ticks {
+            @let x = Px(scale.x(tick.at));
+            path class=(if tick.midnight { "tick midnight" } else { "tick" }) d={"M" (x) " " (Px(TOP)) "V" (Px(foot))} {}
+            text class=(if tick.midnight { "hour day" } else { "hour" }) x=(x) y=(Px(TOP - 6.0)) { (tick.label) }
+        }
+        @if scale.holds(ribbon.now) {
+            path.now d={"M" (Px(now)) " 16V" (Px(foot))} {}
+            text.now x=(Px(now)) y="11" { (say!(frame.lang, "now", "现在")) " " (clock::time(ribbon.now, frame.zone)) }
+        }
+    }
+}
+
+fn table(ribbon: &Ribbon<'_>, counts: &[Counts], all: &Counts, frame: &Frame<'_>) -> Table {
+    let lang = frame.lang;
+    let mut head = vec![say!(lang, "Name", "名称")];
+    head.extend(all.present().map(|outcome| outcome.name(lang).into()));
+    head.push(say!(lang, "next planned", "下一次计划"));
+    let rows = ribbon.lanes.iter().zip(counts).map(|(lane, counts)| {
+        let mut row = vec![Cell::link(lane.name.clone(), Some(&lane.href))];
+        row.extend(all.present().map(|outcome| match counts.of(outcome) {
+            0 => Cell::default(),
+            count => Cell::from(count.to_string()),
+        }));
+        row.push(next_planned(ribbon, lane, frame));
+        row
+    });
+    Table {
+        head,
+        rows: rows.collect(),
+    }
+}
+
+fn next_planned(ribbon: &Ribbon<'_>, lane: &Lane, frame: &Frame<'_>) -> Cell {
+    let planned = lane
+        .marks
+        .iter()
+        .filter(|mark| mark.outcome == Outcome::Planned);
+    let next = planned
+        .filter(|mark| mark.at >= ribbon.now)
+        .min_by_key(|mark| mark.at);
+    next.map_or_else(Cell::default, |mark| {
+        Cell::from(clock::moment(mark.at, frame.zone, frame.lang))
+    })
+}

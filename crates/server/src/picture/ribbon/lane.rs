@@ -1,0 +1,177 @@
+//! The marks of one lane.
+//!
+//! Marks that were joined are drawn by their outcome. What went as planned is a bar where it is dense; everything else stands at
+//! its place, as far as there is room, which costs three or four bytes a mark: an SVG marker repeats the shape at every corner
+//! of a path. Markers cannot be pointed at, so the path itself, wide and invisible, is what the mouse finds.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use super::{
+    Lane, Mark,
+    cluster::{self, Cluster, Point},
+    mark,
+};
+use crate::{
+    picture::{
+        axis::{Px, TimeScale, real},
+        clock,
+        figure::Frame,
+        outcome::Outcome,
+    },
+    ui::lang::say,
+};
+
+/// Joined marks that went as planned are a bar if they are nearer than this, on average.
+const SPREAD: f64 = 10.0;
+/// The same in a lane of many marks, so that its bytes stay few.
+const SPREAD_CROWDED: f64 = 24.0;
+const CROWD: usize = 120;
+/// Other joined marks are not drawn nearer than this to each other, and never more of them than this.
+const APART: f64 = 8.0;
+const SHAPES_MAX: f64 = 10.0;
+/// Half the height of a bar.
+const HALF: f64 = 4.0;
+/// What is shorter is a mark, not a bar.
+const BAR_MIN: f64 = 3.0;
+
+/// A lane and where it is drawn.
+pub(super) struct Place<'a> {
+    pub(super) lane: &'a Lane,
+    pub(super) frame: &'a Frame<'a>,
+    /// The marks of the lane that are shown.
+    pub(super) marks: Vec<&'a Mark>,
+    pub(super) scale: &'a TimeScale,
+    /// The middle of the lane.
+    pub(super) y: f64,
+}
+
+/// The shapes of outcomes, to be repeated along a path.
+pub(super) fn markers(id: &str) -> Markup {
+    html! {
+        @for outcome in Outcome::ALL {
+            marker id={(id) "-" (outcome.class())} markerUnits="userSpaceOnUse" overflow="visible" { (outcome.glyph()) }
+        }
+    }
+}
+
+/// Whether nobody needs to look at it.
+fn as_planned(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Done | Outcome::Planned)
+}
+
+impl Place<'_> {
+    /// Joins the marks until there are at most `most` clusters.
+    pub(super) fn join(&self, most: usize) -> Vec<Cluster> {
+        let points = self.marks.iter().enumerate().map(|(index, mark)| Point {
+            x: self.scale.x(mark.at),
+            end: self.scale.x(mark.until.unwrap_or(mark.at).max(mark.at)),
+            outcome: mark.outcome,
+            index,
+        });
+        cluster::join(points.collect(), most)
+    }
+
+    /// Draws the marks.
+    pub(super) fn draw(&self, clusters: &[Cluster]) -> Markup {
+        html! {
+            @for cluster in clusters {
+                @if let [point] = cluster.points[..] {
+                    @let alone = self.marks[point.index];
+                    (mark(alone.href.as_deref(), &alone.label, &self.alike(&[point], point.outcome)))
+                } @else {
+                    (mark(Some(&self.lane.href), &self.told(cluster), &self.joined(cluster)))
+                }
+            }
+        }
+    }
+
+    /// Each outcome on its own, what needs a person on top.
+    fn joined(&self, cluster: &Cluster) -> Markup {
+        html! {
+            @for outcome in cluster.counts().present() { (self.alike(&cluster.points, outcome)) }
+        }
+    }
+
+    fn alike(&self, points: &[Point], outcome: Outcome) -> Markup {
+        let points = points.iter().filter(|point| point.outcome == outcome);
+        let (mut starts, mut end, mut long) = (Vec::new(), 0.0_f64, false);
+        for point in points {
+            starts.push(point.x);
+            end = end.max(point.end);
+            long |= point.end - point.x >= BAR_MIN;
+        }
+        let (Some(first), Some(last)) = (starts.first().copied(), starts.last().copied()) else {
+            return Markup::default();
+        };
+        let crowded = self.marks.len() > CROWD;
+        let spread = if crowded { SPREAD_CROWDED } else { SPREAD };
+        let dense = as_planned(outcome) && last - first < spread * real(starts.len() - 1);
+        match (long, dense) {
+            (true, _) => html! {
+                (self.bar(first, end, outcome))
+                @if !as_planned(outcome) { (self.shapes(outcome, &[f64::midpoint(first, end)])) }
+            },
+            (false, true) => self.bar(first - HALF, end + HALF, outcome),
+            (false, false) if as_planned(outcome) => self.shapes(outcome, &starts),
+            (false, false) => self.shapes(outcome, &thinned(&starts, first, last)),
+        }
+    }
+
+    fn bar(&self, from: f64, until: f64, outcome: Outcome) -> Markup {
+        let (from, until) = (from.round(), until.round());
+        html! {
+            rect class={"bar " (outcome.class())} x=(Px(from)) y=(Px(self.y - HALF)) width=(Px(until - from)) height=(Px(2.0 * HALF)) rx="4" {}
+        }
+    }
+
+    /// A path with the outcome's shape at every corner but the first and the last, which therefore stand double.
+    fn shapes(&self, outcome: Outcome, starts: &[f64]) -> Markup {
+        let mut corners = String::new();
+        let mut last: Option<f64> = None;
+        for x in starts.iter().map(|x| x.round()) {
+            // Writing to a String cannot fail, here and below.
+            let _ = match last {
+                None => write!(corners, "M{} {}h0", Px(x), Px(self.y)),
+                Some(last) => write!(corners, "h{}", Px(x - last)),
+            };
+            last = Some(x);
+        }
+        corners.push_str("h0");
+        html! { path.hit d=(corners) marker-mid={"url(#" (self.frame.id) "-" (outcome.class()) ")"} {} }
+    }
+
+    /// `Example, 13:00–13:20: 12 done, 2 failed`.
+    fn told(&self, cluster: &Cluster) -> String {
+        let marks = || cluster.points.iter().map(|point| self.marks[point.index]);
+        let first = marks().map(|mark| mark.at).min();
+        let first = first.unwrap_or(Timestamp::UNIX_EPOCH);
+        let last = marks().map(|mark| mark.until.unwrap_or(mark.at)).max();
+        let (lang, zone) = (self.frame.lang, self.frame.zone);
+        let (first, last) = (
+            clock::time(first, zone),
+            clock::time(last.unwrap_or(first), zone),
+        );
+        let (name, words) = (&self.lane.name, cluster.counts().words(lang));
+        say!(
+            lang,
+            "{name}, {first}–{last}: {words}",
+            "{name}，{first}–{last}：{words}"
+        )
+        .into_owned()
+    }
+}
+
+/// Some of many places, the first among them.
+fn thinned(starts: &[f64], first: f64, last: f64) -> Vec<f64> {
+    let apart = APART.max((last - first) / SHAPES_MAX);
+    let mut kept: Vec<f64> = Vec::new();
+    for x in starts {
+        if kept.last().is_none_or(|last| x - last >= apart) {
+            kept.push(*x);
+        }
+    }
+    kept
+}

@@ -1,0 +1,173 @@
+use insta::assert_snapshot;
+use jiff::{ToSpan, tz::TimeZone};
+
+use super::*;
+use crate::{picture::gallery, ui::lang::Lang};
+
+const FRAME: Frame<'static> = Frame {
+    id: "r",
+    caption: "Today",
+    lang: Lang::English,
+    zone: &TimeZone::UTC,
+};
+
+fn noon() -> Timestamp {
+    "2026-01-05T12:00:00Z".parse().unwrap()
+}
+
+fn day(lanes: &[Lane]) -> String {
+    let ribbon = Ribbon {
+        from: noon() - 12.hours(),
+        until: noon() + 12.hours(),
+        now: noon(),
+        lanes,
+    };
+    draw(&ribbon, &FRAME).into_string()
+}
+
+fn mark_at(minute: i64, outcome: Outcome) -> Mark {
+    Mark {
+        at: noon() + minute.minutes(),
+        until: None,
+        outcome,
+        label: format!("at {minute} \"<&\""),
+        href: Some(format!("/tasks/{minute}")),
+    }
+}
+
+fn lane(marks: Vec<Mark>) -> Lane {
+    Lane {
+        name: "Example".to_owned(),
+        href: "/sources/1".to_owned(),
+        marks,
+    }
+}
+
+/// The drawing alone, without what stands behind it.
+fn marks(html: &str) -> &str {
+    let (_, rest) = html.split_once("<g aria-hidden=\"true\">").unwrap();
+    rest.split_once("</svg>").unwrap().0
+}
+
+#[test]
+fn marks_are_links_with_words() {
+    let html = day(&[lane(vec![
+        mark_at(-60, Outcome::Failed),
+        mark_at(60, Outcome::Planned),
+    ])]);
+    assert_snapshot!(marks(&html).replace("><", ">\n<"), @r##"
+    <a href="/tasks/-60" tabindex="-1">
+    <path class="hit" d="M391 45h0h0" marker-mid="url(#r-failed)">
+    </path>
+    <title>at -60 &quot;&lt;&amp;&quot;</title>
+    </a>
+    <a href="/tasks/60" tabindex="-1">
+    <path class="hit" d="M459 45h0h0" marker-mid="url(#r-planned)">
+    </path>
+    <title>at 60 &quot;&lt;&amp;&quot;</title>
+    </a>
+    </g>
+    "##);
+    assert_snapshot!(html.split_once("<details").unwrap().1.replace("><", ">\n<"), @r##"
+     class="data">
+    <summary>As a table</summary>
+    <div class="scroll" tabindex="0" role="region" aria-label="Table: Today">
+    <table>
+    <caption>Today</caption>
+    <thead>
+    <tr>
+    <th scope="col">Name</th>
+    <th scope="col">planned</th>
+    <th scope="col">failed</th>
+    <th scope="col">next planned</th>
+    </tr>
+    </thead>
+    <tbody>
+    <tr>
+    <th scope="row">
+    <a href="/sources/1">Example</a>
+    </th>
+    <td>1</td>
+    <td>1</td>
+    <td>5 Jan, 13:00</td>
+    </tr>
+    </tbody>
+    </table>
+    </div>
+    </details>
+    </figure>
+    "##);
+}
+
+#[test]
+fn crowded_marks_are_told_together() {
+    let checks = (0..14_i64).map(|n| {
+        let outcome = if n.rem_euclid(7) == 3 {
+            Outcome::Failed
+        } else {
+            Outcome::Done
+        };
+        mark_at(n - 200, outcome)
+    });
+    let html = day(&[lane(checks.collect())]);
+    assert!(
+        html.contains("<title>Example, 08:40–08:42: 3 done</title>"),
+        "{html}"
+    );
+    let checks = (-700_i64..0).map(|n| {
+        mark_at(
+            n,
+            if n.rem_euclid(7) == 3 {
+                Outcome::Failed
+            } else {
+                Outcome::Done
+            },
+        )
+    });
+    let html = day(&[lane(checks.collect())]);
+    assert!(
+        html.contains("<title>Example, 00:20–11:59: 600 done, 100 failed</title>"),
+        "{html}"
+    );
+}
+
+#[test]
+fn what_lies_outside_of_the_window_is_not_shown() {
+    let html = day(&[lane(vec![
+        mark_at(-721, Outcome::Done),
+        mark_at(721, Outcome::Planned),
+    ])]);
+    assert_eq!(marks(&html), "</g>");
+    // What is planned next is said even so.
+    assert!(html.contains("<td>6 Jan, 00:01</td>"), "{html}");
+}
+
+#[test]
+fn a_ribbon_is_small() {
+    let html = day(&gallery::lanes());
+    assert!(html.len() < 40_000, "forty sources: {}", html.len());
+    let crowded: Vec<Lane> = (0..40)
+        .map(|number: i64| {
+            let marks = (0..500).map(|n| {
+                let outcome = Outcome::ALL[usize::try_from((n * 7 + number * 3) % 11 % 7).unwrap()];
+                mark_at(n * 1_440 / 500 - 720, outcome)
+            });
+            lane(marks.collect())
+        })
+        .collect();
+    let html = day(&crowded);
+    assert!(html.len() < 60_000, "20,000 marks: {}", html.len());
+}
+
+#[test]
+fn an_empty_ribbon_is_a_picture() {
+    let html = day(&[]);
+    assert!(html.contains("nothing."), "{html}");
+    let turned = Ribbon {
+        from: noon(),
+        until: noon() - 1.hours(),
+        now: noon(),
+        lanes: &[lane(vec![mark_at(-30, Outcome::Done)])],
+    };
+    assert!(!draw(&turned, &FRAME).into_string().contains("NaN"));
+}

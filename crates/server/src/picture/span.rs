@@ -1,0 +1,213 @@
+//! Lengths of time in words, and the round lengths that an axis names.
+//!
+//! Between a millisecond and a month lie nine powers of ten, and what is shown is rarely evenly spread among them: a check
+//! takes 80 ms, its interval is an hour. Axes of lengths are therefore logarithmic, and their ticks are the lengths people say.
+
+use std::borrow::Cow;
+
+use jiff::SignedDuration;
+
+use crate::{
+    picture::axis::finite,
+    ui::lang::{Lang, say},
+};
+
+const SECOND: i64 = 1_000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// The lengths that people say, in milliseconds.
+pub(crate) const ROUND: [i64; 32] = [
+    1,
+    2,
+    5,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    SECOND,
+    2 * SECOND,
+    5 * SECOND,
+    10 * SECOND,
+    20 * SECOND,
+    MINUTE,
+    2 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    20 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    4 * HOUR,
+    8 * HOUR,
+    DAY,
+    2 * DAY,
+    7 * DAY,
+    14 * DAY,
+    30 * DAY,
+    90 * DAY,
+    180 * DAY,
+    365 * DAY,
+    3_650 * DAY,
+];
+
+/// Powers of ten where there are many, for axes.
+const TICKS: [i64; 12] = [
+    1,
+    10,
+    100,
+    SECOND,
+    10 * SECOND,
+    MINUTE,
+    10 * MINUTE,
+    HOUR,
+    6 * HOUR,
+    DAY,
+    7 * DAY,
+    30 * DAY,
+];
+
+/// A length in whole milliseconds.
+pub(crate) fn millis(length: SignedDuration) -> i64 {
+    i64::try_from(length.as_millis()).unwrap_or(if length.is_negative() {
+        i64::MIN
+    } else {
+        i64::MAX
+    })
+}
+
+/// Where a length stands on a logarithmic axis; everything shorter than a millisecond stands at its foot.
+pub(crate) fn log_place(length: SignedDuration) -> f64 {
+    finite((length.as_secs_f64() * 1_000.0).max(1.0).log10())
+}
+
+/// The ticks that lie between two lengths.
+pub(crate) fn ticks(
+    from: SignedDuration,
+    until: SignedDuration,
+) -> impl Iterator<Item = SignedDuration> {
+    let between = move |tick: &SignedDuration| from <= *tick && *tick <= until;
+    TICKS
+        .into_iter()
+        .map(SignedDuration::from_millis)
+        .filter(between)
+}
+
+/// A length in words of one or two units: `80 ms`, `1.5 s`, `2 min 5 s`, `3 h`.
+pub(crate) fn words(length: SignedDuration, lang: Lang) -> Cow<'static, str> {
+    let whole = millis(length);
+    if whole < 0 {
+        let length = words(SignedDuration::from_millis(whole.saturating_neg()), lang);
+        return Cow::Owned(format!("−{length}"));
+    }
+    match whole {
+        ..SECOND => say!(lang, "{whole} ms", "{whole} 毫秒"),
+        ..MINUTE => {
+            let seconds = tenths(whole, SECOND);
+            say!(lang, "{seconds} s", "{seconds} 秒")
+        }
+        ..HOUR => two(
+            whole,
+            (MINUTE, lang.pick("min", "分")),
+            (SECOND, lang.pick("s", "秒")),
+        ),
+        ..DAY => two(
+            whole,
+            (HOUR, lang.pick("h", "小时")),
+            (MINUTE, lang.pick("min", "分")),
+        ),
+        _ => two(
+            whole,
+            (DAY, lang.pick("d", "天")),
+            (HOUR, lang.pick("h", "小时")),
+        ),
+    }
+}
+
+/// Tenths where they can be seen: `1.5`, `20`.
+fn tenths(whole: i64, unit: i64) -> String {
+    let tenths = whole * 10 / unit;
+    match tenths % 10 {
+        0 => (tenths / 10).to_string(),
+        _ if tenths >= 200 => (tenths / 10).to_string(),
+        part => format!("{}.{part}", tenths / 10),
+    }
+}
+
+fn two(
+    whole: i64,
+    (large, large_name): (i64, &str),
+    (small, small_name): (i64, &str),
+) -> Cow<'static, str> {
+    let (count, rest) = (whole / large, whole % large / small);
+    match rest {
+        0 => Cow::Owned(format!("{count} {large_name}")),
+        _ => Cow::Owned(format!("{count} {large_name} {rest} {small_name}")),
+    }
+}
+
+/// The length that a share of all is not longer than, by nearest rank; none of none.
+pub(crate) fn percentile(sorted: &[SignedDuration], percent: usize) -> Option<SignedDuration> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_said_as_people_say_them() {
+        for (length, english, chinese) in [
+            (0, "0 ms", "0 毫秒"),
+            (80, "80 ms", "80 毫秒"),
+            (1_000, "1 s", "1 秒"),
+            (1_540, "1.5 s", "1.5 秒"),
+            (25_900, "25 s", "25 秒"),
+            (60_000, "1 min", "1 分"),
+            (125_000, "2 min 5 s", "2 分 5 秒"),
+            (HOUR, "1 h", "1 小时"),
+            (HOUR + 59 * MINUTE, "1 h 59 min", "1 小时 59 分"),
+            (3 * DAY + 2 * HOUR, "3 d 2 h", "3 天 2 小时"),
+            (-1_500, "−1.5 s", "−1.5 秒"),
+        ] {
+            let length = SignedDuration::from_millis(length);
+            assert_eq!(words(length, Lang::English), english);
+            assert_eq!(words(length, Lang::Chinese), chinese);
+        }
+        for extreme in [SignedDuration::MIN, SignedDuration::MAX] {
+            assert!(!words(extreme, Lang::English).is_empty());
+            assert!(log_place(extreme).is_finite());
+        }
+    }
+
+    #[test]
+    fn percentiles_are_lengths_that_were_seen() {
+        let seen: Vec<_> = (1..=100).map(SignedDuration::from_millis).collect();
+        for (of, percent, expected) in [
+            (&seen[..], 50, Some(50)),
+            (&seen[..], 99, Some(99)),
+            (&seen[..1], 99, Some(1)),
+            (&seen[..2], 50, Some(1)),
+            (&seen[..0], 50, None),
+        ] {
+            let expected = expected.map(SignedDuration::from_millis);
+            assert_eq!(percentile(of, percent), expected);
+        }
+    }
+
+    #[test]
+    fn an_axis_names_what_lies_on_it() {
+        let (from, until) = (
+            SignedDuration::from_millis(1),
+            SignedDuration::from_secs(60),
+        );
+        let named: Vec<_> = ticks(from, until)
+            .map(|tick| words(tick, Lang::English))
+            .collect();
+        assert_eq!(named, ["1 ms", "10 ms", "100 ms", "1 s", "10 s", "1 min"]);
+        assert!(ROUND.is_sorted() && TICKS.is_sorted());
+    }
+}

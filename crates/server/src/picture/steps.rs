@@ -1,0 +1,132 @@
+//! A state machine as a strip of steps: what is behind, where it stands, what is to come.
+//!
+//! An ordered list rather than a drawing: it is read in order, breaks into rows on a narrow page, and says which step is the
+//! current one to those who have it read.
+
+use maud::{Markup, html};
+
+use crate::{
+    picture::{figure::Frame, outcome::Outcome},
+    ui::lang::say,
+};
+
+/// How far a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It is behind.
+    Done,
+    /// It stands here.
+    Current,
+    /// It stands here, and cannot go on by itself.
+    Failed,
+    /// It is to come.
+    ToCome,
+    /// It was left out.
+    Skipped,
+}
+
+impl Stage {
+    fn outcome(self) -> Outcome {
+        match self {
+            Self::Done => Outcome::Done,
+            Self::Current => Outcome::Running,
+            Self::Failed => Outcome::Failed,
+            Self::ToCome => Outcome::Planned,
+            Self::Skipped => Outcome::Skipped,
+        }
+    }
+}
+
+/// One step.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    /// What the state is called.
+    pub(crate) name: String,
+    /// More about it, such as `3/5 batches`; may be empty.
+    pub(crate) detail: String,
+    /// How far it is.
+    pub(crate) stage: Stage,
+}
+
+/// Draws a strip of steps.
+pub(crate) fn draw(steps: &[Step], frame: &Frame<'_>) -> Markup {
+    html! {
+        ol class="picture steps" id=(frame.id) aria-label=(frame.caption) {
+            @for step in steps {
+                @let current = matches!(step.stage, Stage::Current | Stage::Failed).then_some("step");
+                li class=(step.stage.outcome().class()) aria-current=[current] {
+                    (step.stage.outcome().icon())
+                    span.name { (step.name) }
+                    @if !step.detail.is_empty() { " " span.detail { (step.detail) } }
+                    " " span.unseen { (words(step.stage, frame)) }
+                }
+            }
+        }
+    }
+}
+
+fn words(stage: Stage, frame: &Frame<'_>) -> std::borrow::Cow<'static, str> {
+    match stage {
+        Stage::Done => say!(frame.lang, "done", "已完成"),
+        Stage::Current => say!(frame.lang, "now", "当前"),
+        Stage::Failed => say!(frame.lang, "failed here", "在此失败"),
+        Stage::ToCome => say!(frame.lang, "to come", "未开始"),
+        Stage::Skipped => say!(frame.lang, "skipped", "已跳过"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use jiff::tz::TimeZone;
+
+    use super::*;
+    use crate::ui::lang::Lang;
+
+    #[test]
+    fn the_current_step_is_said_to_be() {
+        let frame = Frame {
+            id: "st",
+            caption: "State",
+            lang: Lang::English,
+            zone: &TimeZone::UTC,
+        };
+        let step = |name: &str, detail: &str, stage| Step {
+            name: name.to_owned(),
+            detail: detail.to_owned(),
+            stage,
+        };
+        let steps = [
+            step("init", "", Stage::Done),
+            step("processing", "3/5 <batches>", Stage::Current),
+            step("published", "", Stage::ToCome),
+        ];
+        let html = crate::picture::gallery::lines(draw(&steps, &frame));
+        assert_eq!(html.matches("aria-current=\"step\"").count(), 1);
+        assert_snapshot!(html, @r##"
+        <ol class="picture steps" id="st" aria-label="State">
+        <li class="done">
+        <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
+        <path class="o done" d="M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0">
+        </path>
+        </svg>
+        <span class="name">init</span> <span class="unseen">done</span>
+        </li>
+        <li class="running" aria-current="step">
+        <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
+        <path class="o running" d="M-4.7 0a4.7 4.7 0 1 0 9.4 0a4.7 4.7 0 1 0-9.4 0M0-3.3v6.6a3.3 3.3 0 0 1 0-6.6">
+        </path>
+        </svg>
+        <span class="name">processing</span> <span class="detail">3/5 &lt;batches&gt;</span> <span class="unseen">now</span>
+        </li>
+        <li class="planned">
+        <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
+        <path class="o planned" d="M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0">
+        </path>
+        </svg>
+        <span class="name">published</span> <span class="unseen">to come</span>
+        </li>
+        </ol>
+        "##);
+    }
+}

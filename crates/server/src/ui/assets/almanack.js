@@ -1,0 +1,260 @@
+// Keeps a page of Almanack's dashboard live, and gives it keys. Every page works without it.
+"use strict";
+
+const root = document.documentElement;
+const language = root.lang.startsWith("zh") ? "zh" : "en";
+
+/* The node's clock, which may run faster than ours. */
+const clock = {
+  shown: Number(root.dataset.now),
+  at: performance.now(),
+  speed: Number(root.dataset.speed) || 1,
+  now() { return this.shown + (performance.now() - this.at) * this.speed; },
+  set(shown) { this.shown = shown; this.at = performance.now(); },
+};
+
+/* How far away an instant is, in the words the server uses. */
+const units = {
+  en: { ms: " ms", s: " s", min: " min", h: " h", days: " days", now: "now", before: (t) => `${t} ago`, after: (t) => `in ${t}` },
+  zh: { ms: "毫秒", s: "秒", min: "分钟", h: "小时", days: "天", now: "现在", before: (t) => `${t}前`, after: (t) => `${t}后` },
+}[language];
+
+function distance(ms) {
+  const seconds = Math.abs(ms) / 1000;
+  if (seconds < 1) return units.now;
+  const [count, unit] = seconds < 60 ? [seconds, units.s]
+    : seconds < 3600 ? [seconds / 60, units.min]
+    : seconds < 172800 ? [seconds / 3600, units.h]
+    : [seconds / 86400, units.days];
+  const whole = count >= 10 || unit === units.s || Math.abs(count - Math.round(count)) < 0.05;
+  const told = `${whole ? count.toFixed(0) : count.toFixed(1)}${unit}`;
+  return ms < 0 ? units.before(told) : units.after(told);
+}
+
+function tellDistances(within = document) {
+  const now = clock.now();
+  for (const span of within.querySelectorAll(".distance[data-at]")) {
+    const told = distance(Number(span.dataset.at) - now);
+    if (span.textContent !== told) span.textContent = told;
+  }
+}
+
+/* Swaps the live parts that differ. What somebody is at is left alone until they leave it. */
+function isBusy(part) {
+  const active = document.activeElement;
+  const field = active && part.contains(active) && active.matches("input:not([type=checkbox]), select, textarea");
+  return field || part.querySelector("input[type=checkbox]:checked") !== null;
+}
+
+function openDetails(part) {
+  return [...part.querySelectorAll("details")].map((details, place) => (details.open ? place : -1)).filter((place) => place >= 0);
+}
+
+function swap(text) {
+  const next = new DOMParser().parseFromString(text, "text/html");
+  clock.set(Number(next.documentElement.dataset.now));
+  for (const part of document.querySelectorAll("[data-live][id]")) {
+    const fresh = next.getElementById(part.id);
+    if (!fresh || isBusy(part)) continue;
+    tellDistances(fresh);
+    if (fresh.innerHTML === part.innerHTML) continue;
+    replace(part, fresh);
+  }
+  tellDistances();
+}
+
+function replace(part, fresh) {
+  const open = openDetails(part);
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const path = focused && (focused.id ? `#${CSS.escape(focused.id)}` : focused.getAttribute("href") ? `a[href="${CSS.escape(focused.getAttribute("href"))}"]` : null);
+  const scrolled = [...part.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+  const seen = new Set([...part.querySelectorAll("[data-row]")].map((row) => row.id));
+  const here = part.querySelector("tr.here")?.id;
+  part.replaceChildren(...fresh.childNodes);
+  const details = part.querySelectorAll("details");
+  for (const place of open) if (details[place]) details[place].open = true;
+  part.querySelectorAll(".scroll").forEach((box, place) => { box.scrollLeft = scrolled[place] ?? 0; });
+  for (const row of part.querySelectorAll("[data-row][id]")) {
+    if (!seen.has(row.id)) row.classList.add("fresh");
+    if (row.id === here) row.classList.add("here");
+  }
+  if (path) part.querySelector(path)?.focus();
+  offerCopying(part);
+}
+
+/* The stream. It ends while the page is hidden or paused: paused means paused. */
+const button = document.getElementById("live");
+const live = { stream: null, paused: sessionStorage.getItem("almanack-paused") === "1", away: false, leaving: 0, lost: false };
+/* Somebody may look at the page beside the window they type in; after this long they do not. */
+const AWAY_AFTER_MS = 30_000;
+
+function leave() {
+  live.away = true;
+  disconnect();
+  show();
+}
+
+function comeBack() {
+  clearTimeout(live.leaving);
+  live.away = false;
+  connect();
+  show();
+}
+
+function connect() {
+  const parts = document.querySelector("[data-live][id]");
+  if (live.stream || live.paused || live.away || document.hidden || !parts) return;
+  const page = encodeURIComponent(location.pathname + location.search);
+  live.stream = new EventSource(`/ui/live?page=${page}`);
+  live.stream.addEventListener("page", (event) => { live.lost = false; show(); if (!live.paused) swap(event.data); });
+  live.stream.addEventListener("same", (event) => { live.lost = false; clock.set(Number(event.data)); show(); });
+  live.stream.addEventListener("gone", () => location.reload());
+  live.stream.onerror = () => { live.lost = true; show(); };
+}
+
+function disconnect() {
+  live.stream?.close();
+  live.stream = null;
+}
+
+function show() {
+  if (!button) return;
+  button.hidden = !document.querySelector("[data-live][id]");
+  const rests = live.paused || live.away;
+  button.setAttribute("aria-pressed", String(rests));
+  button.classList.toggle("lost", live.lost && !rests);
+  const told = rests ? button.dataset.off : live.lost ? button.dataset.lost : button.dataset.on;
+  if (button.textContent !== told) button.textContent = told;
+}
+
+function pauseOrGoOn() {
+  live.paused = !live.paused;
+  sessionStorage.setItem("almanack-paused", live.paused ? "1" : "0");
+  if (live.paused) disconnect(); else connect();
+  show();
+}
+
+/* Forms that are tried while they are typed. */
+function tryForms() {
+  for (const form of document.querySelectorAll("form[data-try]")) {
+    let waiting = 0;
+    form.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => tryOut(form), 250);
+    });
+  }
+}
+
+async function tryOut(form) {
+  const query = new URLSearchParams(new FormData(form)).toString();
+  const address = `${form.getAttribute("action") || location.pathname}?${query}`;
+  const answer = await fetch(address, { headers: { "x-almanack-live": "1" } });
+  const text = await answer.text();
+  if (query !== new URLSearchParams(new FormData(form)).toString()) return;
+  history.replaceState(null, "", address);
+  const next = new DOMParser().parseFromString(text, "text/html");
+  for (const part of document.querySelectorAll("[data-live][id]")) {
+    const fresh = next.getElementById(part.id);
+    if (fresh) replace(part, fresh);
+  }
+  tellDistances();
+}
+
+/* Copying, also where the page came over plain HTTP and the clipboard's own interface is closed. */
+async function copy(text) {
+  if (navigator.clipboard && window.isSecureContext) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "unseen";
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}
+
+function offerCopying(within = document) {
+  for (const button of within.querySelectorAll("button[data-copy]")) button.hidden = false;
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("button[data-copy]");
+  if (!button) return;
+  await copy(button.dataset.copy);
+  const said = button.textContent;
+  button.textContent = "✓";
+  setTimeout(() => { button.textContent = said; }, 1200);
+});
+
+/* Ticking all rows at once, and telling how many are ticked. */
+document.addEventListener("change", (event) => {
+  const all = event.target.closest?.("input[data-all]");
+  if (!all) return;
+  for (const box of document.querySelectorAll(`input[name="${CSS.escape(all.dataset.all)}"]`)) box.checked = all.checked;
+});
+
+/* Keys. */
+let before = "";
+
+function rows() { return [...document.querySelectorAll("[data-row]")]; }
+
+function step(by) {
+  const all = rows();
+  if (all.length === 0) return;
+  const at = all.findIndex((row) => row.classList.contains("here"));
+  const next = at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1);
+  all.forEach((row) => row.classList.remove("here"));
+  all[next].classList.add("here");
+  all[next].scrollIntoView({ block: "nearest" });
+  all[next].querySelector("a[data-open], a")?.focus();
+}
+
+function showKeys() {
+  const dialog = document.getElementById("keys");
+  if (dialog && !dialog.open) dialog.showModal();
+}
+
+const keys = {
+  j: () => step(1),
+  k: () => step(-1),
+  o: () => document.querySelector("[data-row].here a[data-open], [data-row].here a")?.click(),
+  "/": () => document.querySelector("[data-search]")?.focus(),
+  "?": showKeys,
+  p: pauseOrGoOn,
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.target.closest?.("input, select, textarea, dialog")) return;
+  const leads = before === "g" ? document.querySelector(`.top nav a[data-key="${CSS.escape(event.key)}"]`) : null;
+  before = event.key;
+  const act = leads ? () => leads.click() : keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+/* A browser's zone is known to the script alone. The page is asked for again in it, once. */
+function offerZone() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (!zone || document.cookie.includes("almanack-zone=")) return;
+  document.cookie = `almanack-zone=${encodeURIComponent(zone).replaceAll("%2F", "/")}; path=/; max-age=31536000; samesite=lax`;
+  if (zone !== "UTC" && document.cookie.includes("almanack-zone=")) location.reload();
+}
+
+document.getElementById("show-keys")?.removeAttribute("hidden");
+document.getElementById("show-keys")?.addEventListener("click", showKeys);
+button?.addEventListener("click", pauseOrGoOn);
+document.addEventListener("visibilitychange", () => (document.hidden ? leave() : comeBack()));
+window.addEventListener("blur", () => { live.leaving = setTimeout(leave, AWAY_AFTER_MS); });
+window.addEventListener("focus", comeBack);
+window.addEventListener("pagehide", disconnect);
+offerZone();
+offerCopying();
+tryForms();
+tellDistances();
+setInterval(tellDistances, 1000, document);
+show();
+connect();

@@ -1,0 +1,94 @@
+//! The way into a page: who it is, what they may, and how they hear that they may not.
+//!
+//! Looking needs scope `read`, sending a form `operate`. Whoever is not known is led to the page that lets them in. Whatever goes
+//! wrong behind the door is told on a page, in the reader's language where we have the words.
+
+use std::sync::Arc;
+
+use almanack_core::token::Scope;
+use axum::{
+    extract::{Request, State},
+    http::{StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use maud::{Markup, html};
+
+use super::{
+    form::see,
+    page::{POLICY, Place, page},
+    viewer::Viewer,
+};
+use crate::{
+    access::Gate,
+    percent,
+    problem::{Code, Page, Problem},
+};
+
+/// Lets a browser in.
+pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let mut viewer = Viewer::arriving(&parts, gate.state());
+    let looking = parts.method.is_safe();
+    let needed = if looking { Scope::Read } else { Scope::Operate };
+    match gate.admit_browser(&parts, needed).await {
+        Ok(visit) => {
+            parts.extensions.insert(visit.asker.clone());
+            viewer.asker = Some(visit.asker);
+            viewer.form_key = visit.form_key;
+            viewer.signed_in = visit.signed_in;
+        }
+        Err(problem) if problem.code == Code::Unauthenticated && looking => {
+            return see(&format!(
+                "/ui/sign-in?next={}",
+                percent::encode(&viewer.here)
+            ));
+        }
+        Err(problem) => return wrong(&viewer, problem.code.status(), Some(&problem)),
+    }
+    parts.extensions.insert(viewer.clone());
+    let response = next.run(Request::from_parts(parts, body)).await;
+    dress(&viewer, response)
+}
+
+/// Gives a page its policy, and what went wrong a page.
+pub(crate) fn dress(viewer: &Viewer, mut response: Response) -> Response {
+    let status = response.status();
+    let is_page = response.extensions().get::<Page>().is_some();
+    if !is_page && (status.is_client_error() || status.is_server_error()) {
+        let problem = response.extensions_mut().remove::<Problem>();
+        return wrong(viewer, status, problem.as_ref());
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
+    response
+}
+
+/// A page with what is wrong.
+pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Problem>) -> Response {
+    let lang = viewer.lang;
+    let title = match status {
+        StatusCode::NOT_FOUND => lang.pick("Nothing is here", "这里什么也没有"),
+        StatusCode::FORBIDDEN => lang.pick("You may not do this", "您没有权限"),
+        StatusCode::UNAUTHORIZED => lang.pick("Sign in first", "请先登录"),
+        status if status.is_server_error() => lang.pick("Something went wrong here", "服务出错"),
+        _ => lang.pick("This cannot be done", "无法完成"),
+    };
+    let body = html! {
+        p class="wrong" role="alert" {
+            @if let Some(problem) = problem { (lang.english(&problem.detail)) }
+            @else { (status) }
+        }
+        p { a href="/ui" { (lang.pick("Today", "今日")) } }
+    };
+    told(viewer, status, page(viewer, Place::Elsewhere, title, &body))
+}
+
+/// A page with a status of its own.
+pub(crate) fn told(_: &Viewer, status: StatusCode, page: Markup) -> Response {
+    let mut response = (status, page).into_response();
+    response.extensions_mut().insert(Page);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
+    response
+}

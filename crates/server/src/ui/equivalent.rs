@@ -1,0 +1,103 @@
+//! The same by command: what a page does or shows, as a command line and as a call of the API, to copy.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::viewer::Viewer;
+
+/// A way to do the same without a browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Equivalent {
+    cli: Option<String>,
+    method: &'static str,
+    path: String,
+    body: Option<String>,
+}
+
+impl Equivalent {
+    /// A call of the API at a path.
+    pub(crate) fn call(method: &'static str, path: impl Into<String>) -> Self {
+        Self {
+            cli: None,
+            method,
+            path: path.into(),
+            body: None,
+        }
+    }
+
+    /// With this JSON body.
+    pub(crate) fn body(mut self, body: &Value) -> Self {
+        self.body = Some(body.to_string());
+        self
+    }
+
+    /// And the words of the command line after `almanack`; they are quoted here.
+    pub(crate) fn cli(mut self, words: &[&str]) -> Self {
+        let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+        self.cli = Some(format!("almanack {}", words.join(" ")));
+        self
+    }
+
+    /// The call as a command.
+    pub(crate) fn curl(&self, viewer: &Viewer) -> String {
+        let url = quote(&format!("{}{}", viewer.base, self.path));
+        let mut command = String::from("curl");
+        if self.method != "GET" {
+            command.push_str(" -X ");
+            command.push_str(self.method);
+        }
+        command.push(' ');
+        command.push_str(&url);
+        if viewer.signed_in {
+            command.push_str(" -H \"Authorization: Bearer $ALMANACK_TOKEN\"");
+        }
+        if let Some(body) = &self.body {
+            command.push_str(" -H 'Content-Type: application/json' -d ");
+            command.push_str(&quote(body));
+        }
+        command
+    }
+
+    /// Both, folded away until somebody wants them.
+    pub(crate) fn show(&self, viewer: &Viewer) -> Markup {
+        let lang = viewer.lang;
+        html! {
+            details class="equivalent" {
+                summary { (lang.pick("The same by command", "等价命令")) }
+                @for command in self.cli.iter().chain([&self.curl(viewer)]) {
+                    div class="command" {
+                        pre tabindex="0" { code { (command) } }
+                        button type="button" class="copy" data-copy=(command) hidden { (lang.pick("Copy", "复制")) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A word as a shell takes it.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        for (word, quoted) in [
+            ("article:42", "article:42"),
+            ("", "''"),
+            ("two words", "'two words'"),
+            ("it's", r"'it'\''s'"),
+            ("$(rm -rf /)", "'$(rm -rf /)'"),
+        ] {
+            assert_eq!(quote(word), quoted);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Forms: how a page changes something.
+//!
+//! Every form carries the viewer's form key, and [`Filled`] is the only way to read one: it refuses a form
+//! without the key, so a page of somebody else cannot send it (beside the origin, which the door checks). What destroys is asked for
+//! twice: a link leads to a page that says what would happen and to how many, and only its button does it.
+
+use axum::{
+    extract::{FromRequest, FromRequestParts, Request},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use maud::{Markup, html};
+use serde::de::DeserializeOwned;
+use subtle::ConstantTimeEq;
+
+use super::{equivalent::Equivalent, page, viewer::Viewer};
+use crate::problem::{Code, Problem};
+
+/// Name of the field with the form key.
+const KEY: &str = "form_key";
+
+/// A form as it was filled in, by somebody who had it from us.
+pub(crate) struct Filled<T> {
+    /// Who filled it in.
+    pub(crate) viewer: Viewer,
+    /// What they filled in.
+    pub(crate) form: T,
+}
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let viewer = Viewer::from_request_parts(&mut parts, state).await?;
+        let fields = axum::Form::<Vec<(String, String)>>::from_request(
+            Request::from_parts(parts, body),
+            state,
+        )
+        .await
+        .map_err(|_| Problem::new(Code::BadRequest, "the form cannot be read"))?
+        .0;
+        let key = fields.iter().find(|(name, _)| name == KEY);
+        let key = key.map_or("", |(_, value)| value.as_str());
+        let ours = viewer.form_key.as_bytes();
+        if ours.is_empty() || !bool::from(ours.ct_eq(key.as_bytes())) {
+            return Err(Problem::new(
+                Code::ForeignOrigin,
+                "this form is not of this session; go back, reload the page and send it again",
+            ));
+        }
+        // What was left empty was not filled in: a browser sends every field.
+        let filled = fields
+            .iter()
+            .filter(|(name, value)| name != KEY && !value.trim().is_empty());
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(filled)
+            .finish();
+        let form = serde_html_form::from_str(&query)
+            .map_err(|error| Problem::new(Code::InvalidValue, error.to_string()))?;
+        Ok(Self { viewer, form })
+    }
+}
+
+/// A form that posts to `action`.
+pub(crate) fn form(viewer: &Viewer, action: &str, body: &Markup) -> Markup {
+    html! {
+        form method="post" action=(action) {
+            input type="hidden" name=(KEY) value=(viewer.form_key);
+            (body)
+        }
+    }
+}
+
+/// One button that posts, for what does no harm.
+pub(crate) fn button(viewer: &Viewer, action: &str, label: &str) -> Markup {
+    form(viewer, action, &html! { button type="submit" { (label) } })
+}
+
+/// What is asked before something is destroyed.
+pub(crate) struct Question<'a> {
+    /// What would be done, as a heading.
+    pub(crate) title: &'a str,
+    /// What would happen, and to how many.
+    pub(crate) sentence: Markup,
+    /// Where the form goes.
+    pub(crate) action: &'a str,
+    /// Hidden fields that come along.
+    pub(crate) fields: &'a [(&'a str, String)],
+    /// Further fields to fill in.
+    pub(crate) body: Markup,
+    /// What the button says.
+    pub(crate) button: &'a str,
+    /// Where to go instead.
+    pub(crate) back: &'a str,
+    /// The same by command.
+    pub(crate) equivalent: Option<Equivalent>,
+}
+
+/// A page that asks.
+pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) -> Markup {
+    let fields = html! {
+        @for (name, value) in question.fields { input type="hidden" name=(name) value=(value); }
+        (question.body)
+        p class="acts" {
+            button type="submit" class="danger" { (question.button) }
+            a class="button" href=(question.back) { (viewer.lang.pick("Leave it", "保持不变")) }
+        }
+    };
+    let body = html! {
+        p { (question.sentence) }
+        (form(viewer, question.action, &fields))
+        @if let Some(equivalent) = &question.equivalent { (equivalent.show(viewer)) }
+    };
+    page::page(viewer, place, question.title, &body)
+}
+
+/// Leads on after a form was carried out, so that reloading does not send it again.
+pub(crate) fn see(path: &str) -> Response {
+    (StatusCode::SEE_OTHER, [(header::LOCATION, path.to_owned())]).into_response()
+}

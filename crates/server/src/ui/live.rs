@@ -1,0 +1,216 @@
+//! Keeps open pages live: renders a page again while somebody looks at it, and sends it when it changed.
+//!
+//! The page is asked for through its own route and door, with what the browser showed: a session that ends, ends its stream. What only
+//! the clock changed is no change. INVARIANT: a stream that nobody reads renders nothing, because rendering happens
+//! when the connection asks for the next event; and at most [`STREAMS_MAX`] are open.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::Query,
+    http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header},
+    response::{
+        IntoResponse, Response,
+        sse::{Event, Sse},
+    },
+};
+use futures_util::{Stream, stream};
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::ServiceExt as _;
+
+use super::{preferences::is_ours, viewer::LIVE_HEADER};
+use crate::{
+    AppState,
+    problem::{Code, Problem},
+};
+
+/// Open pages that a node keeps live at once.
+const STREAMS_MAX: usize = 64;
+/// How often a page is rendered again, by the wall clock.
+const EVERY: SignedDuration = SignedDuration::from_secs(1);
+/// After so many renderings without a change the browser hears that nothing changed, and what time it is.
+const QUIET_MAX: u32 = 10;
+/// Longest page that is kept live.
+const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// What keeps pages live.
+#[derive(Clone)]
+pub(crate) struct Live {
+    state: Arc<AppState>,
+    pages: Router,
+    room: Arc<Semaphore>,
+}
+
+/// Which page.
+#[derive(Deserialize)]
+pub(crate) struct Which {
+    page: String,
+}
+
+/// One open page.
+struct Watched {
+    live: Live,
+    page: String,
+    shown: HeaderMap,
+    digest: Option<[u8; 32]>,
+    quiet: u32,
+    next_at: Timestamp,
+    over: bool,
+    _room: OwnedSemaphorePermit,
+}
+
+/// What a rendering came to.
+enum Rendered {
+    Page {
+        text: String,
+        digest: [u8; 32],
+    },
+    /// The page is not there any more, or not for this browser.
+    Gone,
+}
+
+impl Live {
+    /// Keeps these pages live.
+    pub(crate) fn new(state: Arc<AppState>, pages: Router) -> Self {
+        Self {
+            state,
+            pages,
+            room: Arc::new(Semaphore::new(STREAMS_MAX)),
+        }
+    }
+
+    /// A stream of events: `page` with a page that changed, `same` with the time, `gone` at the end.
+    pub(crate) async fn stream(
+        self,
+        Query(which): Query<Which>,
+        headers: HeaderMap,
+    ) -> Result<Response, Problem> {
+        if !is_ours(&which.page) || which.page.starts_with("/ui/live") {
+            let detail = "only pages of the dashboard can be kept live";
+            return Err(Problem::new(Code::InvalidValue, detail));
+        }
+        let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else {
+            return Ok(StatusCode::SERVICE_UNAVAILABLE.into_response());
+        };
+        let watched = Watched {
+            next_at: self.state.clock.now(),
+            shown: shown(&headers),
+            page: which.page,
+            live: self,
+            digest: None,
+            quiet: 0,
+            over: false,
+            _room: room,
+        };
+        Ok(Sse::new(events(watched)).into_response())
+    }
+
+    async fn render(&self, page: &str, shown: &HeaderMap) -> Rendered {
+        let mut request = Request::new(Body::empty());
+        let Ok(uri) = page.parse() else {
+            return Rendered::Gone;
+        };
+        *request.uri_mut() = uri;
+        *request.headers_mut() = shown.clone();
+        let Ok(response) = self.pages.clone().oneshot(request).await;
+        if response.status() != StatusCode::OK {
+            return Rendered::Gone;
+        }
+        let Ok(bytes) = to_bytes(response.into_body(), PAGE_BYTES_MAX).await else {
+            return Rendered::Gone;
+        };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let digest = Sha256::digest(without_clock(&text)).into();
+        Rendered::Page { text, digest }
+    }
+}
+
+fn events(watched: Watched) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold(watched, |mut watched| async move {
+        let event = watched.next().await?;
+        Some((Ok(event), watched))
+    })
+}
+
+impl Watched {
+    async fn next(&mut self) -> Option<Event> {
+        while !self.over {
+            let state = &self.live.state;
+            tokio::select! {
+                () = state.leaving.cancelled() => return None,
+                () = state.sleeper.until(self.next_at) => {}
+            }
+            let now = state.clock.now();
+            self.next_at = now.saturating_add(self.pace()).unwrap_or(now);
+            match self.live.render(&self.page, &self.shown).await {
+                Rendered::Page { text, digest } if self.digest != Some(digest) => {
+                    (self.digest, self.quiet) = (Some(digest), 0);
+                    return Some(Event::default().event("page").data(text));
+                }
+                Rendered::Page { .. } => self.quiet += 1,
+                Rendered::Gone => {
+                    self.over = true;
+                    return Some(Event::default().event("gone").data(""));
+                }
+            }
+            if self.quiet >= QUIET_MAX {
+                self.quiet = 0;
+                let now = now.as_millisecond().to_string();
+                return Some(Event::default().event("same").data(now));
+            }
+        }
+        None
+    }
+
+    /// People wait by the wall clock, whatever the node's clock does.
+    fn pace(&self) -> SignedDuration {
+        SignedDuration::try_from_secs_f64(EVERY.as_secs_f64() * self.live.state.speed)
+            .unwrap_or(EVERY)
+    }
+}
+
+/// What the browser showed that a page goes by.
+fn shown(headers: &HeaderMap) -> HeaderMap {
+    let names = [
+        header::COOKIE,
+        header::AUTHORIZATION,
+        header::ACCEPT_LANGUAGE,
+        header::HOST,
+        HeaderName::from_static("x-forwarded-proto"),
+    ];
+    let mut shown = HeaderMap::new();
+    for name in names {
+        for value in headers.get_all(&name) {
+            shown.append(name.clone(), value.clone());
+        }
+    }
+    shown.insert(LIVE_HEADER, HeaderValue::from_static("1"));
+    shown
+}
+
+/// A page without the instant at which it was made.
+fn without_clock(page: &str) -> String {
+    let Some((before, rest)) = page.split_once("data-now=\"") else {
+        return page.to_owned();
+    };
+    let after = rest.split_once('"').map_or(rest, |(_, after)| after);
+    format!("{before}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_alone_is_no_change() {
+        let page = |now, body| format!("<html data-now=\"{now}\" data-speed=\"1\">{body}</html>");
+        assert_eq!(without_clock(&page(1, "a")), without_clock(&page(2, "a")));
+        assert_ne!(without_clock(&page(1, "a")), without_clock(&page(1, "b")));
+        assert_eq!(without_clock("no clock"), "no clock");
+    }
+}

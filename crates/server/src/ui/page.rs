@@ -1,0 +1,213 @@
+//! The frame that every page stands in.
+
+use axum::http::HeaderValue;
+use maud::{DOCTYPE, Markup, html};
+
+use super::{
+    assets,
+    lang::{Lang, say},
+    preferences,
+    viewer::{Theme, Viewer},
+};
+
+/// Where in the dashboard a page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// What ran, runs and will run.
+    Today,
+    /// Tasks.
+    Tasks,
+    /// Schedules.
+    Schedules,
+    /// Sources.
+    Sources,
+    /// Editions.
+    Editions,
+    /// Nodes.
+    Nodes,
+    /// Who decided what.
+    Activity,
+    /// What is configured, and who may come in.
+    Settings,
+    /// None of them: signing in, what is wrong.
+    Elsewhere,
+}
+
+impl Place {
+    /// Those with a way to them from everywhere.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Today,
+        Self::Tasks,
+        Self::Schedules,
+        Self::Sources,
+        Self::Editions,
+        Self::Nodes,
+        Self::Activity,
+        Self::Settings,
+    ];
+
+    /// Its path.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Today | Self::Elsewhere => "/ui",
+            Self::Tasks => "/ui/tasks",
+            Self::Schedules => "/ui/schedules",
+            Self::Sources => "/ui/sources",
+            Self::Editions => "/ui/editions",
+            Self::Nodes => "/ui/nodes",
+            Self::Activity => "/ui/activity",
+            Self::Settings => "/ui/settings",
+        }
+    }
+
+    /// The key that leads to it after `g`.
+    pub(crate) fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Today => Some("h"),
+            Self::Tasks => Some("t"),
+            Self::Schedules => Some("s"),
+            Self::Sources => Some("o"),
+            Self::Editions => Some("e"),
+            Self::Nodes => Some("n"),
+            Self::Activity => Some("a"),
+            Self::Settings => Some("c"),
+            Self::Elsewhere => None,
+        }
+    }
+
+    /// Its name.
+    pub(crate) fn name(self, lang: Lang) -> &'static str {
+        match self {
+            Self::Today => lang.pick("Today", "今日"),
+            Self::Tasks => lang.pick("Tasks", "任务"),
+            Self::Schedules => lang.pick("Schedules", "日程"),
+            Self::Sources => lang.pick("Sources", "信源"),
+            Self::Editions => lang.pick("Editions", "日报"),
+            Self::Nodes => lang.pick("Nodes", "节点"),
+            Self::Activity => lang.pick("Activity", "动态"),
+            Self::Settings => lang.pick("Settings", "设置"),
+            Self::Elsewhere => "Almanack",
+        }
+    }
+}
+
+/// What a page may load and do: our own style and script, and nothing of anybody else.
+pub(crate) static POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+     form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
+
+/// A whole page. `body` follows the heading.
+pub(crate) fn page(viewer: &Viewer, place: Place, title: &str, body: &Markup) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        (DOCTYPE)
+        html lang=(lang.tag()) data-theme=[theme(viewer.theme)] data-now=(viewer.now.as_millisecond()) data-speed=(viewer.speed) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="robots" content="noindex";
+                title { (title) " · Almanack" }
+                link rel="icon" type="image/svg+xml" href=(*assets::ICON);
+                link rel="stylesheet" href=(*assets::STYLE);
+                script defer src=(*assets::SCRIPT) {}
+            }
+            body {
+                a class="skip" href="#main" { (lang.pick("Skip to content", "跳到正文")) }
+                (top(viewer, place))
+                main id="main" tabindex="-1" {
+                    h1 { (title) }
+                    (body)
+                }
+                (foot(viewer))
+                (keys(lang))
+            }
+        }
+    }
+}
+
+fn theme(theme: Theme) -> Option<&'static str> {
+    (theme != Theme::System).then(|| theme.as_str())
+}
+
+fn top(viewer: &Viewer, place: Place) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        header class="top" {
+            a class="brand" href="/ui" { (assets::mark()) "Almanack" }
+            @if viewer.asker.is_some() {
+                nav aria-label=(lang.pick("Pages", "页面")) {
+                    @for way in Place::ALL {
+                        a href=(way.path()) aria-current=[(way == place).then_some("page")]
+                          data-key=[way.key()] title=[way.key().map(|key| format!("g {key}"))] { (way.name(lang)) }
+                    }
+                }
+            }
+            div class="tools" {
+                @if viewer.asker.is_some() {
+                    button type="button" id="live" hidden aria-pressed="false"
+                        data-on=(lang.pick("Live", "实时"))
+                        data-off=(lang.pick("Paused", "已暂停"))
+                        data-lost=(lang.pick("Not connected", "未连接")) {}
+                }
+                (preferences::menu(viewer))
+                (whom(viewer))
+            }
+        }
+    }
+}
+
+fn whom(viewer: &Viewer) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if let Some(asker) = viewer.asker.as_ref().filter(|_| viewer.signed_in) {
+            (super::form::form(viewer, "/ui/sign-out", &html! {
+                span class="who" { (asker.name()) " (" (asker.scope()) ")" }
+                button type="submit" class="quiet" { (lang.pick("Sign out", "退出")) }
+            }))
+        }
+    }
+}
+
+fn foot(viewer: &Viewer) -> Markup {
+    let (lang, zone, version) = (viewer.lang, viewer.zone_name(), viewer.version);
+    html! {
+        footer {
+            p {
+                "Almanack " (version) " · "
+                (say!(lang, "times in {zone}", "时间按 {zone} 显示"))
+                " · " a href="/api/docs" { "API" }
+                " · " button type="button" class="quiet" id="show-keys" hidden { (lang.pick("Keys", "快捷键")) " " kbd { "?" } }
+            }
+        }
+    }
+}
+
+/// What the keys do; the script shows it at `?`.
+fn keys(lang: Lang) -> Markup {
+    let others = [
+        ("j / k", lang.pick("next or previous row", "下一行或上一行")),
+        ("o", lang.pick("open the row", "打开该行")),
+        ("/", lang.pick("search", "搜索")),
+        ("p", lang.pick("pause or go on live", "暂停或继续实时更新")),
+        ("?", lang.pick("this list", "显示本列表")),
+        ("Esc", lang.pick("close", "关闭")),
+    ];
+    html! {
+        dialog id="keys" aria-labelledby="keys-title" {
+            h2 id="keys-title" { (lang.pick("Keys", "快捷键")) }
+            dl {
+                @for place in Place::ALL {
+                    @if let Some(key) = place.key() {
+                        div { dt { kbd { "g" } " " kbd { (key) } } dd { (place.name(lang)) } }
+                    }
+                }
+                @for (key, what) in others {
+                    div { dt { kbd { (key) } } dd { (what) } }
+                }
+            }
+            form method="dialog" { button { (lang.pick("Close", "关闭")) } }
+        }
+    }
+}

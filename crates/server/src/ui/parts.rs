@@ -1,0 +1,85 @@
+//! Pieces that many pages are made of.
+
+use almanack_core::task::Status;
+use maud::{Markup, html};
+
+use super::lang::Lang;
+
+/// A status, by word, shape and colour.
+pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
+    let (class, word) = match status {
+        Status::Init => ("planned", lang.pick("waits", "等待")),
+        Status::Running => ("running", lang.pick("runs", "运行中")),
+        Status::Success => ("done", lang.pick("done", "成功")),
+        Status::Fail if live => ("retrying", lang.pick("will retry", "将重试")),
+        Status::Fail => ("failed", lang.pick("failed", "失败")),
+        Status::Cancelled => ("cancelled", lang.pick("cancelled", "已取消")),
+    };
+    badge(class, word)
+}
+
+/// A word with a shape before it; the class names the shape and the colour.
+pub(crate) fn badge(class: &str, word: &str) -> Markup {
+    html! { span class={ "badge " (class) } { (word) } }
+}
+
+/// Names and values, in two columns.
+pub(crate) fn facts(facts: &[(&str, Markup)]) -> Markup {
+    html! {
+        dl class="facts" {
+            @for (name, value) in facts {
+                div { dt { (name) } dd { (value) } }
+            }
+        }
+    }
+}
+
+/// A part of a page that the script keeps live. What people fill in stays outside of it.
+pub(crate) fn live(id: &str, body: &Markup) -> Markup {
+    html! { div id=(id) data-live { (body) } }
+}
+
+/// A part with a heading; the number, where there is one, stands beside it.
+pub(crate) fn section(id: &str, title: &str, body: &Markup) -> Markup {
+    html! {
+        section aria-labelledby=(id) {
+            h2 id=(id) { (title) }
+            (body)
+        }
+    }
+}
+
+/// A table that scrolls by itself where the screen is narrow.
+pub(crate) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div class="scroll" tabindex="0" role="region" aria-label=(caption) {
+            table {
+                caption class="unseen" { (caption) }
+                thead { tr { @for name in head { th scope="col" { (name) } } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// Where there is nothing to list.
+pub(crate) fn empty(sentence: &str) -> Markup {
+    html! { p class="empty" { (sentence) } }
+}
+
+/// Ways through pages of a list.
+pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
+    html! {
+        @if first.is_some() || next.is_some() {
+            nav class="pager" aria-label=(lang.pick("More", "翻页")) {
+                @if let Some(first) = first { a href=(first) { (lang.pick("Newest", "最新")) } }
+                @if let Some(next) = next { a href=(next) rel="next" { (lang.pick("Older", "更早")) } }
+            }
+        }
+    }
+}
+
+/// What has just been done.
+pub(crate) fn notice(body: &Markup) -> Markup {
+    html! { div class="notice" role="status" { (body) } }
+}

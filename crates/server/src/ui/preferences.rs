@@ -1,0 +1,159 @@
+//! Language, zone and theme, as the reader chooses.
+
+use axum::{
+    http::{HeaderValue, header},
+    response::Response,
+};
+use cookie::{Cookie, SameSite, time::Duration};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::{
+    form::{Filled, form, see},
+    lang::Lang,
+    viewer::{LANG_COOKIE, THEME_COOKIE, Theme, Viewer, ZONE_COOKIE, parse_zone},
+};
+use crate::problem::{Code, Problem};
+
+/// Zones offered by name; any other can be typed.
+const ZONES: [&str; 12] = [
+    "UTC",
+    "Asia/Shanghai",
+    "Asia/Tokyo",
+    "Asia/Singapore",
+    "Asia/Kolkata",
+    "Europe/London",
+    "Europe/Berlin",
+    "America/New_York",
+    "America/Chicago",
+    "America/Los_Angeles",
+    "America/Sao_Paulo",
+    "Australia/Sydney",
+];
+
+/// What was chosen.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Choice {
+    lang: Option<String>,
+    zone: Option<String>,
+    theme: Option<String>,
+    back: Option<String>,
+}
+
+/// The menu that every page has.
+pub(crate) fn menu(viewer: &Viewer) -> Markup {
+    let lang = viewer.lang;
+    let fields = html! {
+        input type="hidden" name="back" value=(viewer.here);
+        label { (lang.pick("Language", "语言"))
+            select name="lang" {
+                @for choice in Lang::ALL {
+                    option value=(choice.tag()) lang=(choice.tag()) selected[choice == lang] { (choice.own_name()) }
+                }
+            }
+        }
+        label { (lang.pick("Time zone", "时区"))
+            input name="zone" list="zones" value=(viewer.zone_name()) autocomplete="off" spellcheck="false";
+        }
+        (zones())
+        label { (lang.pick("Theme", "主题"))
+            select name="theme" {
+                @for choice in Theme::ALL {
+                    option value=(choice.as_str()) selected[choice == viewer.theme] { (theme_name(choice, lang)) }
+                }
+            }
+        }
+        button type="submit" { (lang.pick("Apply", "应用")) }
+    };
+    html! {
+        details class="menu" {
+            summary { (lang.pick("View", "显示")) }
+            (form(viewer, "/ui/preferences", &fields))
+        }
+    }
+}
+
+/// Names of zones to choose from, for every field that asks for one.
+fn zones() -> Markup {
+    html! {
+        datalist id="zones" {
+            @for zone in ZONES { option value=(zone) {} }
+        }
+    }
+}
+
+fn theme_name(theme: Theme, lang: Lang) -> &'static str {
+    match theme {
+        Theme::System => lang.pick("As the system", "跟随系统"),
+        Theme::Light => lang.pick("Light", "浅色"),
+        Theme::Dark => lang.pick("Dark", "深色"),
+    }
+}
+
+/// Keeps what was chosen in cookies and goes back.
+pub(crate) async fn choose(filled: Filled<Choice>) -> Result<Response, Problem> {
+    let Choice {
+        lang,
+        zone,
+        theme,
+        back,
+    } = filled.form;
+    let mut response = see(back
+        .as_deref()
+        .filter(|path| is_ours(path))
+        .unwrap_or("/ui"));
+    let mut keep = |name: &'static str, value: String| {
+        let line = Cookie::build((name, value))
+            .path("/")
+            .same_site(SameSite::Lax)
+            .max_age(Duration::days(365))
+            .to_string();
+        let line = HeaderValue::try_from(line).ok();
+        let headers = response.headers_mut();
+        line.map(|line| headers.append(header::SET_COOKIE, line));
+    };
+    if let Some(lang) = lang.as_deref().and_then(Lang::parse) {
+        keep(LANG_COOKIE, lang.tag().to_owned());
+    }
+    if let Some(theme) = theme.as_deref().and_then(Theme::parse) {
+        keep(THEME_COOKIE, theme.as_str().to_owned());
+    }
+    if let Some(zone) = zone {
+        parse_zone(&zone).ok_or_else(|| unknown_zone(&zone))?;
+        keep(ZONE_COOKIE, zone);
+    }
+    Ok(response)
+}
+
+/// What is wrong with a zone that nobody knows.
+pub(crate) fn unknown_zone(zone: &str) -> Problem {
+    let shown: String = zone.chars().take(64).collect();
+    let detail = format!("no time zone is called `{shown}`; write one like Europe/Berlin or UTC");
+    Problem::new(Code::InvalidValue, detail)
+}
+
+/// Whether a path leads to a page of ours, and not by `//` to somebody else's.
+pub(crate) fn is_ours(path: &str) -> bool {
+    path == "/ui" || path.starts_with("/ui/") || path.starts_with("/ui?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn going_back_leads_to_our_own_pages_only() {
+        for (path, ours) in [
+            ("/ui", true),
+            ("/ui/tasks?status=FAIL", true),
+            ("/ui?x", true),
+            ("//evil.example", false),
+            ("https://evil.example/ui", false),
+            ("/uievil", false),
+            ("/editions", false),
+            ("", false),
+        ] {
+            assert_eq!(is_ours(path), ours, "{path}");
+        }
+    }
+}

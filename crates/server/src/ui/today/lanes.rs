@@ -1,0 +1,337 @@
+//! A day as lanes of marks: a lane for each schedule, for each kind of task, for checks, batches and deliveries.
+
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    edition::{EDITION_RUN, EDITION_TICK, batch, delivery},
+    plan::{Slot, Verdict},
+    source::recent::Brought,
+    store::TaskLine,
+    task::{Kind, Status},
+};
+use jiff::Timestamp;
+
+use super::day::{Day, Planned};
+use crate::{
+    picture::{
+        outcome::Outcome,
+        ribbon::{Lane, Mark},
+    },
+    ui::{
+        lang::{Lang, say},
+        links,
+        viewer::Viewer,
+    },
+};
+
+/// Most lanes of schedules, and of kinds; the rest shares one.
+const LANES_MAX: usize = 12;
+
+/// All lanes, from top to bottom; those without a mark are left out.
+pub(super) fn of(viewer: &Viewer, day: &Day) -> Vec<Lane> {
+    let mut lanes = schedules(viewer, day);
+    lanes.extend(kinds(viewer, day));
+    lanes.push(checks(viewer, day));
+    lanes.push(batches(viewer, day));
+    lanes.push(deliveries(viewer, day));
+    lanes.retain(|lane| !lane.marks.is_empty());
+    lanes
+}
+
+fn clock(viewer: &Viewer, at: Timestamp) -> String {
+    let zoned = at.to_zoned(viewer.zone.clone());
+    zoned.strftime("%H:%M:%S %Z").to_string()
+}
+
+fn schedules(viewer: &Viewer, day: &Day) -> Vec<Lane> {
+    let mut marks: BTreeMap<&str, Vec<Mark>> = BTreeMap::new();
+    for task in day.finished.iter().chain(&day.running) {
+        if let Some(name) = links::fired_schedule(&task.identity) {
+            marks.entry(name).or_default().push(tried(viewer, task));
+        }
+    }
+    for line in &day.slots {
+        let name = line.schedule.as_str();
+        let skipped = skipped(viewer, &line.slot, &links::schedule(&line.schedule));
+        marks.entry(name).or_default().extend(skipped);
+    }
+    for planned in &day.schedules {
+        let name = planned.schedule.name.as_str();
+        let to_come = planned
+            .slots
+            .iter()
+            .map(|slot| to_come(viewer, planned, *slot));
+        marks.entry(name).or_default().extend(to_come);
+    }
+    let href = |name: &str| format!("/ui/schedules/{}", crate::percent::encode(name));
+    let lanes = marks.into_iter().map(|(name, marks)| Lane {
+        name: name.to_owned(),
+        href: href(name),
+        marks,
+    });
+    let rest = viewer.lang.pick("Other schedules", "其他日程");
+    bounded(lanes.collect(), rest, "/ui/schedules")
+}
+
+/// The busiest lanes for themselves, the rest in one.
+fn bounded(mut lanes: Vec<Lane>, rest: &str, href: &str) -> Vec<Lane> {
+    if lanes.len() <= LANES_MAX {
+        return lanes;
+    }
+    lanes.sort_by_key(|lane| std::cmp::Reverse(lane.marks.len()));
+    let others = lanes.split_off(LANES_MAX - 1);
+    lanes.sort_by(|a, b| a.name.cmp(&b.name));
+    lanes.push(Lane {
+        name: rest.to_owned(),
+        href: href.to_owned(),
+        marks: others.into_iter().flat_map(|lane| lane.marks).collect(),
+    });
+    lanes
+}
+
+/// A slot, or several in a row, that did not fire. Those that did are told by their tasks.
+fn skipped(viewer: &Viewer, slot: &Slot, href: &str) -> Option<Mark> {
+    let Verdict::Skipped(reason) = slot.verdict else {
+        return None;
+    };
+    let (count, at) = (slot.slots, clock(viewer, slot.slot_at));
+    let (reason, detail) = (reason.as_str(), slot.detail.as_deref().unwrap_or_default());
+    let label = say!(
+        viewer.lang,
+        "{at}: {count} skipped, {reason} {detail}",
+        "{at}：跳过 {count} 次，{reason} {detail}"
+    );
+    Some(Mark {
+        at: slot.slot_at,
+        until: (slot.slots > 1).then_some(slot.last_at),
+        outcome: Outcome::Skipped,
+        label: label.trim_end().to_owned(),
+        href: Some(href.to_owned()),
+    })
+}
+
+fn to_come(viewer: &Viewer, planned: &Planned, slot: Timestamp) -> Mark {
+    let (name, at) = (&planned.schedule.name, clock(viewer, slot));
+    Mark {
+        at: slot,
+        until: None,
+        outcome: Outcome::Planned,
+        label: say!(viewer.lang, "{at}: {name} fires", "{at}：{name} 触发").into_owned(),
+        href: Some(links::schedule(name)),
+    }
+}
+
+/// A task whose last attempt ended or runs.
+fn tried(viewer: &Viewer, task: &TaskLine) -> Mark {
+    let (at, subject) = (
+        task.started_at.unwrap_or(task.execute_at),
+        &task.identity.subject,
+    );
+    let (time, detail) = (clock(viewer, at), brief(task.detail.as_deref()));
+    let outcome = outcome(task);
+    let word = outcome.name(viewer.lang);
+    Mark {
+        at,
+        until: task.finished_at.filter(|ended| *ended > at),
+        outcome,
+        label: format!("{time} {subject}: {word}{detail}"),
+        href: Some(links::task_path(&task.identity)),
+    }
+}
+
+fn outcome(task: &TaskLine) -> Outcome {
+    match task.status {
+        Status::Success => Outcome::Done,
+        Status::Fail => Outcome::Failed,
+        Status::Cancelled => Outcome::Cancelled,
+        Status::Running => Outcome::Running,
+        // A task that comes again: its last attempt ended well, or it would be FAIL.
+        Status::Init => Outcome::Done,
+    }
+}
+
+/// Longest part of an answer that stands in a label.
+const BRIEF_CHARS: usize = 80;
+
+fn brief(detail: Option<&str>) -> String {
+    let detail = detail.unwrap_or_default();
+    if detail.is_empty() {
+        return String::new();
+    }
+    let short: String = detail.chars().take(BRIEF_CHARS).collect();
+    let more = if short.len() < detail.len() {
+        "…"
+    } else {
+        ""
+    };
+    format!(" ({short}{more})")
+}
+
+fn waiting(viewer: &Viewer, task: &TaskLine) -> Mark {
+    let at = task.due_at.unwrap_or(task.execute_at);
+    let (time, subject) = (clock(viewer, at), &task.identity.subject);
+    Mark {
+        at,
+        until: None,
+        outcome: Outcome::Planned,
+        label: format!("{time} {subject}"),
+        href: Some(links::task_path(&task.identity)),
+    }
+}
+
+/// Tasks that belong to no schedule, source or edition, by kind.
+fn kinds(viewer: &Viewer, day: &Day) -> Vec<Lane> {
+    let mut marks: BTreeMap<&Kind, Vec<Mark>> = BTreeMap::new();
+    let ours = |task: &&TaskLine| is_business(task);
+    for task in day.finished.iter().chain(&day.running).filter(ours) {
+        let kind = &task.identity.kind;
+        marks.entry(kind).or_default().push(tried(viewer, task));
+    }
+    for task in day.upcoming.iter().filter(ours) {
+        let kind = &task.identity.kind;
+        marks.entry(kind).or_default().push(waiting(viewer, task));
+    }
+    let lanes = marks.into_iter().map(|(kind, marks)| Lane {
+        name: kind.to_string(),
+        href: format!("/ui/tasks?kind={kind}"),
+        marks,
+    });
+    let rest = viewer.lang.pick("Other tasks", "其他任务");
+    bounded(lanes.collect(), rest, "/ui/tasks")
+}
+
+fn is_business(task: &TaskLine) -> bool {
+    let kind = task.identity.kind.as_str();
+    links::fired_schedule(&task.identity).is_none()
+        && !links::is_check(&task.identity)
+        && kind != EDITION_TICK
+        && kind != EDITION_RUN
+}
+
+/// Looks at sources, made and to come.
+fn checks(viewer: &Viewer, day: &Day) -> Lane {
+    let past = day.sources.iter().flat_map(|source| {
+        let looks = source.recent.looks().iter();
+        looks.map(move |look| looked(viewer, source, look.at, look.brought))
+    });
+    let ahead = day.upcoming.iter();
+    let ahead = ahead.filter(|task| links::is_check(&task.identity));
+    let ahead = ahead.map(|task| waiting(viewer, task));
+    Lane {
+        name: viewer.lang.pick("Sources", "信源").to_owned(),
+        href: "/ui/sources".to_owned(),
+        marks: past.chain(ahead).collect(),
+    }
+}
+
+fn looked(
+    viewer: &Viewer,
+    source: &almanack_core::source::Source,
+    at: Timestamp,
+    brought: Brought,
+) -> Mark {
+    let outcome = match brought {
+        Brought::Failed(_) => Outcome::Failed,
+        Brought::New(_) | Brought::Nothing | Brought::Unchanged => Outcome::Done,
+    };
+    let (time, name) = (clock(viewer, at), source.definition.name.as_str());
+    Mark {
+        at,
+        until: None,
+        outcome,
+        label: format!("{time} {name}: {}", brought_words(viewer.lang, brought)),
+        href: Some(links::source(source.id)),
+    }
+}
+
+fn brought_words(lang: Lang, brought: Brought) -> String {
+    match brought {
+        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目").into_owned(),
+        Brought::Nothing | Brought::Unchanged => lang.pick("nothing new", "无更新").to_owned(),
+        Brought::Failed(class) => class.as_str().to_owned(),
+    }
+}
+
+fn batches(viewer: &Viewer, day: &Day) -> Lane {
+    let lang = viewer.lang;
+    let of_edition = |account: &almanack_core::edition::Account| -> Vec<Mark> {
+        let date = account.edition.date;
+        let batches = account.batches.iter();
+        batches
+            .map(|batch| {
+                let outcome = match batch.status {
+                    batch::Status::Running => Outcome::Running,
+                    batch::Status::Success => Outcome::Done,
+                    batch::Status::Partial | batch::Status::Failed => Outcome::Failed,
+                };
+                let (index, stories) = (batch.index, batch.story_count);
+                Mark {
+                    at: batch.started_at,
+                    until: batch.ended_at,
+                    outcome,
+                    label: say!(
+                        lang,
+                        "{date}, batch {index}: {stories} stories, {}",
+                        "{date} 第 {index} 批：{stories} 篇，{}",
+                        outcome.name(lang)
+                    )
+                    .into_owned(),
+                    href: Some(links::edition(date)),
+                }
+            })
+            .collect()
+    };
+    let steps = day.upcoming.iter().filter(|task| {
+        let kind = task.identity.kind.as_str();
+        kind == EDITION_TICK || kind == EDITION_RUN
+    });
+    let steps = steps.map(|task| waiting(viewer, task));
+    Lane {
+        name: lang.pick("Edition", "日报").to_owned(),
+        href: "/ui/editions".to_owned(),
+        marks: day
+            .editions
+            .iter()
+            .flat_map(of_edition)
+            .chain(steps)
+            .collect(),
+    }
+}
+
+fn deliveries(viewer: &Viewer, day: &Day) -> Lane {
+    let lang = viewer.lang;
+    let of_edition = |account: &almanack_core::edition::Account| -> Vec<Mark> {
+        let date = account.edition.date;
+        let deliveries = account.deliveries.iter();
+        deliveries
+            .map(|delivery| {
+                let outcome = delivered(delivery.state);
+                let (destination, part) = (&delivery.destination, delivery.part);
+                let word = outcome.name(lang);
+                Mark {
+                    at: delivery.updated_at,
+                    until: None,
+                    outcome,
+                    label: format!("{date} → {destination} {part}: {word}"),
+                    href: Some(links::edition(date)),
+                }
+            })
+            .collect()
+    };
+    Lane {
+        name: lang.pick("Deliveries", "投递").to_owned(),
+        href: "/ui/editions".to_owned(),
+        marks: day.editions.iter().flat_map(of_edition).collect(),
+    }
+}
+
+fn delivered(state: delivery::State) -> Outcome {
+    match state {
+        delivery::State::Intended => Outcome::Planned,
+        delivery::State::Sent => Outcome::Running,
+        delivery::State::Confirmed => Outcome::Done,
+        delivery::State::Unknown => Outcome::Unknown,
+        delivery::State::Failed => Outcome::Failed,
+        delivery::State::Skipped => Outcome::Skipped,
+    }
+}

@@ -1,0 +1,212 @@
+//! Who looks at a page, and how they want to see it.
+//!
+//! Language, time zone and theme are the reader's own: three cookies that hold nothing else, set by a form that every page has. A
+//! browser tells its language by itself, its zone only to the script, which then sets the cookie.
+
+use almanack_core::token::Scope;
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, header, request::Parts},
+};
+use cookie::Cookie;
+use jiff::{Timestamp, tz::TimeZone};
+
+use super::lang::Lang;
+use crate::{
+    AppState,
+    access::Asker,
+    problem::{Code, Problem},
+};
+
+/// Cookie with the language of choice.
+pub(crate) const LANG_COOKIE: &str = "almanack-lang";
+/// Cookie with the zone of choice, or the browser's own.
+pub(crate) const ZONE_COOKIE: &str = "almanack-zone";
+/// Cookie with the theme of choice.
+pub(crate) const THEME_COOKIE: &str = "almanack-theme";
+/// Marks a request of the live script: what the script works out for itself is left out of the page.
+pub(crate) const LIVE_HEADER: &str = "x-almanack-live";
+
+/// Light or dark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// As the browser prefers.
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl Theme {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    /// Its name in the cookie and in the markup.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// Reads a name.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|theme| theme.as_str() == text)
+    }
+}
+
+/// Who looks, at what, when, and how they want to see it.
+#[derive(Debug, Clone)]
+pub(crate) struct Viewer {
+    /// Who it is; nobody yet on the way in.
+    pub(crate) asker: Option<Asker>,
+    /// Whether there is a session to end.
+    pub(crate) signed_in: bool,
+    /// What a form of this viewer must bring back ([`super::form`]).
+    pub(crate) form_key: String,
+    /// The language.
+    pub(crate) lang: Lang,
+    /// The zone that times are shown in.
+    pub(crate) zone: TimeZone,
+    /// The theme.
+    pub(crate) theme: Theme,
+    /// The instant that the page shows.
+    pub(crate) now: Timestamp,
+    /// How many times faster than the wall clock this node's clock runs.
+    pub(crate) speed: f64,
+    /// Path and query of the page.
+    pub(crate) here: String,
+    /// Where this node is reached, without a path: `http://host:port`.
+    pub(crate) base: String,
+    /// Whether the script asks, to keep a page live.
+    pub(crate) live: bool,
+    /// The version to show.
+    pub(crate) version: &'static str,
+}
+
+impl Viewer {
+    /// Whoever asks, before it is known who it is.
+    pub(crate) fn arriving(parts: &Parts, state: &AppState) -> Self {
+        let headers = &parts.headers;
+        let chosen = |name| cookie(headers, name);
+        let lang = chosen(LANG_COOKIE).and_then(|tag| Lang::parse(&tag));
+        let zone = chosen(ZONE_COOKIE).and_then(|name| parse_zone(&name));
+        let theme = chosen(THEME_COOKIE).and_then(|name| Theme::parse(&name));
+        let here = parts.uri.path_and_query();
+        Self {
+            asker: None,
+            signed_in: false,
+            form_key: String::new(),
+            lang: lang.unwrap_or_else(|| Lang::accepted(headers)),
+            zone: zone.unwrap_or(TimeZone::UTC),
+            theme: theme.unwrap_or(Theme::System),
+            now: state.clock.now(),
+            speed: state.speed,
+            here: here.map_or_else(|| "/ui".to_owned(), ToString::to_string),
+            base: base(parts),
+            live: headers.contains_key(LIVE_HEADER),
+            version: state.version,
+        }
+    }
+
+    /// Whether they may do what needs this.
+    pub(crate) fn may(&self, needed: Scope) -> bool {
+        let asker = self.asker.as_ref();
+        asker.is_some_and(|asker| asker.must(needed, "this").is_ok())
+    }
+
+    /// What the history shows for what they do.
+    pub(crate) fn origin(&self) -> String {
+        let name = self.asker.as_ref().map_or("nobody", Asker::name);
+        format!("ui:{name}")
+    }
+
+    /// The zone's name.
+    pub(crate) fn zone_name(&self) -> &str {
+        self.zone.iana_name().unwrap_or("UTC")
+    }
+
+    /// The path without the query.
+    pub(crate) fn path(&self) -> &str {
+        self.here.split('?').next().unwrap_or("/ui")
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Viewer {
+    type Rejection = Problem;
+
+    /// Refuses where the door was not passed.
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let viewer = parts.extensions.get::<Self>().cloned();
+        viewer.ok_or_else(|| Problem::new(Code::Internal, "this page has no door"))
+    }
+}
+
+/// The value of a cookie.
+pub(crate) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    let lines = headers.get_all(header::COOKIE).into_iter();
+    lines
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(Cookie::split_parse)
+        .filter_map(Result::ok)
+        .find(|cookie| cookie.name() == name)
+        .map(|cookie| cookie.value().to_owned())
+}
+
+/// Zones are known by their IANA names; a cookie may hold anything.
+pub(crate) fn parse_zone(name: &str) -> Option<TimeZone> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/_+-".contains(c);
+    let fits = name.len() <= 64 && name.chars().all(plain);
+    fits.then(|| TimeZone::get(name).ok()).flatten()
+}
+
+/// What the browser calls us. Shown in commands to copy, so it must be the address they work at.
+fn base(parts: &Parts) -> String {
+    let header = |name: &str| {
+        parts
+            .headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    };
+    let plain = |host: &&str| {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || ".:-[]_".contains(c);
+        !host.is_empty() && host.len() <= 255 && host.chars().all(allowed)
+    };
+    let host = header("host").filter(plain).unwrap_or("127.0.0.1:8080");
+    let secure = header("x-forwarded-proto") == Some("https");
+    let scheme = if secure { "https" } else { "http" };
+    format!("{scheme}://{host}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_found_among_others_and_may_hold_anything() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::COOKIE, "a=1; almanack-theme=dark".parse().unwrap());
+        headers.append(
+            header::COOKIE,
+            "almanack-zone=Asia/Shanghai".parse().unwrap(),
+        );
+        assert_eq!(cookie(&headers, THEME_COOKIE).as_deref(), Some("dark"));
+        assert_eq!(
+            cookie(&headers, ZONE_COOKIE).as_deref(),
+            Some("Asia/Shanghai")
+        );
+        assert_eq!(cookie(&headers, LANG_COOKIE), None);
+        for nonsense in [
+            "",
+            "../../etc/passwd",
+            "Mars/Olympus",
+            "<b>",
+            "Europe/Berlin;",
+        ] {
+            assert!(parse_zone(nonsense).is_none(), "{nonsense}");
+        }
+        assert!(parse_zone("Europe/Berlin").is_some());
+    }
+}

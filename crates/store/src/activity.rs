@@ -1,0 +1,86 @@
+//! Statements about what was decided lately: creations and changes of tasks, and edits of schedules.
+//!
+//! The newest of each are searched, by number or by time, and what a filter leaves of them is sorted; the three
+//! lists are then merged (see [`crate::overview::newest`]).
+
+/// Who: `$3` is a part of the name that may be unset; `$4` is 1 where the deeds of schedules are left out.
+macro_rules! by {
+    ($origin:literal, $lower:literal) => {
+        concat!(
+            "(cast($3 as text) is null or replace(",
+            $lower,
+            ", $3, '') <> ",
+            $lower,
+            ") and (cast($4 as bigint) = 0 or substr(",
+            $origin,
+            ", 1, 9) <> 'schedule ')"
+        )
+    };
+}
+/// About which task: part of its subject, its kind.
+macro_rules! about_task {
+    () => {
+        "(cast($5 as text) is null or replace(lower(t.subject), $5, '') <> lower(t.subject)) \
+         and (cast($6 as text) is null or t.kind = $6)"
+    };
+}
+
+/// What [`crate::row::task`] reads, without payloads: a row is the decision that wrote it.
+macro_rules! creations {
+    ($lower:literal) => {
+        concat!(
+            "select t.id, t.subject, t.kind, t.status, t.is_current, t.execute_at_us, t.due_at_us, \
+             t.priority, t.attempt, t.max_retry, t.term, t.revision, t.decisions, \
+             t.replaces_task_id, t.created_at_us, t.created_execute_at_us, t.started_at_us, \
+             t.finished_at_us, t.origin, t.node, t.callback_url, t.detail, 'null', \
+             cast(null as bigint) from task t where t.id > coalesce( \
+             (select n.id from task n order by n.id desc limit 1 offset $1), 0) \
+             and t.created_at_us < $2 and ",
+            by!("t.origin", $lower),
+            " and ",
+            about_task!(),
+            " order by t.created_at_us desc, t.id desc limit $7"
+        )
+    };
+}
+pub(crate) const CREATIONS_SQLITE: &str = creations!("lower(t.origin)");
+pub(crate) const CREATIONS_POSTGRES: &str = creations!("lower(t.origin collate \"C\")");
+
+/// What [`crate::row::decision`] reads; the identity comes last.
+macro_rules! changes {
+    ($lower:literal) => {
+        concat!(
+            "select d.task_id, d.number, d.decided_at_us, d.origin, d.rule, d.old_execute_at_us, \
+             d.execute_at_us, d.revision, d.new_task_id, t.subject, t.kind from \
+             (select * from decision order by decided_at_us desc limit $1) d \
+             join task t on t.id = d.task_id where d.decided_at_us < $2 and ",
+            by!("d.origin", $lower),
+            " and ",
+            about_task!(),
+            " order by d.decided_at_us desc, d.task_id desc, d.number desc limit $7"
+        )
+    };
+}
+pub(crate) const CHANGES_SQLITE: &str = changes!("lower(d.origin)");
+pub(crate) const CHANGES_POSTGRES: &str = changes!("lower(d.origin collate \"C\")");
+
+/// What [`crate::row::edit`] reads; the schedule's name comes last.
+macro_rules! edits {
+    ($lower:literal) => {
+        concat!(
+            "select e.revision, e.edited, e.by_whom, e.note, e.definition, e.at_us, s.name from \
+             (select * from schedule_edit order by at_us desc limit $1) e \
+             join schedule s on s.schedule_id = e.schedule_id where e.at_us < $2 and ",
+            by!("e.by_whom", $lower),
+            " and (cast($5 as text) is null or replace(lower(s.name), $5, '') <> lower(s.name)) \
+             order by e.at_us desc, e.version desc limit $6"
+        )
+    };
+}
+pub(crate) const EDITS_SQLITE: &str = edits!("lower(e.by_whom)");
+pub(crate) const EDITS_POSTGRES: &str = edits!("lower(e.by_whom collate \"C\")");
+
+/// The decisions on some rows; SQLite asks for one at a time ([`crate::history::LOAD_DECISIONS`]).
+pub(crate) const DECISIONS_POSTGRES: &str = "select task_id, number, decided_at_us, origin, rule, \
+     old_execute_at_us, execute_at_us, revision, new_task_id from decision \
+     where task_id = any ($1::bigint[])";

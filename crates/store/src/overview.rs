@@ -1,0 +1,170 @@
+//! Statements for pages: lists across tasks, claims, ledgers and histories. None reads payloads.
+//!
+//! Where no index leads to the answer, the newest rows by number are searched and no others: a walk down the
+//! primary key from the end, whose cost is bounded by `among`, not by the table. Numbers have gaps (rows are
+//! pruned, inserts lose), so where the walk ends is counted, not computed.
+//!
+//! Parts of a text are found as in `source.rs`, with `replace`, which knows no wildcards. What PostgreSQL keeps in the
+//! database's own collation is lowered as ASCII there by saying so; SQLite does nothing else, and knows no "C".
+
+use std::cmp::Reverse;
+
+use almanack_core::store::{Activity, TaskLine};
+
+use crate::claim;
+
+/// What [`crate::row::task_line`] reads.
+macro_rules! line_columns {
+    () => {
+        "t.id, t.subject, t.kind, t.status, t.execute_at_us, t.due_at_us, t.attempt, t.max_retry, \
+         t.origin, t.node, t.detail, t.created_at_us, t.started_at_us, t.finished_at_us"
+    };
+}
+/// Whether a text that may be null contains a part that may be unset. Both are lowered.
+macro_rules! contains {
+    ($text:literal, $part:literal) => {
+        concat!(
+            "(cast(",
+            $part,
+            " as text) is null or replace(",
+            $text,
+            ", ",
+            $part,
+            ", '') <> ",
+            $text,
+            ")"
+        )
+    };
+}
+/// The current rows among the newest `$1`.
+macro_rules! newest_current {
+    () => {
+        " from task t where t.id > coalesce( \
+         (select n.id from task n order by n.id desc limit 1 offset $1), 0) and t.is_current"
+    };
+}
+/// Of these, those that a search finds. A filter that is not set is null.
+macro_rules! found {
+    ($detail:literal) => {
+        concat!(
+            newest_current!(),
+            " and (cast($2 as text) is null or t.kind = $2) \
+             and (cast($3 as text) is null or t.status = $3) and ",
+            contains!("lower(t.subject)", "$4"),
+            " and ",
+            contains!($detail, "$5")
+        )
+    };
+}
+macro_rules! search {
+    ($detail:literal) => {
+        concat!(
+            "select ",
+            line_columns!(),
+            found!($detail),
+            " and t.id < $6 order by t.id desc limit $7"
+        )
+    };
+}
+pub(crate) const SEARCH_SQLITE: &str = search!("lower(t.detail)");
+pub(crate) const SEARCH_POSTGRES: &str = search!("lower(t.detail collate \"C\")");
+pub(crate) const COUNT_SQLITE: &str = concat!("select count(*)", found!("lower(t.detail)"));
+pub(crate) const COUNT_POSTGRES: &str =
+    concat!("select count(*)", found!("lower(t.detail collate \"C\")"));
+pub(crate) const COUNT_STATUSES: &str = concat!(
+    "select t.status, count(*)",
+    newest_current!(),
+    " group by t.status"
+);
+
+pub(crate) const FINISHED: &str = concat!(
+    "select ",
+    line_columns!(),
+    " from task t where t.finished_at_us >= $1 and t.finished_at_us < $2 \
+     order by t.finished_at_us desc, t.id desc limit $3"
+);
+/// What one lane has to do next.
+pub(crate) const UPCOMING: &str = concat!(
+    "select ",
+    line_columns!(),
+    " from task t where t.kind = $1 and t.priority = $2 and t.due_at_us < $3 \
+     order by t.due_at_us limit $4"
+);
+/// The lanes of [`UPCOMING`].
+pub(crate) const LANES: &str = claim::LANES;
+
+/// Claims are few, and name their tasks.
+pub(crate) const RUNNING_SQLITE: &str = concat!(
+    "select ",
+    line_columns!(),
+    " from claim c, json_each(c.task_ids) j join task t on t.id = j.value \
+     where t.claim_id = c.id and t.status = 'RUNNING' order by t.started_at_us, t.id limit ?1"
+);
+pub(crate) const RUNNING_POSTGRES: &str = concat!(
+    "select ",
+    line_columns!(),
+    " from claim c, unnest(c.task_ids) j(id) join task t on t.id = any (array[j.id]) \
+     where t.claim_id = c.id and t.status = 'RUNNING' order by t.started_at_us, t.id limit $1"
+);
+/// What [`crate::row::claim_line`] reads.
+macro_rules! claims {
+    ($tasks:literal) => {
+        concat!(
+            "select id, node, session, lease_until_us, ",
+            $tasks,
+            " from claim order by lease_until_us, id limit $1"
+        )
+    };
+}
+pub(crate) const CLAIMS_SQLITE: &str = claims!("json_array_length(task_ids)");
+pub(crate) const CLAIMS_POSTGRES: &str = claims!("cast(cardinality(task_ids) as bigint)");
+
+/// What [`crate::row::slot`] reads, and the schedule's number behind it.
+macro_rules! slot_columns {
+    () => {
+        "slot_at_us, last_at_us, slots, verdict, detail, revision, decided_at_us, schedule_id"
+    };
+}
+/// Slots that end in the window, and those of several that reach beyond it; the schedule's name comes last.
+pub(crate) const SLOTS_BETWEEN: &str = concat!(
+    "select w.slot_at_us, w.last_at_us, w.slots, w.verdict, w.detail, w.revision, \
+     w.decided_at_us, s.name from (select * from (select ",
+    slot_columns!(),
+    " from slot where last_at_us >= $1 and last_at_us < $2 \
+     order by last_at_us desc limit $3) within union all select * from (select ",
+    slot_columns!(),
+    " from slot where last_at_us >= $2 and slots > 1 and slot_at_us < $2 \
+     order by last_at_us desc limit $3) beyond) w \
+     join schedule s on s.schedule_id = w.schedule_id \
+     order by w.last_at_us desc, w.slot_at_us desc, w.schedule_id limit $3"
+);
+
+/// The first of what the lanes answered: no more than `limit` of each kind, soonest first.
+pub(crate) fn soonest(mut lines: Vec<TaskLine>, limit: usize) -> Vec<TaskLine> {
+    let by_kind = |line: &TaskLine| (line.identity.kind.clone(), line.due_at, line.id);
+    lines.sort_by_cached_key(by_kind);
+    let of_kinds = lines.chunk_by(|a, b| a.identity.kind == b.identity.kind);
+    let first = of_kinds.flat_map(|of_kind| of_kind.iter().take(limit).cloned());
+    let mut first: Vec<TaskLine> = first.collect();
+    first.sort_by_key(|line| (line.due_at, line.id));
+    first
+}
+
+/// The newest of what was found, each about something else.
+pub(crate) fn newest(mut found: Vec<Activity>, limit: usize) -> Vec<Activity> {
+    found.sort_by_key(|activity| {
+        let about = match activity {
+            Activity::Task { decision, .. } => (decision.id.task_id.0, decision.id.number),
+            Activity::Schedule { edit, .. } => (edit.revision, 0),
+        };
+        Reverse((activity.at(), about))
+    });
+    found.truncate(limit);
+    found
+}
+
+/// A part of a text as the statements compare it; an empty one is in every text.
+pub(crate) fn part(part: Option<&str>) -> Option<String> {
+    let part = part?.to_ascii_lowercase();
+    (!part.is_empty()).then_some(part)
+}

@@ -1,0 +1,198 @@
+//! What pages look at, on PostgreSQL.
+
+use almanack_core::{
+    history::{Decision, creation},
+    store::{
+        Activity, ActivityFilter, ClaimLine, OverviewStore, Result, SlotLine, StatusCount,
+        TaskLine, TaskSearch,
+    },
+    task::{Kind, Status, Task},
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio_postgres::types::ToSql;
+
+use super::PostgresStore;
+use crate::{
+    activity,
+    overview::{self, newest, part, soonest},
+    row::{self, micros, most},
+};
+
+#[async_trait]
+impl OverviewStore for PostgresStore {
+    async fn search_tasks(&self, search: &TaskSearch) -> Result<Vec<TaskLine>> {
+        let parameters: [&(dyn ToSql + Sync); 7] = [
+            &most(search.among),
+            &search.kind.as_ref().map(Kind::as_str),
+            &search.status.map(Status::as_str),
+            &part(search.containing.as_deref()),
+            &part(search.saying.as_deref()),
+            &search.before.map_or(i64::MAX, |id| id.0),
+            &most(search.limit),
+        ];
+        self.lines("search tasks", overview::SEARCH_POSTGRES, &parameters)
+            .await
+    }
+
+    async fn count_found(&self, search: &TaskSearch) -> Result<u64> {
+        let parameters: [&(dyn ToSql + Sync); 5] = [
+            &most(search.among),
+            &search.kind.as_ref().map(Kind::as_str),
+            &search.status.map(Status::as_str),
+            &part(search.containing.as_deref()),
+            &part(search.saying.as_deref()),
+        ];
+        let rows = self
+            .rows("count tasks", overview::COUNT_POSTGRES, &parameters)
+            .await?;
+        let found: i64 = rows.first().map_or(0, |row| row.get(0));
+        Ok(u64::try_from(found).unwrap_or(0))
+    }
+
+    async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>> {
+        let rows = self
+            .rows("count statuses", overview::COUNT_STATUSES, &[&most(among)])
+            .await?;
+        let counts: Result<Vec<StatusCount>> = rows.iter().map(row::status_count).collect();
+        let mut counts = counts?;
+        counts.sort_by_key(|count| count.status);
+        Ok(counts)
+    }
+
+    async fn load_finished(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TaskLine>> {
+        let parameters: [&(dyn ToSql + Sync); 3] = [&micros(from), &micros(until), &most(limit)];
+        self.lines("load finished tasks", overview::FINISHED, &parameters)
+            .await
+    }
+
+    async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
+        let name = "load upcoming tasks";
+        let mut found = Vec::new();
+        for lane in self.rows(name, overview::LANES, &[]).await? {
+            let (kind, priority): (String, i32) = (lane.get(0), lane.get(1));
+            let parameters: [&(dyn ToSql + Sync); 4] =
+                [&kind, &priority, &micros(until), &most(limit)];
+            found.extend(self.lines(name, overview::UPCOMING, &parameters).await?);
+        }
+        Ok(soonest(found, limit))
+    }
+
+    async fn load_running(&self, limit: usize) -> Result<Vec<TaskLine>> {
+        self.lines(
+            "load running tasks",
+            overview::RUNNING_POSTGRES,
+            &[&most(limit)],
+        )
+        .await
+    }
+
+    async fn load_claims(&self, limit: usize) -> Result<Vec<ClaimLine>> {
+        let rows = self
+            .rows("load claims", overview::CLAIMS_POSTGRES, &[&most(limit)])
+            .await?;
+        rows.iter().map(row::claim_line).collect()
+    }
+
+    async fn load_slots_between(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<SlotLine>> {
+        let parameters: [&(dyn ToSql + Sync); 3] = [&micros(from), &micros(until), &most(limit)];
+        let rows = self
+            .rows("load slots", overview::SLOTS_BETWEEN, &parameters)
+            .await?;
+        rows.iter().map(row::slot_line).collect()
+    }
+
+    async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
+        let mut found = self.task_activity(filter).await?;
+        if filter.kind.is_none() {
+            found.extend(self.schedule_activity(filter).await?);
+        }
+        Ok(newest(found, filter.limit))
+    }
+}
+
+impl PostgresStore {
+    async fn lines(
+        &self,
+        name: &'static str,
+        text: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<TaskLine>> {
+        let rows = self.rows(name, text, parameters).await?;
+        rows.iter().map(row::task_line).collect()
+    }
+
+    /// Creations and changes of tasks.
+    async fn task_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
+        let parameters: [&(dyn ToSql + Sync); 7] = [
+            &most(filter.among),
+            &filter.before.map_or(i64::MAX, micros),
+            &part(filter.by.as_deref()),
+            &i64::from(filter.by_people),
+            &part(filter.containing.as_deref()),
+            &filter.kind.as_ref().map(Kind::as_str),
+            &most(filter.limit),
+        ];
+        let changes = self
+            .rows("load decisions", activity::CHANGES_POSTGRES, &parameters)
+            .await?;
+        let created = self
+            .rows("load new tasks", activity::CREATIONS_POSTGRES, &parameters)
+            .await?;
+        let created: Vec<Task> = created.iter().map(row::task).collect::<Result<_>>()?;
+        let cancellations = self.decisions_on_cancelled(&created).await?;
+        let creations = created.into_iter().map(|task| {
+            Ok(Activity::Task {
+                decision: creation(&task, &cancellations),
+                identity: task.identity,
+            })
+        });
+        changes.iter().map(row::change).chain(creations).collect()
+    }
+
+    /// Of a cancelled row, whether it was written so is in its decisions.
+    async fn decisions_on_cancelled(&self, tasks: &[Task]) -> Result<Vec<Decision>> {
+        let cancelled = tasks
+            .iter()
+            .filter(|task| task.status == Status::Cancelled)
+            .map(|task| task.id.0);
+        let cancelled: Vec<i64> = cancelled.collect();
+        if cancelled.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self
+            .rows(
+                "load decisions",
+                activity::DECISIONS_POSTGRES,
+                &[&cancelled],
+            )
+            .await?;
+        rows.iter().map(row::decision).collect()
+    }
+
+    /// What people did to schedules.
+    async fn schedule_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
+        let parameters: [&(dyn ToSql + Sync); 6] = [
+            &most(filter.among),
+            &filter.before.map_or(i64::MAX, micros),
+            &part(filter.by.as_deref()),
+            &i64::from(filter.by_people),
+            &part(filter.containing.as_deref()),
+            &most(filter.limit),
+        ];
+        let rows = self
+            .rows("load edits", activity::EDITS_POSTGRES, &parameters)
+            .await?;
+        rows.iter().map(row::schedule_edit).collect()
+    }
+}

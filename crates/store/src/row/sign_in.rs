@@ -1,0 +1,45 @@
+//! Rows of users and their sessions.
+
+use almanack_core::{
+    sign_in::{Holder, PasswordHash, Session, User},
+    store::Result,
+    token::Scope,
+};
+
+use super::{Row, instant, unreadable};
+
+/// Reads the columns of a user listed in `sign_in.rs`.
+pub(crate) fn user(row: &impl Row) -> Result<User> {
+    let scope = row.text(2)?;
+    Ok(User {
+        name: row.text(0)?,
+        password: PasswordHash(row.text(1)?),
+        scope: Scope::parse(&scope).ok_or_else(|| unreadable(format!("scope `{scope}`")))?,
+        created_at: instant(row.big(3)?)?,
+        changed_at: instant(row.big(4)?)?,
+    })
+}
+
+/// Reads the columns of a session listed in `sign_in.rs`.
+pub(crate) fn session(row: &impl Row) -> Result<Session> {
+    let (kind, holder) = (row.text(1)?, row.text(2)?);
+    let holder = match kind.as_str() {
+        "token" => Holder::Token(holder),
+        "user" => Holder::User(holder),
+        _ => return Err(unreadable(format!("holder `{kind}`"))),
+    };
+    Ok(Session {
+        hash: row.text(0)?,
+        holder,
+        created_at: instant(row.big(3)?)?,
+        expires_at: instant(row.big(4)?)?,
+    })
+}
+
+/// The columns a holder is kept in: of which kind, and who.
+pub(crate) fn holder_columns(holder: &Holder) -> (&'static str, &str) {
+    match holder {
+        Holder::Token(hash) => ("token", hash),
+        Holder::User(name) => ("user", name),
+    }
+}
