@@ -11,6 +11,7 @@ use almanack_core::{
 use almanack_engine::{
     node::{self, AdmittedNode, Ports},
     sources::Sources,
+    tick::Ticker,
 };
 use almanack_server::{AppState, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
@@ -78,7 +79,7 @@ pub(crate) async fn start(
     let environment = &inputs.environment;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
-    let metrics = install_metrics()?;
+    let metrics = install_metrics(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
     let watch = Watch::new(settings, &store, &clock)?;
     let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
@@ -100,7 +101,6 @@ pub(crate) async fn start(
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
-    let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
@@ -109,10 +109,10 @@ pub(crate) async fn start(
         opml: Arc::new(Lists(clock.clone())),
         editions,
         public_editions: public_editions(settings),
-        tick: Tick {
-            ticker: Some(Arc::new(passes)),
-            verifier: verifier(settings),
-        },
+        tick: tick(
+            settings,
+            wiring::ticker(store.clone(), &timing, node.tally()),
+        ),
         store: store.clone(),
         clock: clock.clone(),
         access,
@@ -168,6 +168,14 @@ fn limits(settings: &Settings) -> Limits {
         payload_bytes: settings.limits.payload_bytes,
         batch_items_max: settings.limits.batch_items,
         ..Limits::default()
+    }
+}
+
+/// Passes on request, of whoever knows the secret.
+fn tick(settings: &Settings, passes: Ticker) -> Tick {
+    Tick {
+        ticker: Some(Arc::new(passes)),
+        verifier: verifier(settings),
     }
 }
 
@@ -262,7 +270,7 @@ fn hear(kind: SignalKind) -> Result<Signal, Failure> {
 }
 
 /// Takes an address, and tells which one it became where any port was asked for.
-async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+pub(crate) async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::new(Exit::Failed, format!("listen at {address}: {error}"))
             .hint("another process may be using it; choose one with --listen ADDRESS:PORT")
@@ -272,14 +280,17 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failur
     Ok((listener, taken))
 }
 
-/// Metrics are the process's, not the app's: a second start in one process finds them there.
-fn install_metrics() -> Result<PrometheusHandle, Failure> {
+/// Metrics are the process's, not the app's: one start in a process counts.
+fn install_metrics(counted: bool) -> Result<PrometheusHandle, Failure> {
     let failed = |error| Failure::new(Exit::Failed, format!("start metrics: {error}"));
     let recorder = PrometheusBuilder::new()
         .set_buckets(&SECONDS)
         .map_err(failed)?
         .build_recorder();
     let handle = recorder.handle();
+    if !counted {
+        return Ok(handle);
+    }
     metrics::set_global_recorder(recorder)
         .map_err(|error| Failure::new(Exit::Failed, format!("start metrics: {error}")))?;
     let version = env!("CARGO_PKG_VERSION");

@@ -14,6 +14,7 @@ mod schedules;
 mod show;
 mod sources;
 mod story;
+mod warm_up;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -41,6 +42,7 @@ use folder::Folder;
 use outside::Outside;
 use plan::Plan;
 use show::{Heard, Show};
+use warm_up::WarmUp;
 
 /// Authors act this often, in real time.
 const EVERY: Duration = Duration::from_secs(2);
@@ -66,10 +68,10 @@ pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<Exit
     let folder = Folder::create(arguments.keep.as_deref())?;
     runtime()?.block_on(async {
         let stop = process::stop_signal()?;
+        let stage = Stage::set(arguments, &folder, &stop, output).await?;
         if let Some(period) = period {
             stop_after(period, &stop);
         }
-        let stage = Stage::set(arguments, &folder, &stop).await?;
         stage.play(&folder, &stop, output).await?;
         folder.part(output)?;
         Ok(Exit::Ok)
@@ -94,23 +96,42 @@ impl Stage {
         arguments: &DemoArguments,
         folder: &Folder,
         stop: &CancellationToken,
+        output: &mut Output,
     ) -> Result<Self, Failure> {
         let plan = Plan::new(SystemClock.now(), arguments.speed);
-        let clock = Arc::new(SpedClock::start(plan.starts_at, plan.speed));
+        let clock = Arc::new(start_clock(&plan, arguments.no_warm_up));
         let shown = world_clock(&clock);
         let outside = Outside::start(arguments.seed, &plan, &shown, stop).await?;
+        if !arguments.no_warm_up {
+            find_room(arguments, folder, &plan, &outside).await?;
+            let yesterday = WarmUp {
+                folder,
+                plan: &plan,
+                clock: &clock,
+                outside: &outside,
+            };
+            yesterday.run(stop, output).await?;
+        }
+        outside.make_trouble();
         let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;
         let (address, store) = (process.address, process.store.clone());
-        let (sources, subscriptions) = (process.sources.clone(), outside.subscriptions());
+        let sources = process.sources.clone();
         let node = tokio::spawn(process.run(stop.clone()));
-        sources.add(subscriptions, "demo").await?;
+        // Once: one that has moved since would come back at its old address.
+        if arguments.no_warm_up {
+            sources.add(outside.subscriptions(), "demo").await?;
+        }
         let service = start_service(folder, address, (arguments.seed, shown.clone()), stop).await?;
         let happenings = service.watch();
         let acts = start_authors(&service, arguments.seed, (&plan, shown), stop);
         let editor = Editor::new(&service.url());
         let editor = editor.map_err(|error| world::told("editor", &error))?;
+        let mut show = Show::new(store, Arc::clone(&clock), plan, editor);
+        if !arguments.no_warm_up {
+            show.begin().await?;
+        }
         Ok(Self {
-            show: Show::new(store, Arc::clone(&clock), plan, editor),
+            show,
             plan,
             clock,
             outside,
@@ -177,6 +198,26 @@ fn pace(speed: Speed) -> String {
     }
 }
 
+fn start_clock(plan: &Plan, at_once: bool) -> SpedClock {
+    if at_once {
+        return SpedClock::start(plan.starts_at, plan.speed);
+    }
+    let from = plan.starts_at.saturating_sub(warm_up::PAST);
+    SpedClock::start(from.unwrap_or(plan.starts_at), warm_up::speed(plan.speed))
+}
+
+/// Nobody should have to wait for yesterday to hear that an address is taken.
+async fn find_room(
+    arguments: &DemoArguments,
+    folder: &Folder,
+    plan: &Plan,
+    outside: &Outside,
+) -> Result<(), Failure> {
+    configuration::write(folder.path(), plan, outside).map_err(|error| folder.failed(&error))?;
+    let (settings, _) = configuration::load(folder.path(), plan, &arguments.listen)?;
+    process::listen(settings.server.listen).await.map(drop)
+}
+
 fn world_clock(clock: &Arc<SpedClock>) -> WorldClock {
     let clock = Arc::clone(clock);
     Arc::new(move || clock.now())
@@ -193,6 +234,7 @@ async fn start_node(
     let time = Time::Sped {
         clock: Arc::clone(clock),
         speed: plan.speed,
+        counted: true,
     };
     process::start(&settings, &inputs, &time).await
 }
