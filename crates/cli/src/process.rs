@@ -10,6 +10,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     node::{self, AdmittedNode, Ports},
+    schedules::Schedules,
     sources::Sources,
     tick::Ticker,
 };
@@ -95,12 +96,12 @@ pub(crate) async fn start(
     let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
-    let kept = wiring::stories_kept(settings);
-    let node = node.caring_for(watch.keeper()).forgetting_stories(kept);
+    let node = node.caring_for(watch.keeper());
+    let node = node.forgetting_stories(wiring::stories_kept(settings));
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
-    let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
-    files.sync().await?;
+    let files = read_files(inputs, schedules.clone(), outbound).await?;
+    let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
@@ -109,10 +110,7 @@ pub(crate) async fn start(
         opml: Arc::new(Lists(clock.clone())),
         editions,
         public_editions: public_editions(settings),
-        tick: tick(
-            settings,
-            wiring::ticker(store.clone(), &timing, node.tally()),
-        ),
+        tick: tick(settings, passes),
         store: store.clone(),
         clock: clock.clone(),
         access,
@@ -141,6 +139,17 @@ pub(crate) async fn start(
         listener,
         app,
     })
+}
+
+/// Brings the schedules in line with the files, which are looked at from now on.
+async fn read_files(
+    inputs: &Inputs,
+    schedules: Arc<Schedules>,
+    outbound: wiring::Outbound,
+) -> Result<Files, Failure> {
+    let mut files = Files::new(inputs.clone(), schedules, outbound);
+    files.sync().await?;
+    Ok(files)
 }
 
 /// Drain and lease pass by the node's clock, however fast it runs.

@@ -117,6 +117,14 @@ impl Outside {
         }
     }
 
+    /// Something new at every other of the first so many feeds.
+    pub(super) fn publish_news(&self, feeds: usize) {
+        let numbers = subscribed(&self.feeds.handle).into_iter();
+        for number in numbers.take(feeds).step_by(2) {
+            self.feeds.handle.publish(number, "The demo has begun");
+        }
+    }
+
     /// Messages that readers got.
     pub(super) fn messages(&self) -> usize {
         self.telegram.handle.sent(CHANNEL)

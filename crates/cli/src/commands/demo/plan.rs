@@ -22,6 +22,8 @@ const DELIVERY_TIME: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_secs(3);
 /// Up to this speed an edition grows batch by batch, a tick every few real seconds. Beyond, its day would be over first.
 const BATCHWISE_MAX: f64 = 300.0;
+/// Below this, quarters of an hour are long.
+const SLOW: f64 = 20.0;
 /// The least speed that intervals of yesterday are chosen for.
 const YESTERDAY: f64 = 120.0;
 /// From tick to tick, in real seconds.
@@ -88,6 +90,11 @@ impl Plan {
             chain: true,
             ..*self
         }
+    }
+
+    /// Whether a check may take longer to come than people watch.
+    pub(super) fn is_slow(&self) -> bool {
+        self.speed.times() < SLOW
     }
 
     /// What the clock shows of so many real seconds.
