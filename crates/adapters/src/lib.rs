@@ -18,6 +18,7 @@ pub mod lock;
 pub mod model;
 pub mod opml;
 mod party;
+pub mod password;
 pub mod press;
 mod process;
 pub mod publish;

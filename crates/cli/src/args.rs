@@ -18,6 +18,7 @@ mod next;
 mod schedule;
 mod simulate;
 mod source;
+mod user;
 mod world;
 
 pub(crate) use chain::{ChainArguments, GuardArguments};
@@ -33,6 +34,7 @@ pub(crate) use source::{
     EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
+pub(crate) use user::{PasswordArguments, UserCommand};
 pub(crate) use world::{
     ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
     TelegramArguments, WORLD_BOT_TOKEN, WORLD_KEY, WorldCommand,
@@ -140,6 +142,9 @@ pub(crate) enum Command {
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Make, list and remove those who sign in to the dashboard
+    #[command(subcommand)]
+    User(UserCommand),
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),
@@ -459,7 +464,7 @@ pub(crate) enum TokenCommand {
     },
 }
 
-/// What a token allows.
+/// What a token or a user is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeName {
     /// Look at anything

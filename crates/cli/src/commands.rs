@@ -35,6 +35,7 @@ mod source;
 mod task;
 mod tick;
 mod token;
+mod user;
 mod world;
 
 /// Does what was asked.
@@ -107,6 +108,12 @@ pub(crate) fn dispatch(
             let errand = token::errand(command);
             wait_for(async {
                 token::run(&Desk::open(&inputs, errand).await?, command, output).await
+            })
+        }
+        Command::User(command) => {
+            let errand = user::errand(command);
+            wait_for(async {
+                user::run(&Desk::open(&inputs, errand).await?, command, output).await
             })
         }
     }

@@ -14,7 +14,7 @@ use almanack_engine::{
     sources::Sources,
     tick::Ticker,
 };
-use almanack_server::{AppState, Limits, Tick, access::Access};
+use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{
@@ -24,7 +24,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Inputs, Settings, settings::Node},
+    config::{self, Inputs, Need, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
     wiring::{self, Time, Timing, Watch, editions::Workshop, opml::Lists},
@@ -96,8 +96,7 @@ pub(crate) async fn start(
     let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
-    let node = node.caring_for(watch.keeper());
-    let node = node.forgetting_stories(wiring::stories_kept(settings));
+    let node = cared_for(node, &watch, settings);
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let files = read_files(inputs, schedules.clone(), outbound).await?;
@@ -114,12 +113,14 @@ pub(crate) async fn start(
         store: store.clone(),
         clock: clock.clone(),
         access,
+        page_hosts: settings.server.allowed_hosts.clone(),
+        passwords: wiring::passwords(),
         leaving: leaving.clone(),
         speed: timing.speed.times(),
         sleeper: timing.sleeper.clone(),
         entropy: wiring::entropy(),
         limits: limits(settings),
-        configuration: Vec::new(),
+        configuration: configuration(inputs),
         metrics,
         version: env!("CARGO_PKG_VERSION"),
     }));
@@ -139,6 +140,12 @@ pub(crate) async fn start(
         listener,
         app,
     })
+}
+
+/// The same node, which takes care of sources and of what is kept of editions.
+fn cared_for(node: AdmittedNode, watch: &Watch, settings: &Settings) -> AdmittedNode {
+    let kept = wiring::stories_kept(settings);
+    node.caring_for(watch.keeper()).forgetting_stories(kept)
 }
 
 /// Brings the schedules in line with the files, which are looked at from now on.
@@ -170,6 +177,17 @@ fn refuse_unguarded(settings: &Settings) -> Result<(), Failure> {
 /// Whether everybody may read published editions.
 fn public_editions(settings: &Settings) -> bool {
     settings.editions.on().is_some_and(|edition| edition.public)
+}
+
+/// What is in force, as `almanack check` shows it: secrets are covered where they are read.
+fn configuration(inputs: &Inputs) -> Vec<Configured> {
+    let effective = config::load(inputs, Need::Everything).effective;
+    let shown = effective.into_iter().map(|setting| Configured {
+        key: setting.key,
+        value: setting.value,
+        origin: setting.origin.to_string(),
+    });
+    shown.collect()
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -323,8 +341,7 @@ async fn choose_access(
     now: Timestamp,
 ) -> Result<Access, Failure> {
     let listen = settings.server.listen;
-    let tokens = store.load_tokens().await?;
-    if tokens.iter().any(|token| token.is_valid(now)) {
+    if is_guarded(store, now).await? {
         return Ok(Access::Tokens);
     }
     if listen.ip().is_loopback() {
@@ -335,16 +352,27 @@ async fn choose_access(
     Err(unguarded(listen))
 }
 
+/// Whether there is anything by which to know who asks: a token that works, or somebody with a password.
+pub(crate) async fn is_guarded(store: &dyn Store, now: Timestamp) -> Result<bool, Failure> {
+    let tokens = store.load_tokens().await?;
+    Ok(tokens.iter().any(|token| token.is_valid(now)) || !store.load_users().await?.is_empty())
+}
+
 fn unguarded(listen: SocketAddr) -> Failure {
-    let what = format!("{listen} can be reached from elsewhere, and no token guards it");
-    Failure::new(Exit::Usage, what)
-        .hint("`almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1")
+    let what =
+        format!("{listen} can be reached from elsewhere, and no token or password guards it");
+    Failure::new(Exit::Usage, what).hint(
+        "`almanack token create NAME --scope admin` makes a token, `almanack user create NAME` somebody with a \
+         password; or listen at 127.0.0.1",
+    )
 }
 
 fn whom(access: &Access) -> &'static str {
     match access {
-        Access::Open { .. } => "anybody on this machine may ask it: there are no tokens yet",
-        Access::Tokens => "whoever asks it must show a token",
+        Access::Open { .. } => {
+            "anybody on this machine may ask it: there are no tokens and no users yet"
+        }
+        Access::Tokens => "whoever asks it must show a token, or sign in",
     }
 }
 
@@ -374,6 +402,7 @@ pub(crate) fn node_name(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::key;
 
     #[test]
     fn a_configured_name_is_taken_as_it_is_and_a_made_up_one_ends_in_chance() {
@@ -387,5 +416,41 @@ mod tests {
         assert_eq!(node_name(&node, &environment, 7), "news-1");
         node.name = None;
         assert!(node_name(&node, &environment, 0xa_beef).ends_with("-beef"));
+    }
+
+    /// Every key that holds a secret, by every variable that sets it, and the two places of a database's password.
+    #[test]
+    fn what_pages_may_show_holds_no_secret() {
+        const SECRET: &str = "hunter2hunter2";
+        let secrets = key::KEYS.iter().filter(|key| key.secret);
+        let variables = secrets.flat_map(|key| {
+            let aliases = key.aliases.iter().map(|alias| (*alias).to_owned());
+            let kind = (key.section == key::KINDS).then_some("ARTICLE_PUBLISH");
+            aliases.chain([key.variable(kind)])
+        });
+        let mut environment: BTreeMap<String, String> =
+            variables.map(|name| (name, SECRET.to_owned())).collect();
+        let url = format!("postgres://bob:{SECRET}@db/almanack?sslpassword={SECRET}");
+        environment.insert("ALMANACK_DATABASE_URL".to_owned(), url);
+        let shown = configuration(&Inputs {
+            environment,
+            ..Inputs::default()
+        });
+        let value = |key: &str| {
+            let found = shown.iter().find(|setting| setting.key == key);
+            found.map(|setting| setting.value.as_str())
+        };
+        assert_eq!(value("tick.secret"), Some("***"));
+        assert_eq!(
+            value("database.url"),
+            Some("\"postgres://bob:***@db/almanack?sslpassword=***\"")
+        );
+        for setting in &shown {
+            assert!(
+                !format!("{setting:?}").contains("hunter2"),
+                "{}",
+                setting.key
+            );
+        }
     }
 }

@@ -7,6 +7,7 @@ mod source;
 use almanack_core::{
     history::{Attempt, Decision, Happening},
     reschedule::Receipt,
+    sign_in::User,
     task::{Identity, Task},
     token::Token,
 };
@@ -211,6 +212,26 @@ impl<'a> From<&'a Attempt> for HappeningView<'a> {
             late_outcome: attempt.late_outcome.as_deref(),
             detail: attempt.detail.as_deref(),
             node: attempt.node.as_deref(),
+        }
+    }
+}
+
+/// A user as the store knows them; what their password is recognised by stays there.
+#[derive(Debug, Serialize)]
+pub(crate) struct UserView<'a> {
+    name: &'a str,
+    scope: &'static str,
+    created_at: Timestamp,
+    changed_at: Timestamp,
+}
+
+impl<'a> From<&'a User> for UserView<'a> {
+    fn from(user: &'a User) -> Self {
+        Self {
+            name: &user.name,
+            scope: user.scope.as_str(),
+            created_at: user.created_at,
+            changed_at: user.changed_at,
         }
     }
 }

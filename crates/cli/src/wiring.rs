@@ -13,9 +13,11 @@ use almanack_adapters::{
     callback::{CallbackHandler, CallbackSettings},
     clock::{SteadyClock, SystemClock},
     entropy::OsEntropy,
+    password::Argon2id,
 };
 use almanack_core::{
     plan::DISPATCH,
+    sign_in::password::Passwords,
     source::SOURCE_CHECK,
     store::{self, Store},
     task::Kind,
@@ -50,6 +52,11 @@ pub(crate) use timing::{Time, Timing, sleeper};
 /// The machine's chance.
 pub(crate) fn entropy() -> Arc<dyn Entropy> {
     Arc::new(OsEntropy::default())
+}
+
+/// What recognises passwords.
+pub(crate) fn passwords() -> Arc<dyn Passwords> {
+    Arc::new(Argon2id::default())
 }
 
 /// The clock of a command that asks a few questions: the machine's, corrected once to the

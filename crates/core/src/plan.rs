@@ -41,7 +41,9 @@ pub use definition::{
 };
 pub use firing::{DISPATCH, Firing, NewFiring, Trigger, manual_identity, slot_identity};
 pub use ledger::{Reason, Slot, Verdict, append_rows};
-pub use schedule::{Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State};
+pub use schedule::{
+    BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,
+};
 pub use why::{Facts, why};
 
 /// Slots decided in one look. A schedule of every second that slept for a year takes 6,300 looks of
@@ -59,7 +61,7 @@ pub struct Look<'a> {
     pub schedule: &'a Schedule,
     /// What it is planned by.
     pub ready: &'a Ready,
-    /// The newest firing, if it has not ended.
+    /// The newest firing that has not ended, where the policy is not to overlap.
     pub running: Option<&'a str>,
     /// The instant.
     pub now: Timestamp,
@@ -83,7 +85,7 @@ pub struct Plan {
     pub slots: Vec<Slot>,
     /// Those that fire, in order.
     pub fires: Vec<Fire>,
-    /// Whether the running firing is cancelled for them.
+    /// Whether all that runs is cancelled for them.
     pub cancels: bool,
     /// Whether the schedule's pause is over.
     pub resumes: bool,
@@ -260,7 +262,7 @@ struct Turn<'a> {
     ledger: Ledger,
     fires: Vec<Fire>,
     cancels: bool,
-    /// Whether a firing is under way: the newest one still runs, or this turn has fired.
+    /// Whether a firing is under way: one still runs, or this turn has fired.
     busy: bool,
     /// Whether this turn fired the slot that had waited.
     freed: bool,

@@ -18,6 +18,7 @@
 //! - Years run from 1970 to 2199. Whether an expression ever fires is decided by looking at every
 //!   month of them, never by giving up after a few years.
 
+mod change;
 mod civil;
 mod compile;
 mod describe;
@@ -33,6 +34,7 @@ mod search;
 mod timetable;
 mod zone;
 
+pub use change::{ClockChange, Effect};
 pub use describe::Language;
 pub use error::{Error, Problem, Repair, Span};
 pub use expression::Expression;

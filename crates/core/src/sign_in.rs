@@ -7,6 +7,9 @@
 //! A session allows what its holder allows at the time of asking, not at the time of signing in: a token
 //! that is revoked, a user who is removed and a password that is changed end their sessions.
 
+pub mod password;
+pub mod tries;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::token::{Scope, Token};

@@ -8,14 +8,15 @@
 //! One bad schedule stops nobody: what cannot be computed is parked with its reason, and what the
 //! store refuses is written one by one, so that only the culprit is set aside (DP-18).
 
+mod running;
 mod write;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
-    plan::{Look, Overlap, Ready, Schedule, ScheduleId, ScheduleWrite, State, Verdict, plan},
+    plan::{Look, Ready, Schedule, ScheduleId, ScheduleWrite, State, Verdict, plan},
     store::{self, Applied, DueSchedules, Store},
-    task::{Identity, Task},
+    task::Task,
     time::{Clock, Sleeper},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -28,7 +29,8 @@ use crate::{
     zones::Zones,
 };
 
-pub(crate) use write::{edit, write_of, write_plan};
+pub(crate) use running::{in_the_way, load_running};
+pub(crate) use write::{edit, note_fires, write_of, write_plan};
 
 /// Schedules looked at together.
 const BATCH: usize = 256;
@@ -152,19 +154,14 @@ impl Planner {
         schedules: Vec<Schedule>,
         now: Timestamp,
     ) -> store::Result<Vec<ScheduleWrite>> {
-        let running = self.load_running(&schedules).await?;
+        let running = load_running(&*self.store, &schedules).await?;
         let looked = schedules.iter().zip(running);
         Ok(looked
-            .map(|(schedule, running)| self.look_at(schedule, running.as_ref(), now))
+            .map(|(schedule, running)| self.look_at(schedule, &running, now))
             .collect())
     }
 
-    fn look_at(
-        &self,
-        schedule: &Schedule,
-        running: Option<&Task>,
-        now: Timestamp,
-    ) -> ScheduleWrite {
+    fn look_at(&self, schedule: &Schedule, running: &[Task], now: Timestamp) -> ScheduleWrite {
         let ready = self
             .zones
             .ready_from_json(&schedule.name, &schedule.definition);
@@ -177,23 +174,6 @@ impl Planner {
             }
             write::park(schedule, reason, now, later(now, PARKED_EVERY))
         })
-    }
-
-    /// The newest firing of each schedule, where it matters and has not ended.
-    async fn load_running(&self, schedules: &[Schedule]) -> store::Result<Vec<Option<Task>>> {
-        let identities: Vec<Identity> =
-            schedules.iter().filter_map(Schedule::last_firing).collect();
-        if identities.is_empty() {
-            return Ok(vec![None; schedules.len()]);
-        }
-        let mut tasks = self.store.load_current(&identities).await?.into_iter();
-        Ok(schedules
-            .iter()
-            .map(|schedule| {
-                let task = schedule.last_firing().and_then(|_| tasks.next().flatten());
-                task.filter(Task::is_live)
-            })
-            .collect())
     }
 
     /// Writes, and answers the earliest instant at which one of them is to be looked at again.
@@ -257,15 +237,14 @@ impl Planner {
 fn plan_one(
     schedule: &Schedule,
     ready: &Ready,
-    running: Option<&Task>,
+    running: &[Task],
     now: Timestamp,
 ) -> Result<ScheduleWrite, String> {
-    let running = running.filter(|_| ready.definition.overlap != Overlap::Allow);
     let unparked = unpark(schedule, now);
     let look = Look {
         schedule: unparked.as_ref().unwrap_or(schedule),
         ready,
-        running: running.map(|task| task.identity.subject.as_str()),
+        running: in_the_way(ready, running).map(|task| task.identity.subject.as_str()),
         now,
     };
     let planned = plan(look);

@@ -17,8 +17,8 @@ use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
     plan::{
-        Definition, Edited, Look, Origin, Overlap, Pause, Ready, Schedule, ScheduleId,
-        ScheduleName, ScheduleWrite, State, Unfit, resume,
+        Definition, Edited, Look, Origin, Pause, Ready, Schedule, ScheduleId, ScheduleName,
+        ScheduleWrite, State, Unfit, resume,
     },
     store::{Applied, Store},
     task::Task,
@@ -27,7 +27,7 @@ use almanack_core::{
 use jiff::Timestamp;
 
 use crate::{
-    planner::{edit, write_of},
+    planner::{edit, in_the_way, load_running, write_of},
     zones::Zones,
 };
 
@@ -185,8 +185,8 @@ impl Schedules {
             return Ok(None);
         };
         let ready = self.ready(&found)?;
-        let running = self.running(&found, &ready).await?;
-        let write = gathered(&found, &ready, running.as_ref(), now, |look| {
+        let running = self.running(&found).await?;
+        let write = gathered(&found, &ready, &running, now, |look| {
             let plan = resume(look, pause);
             let more = !plan.resumes;
             (plan, more)
@@ -268,16 +268,10 @@ impl Schedules {
         Ok(Some((edited(write, what, by, now), what)))
     }
 
-    /// The newest firing, if it has not ended and that matters.
-    async fn running(&self, schedule: &Schedule, ready: &Ready) -> Result<Option<Task>, Error> {
-        let Some(identity) = schedule.last_firing() else {
-            return Ok(None);
-        };
-        if ready.definition.overlap == Overlap::Allow {
-            return Ok(None);
-        }
-        let mut tasks = self.store.load_current(&[identity]).await?;
-        Ok(tasks.pop().flatten().filter(Task::is_live))
+    /// Its firings that have not ended, newest first.
+    async fn running(&self, schedule: &Schedule) -> Result<Vec<Task>, Error> {
+        let running = load_running(&*self.store, std::slice::from_ref(schedule)).await?;
+        Ok(running.into_iter().flatten().collect())
     }
 
     /// Decides and writes until nobody else was faster. `Ok(None)` means that it already is so.
@@ -335,13 +329,13 @@ impl Schedules {
 fn look<'a>(
     schedule: &'a Schedule,
     ready: &'a Ready,
-    running: Option<&'a Task>,
+    running: &'a [Task],
     now: Timestamp,
 ) -> Look<'a> {
     Look {
         schedule,
         ready,
-        running: running.map(|task| task.identity.subject.as_str()),
+        running: in_the_way(ready, running).map(|task| task.identity.subject.as_str()),
         now,
     }
 }
@@ -366,6 +360,7 @@ fn new(
         waits_since: None,
         look_at: next_at.map(|slot| ready.due_at(slot)),
         last: None,
+        beside: Vec::new(),
         created_at: now,
         changed_at: now,
     };
@@ -375,7 +370,7 @@ fn new(
         schedule,
         slots: Vec::new(),
         fires: Vec::new(),
-        cancel: None,
+        cancels: Vec::new(),
         edit: None,
     };
     edited(write, Edited::Created, by, now)

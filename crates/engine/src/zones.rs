@@ -99,6 +99,7 @@ mod tests {
             waits_since: None,
             look_at: None,
             last: None,
+            beside: Vec::new(),
             created_at: Timestamp::UNIX_EPOCH,
             changed_at: Timestamp::UNIX_EPOCH,
         }

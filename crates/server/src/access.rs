@@ -6,8 +6,8 @@
 //! token (`tick`).
 //!
 //! Tokens are looked up by their SHA-256 and remembered for [`REMEMBERED_FOR`], so a revoked token
-//! works at most that much longer on a node that has just seen it. Unknown tokens are not
-//! remembered: a new token works at once, and guessing cannot fill the memory.
+//! works at most that much longer on a node that has just seen it; the sessions of browsers likewise. Pages are opened by a token or by a
+//! session, the API by a token alone.
 //!
 //! Without tokens ([`Access::Open`], meant for loopback) the browser is the danger: any web page can
 //! send requests to `localhost`. The host a request names must then be ours, which stops DNS
@@ -15,12 +15,16 @@
 //! even then: whoever shows one means to be known by it, and wants to hear that it is wrong before
 //! the day on which it matters.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+mod memory;
+mod origin;
+pub(crate) mod session;
 
-use almanack_core::token::{Scope, TOKEN_PREFIX, Token};
+use std::sync::{Arc, Mutex};
+
+use almanack_core::{
+    sign_in::tries::Tries,
+    token::{Scope, TOKEN_PREFIX, Token},
+};
 use axum::{
     extract::{FromRequestParts, Request, State},
     http::{HeaderMap, Method, header, request::Parts},
@@ -30,15 +34,23 @@ use axum::{
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
+use self::{
+    memory::Memory,
+    origin::{check_host, check_origin},
+    session::Held,
+};
 use crate::{
     AppState,
     problem::{Code, Problem},
 };
 
-/// How long a token found in the store is trusted without asking again.
+/// How long a token or a session found in the store is trusted without asking again.
 pub const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(5);
-/// How many tokens are remembered; past that the memory starts afresh.
-const REMEMBERED_MAX: usize = 1024;
+
+const ONLY_LOOPBACK: &str =
+    "this node answers without tokens, and so only to localhost and configured hosts";
+const ONLY_ALLOWED: &str =
+    "pages answer only to localhost and to the hosts in server.allowed_hosts";
 
 /// Who may ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +60,7 @@ pub enum Access {
         /// Host names to answer to besides `localhost`, `127.0.0.1` and `[::1]`.
         hosts: Vec<String>,
     },
-    /// Whoever shows a valid token.
+    /// Whoever shows a valid token; for pages, also who signed in.
     Tokens,
 }
 
@@ -68,7 +80,7 @@ impl Asker {
         }
     }
 
-    /// The token's name, or `anonymous`.
+    /// The name of the token or the user, or `anonymous`.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -84,6 +96,16 @@ impl Asker {
             return Ok(());
         }
         let detail = format!("{what} needs a token of scope `{needed}`");
+        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
+    }
+
+    /// Refuses where the scope of what was shown is too small.
+    fn allowed(&self, needed: Scope, shown: &str) -> Result<(), Problem> {
+        let Self { name, scope } = self;
+        if scope.allows(needed) {
+            return Ok(());
+        }
+        let detail = format!("{shown} `{name}` has scope `{scope}`; this needs `{needed}`");
         Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
     }
 
@@ -118,7 +140,10 @@ pub(crate) struct Gate {
     state: Arc<AppState>,
     /// Of this process: forms of those who show nothing are known by it.
     secret: [u64; 4],
-    remembered: Mutex<BTreeMap<String, (Token, Timestamp)>>,
+    tokens: Memory<Token>,
+    sessions: Memory<Held>,
+    /// How often somebody tried to sign in, on this node.
+    pub(crate) tries: Mutex<Tries>,
 }
 
 impl Gate {
@@ -127,7 +152,9 @@ impl Gate {
         Arc::new(Self {
             state,
             secret,
-            remembered: Mutex::default(),
+            tokens: Memory::default(),
+            sessions: Memory::default(),
+            tries: Mutex::default(),
         })
     }
 
@@ -141,22 +168,16 @@ impl Gate {
 
     pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker, Problem> {
         if let Access::Open { hosts } = &self.state.access {
-            check_host(request, hosts)?;
+            check_host(request, hosts, ONLY_LOOPBACK)?;
             check_origin(request)?;
             if !request.headers.contains_key(header::AUTHORIZATION) {
                 return Ok(Asker::known_as("anonymous"));
             }
         }
-        let token = self.token(&request.headers).await?;
-        if token.scope.allows(needed) {
-            let Token { name, scope, .. } = token;
-            return Ok(Asker { name, scope });
-        }
-        let detail = format!(
-            "token `{}` has scope `{}`; this needs `{needed}`",
-            token.name, token.scope
-        );
-        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
+        let Token { name, scope, .. } = self.token(&request.headers).await?;
+        let asker = Asker { name, scope };
+        asker.allowed(needed, "token")?;
+        Ok(asker)
     }
 
     /// Lets a browser in. Its requests carry what it was given whoever made them, so a change must come from a page of ours
@@ -166,7 +187,18 @@ impl Gate {
         request: &Parts,
         needed: Scope,
     ) -> Result<Visit, Problem> {
+        self.check_page_host(request)?;
         check_origin(request)?;
+        if !request.headers.contains_key(header::AUTHORIZATION)
+            && let Some((asker, form_key)) = self.signed_in(&request.headers).await?
+        {
+            asker.allowed(needed, "session of")?;
+            return Ok(Visit {
+                asker,
+                form_key,
+                signed_in: true,
+            });
+        }
         let asker = self.admit(request, needed).await?;
         Ok(Visit {
             form_key: self.form_key(&asker),
@@ -175,6 +207,17 @@ impl Gate {
         })
     }
 
+    /// A page shows more than an answer of the API and is opened by a cookie, so a name that somebody else pointed here can be
+    /// refused even where a token is asked for.
+    fn check_page_host(&self, request: &Parts) -> Result<(), Problem> {
+        match &self.state.access {
+            Access::Open { hosts } => check_host(request, hosts, ONLY_LOOPBACK),
+            Access::Tokens if self.state.page_hosts.is_empty() => Ok(()),
+            Access::Tokens => check_host(request, &self.state.page_hosts, ONLY_ALLOWED),
+        }
+    }
+
+    /// For those who show no session: of this process, and of who they are.
     fn form_key(&self, asker: &Asker) -> String {
         let mut digest = Sha256::new();
         for part in self.secret {
@@ -191,9 +234,9 @@ impl Gate {
             Problem::new(Code::Unauthenticated, detail)
         })?;
         let now = self.state.clock.now();
-        let token = match self.recall(&hash, now) {
+        let token = match self.tokens.recall(&hash, now) {
             Some(token) => Some(token),
-            None => self.look_up(hash, now).await?,
+            None => self.look_up(&hash, now).await?,
         };
         token.filter(|token| token.is_valid(now)).ok_or_else(|| {
             Problem::new(
@@ -203,35 +246,9 @@ impl Gate {
         })
     }
 
-    fn recall(&self, hash: &str, now: Timestamp) -> Option<Token> {
-        let remembered = self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let (token, seen_at) = remembered.get(hash)?;
-        let age = now.duration_since(*seen_at);
-        // A clock that was set back must not make a memory last longer.
-        let fresh = age >= SignedDuration::ZERO && age < REMEMBERED_FOR;
-        fresh.then(|| token.clone())
-    }
-
-    async fn look_up(&self, hash: String, now: Timestamp) -> Result<Option<Token>, Problem> {
-        let found = self.state.store.load_token(&hash).await?;
-        let mut remembered = self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        match &found {
-            Some(token) => {
-                if remembered.len() >= REMEMBERED_MAX {
-                    remembered.clear();
-                }
-                remembered.insert(hash, (token.clone(), now));
-            }
-            None => {
-                remembered.remove(&hash);
-            }
-        }
+    async fn look_up(&self, hash: &str, now: Timestamp) -> Result<Option<Token>, Problem> {
+        let found = self.state.store.load_token(hash).await?;
+        self.tokens.keep(hash, found.as_ref(), now);
         Ok(found)
     }
 }
@@ -283,80 +300,4 @@ fn shown_token(headers: &HeaderMap) -> Option<&str> {
         .split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && token.starts_with(TOKEN_PREFIX)).then_some(token)
-}
-
-/// A request without any host cannot come from a browser, so it is let through.
-fn check_host(request: &Parts, hosts: &[String]) -> Result<(), Problem> {
-    let Some(authority) = authority(request) else {
-        return Ok(());
-    };
-    let host = without_port(authority);
-    let ours = ["localhost", "127.0.0.1", "[::1]"];
-    let known = ours.into_iter().chain(hosts.iter().map(String::as_str));
-    if known
-        .into_iter()
-        .any(|name| name.eq_ignore_ascii_case(host))
-    {
-        return Ok(());
-    }
-    let detail = "this node answers without tokens, and so only to localhost and configured hosts";
-    Err(Problem::new(Code::UnknownHost, detail))
-}
-
-/// A page may change things only if this node served it.
-fn check_origin(request: &Parts) -> Result<(), Problem> {
-    let Some(origin) = request.headers.get(header::ORIGIN) else {
-        return Ok(());
-    };
-    let shown = origin
-        .to_str()
-        .ok()
-        .and_then(|origin| origin.split_once("://"));
-    let same = shown.is_some_and(|(_, host)| authority(request) == Some(host));
-    if same || request.method.is_safe() {
-        return Ok(());
-    }
-    Err(Problem::new(
-        Code::ForeignOrigin,
-        "a web page of another origin may not change anything",
-    ))
-}
-
-/// HTTP/1.1 names the host in a header, HTTP/2 in the request target.
-fn authority(request: &Parts) -> Option<&str> {
-    let header = request
-        .headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    header.or_else(|| {
-        request
-            .uri
-            .authority()
-            .map(axum::http::uri::Authority::as_str)
-    })
-}
-
-fn without_port(authority: &str) -> &str {
-    match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => authority,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_port_is_not_part_of_the_host() {
-        for (authority, host) in [
-            ("localhost:8080", "localhost"),
-            ("localhost", "localhost"),
-            ("[::1]:80", "[::1]"),
-            ("[::1]", "[::1]"),
-            ("evil.example:80", "evil.example"),
-        ] {
-            assert_eq!(without_port(authority), host);
-        }
-    }
 }

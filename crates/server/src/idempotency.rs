@@ -180,6 +180,6 @@ fn twice(identity: &Identity) -> Problem {
 }
 
 /// Counts answers: a replay is one more answer, although nothing changed.
-fn count(receipt: &Receipt) {
+pub(crate) fn count(receipt: &Receipt) {
     metrics::counter!("almanack_reschedule_total", "path" => receipt.rule.as_str()).increment(1);
 }

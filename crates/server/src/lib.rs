@@ -32,12 +32,14 @@ mod schedules;
 mod sources;
 mod tasks;
 mod tick;
+pub mod token;
 mod ui;
 pub mod words;
 
 use std::sync::Arc;
 
 use almanack_core::{
+    sign_in::password::Passwords,
     signature::Verifier,
     store::Store,
     time::{Clock, Entropy, Sleeper},
@@ -84,6 +86,11 @@ pub struct AppState {
     pub entropy: Arc<dyn Entropy>,
     /// Who may ask.
     pub access: Access,
+    /// Host names that pages answer to besides the machine's own where [`access`](Self::access) asks for tokens; any, where there are
+    /// none.
+    pub page_hosts: Vec<String>,
+    /// Recognises passwords.
+    pub passwords: Arc<dyn Passwords>,
     /// How much one request may bring.
     pub limits: Limits,
     /// What is configured, for people to look at.

@@ -87,18 +87,18 @@ impl From<Scope> for ScopeName {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Misread {
     /// What is wrong, in a sentence.
-    message: String,
+    pub(crate) message: String,
     /// The part that is refused: its first byte, and one past its last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<usize>>, example = json!([2, 4]))]
-    span: Option<[usize; 2]>,
+    pub(crate) span: Option<[usize; 2]>,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
+    pub(crate) hint: Option<String>,
     /// The whole expression as it was probably meant, where that is clear.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "0 8 * * MON")]
-    repaired: Option<String>,
+    pub(crate) repaired: Option<String>,
 }
 
 /// What is wrong with one item of an all-or-nothing call.
@@ -132,6 +132,16 @@ impl Problem {
     pub(crate) fn at(mut self, path: impl Into<Box<str>>) -> Self {
         self.path = Some(path.into());
         self
+    }
+
+    /// Where in the body it went wrong.
+    pub(crate) fn place(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// What is wrong with the expression, if that is what is wrong.
+    pub(crate) fn misread(&self) -> Option<&Misread> {
+        self.expression.as_deref()
     }
 
     /// Says which scope would have been enough.

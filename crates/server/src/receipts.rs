@@ -113,7 +113,7 @@ pub(crate) fn receipt_id(id: DecisionId) -> String {
     format!("{}.{}", id.task_id, id.number)
 }
 
-fn parse_receipt_id(text: &str) -> Option<DecisionId> {
+pub(crate) fn parse_receipt_id(text: &str) -> Option<DecisionId> {
     let (task_id, number) = text.split_once('.')?;
     let id = DecisionId {
         task_id: TaskId(task_id.parse().ok()?),

@@ -31,12 +31,13 @@ use self::{
 };
 use crate::{
     AppState,
+    access::Asker,
     call::{Asked, Call},
     problem::{Code, Problem},
 };
 
 pub(crate) mod acts;
-mod definition;
+pub(crate) mod definition;
 pub(crate) mod explain;
 pub(crate) mod ledger;
 mod view;
@@ -69,16 +70,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
     /// Only of this origin: file, dispatch or api.
-    origin: Option<String>,
+    pub(crate) origin: Option<String>,
     /// Only in this state: active, paused, parked or removed.
-    state: Option<String>,
+    pub(crate) state: Option<String>,
     /// Also those that were removed.
     #[serde(default)]
-    removed: bool,
+    pub(crate) removed: bool,
     /// How many at most: 1 to 500, 50 when nobody says otherwise.
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// The `next_cursor` of the page before.
-    cursor: Option<String>,
+    pub(crate) cursor: Option<String>,
 }
 
 /// A page of schedules, by name.
@@ -102,17 +103,22 @@ pub(crate) async fn list_schedules(
     let more = schedules.len() > page;
     schedules.truncate(page);
     let last = schedules.last().filter(|_| more);
-    let next_cursor = last.map(|last| BASE64_URL_SAFE_NO_PAD.encode(last.name.as_str()));
+    let next_cursor = last.map(|last| cursor(&last.name));
     Ok(Json(SchedulesView {
         schedules: schedules.into_iter().map(|it| shown(&state, it)).collect(),
         next_cursor,
     }))
 }
 
+/// The cursor that goes on after a schedule.
+pub(crate) fn cursor(last: &ScheduleName) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(last.as_str())
+}
+
 impl ListQuery {
     /// The filter, which asks for one more than the page holds: that one says whether another page
     /// follows.
-    fn into_filter(self) -> Result<(ScheduleFilter, usize), Problem> {
+    pub(crate) fn into_filter(self) -> Result<(ScheduleFilter, usize), Problem> {
         let invalid = |detail: &str| Problem::new(Code::InvalidQuery, detail);
         let page = page_of(self.limit)?;
         let origin = self.origin.as_deref().map(|text| {
@@ -252,14 +258,7 @@ pub(crate) async fn put_schedule(
     call.refuse_key()?;
     let expected = expected(&call.headers)?;
     let definition = Definition::from(call.json::<DefinitionBody>()?);
-    check_size(&definition, state.limits.payload_bytes)?;
-    // Who may change times may not therefore run programs on the node.
-    if matches!(definition.target, Target::Command { .. }) {
-        let checked = state.schedules.check(&name, definition.clone());
-        checked.map_err(Error::from)?;
-        call.asker
-            .must(Scope::Admin, "a schedule that runs commands")?;
-    }
+    admit(&state, &name, &definition, &call.asker)?;
     let writer = writer(&call);
     let put = state
         .schedules
@@ -332,6 +331,23 @@ fn expected(headers: &HeaderMap) -> Result<Expected, Problem> {
         .ok_or_else(|| invalid("If-Match must be the ETag of an earlier answer, such as \"3\""))
 }
 
+/// Refuses what is too large, and what the asker may not write.
+pub(crate) fn admit(
+    state: &AppState,
+    name: &ScheduleName,
+    definition: &Definition,
+    asker: &Asker,
+) -> Result<(), Problem> {
+    check_size(definition, state.limits.payload_bytes)?;
+    // Who may change times may not therefore run programs on the node.
+    if matches!(definition.target, Target::Command { .. }) {
+        let checked = state.schedules.check(name, definition.clone());
+        checked.map_err(Error::from)?;
+        asker.must(Scope::Admin, "a schedule that runs commands")?;
+    }
+    Ok(())
+}
+
 /// Every firing carries a copy of what it is to do, so a definition is bounded like a payload.
 fn check_size(definition: &Definition, bytes_max: usize) -> Result<(), Problem> {
     let bytes = definition.to_json().len();
@@ -343,7 +359,7 @@ fn check_size(definition: &Definition, bytes_max: usize) -> Result<(), Problem> 
 }
 
 /// Any schedule of this name, removed ones too.
-async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedule, Problem> {
+pub(crate) async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedule, Problem> {
     let found = state
         .store
         .load_schedules(std::slice::from_ref(name))

@@ -30,7 +30,7 @@ use crate::{
 
 pub(crate) mod acts;
 pub(crate) mod adding;
-mod body;
+pub(crate) mod body;
 pub(crate) mod entries;
 pub(crate) mod list;
 pub(crate) mod numbers;
@@ -80,11 +80,11 @@ fn page_of(limit: Option<usize>, default: usize, max: usize) -> Result<usize, Pr
     Err(misasked(&format!("limit must be 1 to {max}, not {page}")))
 }
 
-fn cursor(row: i64) -> String {
+pub(crate) fn cursor(row: i64) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(row.to_string())
 }
 
-fn parse_cursor(text: &str) -> Result<i64, Problem> {
+pub(crate) fn parse_cursor(text: &str) -> Result<i64, Problem> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
     let row = bytes.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.parse().ok());
     row.ok_or_else(|| misasked("cursor must be the next_cursor of an earlier page"))
@@ -170,7 +170,10 @@ fn refuse_key(call: &Call) -> Result<(), Problem> {
 }
 
 /// A source and its current task.
-async fn with_task(state: &AppState, id: SourceId) -> Result<(Source, Option<Task>), Problem> {
+pub(crate) async fn with_task(
+    state: &AppState,
+    id: SourceId,
+) -> Result<(Source, Option<Task>), Problem> {
     let source = state.sources.load(id).await?;
     let task = state.sources.tasks(&[id]).await?.pop().flatten();
     Ok((source, task))

@@ -274,7 +274,7 @@ fn parse_cursor(text: &str) -> Result<TaskId, Problem> {
     })
 }
 
-async fn load_current(state: &AppState, identity: &Identity) -> Result<Task, Problem> {
+pub(crate) async fn load_current(state: &AppState, identity: &Identity) -> Result<Task, Problem> {
     let rows = state
         .store
         .load_current(std::slice::from_ref(identity))
@@ -285,7 +285,7 @@ async fn load_current(state: &AppState, identity: &Identity) -> Result<Task, Pro
         .ok_or_else(|| nothing_there(identity))
 }
 
-fn nothing_there(identity: &Identity) -> Problem {
+pub(crate) fn nothing_there(identity: &Identity) -> Problem {
     reschedule::Error::from(NothingThere {
         identity: identity.clone(),
     })

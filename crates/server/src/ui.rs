@@ -9,16 +9,26 @@
 //! - Every word stands in both languages, side by side ([`say`](lang::say)), so that none can be forgotten.
 //! - Every form is read by [`Filled`](form::Filled), which knows whether it is ours.
 
+mod activity;
 mod assets;
 mod door;
+mod editions;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
 mod links;
 mod live;
+mod moment;
+mod nodes;
 mod page;
 mod parts;
 mod preferences;
+mod query;
+mod schedules;
+mod settings;
+mod sign_in;
+mod sources;
+mod tasks;
 mod today;
 mod viewer;
 mod when;
@@ -34,6 +44,7 @@ use axum::{
 };
 
 use self::live::Live;
+pub(crate) use self::viewer::cookie;
 use crate::{AppState, access::Gate};
 
 /// How many of the newest rows a list searches; what is older has to be asked for by name.
@@ -45,8 +56,10 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     let inside = inside().route_layer(behind.clone());
     let live = Live::new(gate.shared(), inside.clone().with_state(gate.shared()));
     let stream = get(move |which, headers| live.stream(which, headers)).route_layer(behind);
+    let before = from_fn_with_state(Arc::clone(gate), door::arrive);
     inside
         .route("/ui/live", stream)
+        .merge(outside(gate).route_layer(before))
         .route("/", get(|| async { Redirect::to("/ui") }))
         .merge(assets::routes())
 }
@@ -54,8 +67,21 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
 fn inside() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui", get(today::show))
-        .route("/ui/preferences", post(preferences::choose))
+        .merge(tasks::routes())
+        .merge(schedules::routes())
+        .merge(activity::routes())
+        .merge(nodes::routes())
+        .merge(settings::routes())
+        .merge(sources::routes())
+        .merge(editions::routes())
         .route("/ui/{*rest}", get(nothing))
+}
+
+/// What is open to those who are not known yet.
+fn outside(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui/preferences", post(preferences::choose))
+        .merge(sign_in::routes(gate))
 }
 
 async fn nothing() -> StatusCode {

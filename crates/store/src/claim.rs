@@ -137,5 +137,17 @@ pub(crate) const LEFT_BEHIND_POSTGRES: &str = concat!(
     " from claim c, unnest(c.task_ids) j(id) join task t on t.id = any (array[j.id]) \
      where c.id = $1 and t.claim_id = c.id and t.status = 'RUNNING'"
 );
-pub(crate) const RELEASE_SQLITE: &str = "delete from claim where id = ?1";
-pub(crate) const RELEASE_POSTGRES: &str = "delete from claim where id = any ($1::bigint[])";
+/// A claim that is forgotten leaves behind which tasks it had (see [`crate::overview::PAST_CLAIMS`]).
+pub(crate) const RELEASE_SQLITE: [&str; 2] = [
+    "insert into past_claim (claim_id, lease_until_us, task_ids) \
+     select id, lease_until_us, task_ids from claim where id = ?1 \
+     on conflict (claim_id) do nothing",
+    "delete from claim where id = ?1",
+];
+pub(crate) const RELEASE_POSTGRES: &str = "with gone as ( \
+     delete from claim where id = any ($1::bigint[]) returning id, lease_until_us, task_ids) \
+     insert into past_claim (claim_id, lease_until_us, task_ids) select * from gone \
+     on conflict (claim_id) do nothing";
+/// For two days: pages look back one.
+pub(crate) const FORGET_PAST: &str = "delete from past_claim where lease_until_us < \
+     (select max(lease_until_us) from past_claim) - 172800000000";

@@ -7,9 +7,13 @@
 //! Parts of a text are found as in `source.rs`, with `replace`, which knows no wildcards. What PostgreSQL keeps in the
 //! database's own collation is lowered as ASCII there by saying so; SQLite does nothing else, and knows no "C".
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeMap};
 
-use almanack_core::store::{Activity, TaskLine};
+use almanack_core::{
+    store::{Activity, TaskLine},
+    task::TaskId,
+};
+use jiff::Timestamp;
 
 use crate::claim;
 
@@ -77,12 +81,6 @@ pub(crate) const COUNT_STATUSES: &str = concat!(
     " group by t.status"
 );
 
-pub(crate) const FINISHED: &str = concat!(
-    "select ",
-    line_columns!(),
-    " from task t where t.finished_at_us >= $1 and t.finished_at_us < $2 \
-     order by t.finished_at_us desc, t.id desc limit $3"
-);
 /// What one lane has to do next.
 pub(crate) const UPCOMING: &str = concat!(
     "select ",
@@ -93,18 +91,67 @@ pub(crate) const UPCOMING: &str = concat!(
 /// The lanes of [`UPCOMING`].
 pub(crate) const LANES: &str = claim::LANES;
 
-/// Claims are few, and name their tasks.
+/// The tasks of claims, which are few. `cross join` keeps SQLite from walking the tasks and asking for their claims.
+macro_rules! under_sqlite {
+    ($claims:literal) => {
+        concat!(
+            "select ",
+            line_columns!(),
+            " from ",
+            $claims,
+            " cross join json_each(c.task_ids) j cross join task t on t.id = j.value \
+             where t.claim_id = c.claim_id"
+        )
+    };
+}
+macro_rules! under_postgres {
+    ($claims:literal) => {
+        concat!(
+            "select ",
+            line_columns!(),
+            " from ",
+            $claims,
+            " cross join unnest(c.task_ids) j(id) join task t on t.id = any (array[j.id]) \
+             where t.claim_id = c.claim_id"
+        )
+    };
+}
+macro_rules! running {
+    () => {
+        " and t.status = 'RUNNING' order by t.started_at_us, t.id limit $1"
+    };
+}
 pub(crate) const RUNNING_SQLITE: &str = concat!(
-    "select ",
-    line_columns!(),
-    " from claim c, json_each(c.task_ids) j join task t on t.id = j.value \
-     where t.claim_id = c.id and t.status = 'RUNNING' order by t.started_at_us, t.id limit ?1"
+    under_sqlite!("(select id as claim_id, task_ids from claim) c"),
+    running!()
 );
 pub(crate) const RUNNING_POSTGRES: &str = concat!(
-    "select ",
-    line_columns!(),
-    " from claim c, unnest(c.task_ids) j(id) join task t on t.id = any (array[j.id]) \
-     where t.claim_id = c.id and t.status = 'RUNNING' order by t.started_at_us, t.id limit $1"
+    under_postgres!("(select id as claim_id, task_ids from claim) c"),
+    running!()
+);
+
+/// What ended under claims that are not over, or not yet forgotten.
+pub(crate) const ENDED_SQLITE: &str = concat!(
+    under_sqlite!("(select id as claim_id, task_ids from claim) c"),
+    " and t.finished_at_us >= ?1 and t.finished_at_us < ?2"
+);
+pub(crate) const ENDED_POSTGRES: &str = concat!(
+    under_postgres!("(select id as claim_id, task_ids from claim) c"),
+    " and t.finished_at_us >= $1 and t.finished_at_us < $2"
+);
+/// The claims that are over and may have had tasks that ended since, latest first; [`Latest`] says how far to go.
+pub(crate) const PAST_CLAIMS: &str = "select claim_id, lease_until_us from past_claim \
+     where lease_until_us >= $1 order by lease_until_us desc limit $2";
+/// At most so many are looked at: under most of them may have run what was claimed again since.
+pub(crate) const PAST_CLAIMS_MAX: i64 = 20_000;
+/// What ended under one of them, or under some.
+pub(crate) const ENDED_PAST_SQLITE: &str = concat!(
+    under_sqlite!("past_claim c"),
+    " and c.claim_id = ?3 and t.finished_at_us >= ?1 and t.finished_at_us < ?2"
+);
+pub(crate) const ENDED_PAST_POSTGRES: &str = concat!(
+    under_postgres!("past_claim c"),
+    " and c.claim_id = any ($3::bigint[]) and t.finished_at_us >= $1 and t.finished_at_us < $2"
 );
 /// What [`crate::row::claim_line`] reads.
 macro_rules! claims {
@@ -139,6 +186,42 @@ pub(crate) const SLOTS_BETWEEN: &str = concat!(
      order by w.last_at_us desc, w.slot_at_us desc, w.schedule_id limit $3"
 );
 
+/// The latest ends, collected claim by claim. A claim's tasks end before its lease does, so that claims in the order of
+/// their leases need not be looked at beyond the one that cannot matter any more.
+pub(crate) struct Latest {
+    limit: usize,
+    /// By their ends, latest first. A claim that is forgotten meanwhile is met twice; its tasks are not.
+    lines: BTreeMap<Reverse<(Option<Timestamp>, TaskId)>, TaskLine>,
+}
+
+impl Latest {
+    pub(crate) fn new(limit: usize) -> Self {
+        let lines = BTreeMap::new();
+        Self { limit, lines }
+    }
+
+    pub(crate) fn add(&mut self, lines: Vec<TaskLine>) {
+        for line in lines {
+            self.lines
+                .insert(Reverse((line.finished_at, line.id)), line);
+            if self.lines.len() > self.limit {
+                self.lines.pop_last();
+            }
+        }
+    }
+
+    /// Whether something that ended before `lease_until` could still be among them.
+    pub(crate) fn has_room(&self, lease_until: Timestamp) -> bool {
+        let earliest = self.lines.last_key_value();
+        let earliest = earliest.and_then(|(Reverse((finished_at, _)), _)| *finished_at);
+        self.lines.len() < self.limit || earliest.is_some_and(|earliest| earliest < lease_until)
+    }
+
+    pub(crate) fn into_lines(self) -> Vec<TaskLine> {
+        self.lines.into_values().collect()
+    }
+}
+
 /// The first of what the lanes answered: no more than `limit` of each kind, soonest first.
 pub(crate) fn soonest(mut lines: Vec<TaskLine>, limit: usize) -> Vec<TaskLine> {
     let by_kind = |line: &TaskLine| (line.identity.kind.clone(), line.due_at, line.id);
@@ -168,3 +251,6 @@ pub(crate) fn part(part: Option<&str>) -> Option<String> {
     let part = part?.to_ascii_lowercase();
     (!part.is_empty()).then_some(part)
 }
+
+#[cfg(test)]
+mod tests;

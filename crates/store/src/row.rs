@@ -23,10 +23,11 @@ use almanack_core::{
 use jiff::Timestamp;
 
 pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count, task_line};
-pub(crate) use schedule::{StateColumns, edit, schedule, slot};
+pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, slot};
 pub(crate) use sign_in::{holder_columns, session, user};
 pub(crate) use source::{
-    SourceColumns, SourceLists, attention_or_null, cadence_or_null, entry, fleet, hashes, source,
+    SourceColumns, SourceLists, attention_or_null, cadence_or_null, class_or_null, entry, fleet,
+    hashes, source,
 };
 pub(crate) use value::Value;
 

@@ -7,7 +7,7 @@
 
 pub(crate) mod numbers;
 
-use almanack_core::store::SourceFilter;
+use almanack_core::{source::check::FailureClass, store::SourceFilter};
 
 /// What [`crate::row::source`] reads.
 macro_rules! columns {
@@ -198,9 +198,11 @@ macro_rules! list {
             $cadence,
             " and ",
             $attention,
-            " and (cast($5 as text) is null or replace(lower(s.name), $5, '') <> lower(s.name) \
-             or replace(lower(s.address), $5, '') <> lower(s.address)) \
-             and s.source_id > $6 order by s.source_id limit $7"
+            " and (cast($5 as text) is null or s.last_error_class = $5 \
+             or ($5 = 'any' and s.last_error_class is not null)) \
+             and (cast($6 as text) is null or replace(lower(s.name), $6, '') <> lower(s.name) \
+             or replace(lower(s.address), $6, '') <> lower(s.address)) \
+             and s.source_id > $7 order by s.source_id limit $8"
         )
     };
 }
@@ -268,6 +270,12 @@ pub(crate) fn list(filter: &SourceFilter) -> &'static str {
     } else {
         LIST
     }
+}
+
+/// How the last look must have failed, as the texts compare it.
+pub(crate) fn failure(filter: &SourceFilter) -> Option<&'static str> {
+    let any = filter.failed.then_some("any");
+    filter.failure.map(FailureClass::as_str).or(any)
 }
 
 /// What a name or an address must contain, as the texts compare it.

@@ -1,6 +1,7 @@
 //! Checks on the texts themselves.
 
 mod edition;
+mod overview;
 
 use rusqlite::{Connection, Params, StatementStatus, ToSql, params_from_iter, types::Value};
 
@@ -58,7 +59,8 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         task::LOAD_ALL,
         task::NEXT_ROWS,
     ];
-    for text in shared.into_iter().chain(edition::SHARED) {
+    let shared = shared.into_iter().chain(edition::SHARED);
+    for text in shared.chain(overview::SHARED) {
         let mut seen = 0;
         for digits in text.split('$').skip(1) {
             let end = digits
@@ -191,7 +193,7 @@ fn a_page_of_sources_costs_no_more_when_more_exist() {
         ),
         (source::LIST_ATTENTION, odd, paused, some, silent, 10),
     ] {
-        let parameters = rusqlite::params![a, b, c, d, nothing, 0, 20];
+        let parameters = rusqlite::params![a, b, c, d, nothing, nothing, 0, 20];
         check_costs_no_more(text, parameters, rows, SOURCES);
     }
 }

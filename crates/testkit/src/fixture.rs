@@ -158,6 +158,7 @@ pub fn schedule(name: &str, next_at: Timestamp) -> Schedule {
         waits_since: None,
         look_at: Some(next_at),
         last: None,
+        beside: Vec::new(),
         created_at: START,
         changed_at: START,
     }
@@ -171,7 +172,7 @@ pub fn new_schedule(schedule: Schedule) -> ScheduleWrite {
         schedule,
         slots: Vec::new(),
         fires: Vec::new(),
-        cancel: None,
+        cancels: Vec::new(),
         edit: None,
     }
 }

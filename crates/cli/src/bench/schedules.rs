@@ -155,6 +155,7 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
         waits_since: None,
         look_at: Some(slot),
         last: None,
+        beside: Vec::new(),
         created_at: now,
         changed_at: now,
     };
@@ -163,7 +164,7 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
         schedule,
         slots: Vec::new(),
         fires: Vec::new(),
-        cancel: None,
+        cancels: Vec::new(),
         edit: None,
         decided_at: now,
     })

@@ -1,18 +1,14 @@
 //! `almanack token create|list|revoke`
 //!
-//! A token is made of 256 random bits and shown once; the store keeps its SHA-256 and the history
-//! its name.
+//! A token is shown once; the rules of making one are the server's ([`almanack_server::token`]).
 
 use almanack_core::{
     store,
-    time::Entropy,
-    token::{Scope, TOKEN_PREFIX, Token},
+    token::{Scope, Token},
 };
-use almanack_server::access::REMEMBERED_FOR;
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use almanack_server::{access::REMEMBERED_FOR, token};
 use jiff::Timestamp;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::{Desk, Errand};
 use crate::{
@@ -20,12 +16,12 @@ use crate::{
     config::secret::Secret,
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
+    process::is_guarded,
     view::TokenView,
     when::{self, Relative},
     wiring,
 };
 
-const NAME_BYTES_MAX: usize = 100;
 /// A node decides at its start whether it asks for tokens, and this changes what it will decide.
 const FIRST_TOKEN: &str = "\
 This is the first token: nodes that listen on loopback ask everybody for one after their next start.
@@ -56,7 +52,7 @@ pub(super) async fn run(
     }
 }
 
-fn scope_of(name: ScopeName) -> Scope {
+pub(super) fn scope_of(name: ScopeName) -> Scope {
     match name {
         ScopeName::Read => Scope::Read,
         ScopeName::Operate => Scope::Operate,
@@ -71,20 +67,14 @@ async fn create(
     expires: Option<&str>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    check_name(name)?;
+    check_name("token", name)?;
+    refuse_users_name(desk, name).await?;
     let now = desk.clock.now();
     let expires_at = expires.map(|text| expiry(text, now)).transpose()?;
-    let secret = draw(wiring::entropy().as_ref());
-    let token = Token {
-        name: name.to_owned(),
-        hash: hash(&secret),
-        scope,
-        created_at: now,
-        expires_at,
-        revoked_at: None,
-    };
+    let secret = Secret::new(&token::draw(wiring::entropy().as_ref()));
+    let token = token::about(name, secret.expose(), scope, now, expires_at);
     let others = desk.store.load_tokens().await?;
-    let first = !others.iter().any(|other| other.is_valid(now));
+    let first = !is_guarded(desk.store.as_ref(), now).await?;
     let saved = desk.store.save_token(&token).await;
     saved.map_err(|error| not_saved(error, &others))?;
     if output.json {
@@ -98,6 +88,17 @@ async fn create(
         }
     }
     Ok(Exit::Ok)
+}
+
+/// The history shows a name alone, so it must be one of one asker.
+async fn refuse_users_name(desk: &Desk, name: &str) -> Result<(), Failure> {
+    if desk.store.load_user(name).await?.is_none() {
+        return Ok(());
+    }
+    let what = format!("a user is called `{name}`");
+    Err(Failure::new(Exit::Failed, what)
+        .during("create token")
+        .hint("choose another name; the history shows it for whoever did something"))
 }
 
 /// A name stands in the history for whoever had it, and so for one token for ever.
@@ -120,17 +121,12 @@ fn not_saved(error: store::Error, others: &[Token]) -> Failure {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Failure> {
-    let fits = (1..=NAME_BYTES_MAX).contains(&name.len());
-    if fits
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-    {
-        return Ok(());
-    }
-    let what = format!("a token's name has 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`");
-    Err(Failure::new(Exit::Usage, what).hint("for example: article-service"))
+/// Names of tokens and users look alike, because the history shows both in one place.
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
+    token::check_name(name).map_err(|invalid| {
+        Failure::new(Exit::Usage, format!("a {what}'s {invalid}"))
+            .hint("for example: article-service")
+    })
 }
 
 fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
@@ -145,17 +141,6 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
                 .hint("give a time to live, like 90d"),
         ),
     }
-}
-
-fn draw(entropy: &dyn Entropy) -> Secret {
-    let bytes: Vec<u8> = (0..4)
-        .flat_map(|_| entropy.next_u64().to_le_bytes())
-        .collect();
-    Secret::new(&format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
-}
-
-fn hash(token: &Secret) -> String {
-    format!("{:x}", Sha256::digest(token.expose().as_bytes()))
 }
 
 async fn list(desk: &Desk, output: &mut Output) -> Result<Exit, Failure> {
@@ -217,30 +202,4 @@ async fn revoke(desk: &Desk, name: &str, output: &mut Output) -> Result<Exit, Fa
         ));
     }
     Ok(Exit::Ok)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Same(u64);
-
-    impl Entropy for Same {
-        fn next_u64(&self) -> u64 {
-            self.0
-        }
-    }
-
-    #[test]
-    fn a_token_is_its_prefix_and_256_bits() {
-        let token = draw(&Same(u64::MAX));
-        let body = token.expose().strip_prefix("alm_").unwrap();
-        assert_eq!(URL_SAFE_NO_PAD.decode(body).unwrap(), [0xff; 32]);
-    }
-
-    #[test]
-    fn the_hash_is_sha_256_of_the_whole_token() {
-        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(hash(&Secret::new("abc")), expected);
-    }
 }

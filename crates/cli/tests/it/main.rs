@@ -29,5 +29,6 @@ mod source_replay;
 mod surface;
 mod task;
 mod token;
+mod user;
 mod world;
 mod written;

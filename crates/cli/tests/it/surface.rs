@@ -32,6 +32,7 @@ fn help_shows_the_commands_and_the_exit_codes() {
                    Actions
       guard        Find dead chains and start them again
       token        Create, list and revoke access tokens
+      user         Make, list and remove those who sign in to the dashboard
       world        Run a piece of the simulated outside world
       bench        Measure the engine on a scratch store of its own
       completions  Write a completion script for a shell
@@ -138,8 +139,8 @@ fn an_address_open_to_others_needs_a_token_first() {
     let home = Home::new();
     let ran = home.run(&["serve", "--listen", "0.0.0.0:0"]);
     insta::assert_snapshot!(ran, @"
-    error: 0.0.0.0:0 can be reached from elsewhere, and no token guards it
-    hint: `almanack token create NAME --scope admin` makes one, or listen at 127.0.0.1
+    error: 0.0.0.0:0 can be reached from elsewhere, and no token or password guards it
+    hint: `almanack token create NAME --scope admin` makes a token, `almanack user create NAME` somebody with a password; or listen at 127.0.0.1
     exit 2
     ");
     assert!(!home.path().join("almanack.db").exists());

@@ -79,6 +79,7 @@ impl Line {
             waits_since: None,
             look_at: next_at,
             last: None,
+            beside: Vec::new(),
             created_at: now,
             changed_at: now,
         };

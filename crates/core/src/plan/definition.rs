@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schedule::{self, Expression, Language, Mode, Timetable, Warning, Zone, hash_of},
+    schedule::{self, ClockChange, Expression, Language, Mode, Timetable, Warning, Zone, hash_of},
     target::{Target, Unusable},
     task::Priority,
 };
@@ -342,6 +342,11 @@ impl Ready {
         Expression::parse(&self.definition.expression, Mode::Strict)
             .map(|read| read.lints(&self.timetable, &self.zone, from, round_s))
             .unwrap_or_default()
+    }
+
+    /// The changes of the clocks that touch a slot; see [`Timetable::clock_changes`].
+    pub fn clock_changes(&self, from: Timestamp, until: Timestamp) -> Vec<ClockChange> {
+        self.timetable.clock_changes(&self.zone, from, until)
     }
 
     /// The first slot after `at`.

@@ -13,6 +13,9 @@ use crate::{
     task::{Identity, Kind, NewTask, Subject},
 };
 
+/// Firings remembered beside the newest: whoever looks at a schedule asks about each of them.
+pub const BESIDE_MAX: usize = 16;
+
 /// Number of a schedule, given by the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -120,6 +123,9 @@ pub struct Schedule {
     pub look_at: Option<Timestamp>,
     /// Subject of its newest firing.
     pub last: Option<Subject>,
+    /// Subjects of those that had not ended when the newest was written, oldest first: a person had
+    /// forced it, or the policy allowed it. Any of them may be the last to end.
+    pub beside: Vec<Subject>,
     /// When it was first written.
     pub created_at: Timestamp,
     /// When a person last changed it.
@@ -129,10 +135,30 @@ pub struct Schedule {
 impl Schedule {
     /// The identity of its newest firing, of a slot or by hand.
     pub fn last_firing(&self) -> Option<Identity> {
-        let subject = self.last.clone()?;
-        let kind = Kind::parse(DISPATCH).ok()?;
-        Some(Identity { subject, kind })
+        identity(self.last.as_ref()?)
     }
+
+    /// The identities of all its firings that may not have ended, newest first.
+    pub fn open_firings(&self) -> Vec<Identity> {
+        let subjects = self.last.iter().chain(self.beside.iter().rev());
+        subjects.filter_map(identity).collect()
+    }
+
+    /// Remembers what fires now, oldest first, and what goes on `running` beside it, oldest first too.
+    /// What has ended is forgotten, and so is the oldest of more than [`BESIDE_MAX`].
+    pub fn note_fired(&mut self, running: Vec<Subject>, fires: impl Iterator<Item = Subject>) {
+        let mut open = running;
+        open.extend(fires);
+        self.last = open.pop();
+        let over = open.len().saturating_sub(BESIDE_MAX);
+        self.beside = open.split_off(over);
+    }
+}
+
+fn identity(subject: &Subject) -> Option<Identity> {
+    let kind = Kind::parse(DISPATCH).ok()?;
+    let subject = subject.clone();
+    Some(Identity { subject, kind })
 }
 
 /// What a person (or a file that a person wrote) did to a schedule.
@@ -216,8 +242,55 @@ pub struct ScheduleWrite {
     pub slots: Vec<Slot>,
     /// Firings to insert. One whose identity exists already is left alone: it was fired by hand.
     pub fires: Vec<NewTask>,
-    /// The predecessor's withdrawal. If it is lost, so is the whole write.
-    pub cancel: Option<Change>,
+    /// Withdrawals of the predecessors. If one is lost, so is the whole write.
+    pub cancels: Vec<Change>,
     /// What a person did, if one did.
     pub edit: Option<Edit>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::{ready, schedule};
+
+    fn subjects(texts: &[&str]) -> Vec<Subject> {
+        let parse = |text: &&str| Subject::parse(text).unwrap();
+        texts.iter().map(parse).collect()
+    }
+
+    fn open_after(running: &[&str], fires: &[&str]) -> Vec<String> {
+        let ready = ready("@hourly", "{}");
+        let mut schedule = schedule(&ready, Timestamp::UNIX_EPOCH);
+        schedule.note_fired(subjects(&["gone"]), subjects(&["ended"]).into_iter());
+        schedule.note_fired(subjects(running), subjects(fires).into_iter());
+        let open = schedule.open_firings();
+        open.iter().map(|i| i.subject.as_str().to_owned()).collect()
+    }
+
+    #[test]
+    fn dp_17_every_firing_that_has_not_ended_is_remembered_newest_first() {
+        let rows: [(&[&str], &[&str], &[&str]); 4] = [
+            (&[], &["a"], &["a"]),
+            (&["a"], &["b"], &["b", "a"]),
+            (&["a", "b"], &["c"], &["c", "b", "a"]),
+            (&["a"], &["b", "c"], &["c", "b", "a"]),
+        ];
+        for (running, fires, open) in rows {
+            assert_eq!(
+                open_after(running, fires),
+                open,
+                "{running:?} and {fires:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn dp_17_of_too_many_the_newest_are_remembered() {
+        let names: Vec<String> = (0..=BESIDE_MAX).map(|n| n.to_string()).collect();
+        let running: Vec<&str> = names.iter().map(String::as_str).collect();
+        let open = open_after(&running, &["newest"]);
+        assert_eq!(open.len(), BESIDE_MAX + 1);
+        assert_eq!(open.first().unwrap(), "newest");
+        assert_eq!(open.last().unwrap(), "1", "the oldest is forgotten");
+    }
 }

@@ -60,6 +60,7 @@ pub(super) fn schedule(ready: &Ready, next_at: Timestamp) -> Schedule {
         waits_since: None,
         look_at: Some(next_at),
         last: None,
+        beside: Vec::new(),
         created_at: at(CREATED),
         changed_at: at(CREATED),
     }

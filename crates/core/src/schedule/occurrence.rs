@@ -15,7 +15,7 @@ use super::{
 };
 
 /// A larger jump is not daylight saving: a zone has changed sides of the date line.
-const GAP_MAX_S: i64 = 3 * 3_600;
+pub(super) const GAP_MAX_S: i64 = 3 * 3_600;
 
 impl Timetable {
     /// The first occurrence strictly after an instant, or none before the year 2200.

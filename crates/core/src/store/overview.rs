@@ -173,7 +173,8 @@ pub trait OverviewStore: Send + Sync {
     /// is left out.
     async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>>;
 
-    /// Rows, current or not, whose last attempt ended in `[from, until)`, latest end first.
+    /// Rows, current or not, whose last attempt ended in `[from, until)`, latest end first. They are found through the
+    /// claims they ran under, of which the last 20,000 of the last two days are remembered.
     async fn load_finished(
         &self,
         from: Timestamp,

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::Result;
 use crate::source::{
     Attention, Source, SourceId, SourceType,
+    check::FailureClass,
     entry::{Entry, Found},
     policy::cadence::Cadence,
 };
@@ -54,6 +55,10 @@ pub struct SourceFilter {
     pub attention: Option<Attention>,
     /// Only those that want any attention.
     pub needs_attention: bool,
+    /// Only those whose last look failed like this.
+    pub failure: Option<FailureClass>,
+    /// Only those whose last look failed, however.
+    pub failed: bool,
     /// Only those whose name or address contains this, in any case of ASCII letters.
     pub containing: Option<String>,
     /// Only numbers above this: the cursor of the page before.
@@ -88,6 +93,8 @@ pub struct SourceNumbers {
     pub states: Vec<(String, u64)>,
     /// How many want which attention.
     pub attention: Vec<(Attention, u64)>,
+    /// How many failed like this when they were last looked at.
+    pub failures: Vec<(FailureClass, u64)>,
     /// Active ones whose time has come.
     pub due_now: u64,
     /// Active ones that failures keep waiting.

@@ -6,7 +6,7 @@ use almanack_core::{
         slot_identity,
     },
     reschedule::{Cancel, Change, Request, decide},
-    task::{Invalid, NewTask, Task},
+    task::{Invalid, NewTask, Task, TaskId},
 };
 use jiff::Timestamp;
 
@@ -19,28 +19,42 @@ pub(crate) fn write_plan(
     schedule: &Schedule,
     ready: &Ready,
     plan: &Plan,
-    running: Option<&Task>,
+    running: &[Task],
     now: Timestamp,
 ) -> Result<ScheduleWrite, Invalid> {
     let mut write = write_of(schedule, now);
     write.slots.clone_from(&plan.slots);
     write.fires = fires(schedule, ready, &plan.fires)?;
-    write.cancel = running
-        .filter(|_| plan.cancels)
-        .and_then(|task| withdrawal(schedule, task, now));
+    if plan.cancels {
+        let withdrawal = |task| withdrawal(schedule, task, now);
+        write.cancels = running.iter().filter_map(withdrawal).collect();
+        // Whoever changes several rows changes them in this order, or two may wait for each other.
+        write.cancels.sort_by_key(withdrawn);
+    }
+    note_fires(&mut write, running);
     let after = &mut write.schedule;
     after.next_at = plan.next_at;
     after.waits_since = plan.waits_since;
     after.look_at = plan.look_at;
-    if let Some(newest) = write.fires.last() {
-        after.last = Some(newest.identity.subject.clone());
-    }
     if plan.resumes {
         after.state = State::Active;
         after.revision += 1;
         write.edit = Some(edit(&write.schedule, Edited::Resumed, PLANNER, now));
     }
     Ok(write)
+}
+
+/// Has the schedule remember what the write fires, and what of `running` (newest first) goes on beside it.
+pub(crate) fn note_fires(write: &mut ScheduleWrite, running: &[Task]) {
+    if write.fires.is_empty() {
+        return;
+    }
+    let withdrawn: Vec<TaskId> = write.cancels.iter().filter_map(withdrawn).collect();
+    let goes_on = running.iter().rev();
+    let goes_on = goes_on.filter(|task| !withdrawn.contains(&task.id));
+    let goes_on = goes_on.map(|task| task.identity.subject.clone()).collect();
+    let fires = write.fires.iter().map(|fire| fire.identity.subject.clone());
+    write.schedule.note_fired(goes_on, fires);
 }
 
 /// A write that changes nothing yet.
@@ -54,7 +68,7 @@ pub(crate) fn write_of(schedule: &Schedule, now: Timestamp) -> ScheduleWrite {
         },
         slots: Vec::new(),
         fires: Vec::new(),
-        cancel: None,
+        cancels: Vec::new(),
         edit: None,
     }
 }
@@ -115,6 +129,10 @@ fn fires(schedule: &Schedule, ready: &Ready, fires: &[Fire]) -> Result<Vec<NewTa
         firing.task(&schedule.name, ready)
     };
     fires.iter().map(task).collect()
+}
+
+fn withdrawn(change: &Change) -> Option<TaskId> {
+    change.amend.as_ref().map(|amend| amend.guard.task_id)
 }
 
 /// The predecessor gives way.

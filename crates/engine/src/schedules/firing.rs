@@ -1,15 +1,15 @@
 //! Firing by hand: now, beside the schedule, without moving its cursor.
 
 use almanack_core::{
-    plan::{NewFiring, Schedule, ScheduleName, Trigger, manual_identity},
-    task::Identity,
+    plan::{BESIDE_MAX, NewFiring, Ready, Schedule, ScheduleName, Trigger, manual_identity},
+    task::{Identity, Task},
 };
 use jiff::Timestamp;
 
 use super::{Error, ROUNDS_MAX, Schedules};
-use crate::planner::write_of;
+use crate::planner::{in_the_way, note_fires, write_of};
 
-/// What to do when the newest firing has not ended.
+/// What to do when a firing has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlapping {
     /// Do as the schedule's policy says.
@@ -53,13 +53,8 @@ impl Schedules {
         now: Timestamp,
     ) -> Result<Option<Fired>, Error> {
         let ready = self.ready(schedule)?;
-        let running = self.running(schedule, &ready).await?;
-        if let (Some(running), Overlapping::AsPlanned) = (&running, overlapping) {
-            return Err(Error::Overlaps {
-                name: schedule.name.clone(),
-                running: running.identity.clone(),
-            });
-        }
+        let running = self.running(schedule).await?;
+        check(schedule, &ready, overlapping, &running)?;
         let identity = manual_identity(&schedule.name, now)?;
         let firing = NewFiring {
             identity: identity.clone(),
@@ -71,15 +66,35 @@ impl Schedules {
         let mut task = firing.task(&schedule.name, &ready)?;
         by.clone_into(&mut task.origin);
         let mut write = write_of(schedule, now);
-        // One that was forced beside another ends sooner or later than it; the planned one counts.
-        if running.is_none() {
-            write.schedule.last = Some(identity.subject.clone());
-        }
         write.fires = vec![task];
+        note_fires(&mut write, &running);
         let fired = Fired {
             identity,
             nominal_at: now,
         };
         Ok(self.write(write).await?.map(|_| fired))
+    }
+}
+
+/// Whether it may fire beside what runs. Forced, too, it stays within what can be remembered: what is
+/// forgotten while it runs would be overlapped by the next slot.
+fn check(
+    schedule: &Schedule,
+    ready: &Ready,
+    overlapping: Overlapping,
+    running: &[Task],
+) -> Result<(), Error> {
+    let name = || schedule.name.clone();
+    match (in_the_way(ready, running), overlapping) {
+        (Some(task), Overlapping::AsPlanned) => Err(Error::Overlaps {
+            name: name(),
+            running: task.identity.clone(),
+        }),
+        (Some(_), Overlapping::Forced) if running.len() > BESIDE_MAX => Err(Error::NotNow {
+            name: name(),
+            state: "running too many firings at once",
+            wish: "fired",
+        }),
+        _ => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use almanack_core::task::Task;
 use jiff::Timestamp;
 
 use super::{Error, Schedules, look};
-use crate::planner::{write_of, write_plan};
+use crate::planner::{note_fires, write_of, write_plan};
 
 impl Schedules {
     /// A write that decides everything due by `now` and changes nothing else yet.
@@ -20,8 +20,8 @@ impl Schedules {
             // What cannot be computed has no slots to settle.
             return Ok(write_of(found, now));
         };
-        let running = self.running(found, &ready).await?;
-        gathered(found, &ready, running.as_ref(), now, |look| {
+        let running = self.running(found).await?;
+        gathered(found, &ready, &running, now, |look| {
             let plan = settle(look);
             let more = plan.is_partial(now) || plan.resumes;
             (plan, more)
@@ -41,7 +41,7 @@ impl Schedules {
 pub(super) fn gathered(
     found: &Schedule,
     ready: &Ready,
-    running: Option<&Task>,
+    running: &[Task],
     now: Timestamp,
     step: impl Fn(Look<'_>) -> (Plan, bool),
 ) -> Result<ScheduleWrite, Error> {
@@ -63,7 +63,9 @@ pub(super) fn gathered(
         };
         append_rows(&mut whole.slots, part.slots);
         whole.fires.extend(part.fires);
-        whole.cancel = whole.cancel.or(part.cancel);
+        if whole.cancels.is_empty() {
+            whole.cancels = part.cancels;
+        }
         if !more {
             break;
         }
@@ -72,5 +74,7 @@ pub(super) fn gathered(
         version: found.version + 1,
         ..seen
     };
+    // What the end of a pause fired goes on beside what came after it.
+    note_fires(&mut whole, running);
     Ok(whole)
 }

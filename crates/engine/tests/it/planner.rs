@@ -1,5 +1,7 @@
 //! The planner and the way in for people, on both databases, by a clock that a test moves.
 
+mod beside;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
@@ -23,7 +25,6 @@ on_both!(
     dp_17_a_pause_of_very_many_slots_ends_when_it_is_told_to,
     dp_16_a_parked_schedule_goes_on_where_it_stopped,
     dp_17_a_pause_that_cannot_be_computed_stays_a_pause,
-    a_forced_firing_does_not_hide_the_one_that_runs,
     dp_05_a_slot_fires_once_however_many_planners_look,
     dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger,
     a_change_settles_what_was_due_and_keeps_the_history,
@@ -278,7 +279,7 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(desk: Desk) {
         schedule: broken,
         slots: Vec::new(),
         fires: Vec::new(),
-        cancel: None,
+        cancels: Vec::new(),
         edit: None,
     };
     desk.store.write_schedules(vec![write]).await.unwrap();
@@ -421,7 +422,7 @@ async fn rewrite(desk: &Desk, from: &str, to: &str) {
         schedule,
         slots: Vec::new(),
         fires: Vec::new(),
-        cancel: None,
+        cancels: Vec::new(),
         edit: None,
     };
     desk.store.write_schedules(vec![write]).await.unwrap();
@@ -459,17 +460,4 @@ async fn dp_17_a_pause_that_cannot_be_computed_stays_a_pause(desk: Desk) {
     rewrite(&desk, "Mars/Olympus", "UTC").await;
     desk.pass_at(at(3 * HOUR)).await;
     assert_eq!(desk.ledger().await, ["09:00 paused x2", "11:00 fired"]);
-}
-
-async fn a_forced_firing_does_not_hide_the_one_that_runs(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    desk.pass_at(at(HOUR)).await;
-    let night = name("nightly");
-    desk.schedules
-        .fire(&night, Overlapping::Forced, "ada")
-        .await
-        .unwrap();
-    let schedule = desk.schedules.load(&night).await.unwrap();
-    let last = schedule.last.unwrap();
-    assert_eq!(last.as_str(), "schedule:nightly@2026-01-05T09:00:00Z");
 }

@@ -28,10 +28,12 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use utoipa::IntoParams;
 
+pub(crate) use html::is_web;
+
 use super::{Dated, editions, is_published, parse_date};
 use crate::{
     AppState,
-    access::{Gate, let_through},
+    access::Gate,
     call::Asked,
     problem::{Page, Problem},
 };
@@ -52,7 +54,11 @@ pub(crate) async fn guard(
     if gate.state().public_editions {
         return Ok(next.run(request).await);
     }
-    let_through(&gate, Scope::Read, request, next).await
+    // Readers have browsers: who signed in to the dashboard may read here too.
+    let (mut parts, body) = request.into_parts();
+    let visit = gate.admit_browser(&parts, Scope::Read).await?;
+    parts.extensions.insert(visit.asker);
+    Ok(next.run(Request::from_parts(parts, body)).await)
 }
 
 /// Where the index goes on.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use almanack_engine::editions::Error;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, task::JoinHandle};
 use tracing::Instrument as _;
 
 use crate::problem::{Code, Problem};
@@ -31,6 +31,35 @@ impl Runs {
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<T, Problem> {
+        match self.start(work)?.await {
+            Ok(done) => Ok(done?),
+            Err(error) => {
+                tracing::error!(%error, "work on an edition broke off");
+                let detail = "something went wrong here; the log of this node says what";
+                Err(Problem::new(Code::Internal, detail))
+            }
+        }
+    }
+
+    /// Begins work that nobody waits for; the log says if it fails, the edition how far it came.
+    pub(crate) fn begin<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<(), Problem> {
+        let told = async move {
+            let done = work.await;
+            if let Err(error) = &done {
+                tracing::warn!(error = error.chain(), "work on an edition failed");
+            }
+            done
+        };
+        self.start(told).map(drop)
+    }
+
+    fn start<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<JoinHandle<Result<T, Error>>, Problem> {
         let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
             let detail = "this node is at work on as many editions as it takes; ask again later";
             Problem::new(Code::TooManyRuns, detail)
@@ -40,14 +69,7 @@ impl Runs {
             drop(permit);
             done
         };
-        match tokio::spawn(own.in_current_span()).await {
-            Ok(done) => Ok(done?),
-            Err(error) => {
-                tracing::error!(%error, "work on an edition broke off");
-                let detail = "something went wrong here; the log of this node says what";
-                Err(Problem::new(Code::Internal, detail))
-            }
-        }
+        Ok(tokio::spawn(own.in_current_span()))
     }
 }
 

@@ -26,12 +26,12 @@ pub(crate) struct Burn<'a> {
     /// How much may be spent in all.
     pub(crate) limit: u64,
     /// What was spent, in order.
-    pub(crate) batches: &'a [Spent],
+    pub(crate) batches: &'a [Batch],
 }
 
 /// What one batch spent.
 #[derive(Debug, Clone)]
-pub(crate) struct Spent {
+pub(crate) struct Batch {
     /// What people call it: `batch 3`, or when it was.
     pub(crate) name: String,
     /// How much it spent.
@@ -42,7 +42,7 @@ pub(crate) struct Spent {
 
 /// A batch and what had been spent before and after it.
 struct Step<'a> {
-    batch: &'a Spent,
+    batch: &'a Batch,
     before: u64,
     after: u64,
 }
@@ -147,7 +147,8 @@ fn stairs(steps: &[Step<'_>], width: f64, scale: &Scale) -> String {
         let top = scale.place(amount(step.after));
         format!("V{}h{}", Px(top), Px(width))
     });
-    format!("M{} {}{}", Px(LEFT), Px(FOOT), steps.collect::<String>())
+    let steps: Vec<String> = steps.collect();
+    format!("M{} {}{}", Px(LEFT), Px(FOOT), steps.concat())
 }
 
 fn summary(sum: u64, limit: u64, count: usize, lang: Lang) -> String {

@@ -51,7 +51,7 @@ pub(crate) fn draw(heat: &Heat<'_>, frame: &Frame<'_>) -> Markup {
     let drawing = Drawing {
         frame,
         size: (WIDTH, hours.height()),
-        class: "wide",
+        class: "wide week",
         links: false,
         summary: &summary,
         // Nothing of others is in it: numbers, instants, and the name of a zone.

@@ -73,9 +73,7 @@ fn bins(sorted: &[SignedDuration]) -> Vec<Bin> {
         |length: Option<&SignedDuration>| length.map_or(0, |length| bin_of(span::millis(*length)));
     let (mut first, mut last) = (place(sorted.first()), place(sorted.last()));
     while last - first + 1 < BINS_MIN {
-        if first > 0 {
-            first -= 1;
-        }
+        first = first.saturating_sub(1);
         last = (last + 1).min(ROUND.len() - 1);
     }
     let edge = |number: usize| if number == 0 { 0 } else { ROUND[number - 1] };

@@ -10,7 +10,7 @@ mod track;
 
 use std::borrow::Cow;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, Render, html};
 
 use crate::{
@@ -155,9 +155,17 @@ fn line(event: &Event, before: Option<&Event>, frame: &Frame<'_>) -> Markup {
             (event.kind.outcome().icon())
             time datetime=(event.at) { (clock::moment(event.at, frame.zone, lang)) }
             " " span.name { (event.kind.words(frame)) }
-            @if let Some(took) = took { " " span.detail { (say!(lang, "took {}", "耗时 {}", span::words(took, lang))) } }
+            @if let Some(took) = took { " " span.detail { (length(took, event.kind, lang)) } }
             @if !event.label.is_empty() { " " span.detail { (event.label) } }
         }
+    }
+}
+
+fn length(took: SignedDuration, kind: Kind, lang: Lang) -> Cow<'static, str> {
+    let words = span::words(took, lang);
+    match kind.outcome() {
+        Outcome::Running => say!(lang, "for {words} so far", "已运行 {words}"),
+        _ => say!(lang, "took {words}", "耗时 {words}"),
     }
 }
 

@@ -120,10 +120,10 @@ impl Counts {
             say!(lang, "{count} {name}", "{count} 次{name}")
         });
         let told: Vec<_> = told.collect();
-        match told.is_empty() {
-            true => say!(lang, "nothing", "无"),
-            false => Cow::Owned(told.join(lang.pick(", ", "，"))),
+        if told.is_empty() {
+            return say!(lang, "nothing", "无");
         }
+        Cow::Owned(told.join(lang.pick(", ", "，")))
     }
 }
 

@@ -34,10 +34,10 @@ const TICKS_MAX: usize = 13;
 const NAME_WIDTH: usize = 22;
 /// Most marks of one lane, and of all of them together.
 const LANE_MARKS_MAX: usize = 120;
-const MARKS_MAX: usize = 110;
-/// Marks that each lane may have, until all of them together are few enough. However many lanes there are, each has some for
-/// the past, some for the future, and some for what stands out.
-const SHARES: [usize; 8] = [LANE_MARKS_MAX, 60, 30, 16, 12, 8, 6, 4];
+const MARKS_MAX: usize = 90;
+/// Marks that each lane may have, until all of them together are few enough; however many lanes there are, each has one for
+/// the past and one for the future.
+const SHARES: [usize; 10] = [LANE_MARKS_MAX, 60, 30, 16, 12, 8, 6, 4, 3, 2];
 
 /// A stretch of time.
 #[derive(Debug, Clone, Copy)]
@@ -202,19 +202,24 @@ fn joined(places: &[lane::Place<'_>]) -> Vec<Vec<Cluster>> {
 fn backdrop(ribbon: &Ribbon<'_>, scale: &TimeScale, frame: &Frame<'_>, height: f64) -> Markup {
     let ticks = clock::ticks(ribbon.from, ribbon.until, frame.zone, frame.lang, TICKS_MAX);
     let foot = height - 6.0;
-    let rails: String = (0..ribbon.lanes.len())
+    let rails: Vec<String> = (0..ribbon.lanes.len())
         .map(|number| format!("M0 {}h{}", Px(middle(number)), Px(WIDTH)))
         .collect();
+    let lines = |midnight| {
+        let ticks = ticks.iter().filter(|tick| tick.midnight == midnight);
+        let lines = ticks.map(|tick| format!("M{} {}V{}", Px(scale.x(tick.at)), Px(TOP), Px(foot)));
+        lines.collect::<Vec<_>>().concat()
+    };
     let now = scale.x(ribbon.now);
     html! {
         @if scale.holds(ribbon.now) {
             rect.future x=(Px(now)) y=(Px(TOP)) width=(Px(WIDTH - now)) height=(Px(foot - TOP)) {}
         }
-        path.rail d=(rails) {}
+        path.rail d=(rails.concat()) {}
+        path.tick d=(lines(false)) {}
+        path class="tick midnight" d=(lines(true)) {}
         @for tick in &ticks {
-            @let x = Px(scale.x(tick.at));
-            path class=(if tick.midnight { "tick midnight" } else { "tick" }) d={"M" (x) " " (Px(TOP)) "V" (Px(foot))} {}
-            text class=(if tick.midnight { "hour day" } else { "hour" }) x=(x) y=(Px(TOP - 6.0)) { (tick.label) }
+            text class=(if tick.midnight { "hour day" } else { "hour" }) x=(Px(scale.x(tick.at))) y=(Px(TOP - 6.0)) { (tick.label) }
         }
         @if scale.holds(ribbon.now) {
             path.now d={"M" (Px(now)) " 16V" (Px(foot))} {}

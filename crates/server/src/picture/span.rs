@@ -104,16 +104,16 @@ pub(crate) fn words(length: SignedDuration, lang: Lang) -> Cow<'static, str> {
     }
     match whole {
         ..SECOND => say!(lang, "{whole} ms", "{whole} 毫秒"),
-        ..MINUTE => {
+        SECOND..MINUTE => {
             let seconds = tenths(whole, SECOND);
             say!(lang, "{seconds} s", "{seconds} 秒")
         }
-        ..HOUR => two(
+        MINUTE..HOUR => two(
             whole,
             (MINUTE, lang.pick("min", "分")),
             (SECOND, lang.pick("s", "秒")),
         ),
-        ..DAY => two(
+        HOUR..DAY => two(
             whole,
             (HOUR, lang.pick("h", "小时")),
             (MINUTE, lang.pick("min", "分")),

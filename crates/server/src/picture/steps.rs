@@ -108,25 +108,15 @@ mod tests {
         <li class="done">
         <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
         <path class="o done" d="M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0">
-        </path>
-        </svg>
         <span class="name">init</span> <span class="unseen">done</span>
-        </li>
         <li class="running" aria-current="step">
         <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
         <path class="o running" d="M-4.7 0a4.7 4.7 0 1 0 9.4 0a4.7 4.7 0 1 0-9.4 0M0-3.3v6.6a3.3 3.3 0 0 1 0-6.6">
-        </path>
-        </svg>
         <span class="name">processing</span> <span class="detail">3/5 &lt;batches&gt;</span> <span class="unseen">now</span>
-        </li>
         <li class="planned">
         <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
         <path class="o planned" d="M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0">
-        </path>
-        </svg>
         <span class="name">published</span> <span class="unseen">to come</span>
-        </li>
-        </ol>
         "##);
     }
 }

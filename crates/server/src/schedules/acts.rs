@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Between two firings of a backfill when nobody says otherwise.
-const PACE_DEFAULT: SignedDuration = SignedDuration::from_secs(1);
+pub(crate) const PACE_DEFAULT: SignedDuration = SignedDuration::from_secs(1);
 /// Longest pace: one firing a day.
 const PACE_MAX: SignedDuration = SignedDuration::from_hours(24);
 
@@ -66,13 +66,19 @@ pub(crate) async fn pause(
     let body: PauseBody = call.json_or_default()?;
     let until = body.until.as_deref();
     let until = until.map(|at| parse_instant(at, "until")).transpose()?;
-    if until.is_some_and(|until| until <= state.clock.now()) {
-        let detail = "until must be in the future";
-        return Err(Problem::new(Code::InvalidValue, detail).at("until"));
-    }
+    check_until(until, state.clock.now())?;
     let by = call.asker.name();
     let changed = state.schedules.pause(&name, until, body.note, by).await?;
     Ok(changed_answer(&state, changed))
+}
+
+/// Refuses a pause that has ended before it began.
+pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<(), Problem> {
+    if until.is_none_or(|until| until > now) {
+        return Ok(());
+    }
+    let detail = "until must be in the future";
+    Err(Problem::new(Code::InvalidValue, detail).at("until"))
 }
 
 /// Let a paused schedule fire again.
@@ -278,13 +284,18 @@ async fn carry_out(
     })
 }
 
+/// Refuses a pace that nobody can mean.
+pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration, Problem> {
+    if (SignedDuration::ZERO..=PACE_MAX).contains(&pace) {
+        return Ok(pace);
+    }
+    let detail = "pace must be between 0s and 24h";
+    Err(Problem::new(Code::InvalidValue, detail).at("pace"))
+}
+
 impl BackfillBody {
     fn wish(&self) -> Result<Backfill, Problem> {
-        let pace = self.pace.unwrap_or(PACE_DEFAULT);
-        if !(SignedDuration::ZERO..=PACE_MAX).contains(&pace) {
-            let detail = "pace must be between 0s and 24h";
-            return Err(Problem::new(Code::InvalidValue, detail).at("pace"));
-        }
+        let pace = check_pace(self.pace.unwrap_or(PACE_DEFAULT))?;
         Ok(Backfill {
             from: parse_instant(&self.from, "from")?,
             to: parse_instant(&self.to, "to")?,

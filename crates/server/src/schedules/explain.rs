@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// How often a node looks at least; what is due more often is worth a warning.
-const ROUND_S: u32 = 10;
+pub(crate) const ROUND_S: u32 = 10;
 /// Times told when nobody says otherwise.
 pub(super) const TIMES_DEFAULT: usize = 5;
 /// Most times told.
@@ -150,8 +150,22 @@ pub(crate) async fn explain(
     let body: ExplainBody = call.json()?;
     let count = check_count(body.count)
         .map_err(|detail| Problem::new(Code::InvalidValue, detail).at("count"))?;
-    let name = ScheduleName::parse(body.name.as_deref().unwrap_or("schedule"))?;
-    if body.expression.len() > EXPRESSION_BYTES_MAX {
+    let ready = read(&state, body.name.as_deref(), body.expression, body.tz)?;
+    let language = preferred(&call.headers);
+    let now = state.clock.now();
+    let view = TimetableView::of(&ready, (ready.next_after(now), now), count, language);
+    Ok(told_in(language, view))
+}
+
+/// Reads an expression that belongs to no schedule.
+pub(crate) fn read(
+    state: &AppState,
+    name: Option<&str>,
+    expression: String,
+    tz: Option<String>,
+) -> Result<Ready, Problem> {
+    let name = ScheduleName::parse(name.unwrap_or("schedule"))?;
+    if expression.len() > EXPRESSION_BYTES_MAX {
         let detail = format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes");
         return Err(Problem::new(Code::InvalidValue, detail).at("expression"));
     }
@@ -161,13 +175,9 @@ pub(crate) async fn explain(
         subject: "explain".to_owned(),
         payload: None,
     };
-    let mut definition = Definition::new(body.expression, nowhere);
-    definition.tz = body.tz.unwrap_or(definition.tz);
-    let ready = state.schedules.check(&name, definition)?;
-    let language = preferred(&call.headers);
-    let now = state.clock.now();
-    let view = TimetableView::of(&ready, (ready.next_after(now), now), count, language);
-    Ok(told_in(language, view))
+    let mut definition = Definition::new(expression, nowhere);
+    definition.tz = tz.unwrap_or(definition.tz);
+    Ok(state.schedules.check(&name, definition)?)
 }
 
 /// How many times to tell.

@@ -66,11 +66,13 @@ pub(crate) async fn list_slots(
     }))
 }
 
-fn cursor(at: Timestamp) -> String {
+/// The cursor that goes on before a slot.
+pub(crate) fn cursor(at: Timestamp) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(at.as_microsecond().to_string())
 }
 
-fn parse_cursor(text: &str) -> Result<Timestamp, Problem> {
+/// Reads one.
+pub(crate) fn parse_cursor(text: &str) -> Result<Timestamp, Problem> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
     let at = bytes.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.parse().ok());
     at.and_then(|at| Timestamp::from_microsecond(at).ok())

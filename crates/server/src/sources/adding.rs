@@ -128,7 +128,7 @@ async fn add_one(state: &AppState, definition: Definition, by: &str) -> Result<R
 pub(super) type Answers = Vec<Result<Added, Problem>>;
 
 /// Adds what can be; what cannot keeps its place among the answers.
-pub(super) async fn add_each(
+pub(crate) async fn add_each(
     state: &AppState,
     items: Vec<Result<Definition, Problem>>,
     by: &str,
@@ -185,15 +185,15 @@ pub(crate) struct CandidatesView {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CandidateView {
     /// Where.
-    address: String,
+    pub(crate) address: String,
     /// What it or its page calls it.
-    title: Option<String>,
+    pub(crate) title: Option<String>,
     /// What it is, in a word.
     #[schema(example = "atom")]
-    format: Option<String>,
+    pub(crate) format: Option<String>,
     /// The source that is looked at there already.
     #[serde(skip_serializing_if = "Option::is_none")]
-    source_id: Option<i64>,
+    pub(crate) source_id: Option<i64>,
 }
 
 /// Find the feeds that a site's address leads to.
@@ -218,18 +218,27 @@ pub(crate) async fn discover(
 ) -> Result<Json<CandidatesView>, Problem> {
     refuse_key(&call)?;
     let address = call.json::<DiscoverBody>()?.address;
+    let candidates = candidates(&state, &address).await?;
+    Ok(Json(CandidatesView { candidates }))
+}
+
+/// The feeds that an address leads to, the likeliest first.
+pub(crate) async fn candidates(
+    state: &AppState,
+    address: &str,
+) -> Result<Vec<CandidateView>, Problem> {
     if address.len() > ADDRESS_BYTES_MAX || address.contains(char::is_control) {
         let detail =
             format!("address must have at most {ADDRESS_BYTES_MAX} bytes, no control characters");
         return Err(Problem::new(Code::InvalidValue, detail).at("address"));
     }
-    let mut found = state.sources.discover(&address).await?;
+    let mut found = state.sources.discover(address).await?;
     found.truncate(CANDIDATES_MAX);
     let mut candidates = Vec::with_capacity(found.len());
     for candidate in found {
-        candidates.push(known(&state, candidate).await?);
+        candidates.push(known(state, candidate).await?);
     }
-    Ok(Json(CandidatesView { candidates }))
+    Ok(candidates)
 }
 
 async fn known(state: &AppState, candidate: Candidate) -> Result<CandidateView, Problem> {

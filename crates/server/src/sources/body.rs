@@ -45,8 +45,20 @@ pub(crate) struct SourceBody {
 }
 
 impl SourceBody {
+    /// A feed; everything else is the node's to choose.
+    pub(crate) fn feed(address: String, name: Option<String>, category: Option<String>) -> Self {
+        Self {
+            address,
+            name,
+            category,
+            policy: None,
+            cadence: None,
+            reading: None,
+        }
+    }
+
     /// What is to be added, if every value keeps its rule.
-    pub(super) fn into_definition(self) -> Result<Definition, Problem> {
+    pub(crate) fn into_definition(self) -> Result<Definition, Problem> {
         let definition = Definition {
             name: self.name.unwrap_or_default(),
             address: self.address,
@@ -118,8 +130,23 @@ fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, 
 }
 
 impl ChangesBody {
+    /// Everything said anew: what is `None` is taken back.
+    pub(crate) fn anew(
+        name: Option<String>,
+        category: Option<String>,
+        policy: Option<String>,
+        cadence: Option<String>,
+    ) -> Self {
+        Self {
+            name: Some(name),
+            category: Some(category),
+            policy: Some(policy),
+            cadence: Some(cadence),
+        }
+    }
+
     /// What to change, if every value keeps its rule.
-    pub(super) fn into_changes(self) -> Result<Changes, Problem> {
+    pub(crate) fn into_changes(self) -> Result<Changes, Problem> {
         if let Some(Some(policy)) = &self.policy {
             check_policy(policy)?;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    source::{Attention, SourceId, policy::cadence::Cadence},
+    source::{Attention, SourceId, check::FailureClass, policy::cadence::Cadence},
     store::SourceFilter,
 };
 use axum::{Json, extract::State};
@@ -20,25 +20,27 @@ use crate::{AppState, call::Asked, problem::Problem};
 const TEXT_BYTES_MAX: usize = 200;
 
 /// Which sources to list.
-#[derive(Deserialize, IntoParams)]
+#[derive(Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
     /// Only of this type: rss or custom.
     #[serde(rename = "type")]
-    source_type: Option<String>,
+    pub(crate) source_type: Option<String>,
     /// Only in this state: active, paused or ended.
-    state: Option<String>,
+    pub(crate) state: Option<String>,
     /// Only with this cadence: P0 to P7.
-    cadence: Option<String>,
+    pub(crate) cadence: Option<String>,
     /// Only those a person should look at: silent, failing, duplicate, credentials, or any.
-    attention: Option<String>,
+    pub(crate) attention: Option<String>,
+    /// Only those whose last check failed: by the class of the failure, such as `dns`, or any.
+    pub(crate) failure: Option<String>,
     /// Only those whose name or address contains this.
-    q: Option<String>,
+    pub(crate) q: Option<String>,
     /// How many at most: 1 to 500, 50 when nobody says otherwise.
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// The `next_cursor` of the page before.
-    cursor: Option<String>,
+    pub(crate) cursor: Option<String>,
 }
 
 /// A page of sources, by number.
@@ -74,7 +76,7 @@ pub(crate) async fn list_sources(
 impl ListQuery {
     /// The filter, which asks for one more than the page holds: that one says whether another page
     /// follows.
-    fn into_filter(self) -> Result<(SourceFilter, usize), Problem> {
+    pub(crate) fn into_filter(self) -> Result<(SourceFilter, usize), Problem> {
         let page = page_of(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
             return Err(misasked("state must be active, paused or ended"));
@@ -88,12 +90,19 @@ impl ListQuery {
             Some("any") => (None, true),
             Some(name) => (Some(parse_attention(name)?), false),
         };
+        let (failure, failed) = match self.failure.as_deref() {
+            None => (None, false),
+            Some("any") => (None, true),
+            Some(name) => (Some(parse_failure(name)?), false),
+        };
         let filter = SourceFilter {
             source_type: self.source_type.as_deref().map(parse_type).transpose()?,
             state: self.state,
             cadence,
             attention,
             needs_attention,
+            failure,
+            failed,
             containing: self.q.map(check_text).transpose()?,
             after: self
                 .cursor
@@ -110,6 +119,13 @@ impl ListQuery {
 fn parse_attention(text: &str) -> Result<Attention, Problem> {
     let detail = "attention must be silent, failing, duplicate, credentials or any";
     Attention::parse(text).ok_or_else(|| misasked(detail))
+}
+
+fn parse_failure(text: &str) -> Result<FailureClass, Problem> {
+    FailureClass::parse(text).ok_or_else(|| {
+        let names = FailureClass::ALL.map(FailureClass::as_str).join(", ");
+        misasked(&format!("failure must be any or one of {names}"))
+    })
 }
 
 /// PostgreSQL refuses even to look for a NUL.

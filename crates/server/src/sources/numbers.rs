@@ -111,6 +111,9 @@ pub(crate) struct NumbersView {
     states: BTreeMap<&'static str, u64>,
     /// How many want which attention of a person.
     attention: BTreeMap<&'static str, u64>,
+    /// How many failed when they were last checked, by the class of the failure; classes without any are left out.
+    #[schema(example = json!({"dns": 2, "timeout": 1}))]
+    failures: BTreeMap<&'static str, u64>,
 }
 
 /// Sources counted: how many, by cadence, due, kept waiting, and how often a check brings something.
@@ -175,6 +178,11 @@ impl From<SourceNumbers> for NumbersView {
             avg_hit_rate: percent(numbers.avg_hit_rate),
             states: by_state(&numbers.states),
             attention,
+            failures: numbers
+                .failures
+                .into_iter()
+                .map(|(class, count)| (class.as_str(), count))
+                .collect(),
         }
     }
 }

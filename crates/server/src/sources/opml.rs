@@ -126,32 +126,63 @@ pub(crate) async fn import_opml(
     if !MEDIA_TYPES.contains(&media_type.as_str()) {
         return Err(unsupported(MEDIA_TYPES[0]));
     }
-    let read = state.opml.read(call.bytes());
+    let imported = import(&state, call.bytes(), &call.asker.origin()).await?;
+    Ok(Json(imported.into()))
+}
+
+/// What became of a list, entry by entry.
+pub(crate) struct Imported {
+    /// Entries that name a source, in the order of the list.
+    pub(crate) lines: Vec<Line>,
+    /// Entries that name none, each in a sentence.
+    pub(crate) broken: Vec<String>,
+}
+
+/// What became of one entry.
+pub(crate) struct Line {
+    /// What the list calls it.
+    pub(crate) name: String,
+    /// What became of it.
+    pub(crate) answer: Result<Added, Problem>,
+}
+
+/// Adds what a list names, each for itself.
+pub(crate) async fn import(state: &AppState, text: &[u8], by: &str) -> Result<Imported, Problem> {
+    let read = state.opml.read(text);
     let outline = read.map_err(|why| Problem::new(Code::InvalidBody, why))?;
     check_count(outline.definitions.len(), state.limits.batch_items_max)?;
     let names: Vec<String> = outline.definitions.iter().map(called).collect();
     let items = outline.definitions.into_iter().map(Ok).collect();
-    let answers = add_each(&state, items, &call.asker.origin()).await?;
-    let mut imported = ImportedView {
-        added: 0,
-        existing: 0,
-        refused: outline.broken.len(),
-        problems: outline.broken,
-    };
-    for (name, answer) in names.into_iter().zip(answers) {
-        match answer {
-            Ok(Added::New(_)) => imported.added += 1,
-            Ok(Added::Exists(_)) => imported.existing += 1,
-            Err(problem) => {
-                imported.refused += 1;
-                imported
-                    .problems
-                    .push(format!("{name}: {}", problem.detail));
+    let answers = add_each(state, items, by).await?;
+    let lines = names.into_iter().zip(answers);
+    Ok(Imported {
+        lines: lines.map(|(name, answer)| Line { name, answer }).collect(),
+        broken: outline.broken,
+    })
+}
+
+impl From<Imported> for ImportedView {
+    fn from(imported: Imported) -> Self {
+        let mut view = Self {
+            added: 0,
+            existing: 0,
+            refused: imported.broken.len(),
+            problems: imported.broken,
+        };
+        for line in imported.lines {
+            match line.answer {
+                Ok(Added::New(_)) => view.added += 1,
+                Ok(Added::Exists(_)) => view.existing += 1,
+                Err(problem) => {
+                    view.refused += 1;
+                    let told = format!("{}: {}", line.name, problem.detail);
+                    view.problems.push(told);
+                }
             }
         }
+        view.problems.truncate(REFUSED_MAX);
+        view
     }
-    imported.problems.truncate(REFUSED_MAX);
-    Ok(Json(imported))
 }
 
 /// What to call an entry in an answer. Not by its address: that may hold a password, which is why it was refused.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use almanack_core::token::Scope;
 use axum::{
     extract::{Request, State},
-    http::{StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -34,9 +34,7 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request, next:
     match gate.admit_browser(&parts, needed).await {
         Ok(visit) => {
             parts.extensions.insert(visit.asker.clone());
-            viewer.asker = Some(visit.asker);
-            viewer.form_key = visit.form_key;
-            viewer.signed_in = visit.signed_in;
+            viewer.let_in(visit);
         }
         Err(problem) if problem.code == Code::Unauthenticated && looking => {
             return see(&format!(
@@ -51,6 +49,32 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request, next:
     dress(&viewer, response)
 }
 
+/// The way to what is open to those whom nobody knows yet: the page that lets them in, and how they want to see it. Their forms have a
+/// key of their own, so that no other page can sign them in as somebody else.
+pub(crate) async fn arrive(
+    State(gate): State<Arc<Gate>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let mut viewer = Viewer::arriving(&parts, gate.state());
+    let mut given = None;
+    match gate.admit_browser(&parts, Scope::Read).await {
+        Ok(visit) => viewer.let_in(visit),
+        Err(problem) if problem.code == Code::Unauthenticated => {
+            (viewer.form_key, given) = gate.arrival(&parts.headers);
+        }
+        Err(problem) => return wrong(&viewer, problem.code.status(), Some(&problem)),
+    }
+    parts.extensions.insert(viewer.clone());
+    let response = next.run(Request::from_parts(parts, body)).await;
+    let mut response = dress(&viewer, response);
+    if let Some(given) = given {
+        response.headers_mut().append(header::SET_COOKIE, given);
+    }
+    response
+}
+
 /// Gives a page its policy, and what went wrong a page.
 pub(crate) fn dress(viewer: &Viewer, mut response: Response) -> Response {
     let status = response.status();
@@ -59,8 +83,7 @@ pub(crate) fn dress(viewer: &Viewer, mut response: Response) -> Response {
         let problem = response.extensions_mut().remove::<Problem>();
         return wrong(viewer, status, problem.as_ref());
     }
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
+    be_careful(response.headers_mut());
     response
 }
 
@@ -88,7 +111,23 @@ pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Proble
 pub(crate) fn told(_: &Viewer, status: StatusCode, page: Markup) -> Response {
     let mut response = (status, page).into_response();
     response.extensions_mut().insert(Page);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
+    be_careful(response.headers_mut());
     response
+}
+
+/// What a browser shall not do with a page of ours: run what is not ours, show it to a window of somebody else, use the machine.
+fn be_careful(headers: &mut HeaderMap) {
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
+    for (name, value) in [
+        ("cross-origin-opener-policy", "same-origin"),
+        (
+            "permissions-policy",
+            "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        ),
+        // Not `no-referrer`, as for everything else: browsers then keep the origin of a form to themselves, too, and ours would
+        // look like those of somebody else.
+        ("referrer-policy", "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
 }

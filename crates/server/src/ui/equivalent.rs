@@ -25,6 +25,11 @@ impl Equivalent {
         }
     }
 
+    /// A command line alone: for what the API does not offer.
+    pub(crate) fn command(words: &[&str]) -> Self {
+        Self::call("", "").cli(words)
+    }
+
     /// With this JSON body.
     pub(crate) fn body(mut self, body: &Value) -> Self {
         self.body = Some(body.to_string());
@@ -61,10 +66,11 @@ impl Equivalent {
     /// Both, folded away until somebody wants them.
     pub(crate) fn show(&self, viewer: &Viewer) -> Markup {
         let lang = viewer.lang;
+        let curl = (!self.method.is_empty()).then(|| self.curl(viewer));
         html! {
             details class="equivalent" {
                 summary { (lang.pick("The same by command", "等价命令")) }
-                @for command in self.cli.iter().chain([&self.curl(viewer)]) {
+                @for command in self.cli.iter().chain(&curl) {
                     div class="command" {
                         pre tabindex="0" { code { (command) } }
                         button type="button" class="copy" data-copy=(command) hidden { (lang.pick("Copy", "复制")) }

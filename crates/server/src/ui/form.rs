@@ -11,6 +11,7 @@ use axum::{
 };
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::{equivalent::Equivalent, page, viewer::Viewer};
@@ -113,6 +114,15 @@ pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) 
         @if let Some(equivalent) = &question.equivalent { (equivalent.show(viewer)) }
     };
     page::page(viewer, place, question.title, &body)
+}
+
+/// What only this session could have written beside a text: whoever finds both in an address knows that it did.
+pub(crate) fn seal(viewer: &Viewer, text: &str) -> String {
+    let mut digest = Sha256::new();
+    digest.update(viewer.form_key.len().to_le_bytes());
+    digest.update(&viewer.form_key);
+    digest.update(text);
+    format!("{:x}", digest.finalize())[..32].to_owned()
 }
 
 /// Leads on after a form was carried out, so that reloading does not send it again.

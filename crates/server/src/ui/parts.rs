@@ -1,9 +1,10 @@
 //! Pieces that many pages are made of.
 
-use almanack_core::task::Status;
+use almanack_core::task::{MAX_RETRY_MAX, Status};
 use maud::{Markup, html};
 
 use super::lang::Lang;
+use crate::editions::pages::is_web;
 
 /// A status, by word, shape and colour.
 pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
@@ -21,6 +22,14 @@ pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
 /// A word with a shape before it; the class names the shape and the colour.
 pub(crate) fn badge(class: &str, word: &str) -> Markup {
     html! { span class={ "badge " (class) } { (word) } }
+}
+
+/// Which attempt it is, and of how many where that is what ends them; a firing's end with its window.
+pub(crate) fn attempts(attempt: u32, max_retry: u32) -> Markup {
+    html! {
+        (attempt)
+        @if max_retry <= MAX_RETRY_MAX { " / " (max_retry + 1) }
+    }
 }
 
 /// Names and values, in two columns.
@@ -79,7 +88,39 @@ pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Mark
     }
 }
 
+/// Ways through pages of a list that has an order of its own.
+pub(crate) fn pages(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
+    html! {
+        @if first.is_some() || next.is_some() {
+            nav class="pager" aria-label=(lang.pick("More", "翻页")) {
+                @if let Some(first) = first { a href=(first) { (lang.pick("First page", "第一页")) } }
+                @if let Some(next) = next { a href=(next) rel="next" { (lang.pick("Next page", "下一页")) } }
+            }
+        }
+    }
+}
+
 /// What has just been done.
 pub(crate) fn notice(body: &Markup) -> Markup {
     html! { div class="notice" role="status" { (body) } }
+}
+
+/// A link to somebody else's page where the address is one of the web; the words alone where it is anything else.
+pub(crate) fn outside(address: &str, words: &str) -> Markup {
+    let words = if words.trim().is_empty() {
+        address
+    } else {
+        words
+    };
+    html! {
+        @if is_web(address) { a href=(address) rel="noopener noreferrer" { (words) } }
+        @else { (words) }
+    }
+}
+
+/// A value that may not be known.
+pub(crate) fn or_dash(value: Option<&str>) -> Markup {
+    html! {
+        @if let Some(value) = value { (value) } @else { span class="none" { "–" } }
+    }
 }

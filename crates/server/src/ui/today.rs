@@ -10,6 +10,7 @@ mod wants;
 use std::sync::Arc;
 
 use almanack_core::{
+    source::{Source, SourceId},
     store::{StatusCount, TaskLine},
     task::Status,
 };
@@ -43,9 +44,9 @@ pub(crate) async fn show(
         (parts::section("wants-title", lang.pick("Needs a person", "需要处理"),
             &parts::live("wants", &wants::show(&viewer, &day))))
         (parts::section("running-title", lang.pick("Runs now", "正在运行"),
-            &parts::live("running", &running(&viewer, &day.running))))
+            &parts::live("running", &running(&viewer, &day.running, &day.sources))))
         (parts::section("next-title", lang.pick("Comes next", "接下来"),
-            &parts::live("next", &upcoming(&viewer, &day.upcoming))))
+            &parts::live("next", &upcoming(&viewer, &day.upcoming, &day.sources))))
     };
     Ok(page(&viewer, Place::Today, Place::Today.name(lang), &body))
 }
@@ -91,7 +92,7 @@ fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
     }
 }
 
-fn running(viewer: &Viewer, tasks: &[TaskLine]) -> Markup {
+fn running(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
     let lang = viewer.lang;
     if tasks.is_empty() {
         return parts::empty(lang.pick("Nothing.", "无。"));
@@ -105,8 +106,8 @@ fn running(viewer: &Viewer, tasks: &[TaskLine]) -> Markup {
     let rows = html! {
         @for task in tasks {
             tr id={ "run-" (task.id) } data-row {
-                th scope="row" { (links::task(&task.identity)) }
-                td { (task.attempt) " / " (task.max_retry + 1) }
+                th scope="row" { (what(task, sources)) }
+                td { (parts::attempts(task.attempt, task.max_retry)) }
                 td { (viewer.at_or_dash(task.started_at)) }
                 td { (task.node.as_deref().unwrap_or("–")) }
             }
@@ -115,10 +116,28 @@ fn running(viewer: &Viewer, tasks: &[TaskLine]) -> Markup {
     parts::table(lang.pick("Runs now", "正在运行"), &head, &rows)
 }
 
+/// A task by what it is about: a look at a source by the source's name, a firing by its schedule's.
+fn what(task: &TaskLine, sources: &[Source]) -> Markup {
+    let checked = SourceId::of(&task.identity);
+    let source = checked.and_then(|id| sources.iter().find(|source| source.id == id));
+    let fired = links::fired_schedule(&task.identity);
+    html! {
+        @if let Some(source) = source {
+            a href=(links::source(source.id)) data-open { (source.definition.name) }
+            " " small class="hint" { (task.identity.kind) }
+        } @else if let Some(name) = fired {
+            a href=(links::task_path(&task.identity)) data-open { (name) }
+            " " small class="hint" { (task.identity.kind) }
+        } @else {
+            (links::task(&task.identity))
+        }
+    }
+}
+
 /// Most tasks that come next in the list; the ribbon shows more.
 const NEXT_MAX: usize = 10;
 
-fn upcoming(viewer: &Viewer, tasks: &[TaskLine]) -> Markup {
+fn upcoming(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
     let lang = viewer.lang;
     if tasks.is_empty() {
         return parts::empty(
@@ -133,7 +152,7 @@ fn upcoming(viewer: &Viewer, tasks: &[TaskLine]) -> Markup {
     let rows = html! {
         @for task in tasks.iter().take(NEXT_MAX) {
             tr id={ "next-" (task.id) } data-row {
-                th scope="row" { (links::task(&task.identity)) }
+                th scope="row" { (what(task, sources)) }
                 td { (viewer.at_or_dash(task.due_at)) }
                 td { (task.origin) }
             }

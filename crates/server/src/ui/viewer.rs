@@ -14,7 +14,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use super::lang::Lang;
 use crate::{
     AppState,
-    access::Asker,
+    access::{Asker, Visit},
     problem::{Code, Problem},
 };
 
@@ -109,6 +109,13 @@ impl Viewer {
             live: headers.contains_key(LIVE_HEADER),
             version: state.version,
         }
+    }
+
+    /// The same, once it is known who it is.
+    pub(crate) fn let_in(&mut self, visit: Visit) {
+        self.asker = Some(visit.asker);
+        self.form_key = visit.form_key;
+        self.signed_in = visit.signed_in;
     }
 
     /// Whether they may do what needs this.

@@ -1,10 +1,20 @@
 //! An app over an in-memory store, at a fixed instant.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use almanack_core::{
     backoff::Backoff,
     finish::{Outcome, finish},
+    sign_in::{
+        PasswordHash,
+        password::{self, Passwords, Salt},
+    },
     store::{Store, TaskFilter, TaskStore},
     task::ClaimedTask,
     time::{Clock, Sleeper},
@@ -17,7 +27,7 @@ use almanack_engine::{
     tick::Ticker,
     zones::Zones,
 };
-use almanack_server::{AppState, Limits, Tick, access::Access, app};
+use almanack_server::{AppState, Configured, Limits, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -54,7 +64,30 @@ pub(crate) struct World {
     pub(crate) schedules: Arc<Schedules>,
     pub(crate) planner: Planner,
     pub(crate) desk: Desk,
+    pub(crate) passwords: Arc<Plain>,
     pub(crate) app: Router,
+}
+
+/// Passwords that are recognised by themselves, and how often one was looked at.
+#[derive(Default)]
+pub(crate) struct Plain {
+    pub(crate) checked: AtomicUsize,
+}
+
+#[async_trait]
+impl Passwords for Plain {
+    async fn hash(&self, password: &str, _: Salt) -> Result<PasswordHash, password::Error> {
+        Ok(PasswordHash(password.to_owned()))
+    }
+
+    async fn verify(
+        &self,
+        password: &str,
+        hash: Option<&PasswordHash>,
+    ) -> Result<bool, password::Error> {
+        self.checked.fetch_add(1, Ordering::SeqCst);
+        Ok(hash.is_some_and(|hash| hash.0 == password))
+    }
 }
 
 /// Waiting moves the clock.
@@ -143,6 +176,18 @@ impl World {
         public_editions: bool,
         parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
     ) -> Self {
+        Self::answering(store, access, public_editions, Vec::new(), parts)
+    }
+
+    /// A world whose pages answer to these hosts.
+    pub(crate) fn answering(
+        store: SqliteStore,
+        access: Access,
+        public_editions: bool,
+        page_hosts: Vec<String>,
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
+    ) -> Self {
+        let passwords = Arc::new(Plain::default());
         let clock = Arc::new(ManualClock::at(START));
         let store = Arc::new(store);
         let zones = Arc::new(Zones::default());
@@ -168,12 +213,16 @@ impl World {
             store: port.clone(),
             clock: time.clone(),
             access,
-            speed: 1.0,
+            page_hosts,
+            passwords: passwords.clone(),
             leaving: CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
-            configuration: Vec::new(),
+            configuration: vec![
+                configured("node.slots", "16", "default"),
+                configured("node.name", "\"news-1\"", "almanack.toml:3"),
+            ],
             metrics: PrometheusBuilder::new().build_recorder().handle(),
             version: "0.0.0-test",
         };
@@ -183,6 +232,7 @@ impl World {
             schedules,
             planner: Planner::new(port, time, zones),
             desk,
+            passwords,
             app: app(Arc::new(state)),
         }
     }
@@ -247,6 +297,14 @@ impl World {
             ..TaskFilter::default()
         };
         self.store.list_tasks(&all).await.unwrap()
+    }
+}
+
+fn configured(key: &str, value: &str, origin: &str) -> Configured {
+    Configured {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        origin: origin.to_owned(),
     }
 }
 

@@ -9,6 +9,7 @@
 mod access;
 mod bad_input;
 mod batch;
+mod browser;
 mod description;
 mod editions;
 mod events;
@@ -22,6 +23,8 @@ mod schedule_acts;
 mod schedules;
 mod source_acts;
 mod sources;
+mod stage;
 mod tasks;
 mod tick;
 mod told;
+mod ui;

@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     editions,
-    harness::{ARTICLE, Answer, Forward, LIMITS, World, at, request, send, with},
+    harness::{ARTICLE, Answer, Forward, LIMITS, Plain, World, at, request, send, with},
     told::{Desk, Lines},
 };
 
@@ -134,7 +134,8 @@ impl Counted {
             store,
             clock: time,
             access: Access::Open { hosts: Vec::new() },
-            speed: 1.0,
+            page_hosts: Vec::new(),
+            passwords: Arc::new(Plain::default()),
             leaving: tokio_util::sync::CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),

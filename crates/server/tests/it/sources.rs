@@ -204,6 +204,9 @@ async fn filters_narrow_the_list() {
         ("?state=active&type=rss", &[1]),
         ("?cadence=p6", &[]),
         ("?attention=any", &[]),
+        ("?failure=not_found", &[2]),
+        ("?failure=dns", &[]),
+        ("?failure=any", &[2]),
         ("?attention=failing", &[]),
         ("?q=B.EXAMPLE", &[2]),
         ("?q=page", &[2]),
@@ -287,6 +290,9 @@ async fn ss_09_the_numbers_are_told_overall_and_by_type() {
         "P7": 0
       },
       "due_now": 0,
+      "failures": {
+        "not_found": 1
+      },
       "in_backoff": 1,
       "price_hours": null,
       "states": {

@@ -64,6 +64,13 @@ impl Checker for Told {
                 title: Some("Site".to_owned()),
                 format: Some("atom".to_owned()),
             }]),
+            "https://many.example/" => Ok(["a", "b", "known"]
+                .map(|name| Candidate {
+                    address: format!("https://many.example/{name}"),
+                    title: Some(format!("<b>{name}</b>")),
+                    format: None,
+                })
+                .to_vec()),
             "http://10.0.0.1/" => Err(failed(FailureClass::Refused, "10.0.0.1 is private")),
             _ => Err(failed(FailureClass::Dns, "no such host")),
         }

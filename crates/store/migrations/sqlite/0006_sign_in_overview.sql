@@ -19,8 +19,15 @@ create table session (
 create index session_expires_at on session (expires_at_us);
 create index session_holder on session (holder) where holder_kind = 'user';
 
--- What ended lately. Ends come in the order of time, so this index grows at one side only.
-create index task_finished on task (finished_at_us) where finished_at_us is not null;
+-- Which tasks the claims had that are over: what ended lately is found through them. One row per claim, written when
+-- it is forgotten. An index on the time of ending would be written for each task that ends, and would take from
+-- PostgreSQL what makes ending cheap (see fillfactor of task): it was measured to do a fifth more work.
+create table past_claim (
+    claim_id integer primary key,
+    lease_until_us integer not null,      -- by then its tasks had ended
+    task_ids text not null                -- JSON array
+);
+create index past_claim_lease_until on past_claim (lease_until_us);
 -- What was decided lately.
 create index decision_decided_at on decision (decided_at_us);
 create index schedule_edit_at on schedule_edit (at_us);

@@ -84,6 +84,8 @@ impl PostgresStore {
     pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
         let ids = numbers(claims);
         self.execute("release claims", claim::RELEASE_POSTGRES, &[&ids])
+            .await?;
+        self.execute("forget past claims", claim::FORGET_PAST, &[])
             .await
             .map(|_| ())
     }

@@ -15,9 +15,12 @@ use tokio_postgres::types::ToSql;
 use super::PostgresStore;
 use crate::{
     activity,
-    overview::{self, newest, part, soonest},
-    row::{self, micros, most},
+    overview::{self, Latest, newest, part, soonest},
+    row::{self, instant, micros, most},
 };
+
+/// How many claims' tasks are looked up in one round trip.
+const CLAIMS_AT_ONCE: usize = 200;
 
 #[async_trait]
 impl OverviewStore for PostgresStore {
@@ -66,9 +69,26 @@ impl OverviewStore for PostgresStore {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<TaskLine>> {
-        let parameters: [&(dyn ToSql + Sync); 3] = [&micros(from), &micros(until), &most(limit)];
-        self.lines("load finished tasks", overview::FINISHED, &parameters)
-            .await
+        let name = "load finished tasks";
+        let (from, until) = (micros(from), micros(until));
+        let mut latest = Latest::new(limit);
+        let lately = self
+            .lines(name, overview::ENDED_POSTGRES, &[&from, &until])
+            .await?;
+        latest.add(lately);
+        let asked: [&(dyn ToSql + Sync); 2] = [&from, &overview::PAST_CLAIMS_MAX];
+        let past = self.rows(name, overview::PAST_CLAIMS, &asked).await?;
+        for claims in past.chunks(CLAIMS_AT_ONCE) {
+            let lease_until = claims.first().map_or(0, |claim| claim.get(1));
+            if !latest.has_room(instant(lease_until)?) {
+                break;
+            }
+            let ids: Vec<i64> = claims.iter().map(|claim| claim.get(0)).collect();
+            let parameters: [&(dyn ToSql + Sync); 3] = [&from, &until, &ids];
+            let ended = self.lines(name, overview::ENDED_PAST_POSTGRES, &parameters);
+            latest.add(ended.await?);
+        }
+        Ok(latest.into_lines())
     }
 
     async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {

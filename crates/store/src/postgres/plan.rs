@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     nudge::hint_of_write,
-    row::{StateColumns, many, micros},
+    row::{StateColumns, beside_or_null, many, micros},
     schedule,
 };
 
@@ -61,9 +61,9 @@ fn sets(writes: &[ScheduleWrite]) -> Vec<Vec<Placed<'_>>> {
             rounds.push((Vec::new(), Vec::new()));
         }
         let (plain, withdrawing) = &mut rounds[*round];
-        match placed.1.cancel {
-            None => plain.push(placed),
-            Some(_) => withdrawing.push(placed),
+        match placed.1.cancels[..] {
+            [] => plain.push(placed),
+            _ => withdrawing.push(placed),
         }
         *round += 1;
     }
@@ -94,10 +94,7 @@ async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>
         note_edits(&transaction, &won),
         insert_tasks(&transaction, fires.collect())
     )?;
-    for (_, _, write) in &won {
-        let Some(change) = &write.cancel else {
-            continue;
-        };
+    for change in won.iter().flat_map(|(_, _, write)| &write.cancels) {
         if apply_one(&transaction, change).await? == Applied::Lost {
             // Alone in its set: going without a commit undoes this write and nobody else's.
             return Ok(Vec::new());
@@ -187,6 +184,7 @@ struct Columns<'a> {
     waits_since: Vec<Option<i64>>,
     look_at: Vec<Option<i64>>,
     last: Vec<Option<&'a str>>,
+    beside: Vec<Option<String>>,
     changed_at: Vec<i64>,
 }
 
@@ -209,11 +207,12 @@ impl<'a> Columns<'a> {
             last: all()
                 .map(|s| s.last.as_ref().map(Subject::as_str))
                 .collect(),
+            beside: all().map(|s| beside_or_null(&s.beside)).collect(),
             changed_at: all().map(|s| micros(s.changed_at)).collect(),
         }
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 13] {
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 14] {
         [
             &self.origin,
             &self.definition,
@@ -227,6 +226,7 @@ impl<'a> Columns<'a> {
             &self.waits_since,
             &self.look_at,
             &self.last,
+            &self.beside,
             &self.changed_at,
         ]
     }

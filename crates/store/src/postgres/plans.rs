@@ -5,7 +5,7 @@ use almanack_testkit::postgres::Schema;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::SESSION_OPTIONS;
-use crate::{edition, entry, migrate, source};
+use crate::{activity, edition, entry, migrate, overview, sign_in, source};
 
 /// Two thousand sources of which few are odd, with thirty entries each.
 const FILL: &str = "insert into source (version, source_type, state, cadence, attention, \
@@ -48,7 +48,7 @@ async fn plan(client: &Client, text: &str, values: &str) -> String {
 async fn sources_and_entries_are_found_by_their_indexes() {
     let schema = Schema::create().await;
     let client = session(&schema).await;
-    let nothing = "null, null, null, null, null, 0, 20";
+    let nothing = "null, null, null, null, null, null, 0, 20";
     let rows = [
         (source::LOAD_DUE, "9, 10", "source_due"),
         (source::LOAD_DUE_OF, "'rss', 9, 10", "source_type_due"),
@@ -141,5 +141,81 @@ async fn editions_are_found_by_their_indexes() {
             plan.contains("edition_pkey") && !plan.contains("Seq Scan"),
             "{plan}"
         );
+    }
+}
+
+/// Tasks of three kinds that ended, with a decision each; ledgers and edits of a hundred schedules; sessions.
+const FILL_PAGES: &str = "insert into task (subject, kind, status, is_current, execute_at_us, \
+     due_at_us, priority, attempt, max_retry, term, revision, decisions, created_at_us, \
+     created_execute_at_us, finished_at_us, origin, payload) \
+     select n, 'K' || n % 3, 'SUCCESS', true, n, case when n % 2 = 0 then n end, 5, 1, 3, 1, 0, 1, \
+     n, n, n, 'ada', '' from generate_series(1, 20000) n; \
+     insert into decision (task_id, number, decided_at_us, origin, rule, execute_at_us, revision) \
+     select n, 1, n, 'ada', 'updated', n, 0 from generate_series(1, 20000) n; \
+     insert into schedule (name, origin, definition, revision, version, state, created_at_us, \
+     changed_at_us) select n, 'api', '', 1, 1, 'active', 0, 0 from generate_series(1, 100) n; \
+     insert into slot (schedule_id, slot_at_us, last_at_us, slots, verdict, revision, \
+     decided_at_us) select n % 100, n, n + n % 2, 1 + n % 2, 'fired', 1, n \
+     from generate_series(1, 20000) n; \
+     insert into schedule_edit (schedule_id, version, revision, edited, by_whom, definition, \
+     at_us) select n % 100, n, 1, 'changed', 'ada', '', n from generate_series(1, 20000) n; \
+     insert into session (hash, holder_kind, holder, created_at_us, expires_at_us) \
+     select n, 'user', n % 100, n, n from generate_series(1, 2000) n; \
+     insert into past_claim select n, n, array[n] from generate_series(1, 20000) n; \
+     analyze past_claim; analyze task; analyze decision; analyze schedule; analyze slot; analyze schedule_edit; \
+     analyze session";
+
+/// Lists that are merged or searched are sorted in the end; nothing is read from end to end for it.
+#[tokio::test]
+async fn pages_are_found_by_their_indexes() {
+    let schema = Schema::create().await;
+    let client = session(&schema).await;
+    let page = "50, null, null, null, null, 99999, 10";
+    let (found, window) = ("50, null, null, null, null", "10, 20, 5");
+    let past = "10, 20, '{1,2}'";
+    let about = "50, 99999, null, 0, null, null, 10";
+    let rows = [
+        (overview::SEARCH_POSTGRES, page, "Backward using task_pkey"),
+        (overview::COUNT_POSTGRES, found, "task_pkey"),
+        (overview::COUNT_STATUSES, "50", "task_pkey"),
+        (overview::PAST_CLAIMS, "10, 20", "past_claim_lease_until"),
+        (overview::ENDED_POSTGRES, "10, 20", "task_pkey"),
+        (overview::ENDED_PAST_POSTGRES, past, "past_claim_pkey"),
+        (overview::ENDED_PAST_POSTGRES, past, "task_pkey"),
+        (overview::UPCOMING, "'K1', 5, 50, 10", "task_due"),
+        (overview::RUNNING_POSTGRES, "10", "task_pkey"),
+        (overview::SLOTS_BETWEEN, window, "slot_last_at"),
+        (overview::SLOTS_BETWEEN, window, "slot_several"),
+        (overview::SLOTS_BETWEEN, window, "schedule_pkey"),
+        (activity::CREATIONS_POSTGRES, about, "task_pkey"),
+        (activity::CHANGES_POSTGRES, about, "decision_decided_at"),
+        (activity::CHANGES_POSTGRES, about, "task_pkey"),
+        (activity::DECISIONS_POSTGRES, "'{1,2}'", "decision_pkey"),
+        (
+            activity::EDITS_POSTGRES,
+            "50, 99999, null, 0, null, 10",
+            "schedule_edit_at",
+        ),
+        (sign_in::LOAD_SESSION, "'1'", "session_pkey"),
+        (sign_in::PRUNE_SESSIONS, "1", "session_expires_at"),
+        (sign_in::REMOVE_USER[0], "'1'", "session_holder"),
+    ];
+    let sorted = [
+        overview::SEARCH_POSTGRES,
+        overview::PAST_CLAIMS,
+        overview::UPCOMING,
+    ];
+    for fill in ["", FILL_PAGES] {
+        client.batch_execute(fill).await.unwrap();
+        for (text, values, index) in rows {
+            let plan = plan(&client, text, values).await;
+            assert!(plan.contains(index), "{index} is not used:\n{text}\n{plan}");
+            let claims = plan.replace("Seq Scan on claim", "");
+            assert!(!claims.contains("Seq Scan"), "{text}\n{plan}");
+            assert!(
+                !sorted.contains(&text) || !plan.contains("Sort"),
+                "{text}\n{plan}"
+            );
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Where the position stands: behind the columns of a schedule.
-const POSITION: usize = 17;
+const POSITION: usize = 18;
 
 impl PostgresStore {
     pub(super) async fn due(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {

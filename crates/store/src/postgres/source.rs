@@ -76,11 +76,12 @@ impl SourceStore for PostgresStore {
     }
 
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Vec<Source>> {
-        let parameters: [&(dyn ToSql + Sync); 7] = [
+        let parameters: [&(dyn ToSql + Sync); 8] = [
             &filter.source_type.map(SourceType::as_str),
             &filter.state,
             &filter.cadence.map(Cadence::as_str),
             &filter.attention.map(Attention::as_str),
+            &source::failure(filter),
             &source::containing(filter),
             &filter.after.map_or(0, |id| id.0),
             &most(filter.limit),

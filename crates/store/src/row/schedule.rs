@@ -33,9 +33,25 @@ pub(crate) fn schedule(row: &impl Row) -> Result<Schedule> {
         last: last
             .map(|subject| Subject::parse(&subject).map_err(unreadable))
             .transpose()?,
-        created_at: instant(row.big(15)?)?,
-        changed_at: instant(row.big(16)?)?,
+        beside: beside(row.text_or_null(15)?)?,
+        created_at: instant(row.big(16)?)?,
+        changed_at: instant(row.big(17)?)?,
     })
+}
+
+fn beside(text: Option<String>) -> Result<Vec<Subject>> {
+    let Some(text) = text else {
+        return Ok(Vec::new());
+    };
+    let subjects: Vec<String> = serde_json::from_str(&text).map_err(unreadable)?;
+    let parse = |subject: &String| Subject::parse(subject).map_err(unreadable);
+    subjects.iter().map(parse).collect()
+}
+
+/// What [`beside`] reads; null where there is nothing to keep.
+pub(crate) fn beside_or_null(subjects: &[Subject]) -> Option<String> {
+    let subjects: Vec<&str> = subjects.iter().map(Subject::as_str).collect();
+    (!subjects.is_empty()).then(|| serde_json::json!(subjects).to_string())
 }
 
 /// What is kept about a state beside its name; what a state does not know of is null.

@@ -75,9 +75,6 @@ fn stats(row: &impl Row) -> Result<Stats> {
         let found = known.into_iter().find(|known| known.as_str() == name);
         found.ok_or_else(|| unreadable(format!("frequency `{name}`")))
     };
-    let class = |name: String| {
-        FailureClass::parse(&name).ok_or_else(|| unreadable(format!("failure class `{name}`")))
-    };
     Ok(Stats {
         frequency_type: row.text_or_null(12)?.map(frequency).transpose()?,
         cadence: cadence_or_null(row, 13)?,
@@ -89,7 +86,7 @@ fn stats(row: &impl Row) -> Result<Stats> {
         fail_count: count(row.int(19)?)?,
         backoff_until: maybe_instant(row.big_or_null(20)?)?,
         last_error: row.text_or_null(21)?,
-        last_error_class: row.text_or_null(22)?.map(class).transpose()?,
+        last_error_class: class_or_null(row, 22)?,
         check_count: u64::try_from(row.big(23)?).map_err(unreadable)?,
         hit_count: u64::try_from(row.big(24)?).map_err(unreadable)?,
     })
@@ -123,6 +120,13 @@ pub(crate) fn cadence_or_null(row: &impl Row, index: usize) -> Result<Option<Cad
 pub(crate) fn attention_or_null(row: &impl Row, index: usize) -> Result<Option<Attention>> {
     let read = |name: String| {
         Attention::parse(&name).ok_or_else(|| unreadable(format!("attention `{name}`")))
+    };
+    row.text_or_null(index)?.map(read).transpose()
+}
+
+pub(crate) fn class_or_null(row: &impl Row, index: usize) -> Result<Option<FailureClass>> {
+    let read = |name: String| {
+        FailureClass::parse(&name).ok_or_else(|| unreadable(format!("failure class `{name}`")))
     };
     row.text_or_null(index)?.map(read).transpose()
 }

@@ -1,25 +1,26 @@
 //! Counting sources.
 //!
-//! One statement reads every row once and answers a row per state, cadence and attention; the sums of those
+//! One statement reads every row once and answers a row per state, cadence, attention and failure; the sums of those
 //! are the numbers. With a type and without it is the same statement, so that neither can go wrong alone.
 
 use almanack_core::{
-    source::{Attention, policy::cadence::Cadence},
+    source::{Attention, check::FailureClass, policy::cadence::Cadence},
     store::{Result, SourceNumbers},
 };
 
-use crate::row::{Row, attention_or_null, cadence_or_null, unreadable};
+use crate::row::{Row, attention_or_null, cadence_or_null, class_or_null, unreadable};
 
 /// How many there are of each sort, how many of them were looked at, are due, are kept waiting, and the sum
 /// of their hit rates.
-pub(crate) const COUNT: &str = "select state, cadence, attention, count(*), \
+pub(crate) const COUNT: &str = "select state, cadence, attention, last_error_class, count(*), \
      count(case when check_count > 0 then 1 end), \
      count(case when due_at_us <= $1 then 1 end), \
      count(case when state = 'active' and backoff_until_us > $1 then 1 end), \
      coalesce(sum(case when check_count > 0 \
          then cast(hit_count as double precision) / check_count end), 0.0) \
      from source where (cast($2 as text) is null or source_type = $2) \
-     group by state, cadence, attention order by state, cadence, attention";
+     group by state, cadence, attention, last_error_class \
+     order by state, cadence, attention, last_error_class";
 
 /// Adds up the rows of [`COUNT`].
 #[derive(Default)]
@@ -31,19 +32,22 @@ pub(crate) struct Sum {
 impl Sum {
     pub(crate) fn add(&mut self, row: &impl Row) -> Result<()> {
         let of = |index| row.big(index).and_then(count);
-        let sources = of(3)?;
+        let sources = of(4)?;
         let numbers = &mut self.numbers;
         numbers.total_sources += sources;
-        numbers.total_with_stats += of(4)?;
-        numbers.due_now += of(5)?;
-        numbers.in_backoff += of(6)?;
-        self.hit_rates += row.real_or_null(7)?.unwrap_or(0.0);
+        numbers.total_with_stats += of(5)?;
+        numbers.due_now += of(6)?;
+        numbers.in_backoff += of(7)?;
+        self.hit_rates += row.real_or_null(8)?.unwrap_or(0.0);
         add(&mut numbers.states, row.text(0)?, sources);
         if let Some(cadence) = cadence_or_null(row, 1)? {
             add(&mut numbers.cadence_distribution, cadence, sources);
         }
         if let Some(attention) = attention_or_null(row, 2)? {
             add(&mut numbers.attention, attention, sources);
+        }
+        if let Some(class) = class_or_null(row, 3)? {
+            add(&mut numbers.failures, class, sources);
         }
         Ok(())
     }
@@ -54,6 +58,8 @@ impl Sum {
         let by_attention = |counted: &(Attention, u64)| counted.0;
         self.numbers.cadence_distribution.sort_by_key(by_cadence);
         self.numbers.attention.sort_by_key(by_attention);
+        let by_class = |counted: &(FailureClass, u64)| counted.0;
+        self.numbers.failures.sort_by_key(by_class);
         let looked_at = self.numbers.total_with_stats;
         #[expect(
             clippy::cast_precision_loss,

@@ -77,10 +77,13 @@ impl SqliteStore {
     pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
         let claims = claims.to_vec();
         self.write("release claims", move |connection| {
-            let mut statement = connection.prepare_cached(claim::RELEASE_SQLITE)?;
-            for claim in &claims {
-                statement.execute([claim.0])?;
+            for text in claim::RELEASE_SQLITE {
+                let mut statement = connection.prepare_cached(text)?;
+                for claim in &claims {
+                    statement.execute([claim.0])?;
+                }
             }
+            connection.prepare_cached(claim::FORGET_PAST)?.execute([])?;
             Ok(())
         })
         .await

@@ -14,8 +14,8 @@ use rusqlite::{Connection, Params, params};
 
 use crate::{
     activity, history,
-    overview::{self, newest, part, soonest},
-    row::{self, micros, most},
+    overview::{self, Latest, newest, part, soonest},
+    row::{self, instant, micros, most},
     sqlite::{SqliteStore, edition::rows, thread::Outcome},
 };
 
@@ -74,8 +74,20 @@ impl OverviewStore for SqliteStore {
         limit: usize,
     ) -> Result<Vec<TaskLine>> {
         self.read("load finished tasks", move |connection| {
-            let parameters = [micros(from), micros(until), most(limit)];
-            lines(connection, overview::FINISHED, parameters)
+            let (from, until) = (micros(from), micros(until));
+            let mut latest = Latest::new(limit);
+            latest.add(lines(connection, overview::ENDED_SQLITE, [from, until])?);
+            let mut past = connection.prepare_cached(overview::PAST_CLAIMS)?;
+            let mut past = past.query([from, overview::PAST_CLAIMS_MAX])?;
+            while let Some(claim) = past.next()? {
+                let (id, lease_until): (i64, i64) = (claim.get(0)?, claim.get(1)?);
+                if !latest.has_room(instant(lease_until)?) {
+                    break;
+                }
+                let parameters = [from, until, id];
+                latest.add(lines(connection, overview::ENDED_PAST_SQLITE, parameters)?);
+            }
+            Ok(latest.into_lines())
         })
         .await
     }

@@ -2,6 +2,7 @@
 
 use almanack_core::{
     plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    reschedule::Change,
     store::{Applied, DueSchedules, LedgerPage, Result, ScheduleFilter},
     task::Subject,
 };
@@ -10,7 +11,7 @@ use rusqlite::{CachedStatement, Connection, Params, params};
 
 use crate::{
     nudge::hint_of_write,
-    row::{self, StateColumns, many, micros, most},
+    row::{self, StateColumns, beside_or_null, many, micros, most},
     schedule,
     sqlite::{
         SAFETY_POLL, SqliteStore,
@@ -130,19 +131,29 @@ fn schedules(
 
 /// Carries out one write, or nothing of it.
 fn whole(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
-    let Some(change) = &write.cancel else {
+    if write.cancels.is_empty() {
         return take(connection, write);
-    };
+    }
     // Only here is something written before it is known whether it stays. Others share the
     // transaction: only our own part is undone.
     connection.execute_batch("savepoint schedule_write")?;
     let mut answer = take(connection, write)?;
-    if answer != Applied::Lost && apply(connection, change)? == Applied::Lost {
+    if answer != Applied::Lost && !withdraw(connection, &write.cancels)? {
         answer = Applied::Lost;
         connection.execute_batch("rollback to schedule_write")?;
     }
     connection.execute_batch("release schedule_write")?;
     Ok(answer)
+}
+
+/// Whether all of them held.
+fn withdraw(connection: &Connection, changes: &[Change]) -> Outcome<bool> {
+    for change in changes {
+        if apply(connection, change)? == Applied::Lost {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Takes the row, and if it was there to be taken, writes what belongs to it.
@@ -183,6 +194,7 @@ fn created(connection: &Connection, new: &Schedule) -> Outcome<Option<ScheduleId
         new.waits_since.map(micros),
         new.look_at.map(micros),
         new.last.as_ref().map(Subject::as_str),
+        beside_or_null(&new.beside),
         micros(new.changed_at),
         micros(new.created_at),
     ])?;
@@ -208,6 +220,7 @@ fn changed(connection: &Connection, changed: &Schedule, seen: i64) -> Outcome<Op
         changed.waits_since.map(micros),
         changed.look_at.map(micros),
         changed.last.as_ref().map(Subject::as_str),
+        beside_or_null(&changed.beside),
         micros(changed.changed_at),
     ])?;
     Ok((rows == 1).then_some(changed.id))

@@ -55,6 +55,7 @@ impl SourceStore for SqliteStore {
                 filter.state,
                 filter.cadence.map(Cadence::as_str),
                 filter.attention.map(Attention::as_str),
+                source::failure(&filter),
                 source::containing(&filter),
                 filter.after.map_or(0, |id| id.0),
                 most(filter.limit),

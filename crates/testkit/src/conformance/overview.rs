@@ -46,6 +46,35 @@ pub async fn what_ended_is_found_by_when_it_ended(store: Arc<dyn Store>) {
     assert_eq!(numbers(one), [third]);
 }
 
+/// Forgetting a claim loses nothing of what ended under it, and the latest ends are found whichever lease is the longest.
+pub async fn what_ended_is_found_after_its_claim_is_forgotten(store: Arc<dyn Store>) {
+    let mut ended = Vec::new();
+    for number in 1..=6 {
+        ended.insert(
+            0,
+            done_at(&*store, &format!("article:{number}"), number * 10).await,
+        );
+    }
+    let forgotten = [10, 30, 40, 60].map(ClaimId);
+    let lease_until = at(500);
+    let extended = store
+        .extend_claims(&[ClaimId(30)], at(31), lease_until)
+        .await;
+    assert_eq!(extended.unwrap(), [ClaimId(30)]);
+    store.release_claims(&forgotten).await.unwrap();
+    store.release_claims(&forgotten).await.unwrap();
+    assert_eq!(store.load_claims(9).await.unwrap().len(), 2);
+    assert_eq!(ended_in(&*store, 0, 100).await, ended);
+    assert_eq!(ended_in(&*store, 20, 51).await, ended[1..5]);
+    for limit in 0..=6 {
+        let latest = store.load_finished(START, at(100), limit).await.unwrap();
+        assert_eq!(numbers(latest), ended[..limit], "the latest {limit}");
+    }
+    let again = Request::Put(put("article:6", PUBLISH, at(60)));
+    ask(&*store, &again, at(70)).await;
+    assert_eq!(ended_in(&*store, 0, 100).await, ended, "its row has ended");
+}
+
 /// A failed attempt ended, though its task waits again; a row that gave way ended; what runs again has not.
 pub async fn rows_that_ended_are_found_current_or_not(store: Arc<dyn Store>) {
     let waits = plant(&*store, put("article:1", PUBLISH, START), START).await;

@@ -138,6 +138,7 @@ macro_rules! conformance {
                 dp_17_a_withdrawal_is_carried_out_with_its_write,
                 dp_17_a_lost_withdrawal_undoes_the_whole_write,
                 dp_17_a_lost_write_withdraws_nothing,
+                dp_17_several_withdrawals_hold_together_or_not_at_all,
                 every_state_and_field_survives,
                 a_large_batch_of_schedules_is_answered_in_full,
                 schedules_come_in_the_order_asked,
@@ -274,6 +275,7 @@ macro_rules! conformance {
             ]
             overview: [
                 what_ended_is_found_by_when_it_ended,
+                what_ended_is_found_after_its_claim_is_forgotten,
                 rows_that_ended_are_found_current_or_not,
                 what_is_to_come_is_listed_soonest_first,
                 a_crowded_kind_does_not_hide_another,

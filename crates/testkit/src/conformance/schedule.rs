@@ -194,7 +194,7 @@ pub async fn dp_18_a_lost_write_leaves_its_neighbours(store: Arc<dyn Store>) {
     let lost = withdrawal(&*store, "lost", at(5)).await;
     assert_eq!(claimed(&*store, claim_request(1, at(5), 9)).await.len(), 1);
     let mut writes: Vec<ScheduleWrite> = kept.iter().rev().map(fires).collect();
-    writes[1].cancel = Some(lost);
+    writes[1].cancels = vec![lost];
     let answers = store.write_schedules(writes).await.unwrap();
     let expected = [DONE, Applied::Lost, DONE, Applied::Lost, DONE, DONE, DONE];
     assert_eq!(answers, expected);
@@ -238,7 +238,7 @@ pub async fn dp_17_a_withdrawal_is_carried_out_with_its_write(store: Arc<dyn Sto
     let seen = keep(&*store, schedule("daily", at(10))).await;
     let change = withdrawal(&*store, "before", at(5)).await;
     let write = ScheduleWrite {
-        cancel: Some(change),
+        cancels: vec![change],
         ..fires(&seen)
     };
     assert!(wrote(&*store, write).await);
@@ -253,7 +253,7 @@ pub async fn dp_17_a_lost_withdrawal_undoes_the_whole_write(store: Arc<dyn Store
     let change = withdrawal(&*store, "before", at(5)).await;
     let before = claim_one(&*store, 1, at(5)).await;
     let write = ScheduleWrite {
-        cancel: Some(change),
+        cancels: vec![change],
         edit: Some(edit(Edited::Changed)),
         ..fires(&seen)
     };
@@ -272,13 +272,41 @@ pub async fn dp_17_a_lost_write_withdraws_nothing(store: Arc<dyn Store>) {
     let change = withdrawal(&*store, "before", at(5)).await;
     assert!(wrote(&*store, next_write(&seen, |s| s.revision = 2)).await);
     let write = ScheduleWrite {
-        cancel: Some(change.clone()),
+        cancels: vec![change.clone()],
         ..fires(&seen)
     };
     assert!(!wrote(&*store, write).await);
     let row = current(&*store, &cancel("before", "DISPATCH").identity).await;
     assert_eq!(row.unwrap().status, Status::Init);
     assert_eq!(applied(&*store, change).await, DONE, "it still holds");
+}
+
+/// Several may run beside each other; the successor stands only on the end of them all.
+pub async fn dp_17_several_withdrawals_hold_together_or_not_at_all(store: Arc<dyn Store>) {
+    let seen = keep(&*store, schedule("daily", at(10))).await;
+    let claimed = withdrawal(&*store, "claimed", at(5)).await;
+    let running = claim_one(&*store, 1, at(5)).await;
+    let waiting = withdrawal(&*store, "waiting", at(5)).await;
+    let write = ScheduleWrite {
+        cancels: vec![waiting.clone(), claimed],
+        ..fires(&seen)
+    };
+    assert!(!wrote(&*store, write.clone()).await, "one moved on");
+    assert_eq!(named(&*store, "daily").await, seen);
+    let identity = cancel("waiting", "DISPATCH").identity;
+    let row = current(&*store, &identity).await.unwrap();
+    assert_eq!(row.status, Status::Init, "the other is not withdrawn");
+    let request = Request::Cancel(cancel("claimed", "DISPATCH"));
+    let again = decided(&*store, &request, at(6)).await;
+    let write = ScheduleWrite {
+        cancels: vec![waiting, again],
+        ..write
+    };
+    assert!(wrote(&*store, write).await);
+    for identity in [identity, running.identity] {
+        let row = current(&*store, &identity).await.unwrap();
+        assert_eq!(row.status, Status::Cancelled, "{identity}");
+    }
 }
 
 /// Every state with all it may say, and every field that may be missing.
@@ -314,6 +342,11 @@ pub async fn every_state_and_field_survives(store: Arc<dyn Store>) {
                 s.waits_since = some.then_some(at(12));
                 s.look_at = some.then_some(at(13));
                 s.last = some.then(|| full.clone());
+                s.beside = if some {
+                    vec![full.clone(); 2]
+                } else {
+                    Vec::new()
+                };
                 s.changed_at = at(14);
             });
             let expected = write.schedule.clone();

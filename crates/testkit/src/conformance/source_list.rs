@@ -6,6 +6,7 @@ use almanack_core::{
     reschedule::{Cancel, Put, Request},
     source::{
         Attention, SOURCE_CHECK, Source, SourceType, State,
+        check::FailureClass,
         policy::cadence::Cadence,
         reading::{Reading, SitemapRules},
     },
@@ -203,6 +204,9 @@ async fn ten(store: &dyn Store) {
     new[5] = paused(new[5].clone());
     new[5].attention = Some(Attention::Silent);
     new[6].stats.backoff_until = Some(at(1000));
+    new[6].stats.last_error_class = Some(FailureClass::Dns);
+    new[8].stats.last_error_class = Some(FailureClass::Timeout);
+    new[9].stats.last_error_class = Some(FailureClass::Dns);
     "100% Größe_\\".clone_into(&mut new[7].definition.name);
     store.add_sources(new).await.unwrap();
 }
@@ -255,6 +259,9 @@ pub async fn filters_of_sources_narrow_alone_and_together(store: Arc<dyn Store>)
         (only(|f| f.cadence = Some(Cadence::P7)), ""),
         (only(|f| f.attention = Some(Attention::Silent)), "25"),
         (only(|f| f.needs_attention = true), "235"),
+        (only(|f| f.failure = Some(FailureClass::Dns)), "69"),
+        (only(|f| f.failure = Some(FailureClass::Gone)), ""),
+        (only(|f| f.failed = true), "689"),
         (failing, ""),
         (paused_with(|f| f.needs_attention = true), "5"),
         (together, "4"),
@@ -353,6 +360,7 @@ pub async fn ss_09_sources_are_counted_overall_and_by_type(store: Arc<dyn Store>
         cadence_distribution: vec![(Cadence::P0, 4), (Cadence::P2, 3)],
         states: vec![word("active", 8), word("paused", 2)],
         attention: vec![(Attention::Silent, 2), (Attention::Credentials, 1)],
+        failures: vec![(FailureClass::Dns, 2), (FailureClass::Timeout, 1)],
         due_now: 5,
         in_backoff: 1,
         avg_hit_rate: (0.5 + 1.0) / 9.0,

@@ -85,6 +85,8 @@ fn filter(given: &SourceListArguments) -> Result<SourceFilter, Failure> {
         cadence: given.cadence.as_deref().map(cadence).transpose()?,
         attention: attention.and_then(Attention::parse),
         needs_attention: attention.is_some(),
+        failure: None,
+        failed: false,
         containing: given.containing.clone(),
         after: None,
         limit: PAGE_ROWS,

@@ -95,7 +95,7 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
     assert_eq!(refused.exit_code().await, Some(2));
     let told = refused.notes();
     assert!(
-        told.contains("can be reached from elsewhere, and no token guards it"),
+        told.contains("can be reached from elsewhere, and no token or password guards it"),
         "{told}"
     );
     assert!(told.contains("hint: `almanack token create"), "{told}");
@@ -123,4 +123,21 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
     assert_eq!(api.put(&path, &body).await.status, 201);
     let api = node.api().with_token(read.trim());
     assert_eq!(api.get(&path).await.status, 200);
+}
+
+#[tokio::test]
+async fn somebody_with_a_password_guards_a_node_like_a_token() {
+    let home = Home::new();
+    let create = ["user", "create", "ada", "--password-stdin"];
+    home.run_with_input(&create, "correct horse battery\n")
+        .expect_data();
+    let address = free_address();
+    let everywhere = format!("0.0.0.0:{}", address.port());
+    let arguments = ["serve", "--listen", everywhere.as_str()];
+    let node = Process::start(&home, address, home.command(&arguments))
+        .ready()
+        .await;
+    let path = task("K", "s");
+    let answer = node.api().ask(Method::GET, &path, None).await.unwrap();
+    assert_eq!(answer.problem(), (401, "unauthenticated"));
 }

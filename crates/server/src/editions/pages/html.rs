@@ -160,7 +160,7 @@ fn link(url: &str, words: &str) -> Markup {
 }
 
 /// Whether an address leads into the web and nowhere else: `javascript:` and its kin must not become links.
-pub(super) fn is_web(url: &str) -> bool {
+pub(crate) fn is_web(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     let known =
         |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");

@@ -47,71 +47,38 @@ fn a_life_is_drawn_and_told() {
     <figure class="picture">
     <figcaption>
     <strong>Its life</strong> <span class="told" id="li-told">1 attempts, moved 0 times; now done.</span>
-    </figcaption>
     <div class="scroll" tabindex="0" role="region" aria-label="Its life">
     <svg class="wide" viewBox="0 0 640 112" role="img" aria-labelledby="li-t li-d">
     <title id="li-t">Its life</title>
     <desc id="li-d">1 attempts, moved 0 times; now done.</desc>
     <path class="rail" d="M8 72H632">
-    </path>
-    <path class="tick" d="M28 82v6">
-    </path>
     <text class="hour" x="28" y="102">10:00</text>
-    <path class="tick" d="M125.3 82v6">
-    </path>
     <text class="hour" x="125.3" y="102">10:30</text>
-    <path class="tick" d="M222.7 82v6">
-    </path>
     <text class="hour" x="222.7" y="102">11:00</text>
-    <path class="tick" d="M320 82v6">
-    </path>
     <text class="hour" x="320" y="102">11:30</text>
-    <path class="tick" d="M417.3 82v6">
-    </path>
     <text class="hour" x="417.3" y="102">12:00</text>
-    <path class="tick" d="M514.7 82v6">
-    </path>
     <text class="hour" x="514.7" y="102">12:30</text>
-    <path class="tick" d="M612 82v6">
-    </path>
     <text class="hour" x="612" y="102">13:00</text>
     <path class="now" d="M612 18V84">
-    </path>
     <text class="now" x="612" y="12">now</text>
     <g>
     <path class="birth" d="M28 65v14">
-    </path>
     <path class="due" d="M413.8 57h7l-3.5 6z">
-    </path>
     <title>5 Jan, 10:00: created, due 5 Jan, 12:00</title>
-    </g>
     <g>
     <g transform="translate(418.1 72)">
     <path class="o done" d="M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0">
-    </path>
-    </g>
     <title>5 Jan, 12:00: attempt 1: done</title>
-    </g>
-    </svg>
-    </div>
     <ol class="life">
     <li>
     <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
     <path class="o planned" d="M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0">
-    </path>
-    </svg>
     <time datetime="2026-01-05T10:00:00Z">5 Jan, 10:00</time> <span class="name">created, due 5 Jan, 12:00</span> <span class="detail">a &lt; b</span>
-    </li>
     <li class="wait">2 h later</li>
     <li>
     <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
     <path class="o done" d="M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0">
-    </path>
-    </svg>
     <time datetime="2026-01-05T12:00:00Z">5 Jan, 12:00</time> <span class="name">attempt 1: done</span> <span class="detail">took 30 s</span> <span class="detail">a &lt; b</span>
-    </li>
-    </ol>
-    </figure>
     "##);
 }
 

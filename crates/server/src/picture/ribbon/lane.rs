@@ -140,10 +140,10 @@ impl Place<'_> {
             last = Some(x);
         }
         corners.push_str("h0");
-        html! { path.hit d=(corners) marker-mid={"url(#" (self.frame.id) "-" (outcome.class()) ")"} {} }
+        html! { path d=(corners) marker-mid={"url(#" (self.frame.id) "-" (outcome.class()) ")"} {} }
     }
 
-    /// `Example, 13:00–13:20: 12 done, 2 failed`.
+    /// `13:00–13:20: 12 done, 2 failed`; what of, says the name of the lane.
     fn told(&self, cluster: &Cluster) -> String {
         let marks = || cluster.points.iter().map(|point| self.marks[point.index]);
         let first = marks().map(|mark| mark.at).min();
@@ -154,13 +154,8 @@ impl Place<'_> {
             clock::time(first, zone),
             clock::time(last.unwrap_or(first), zone),
         );
-        let (name, words) = (&self.lane.name, cluster.counts().words(lang));
-        say!(
-            lang,
-            "{name}, {first}–{last}: {words}",
-            "{name}，{first}–{last}：{words}"
-        )
-        .into_owned()
+        let words = cluster.counts().words(lang);
+        say!(lang, "{first}–{last}: {words}", "{first}–{last}：{words}").into_owned()
     }
 }
 

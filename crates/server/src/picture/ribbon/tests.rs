@@ -1,8 +1,9 @@
 use insta::assert_snapshot;
 use jiff::{ToSpan, tz::TimeZone};
+use proptest::prelude::*;
 
 use super::*;
-use crate::{picture::gallery, ui::lang::Lang};
+use crate::ui::lang::Lang;
 
 const FRAME: Frame<'static> = Frame {
     id: "r",
@@ -57,12 +58,12 @@ fn marks_are_links_with_words() {
     ])]);
     assert_snapshot!(marks(&html).replace("><", ">\n<"), @r##"
     <a href="/tasks/-60" tabindex="-1">
-    <path class="hit" d="M391 45h0h0" marker-mid="url(#r-failed)">
+    <path d="M391 45h0h0" marker-mid="url(#r-failed)">
     </path>
     <title>at -60 &quot;&lt;&amp;&quot;</title>
     </a>
     <a href="/tasks/60" tabindex="-1">
-    <path class="hit" d="M459 45h0h0" marker-mid="url(#r-planned)">
+    <path d="M459 45h0h0" marker-mid="url(#r-planned)">
     </path>
     <title>at 60 &quot;&lt;&amp;&quot;</title>
     </a>
@@ -111,7 +112,7 @@ fn crowded_marks_are_told_together() {
     });
     let html = day(&[lane(checks.collect())]);
     assert!(
-        html.contains("<title>Example, 08:40–08:42: 3 done</title>"),
+        html.contains("<title>08:40–08:42: 3 done</title>"),
         "{html}"
     );
     let checks = (-700_i64..0).map(|n| {
@@ -126,7 +127,7 @@ fn crowded_marks_are_told_together() {
     });
     let html = day(&[lane(checks.collect())]);
     assert!(
-        html.contains("<title>Example, 00:20–11:59: 600 done, 100 failed</title>"),
+        html.contains("<title>00:20–11:59: 600 done, 100 failed</title>"),
         "{html}"
     );
 }
@@ -142,21 +143,37 @@ fn what_lies_outside_of_the_window_is_not_shown() {
     assert!(html.contains("<td>6 Jan, 00:01</td>"), "{html}");
 }
 
+/// Forty feeds of different rhythms, of which some fail now and then.
+fn forty_feeds() -> Vec<Lane> {
+    let rhythms = [15, 30, 60, 60, 120, 240, 360, 720].into_iter().cycle();
+    let feeds = (0..40_i64).zip(rhythms).map(|(number, every)| {
+        let times = (0..1_440 / every).map(|n| n * every - 720 + number);
+        let marks = times.map(|minute| match minute {
+            0.. => mark_at(minute, Outcome::Planned),
+            _ if (minute * 31 + number * 7) % 97 == 0 => mark_at(minute, Outcome::Failed),
+            _ => mark_at(minute, Outcome::Done),
+        });
+        lane(marks.collect())
+    });
+    feeds.collect()
+}
+
+/// Lanes of five hundred marks of all outcomes.
+fn crowd() -> Vec<Lane> {
+    let outcome = |n: i64| Outcome::ALL[usize::try_from(n.rem_euclid(11) % 7).unwrap()];
+    let lanes = (0..40_i64).map(|number| {
+        let marks = (0..500).map(|n| mark_at(n * 1_440 / 500 - 720, outcome(n * 7 + number * 3)));
+        lane(marks.collect())
+    });
+    lanes.collect()
+}
+
 #[test]
-fn a_ribbon_is_small() {
-    let html = day(&gallery::lanes());
-    assert!(html.len() < 40_000, "forty sources: {}", html.len());
-    let crowded: Vec<Lane> = (0..40)
-        .map(|number: i64| {
-            let marks = (0..500).map(|n| {
-                let outcome = Outcome::ALL[usize::try_from((n * 7 + number * 3) % 11 % 7).unwrap()];
-                mark_at(n * 1_440 / 500 - 720, outcome)
-            });
-            lane(marks.collect())
-        })
-        .collect();
-    let html = day(&crowded);
-    assert!(html.len() < 60_000, "20,000 marks: {}", html.len());
+fn the_bytes_of_a_ribbon_are_bounded_by_its_lanes() {
+    let typical = day(&forty_feeds());
+    assert!(typical.len() < 25_000, "forty feeds: {}", typical.len());
+    let crowded = day(&crowd());
+    assert!(crowded.len() < 60_000, "20,000 marks: {}", crowded.len());
 }
 
 #[test]
@@ -170,4 +187,22 @@ fn an_empty_ribbon_is_a_picture() {
         lanes: &[lane(vec![mark_at(-30, Outcome::Done)])],
     };
     assert!(!draw(&turned, &FRAME).into_string().contains("NaN"));
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_there_is_a_picture_of_it(
+        marks in prop::collection::vec((-900..900_i64, -30..90_i64, prop::sample::select(Outcome::ALL.to_vec())), 0..300),
+    ) {
+        let marks = marks.into_iter().map(|(minute, length, outcome)| Mark {
+            until: (length > 0 || minute % 2 == 0).then(|| noon() + (minute + length).minutes()),
+            ..mark_at(minute, outcome)
+        });
+        let html = day(&[lane(marks.collect())]);
+        prop_assert!(!html.contains("NaN") && !html.contains("inf\""));
+        prop_assert!(!html.contains("width=\"-"), "{}", html);
+        let beyond = html.split(" x=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let beyond = beyond.filter(|x| !(0.0..=WIDTH).contains(&x.parse::<f64>().unwrap()));
+        prop_assert_eq!(beyond.count(), 0);
+    }
 }

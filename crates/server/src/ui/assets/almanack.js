@@ -152,6 +152,9 @@ async function tryOut(form) {
   const text = await answer.text();
   if (query !== new URLSearchParams(new FormData(form)).toString()) return;
   history.replaceState(null, "", address);
+  // The stream tells of the page as it was asked for; it must follow, or it would swap the answer away again.
+  disconnect();
+  connect();
   const next = new DOMParser().parseFromString(text, "text/html");
   for (const part of document.querySelectorAll("[data-live][id]")) {
     const fresh = next.getElementById(part.id);
@@ -186,6 +189,17 @@ document.addEventListener("click", async (event) => {
   const said = button.textContent;
   button.textContent = "✓";
   setTimeout(() => { button.textContent = said; }, 1200);
+});
+
+/* A file is read into the field that its text is sent by; without the script, people paste it there. */
+function offerFiles() {
+  for (const place of document.querySelectorAll("[data-file]")) place.hidden = false;
+}
+
+document.addEventListener("change", async (event) => {
+  const input = event.target.closest?.("input[type=file][data-into]");
+  const field = input && document.getElementById(input.dataset.into);
+  if (field && input.files[0]) field.value = await input.files[0].text();
 });
 
 /* Ticking all rows at once, and telling how many are ticked. */
@@ -253,6 +267,7 @@ window.addEventListener("focus", comeBack);
 window.addEventListener("pagehide", disconnect);
 offerZone();
 offerCopying();
+offerFiles();
 tryForms();
 tellDistances();
 setInterval(tellDistances, 1000, document);

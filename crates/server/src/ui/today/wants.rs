@@ -4,6 +4,7 @@ use almanack_core::{
     edition::{alert::Rule, delivery},
     plan::State as ScheduleState,
     source::Attention,
+    store::TaskLine,
     task::Status,
 };
 use jiff::Timestamp;
@@ -128,11 +129,18 @@ fn failures(lang: Lang, day: &Day) -> Vec<Want> {
         .take(SHOWN)
         .map(|task| {
             let (subject, attempts) = (&task.identity.subject, task.attempt);
-            let times = say!(
-                lang,
-                "failed for good after {attempts} attempts",
-                "尝试 {attempts} 次后最终失败"
-            );
+            let times = match attempts {
+                1 => say!(
+                    lang,
+                    "failed for good at its first attempt",
+                    "首次尝试即最终失败"
+                ),
+                _ => say!(
+                    lang,
+                    "failed for good after {attempts} attempts",
+                    "尝试 {attempts} 次后最终失败"
+                ),
+            };
             Want {
                 bad: true,
                 sentence: html! { (subject) " " (times) },

@@ -185,17 +185,17 @@ impl Chronicle {
         }
     }
 
-    fn saw(&self, write: &ScheduleWrite) {
+    fn saw(&self, write: &ScheduleWrite, gave_way: &[String]) {
         let now = self.truth.now();
         let name = write.schedule.name.as_str();
         self.note(write);
         self.record.check(self.in_time(write, now));
         let mut pages = self.pages();
         pages.note_wait(name, write.schedule.waits_since, now);
-        if write.cancel.is_some() {
-            let last = pages.births.iter_mut().rev().find(|b| b.schedule == name);
-            if let Some(last) = last {
-                last.ended_at.get_or_insert(now);
+        for subject in gave_way {
+            let births = pages.births.iter_mut().rev();
+            for birth in births.filter(|birth| birth.subject == *subject).take(1) {
+                birth.ended_at.get_or_insert(now);
             }
         }
         for task in &write.fires {
@@ -234,7 +234,7 @@ impl Chronicle {
             self.record
                 .note(name, format_args!("{what} by {by}, as of {}", edit.at));
         }
-        if write.cancel.is_some() {
+        if !write.cancels.is_empty() {
             self.record.note(name, "its predecessor gives way");
         }
     }
@@ -261,6 +261,16 @@ impl Chronicle {
             _ => Ok(()),
         }
     }
+}
+
+/// The subjects of the firings that gave way to this write.
+async fn withdrawn(below: &dyn Store, write: &ScheduleWrite) -> Result<Vec<String>> {
+    let mut subjects = Vec::new();
+    for amend in write.cancels.iter().filter_map(|c| c.amend.as_ref()) {
+        let task = below.load_task(amend.guard.task_id).await?;
+        subjects.extend(task.map(|task| task.identity.subject.as_str().to_owned()));
+    }
+    Ok(subjects)
 }
 
 fn seen(edit: &Edit, state: &State, decided_to: Timestamp) -> SeenEdit {
@@ -305,7 +315,7 @@ impl Layer for Chronicle {
                     .note(write.schedule.name.as_str(), "somebody else was faster");
                 continue;
             }
-            self.saw(write);
+            self.saw(write, &withdrawn(below, write).await?);
             let wakes = write.fires.iter().map(|fire| fire.execute_at);
             let wakes_at = wakes.chain(write.schedule.look_at).min();
             wakes_at.inspect(|at| self.hint(*at));

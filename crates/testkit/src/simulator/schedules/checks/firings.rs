@@ -8,7 +8,10 @@ use almanack_core::{
     task::{Kind, Task},
 };
 
-use super::{super::chronicle::Pages, eras::Life};
+use super::{
+    super::chronicle::{Birth, Pages},
+    eras::Life,
+};
 
 /// Every firing in the store, by subject.
 pub(super) type Tasks = BTreeMap<String, Vec<Task>>;
@@ -93,25 +96,36 @@ fn count(schedule: &Schedule, tasks: &Tasks) -> Result<usize, String> {
     Ok(found)
 }
 
-/// Where firings must not overlap, the one before has ended when the next is inserted.
+/// Where firings must not overlap, all before it have ended when the next is inserted: the one before
+/// it, whatever it was, and those before that as far back as none was allowed to overlap.
 fn overlaps(pages: &Pages, life: &Life, schedule: &Schedule) -> Result<(), String> {
     let name = schedule.name.as_str();
     let births = pages.births.iter().filter(|birth| birth.schedule == name);
     let births: Vec<_> = births.collect();
-    for pair in births.windows(2) {
-        let [before, birth] = pair else { continue };
-        let policy = life
-            .era_of(birth.nominal_at)
-            .map(|era| era.definition.overlap);
-        let apart = policy.is_some_and(|policy| policy != Overlap::Allow);
-        let ended = before.ended_at.is_some_and(|ended| ended <= birth.at);
-        let fired_again = before.subject == birth.subject;
-        if birth.trigger == Trigger::Schedule && apart && !ended && !fired_again {
-            return Err(format!(
-                "{} was inserted at {} while {}, inserted at {}, had not ended before {:?}",
-                birth.subject, birth.at, before.subject, before.at, before.ended_at
-            ));
+    let apart = |birth: &Birth| {
+        let era = life.era_of(birth.nominal_at);
+        era.is_some_and(|era| era.definition.overlap != Overlap::Allow)
+    };
+    for (index, birth) in births.iter().enumerate() {
+        if birth.trigger != Trigger::Schedule || !apart(birth) {
+            continue;
+        }
+        let earlier = births[..index].iter().rev();
+        let with_them = earlier.clone().take_while(|before| apart(before));
+        for before in earlier.take(1).chain(with_them) {
+            check_ended(before, birth)?;
         }
     }
     Ok(())
+}
+
+fn check_ended(before: &Birth, birth: &Birth) -> Result<(), String> {
+    let ended = before.ended_at.is_some_and(|ended| ended <= birth.at);
+    if ended || before.subject == birth.subject {
+        return Ok(());
+    }
+    Err(format!(
+        "{} was inserted at {} while {}, inserted at {}, had not ended before {:?}",
+        birth.subject, birth.at, before.subject, before.at, before.ended_at
+    ))
 }

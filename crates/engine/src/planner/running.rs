@@ -1,0 +1,31 @@
+//! What of a schedule runs: of all the firings its row remembers, those that have not ended.
+
+use almanack_core::{
+    plan::{Overlap, Ready, Schedule},
+    store::{self, Store},
+    task::{Identity, Task},
+};
+
+/// The firings of each schedule that have not ended, newest first.
+pub(crate) async fn load_running(
+    store: &dyn Store,
+    schedules: &[Schedule],
+) -> store::Result<Vec<Vec<Task>>> {
+    let asked: Vec<Vec<Identity>> = schedules.iter().map(Schedule::open_firings).collect();
+    let identities = asked.concat();
+    if identities.is_empty() {
+        return Ok(vec![Vec::new(); schedules.len()]);
+    }
+    let mut tasks = store.load_current(&identities).await?.into_iter();
+    let running = asked.iter().map(|asked| {
+        let found = tasks.by_ref().take(asked.len()).flatten();
+        found.filter(Task::is_live).collect()
+    });
+    Ok(running.collect())
+}
+
+/// The newest of those that run, unless the policy is that it does not matter.
+pub(crate) fn in_the_way<'a>(ready: &Ready, running: &'a [Task]) -> Option<&'a Task> {
+    let matters = ready.definition.overlap != Overlap::Allow;
+    running.first().filter(|_| matters)
+}

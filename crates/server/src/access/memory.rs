@@ -1,0 +1,54 @@
+//! What was found in the store, for a moment.
+//!
+//! Keys are hashes of what somebody showed. What is not found is not remembered: something new works at once, and guessing cannot
+//! fill the memory.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::REMEMBERED_FOR;
+
+/// How many are remembered; past that the memory starts afresh.
+const REMEMBERED_MAX: usize = 1024;
+
+/// What was found, and when.
+pub(super) struct Memory<T>(Mutex<BTreeMap<String, (T, Timestamp)>>);
+
+impl<T> Default for Memory<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Memory<T> {
+    /// What is remembered, if it is fresh.
+    pub(super) fn recall(&self, hash: &str, now: Timestamp) -> Option<T> {
+        let remembered = self.lock();
+        let (found, seen_at) = remembered.get(hash)?;
+        let age = now.duration_since(*seen_at);
+        // A clock that was set back must not make a memory last longer.
+        let fresh = age >= SignedDuration::ZERO && age < REMEMBERED_FOR;
+        fresh.then(|| found.clone())
+    }
+
+    /// Remembers what was found, or that nothing was.
+    pub(super) fn keep(&self, hash: &str, found: Option<&T>, now: Timestamp) {
+        let mut remembered = self.lock();
+        let Some(found) = found else {
+            remembered.remove(hash);
+            return;
+        };
+        if remembered.len() >= REMEMBERED_MAX {
+            remembered.clear();
+        }
+        remembered.insert(hash.to_owned(), (found.clone(), now));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, (T, Timestamp)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

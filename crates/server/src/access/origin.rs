@@ -1,0 +1,87 @@
+//! Which host a request was meant for, and which page sent it.
+//!
+//! A browser tells both, and no page can make it lie: the host it thinks it talks to, which stops DNS rebinding, and the
+//! origin of whatever makes it change something.
+
+use axum::http::{header, request::Parts};
+
+use crate::problem::{Code, Problem};
+
+/// A request without any host cannot come from a browser, so it is let through.
+pub(super) fn check_host(
+    request: &Parts,
+    hosts: &[String],
+    detail: &'static str,
+) -> Result<(), Problem> {
+    let Some(authority) = authority(request) else {
+        return Ok(());
+    };
+    let host = without_port(authority);
+    let ours = ["localhost", "127.0.0.1", "[::1]"];
+    let known = ours.into_iter().chain(hosts.iter().map(String::as_str));
+    if known
+        .into_iter()
+        .any(|name| name.eq_ignore_ascii_case(host))
+    {
+        return Ok(());
+    }
+    Err(Problem::new(Code::UnknownHost, detail))
+}
+
+/// A page may change things only if this node served it.
+pub(super) fn check_origin(request: &Parts) -> Result<(), Problem> {
+    let Some(origin) = request.headers.get(header::ORIGIN) else {
+        return Ok(());
+    };
+    let shown = origin
+        .to_str()
+        .ok()
+        .and_then(|origin| origin.split_once("://"));
+    let same = shown.is_some_and(|(_, host)| authority(request) == Some(host));
+    if same || request.method.is_safe() {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Code::ForeignOrigin,
+        "a web page of another origin may not change anything",
+    ))
+}
+
+/// HTTP/1.1 names the host in a header, HTTP/2 in the request target.
+fn authority(request: &Parts) -> Option<&str> {
+    let header = request
+        .headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    header.or_else(|| {
+        request
+            .uri
+            .authority()
+            .map(axum::http::uri::Authority::as_str)
+    })
+}
+
+fn without_port(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+        _ => authority,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_not_part_of_the_host() {
+        for (authority, host) in [
+            ("localhost:8080", "localhost"),
+            ("localhost", "localhost"),
+            ("[::1]:80", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("evil.example:80", "evil.example"),
+        ] {
+            assert_eq!(without_port(authority), host);
+        }
+    }
+}

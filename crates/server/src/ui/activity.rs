@@ -1,0 +1,239 @@
+//! Activity: who decided what, newest first.
+//!
+//! The decisions about tasks and the edits of schedules in one list. Schedules decide much by themselves; `people` leaves their
+//! firings out. Like every list it looks through the newest rows only, and says so.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    history::Decision,
+    plan::{Edit, Edited, ScheduleName},
+    store::{Activity, ActivityFilter},
+    task::{Identity, Kind},
+};
+use axum::{
+    Router,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use jiff::Timestamp;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::{
+    door::told,
+    lang::Lang,
+    links,
+    page::{Place, page},
+    parts,
+    query::{Sought, address},
+    tasks::{AMONG, words},
+    viewer::Viewer,
+};
+use crate::{
+    AppState,
+    problem::{Code, Problem},
+    receipts::receipt_id,
+};
+
+/// Lines on a page.
+const PAGE: usize = 50;
+
+/// The page of activity.
+pub(crate) fn routes() -> Router<Arc<AppState>> {
+    Router::new().route("/ui/activity", get(show))
+}
+
+/// What the page is asked for.
+#[derive(Debug, Clone, Default, Deserialize)]
+struct Query {
+    by: Option<String>,
+    kind: Option<String>,
+    q: Option<String>,
+    people: Option<String>,
+    /// Microseconds: the instant of the last line of the page before.
+    before: Option<i64>,
+}
+
+impl Query {
+    fn filter(&self) -> Result<ActivityFilter, Problem> {
+        let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
+        let before = self.before.map(Timestamp::from_microsecond).transpose();
+        let no_cursor =
+            |_| Problem::new(Code::InvalidQuery, "before is no cursor of an earlier page");
+        Ok(ActivityFilter {
+            by: text(self.by.as_deref())?,
+            kind: kind.transpose()?,
+            containing: text(self.q.as_deref())?,
+            by_people: self.people.is_some(),
+            before: before.map_err(no_cursor)?,
+            among: AMONG,
+            limit: PAGE + 1,
+        })
+    }
+
+    fn address(&self, before: Option<Timestamp>) -> String {
+        let before = before.map(|at| at.as_microsecond().to_string());
+        let fields = [
+            ("by", self.by.as_deref()),
+            ("kind", self.kind.as_deref()),
+            ("q", self.q.as_deref()),
+            ("people", self.people.as_deref()),
+            ("before", before.as_deref()),
+        ];
+        let filled = fields.into_iter();
+        address(
+            Place::Activity.path(),
+            filled.filter_map(|(name, value)| Some((name, value?))),
+        )
+    }
+}
+
+/// PostgreSQL refuses even to look for a NUL.
+fn text(given: Option<&str>) -> Result<Option<String>, Problem> {
+    if given.is_some_and(|text| text.contains(char::is_control)) {
+        let detail = "what is searched for must not hold control characters";
+        return Err(Problem::new(Code::InvalidQuery, detail));
+    }
+    Ok(given.map(|text| text.trim().to_owned()))
+}
+
+async fn show(
+    State(state): State<Arc<AppState>>,
+    viewer: Viewer,
+    Sought(query): Sought<Query>,
+) -> Result<Response, Problem> {
+    let lang = viewer.lang;
+    let title = Place::Activity.name(lang);
+    let filter = match query.filter() {
+        Ok(filter) => filter,
+        Err(problem) => {
+            let wrong = html! { p class="wrong" role="alert" { (lang.english(&problem.detail)) } };
+            let body = html! { (form(lang, &query)) (parts::live("list", &wrong)) };
+            let page = page(&viewer, Place::Activity, title, &body);
+            return Ok(told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, page));
+        }
+    };
+    let mut lines = state.store.load_activity(&filter).await?;
+    let more = lines.len() > PAGE;
+    lines.truncate(PAGE);
+    let next = lines.last().filter(|_| more).map(Activity::at);
+    let first = query.before.map(|_| query.address(None));
+    let next = next.map(|at| query.address(Some(at)));
+    let list = html! {
+        (table(&viewer, &query, &lines))
+        (parts::pager(lang, first.as_deref(), next.as_deref()))
+    };
+    let body = html! { (form(lang, &query)) (parts::live("list", &list)) };
+    Ok(page(&viewer, Place::Activity, title, &body).into_response())
+}
+
+fn form(lang: Lang, query: &Query) -> Markup {
+    html! {
+        form method="get" action=(Place::Activity.path()) class="fields" role="search" data-try {
+            label class="wide" { (lang.pick("Subject or schedule contains", "主题或日程包含"))
+                input type="search" name="q" value=[query.q.as_deref()] data-search autocomplete="off" spellcheck="false";
+            }
+            label { (lang.pick("By whom", "操作者"))
+                input name="by" value=[query.by.as_deref()] autocomplete="off" spellcheck="false";
+            }
+            label { (lang.pick("Kind of task", "任务类型"))
+                input name="kind" value=[query.kind.as_deref()] autocomplete="off" spellcheck="false";
+            }
+            label class="tick" {
+                input type="checkbox" name="people" value="1" checked[query.people.is_some()];
+                (lang.pick("By people only", "只看人为操作"))
+            }
+            button type="submit" { (lang.pick("Show", "查看")) }
+            a class="button" href=(Place::Activity.path()) { (lang.pick("Show all", "查看全部")) }
+        }
+        p class="hint" { (lang.pick(
+            "The newest 50,000 tasks, decisions and edits are searched.",
+            "只在最新的 50,000 个任务、决定和编辑中查找。",
+        )) }
+    }
+}
+
+fn table(viewer: &Viewer, query: &Query, lines: &[Activity]) -> Markup {
+    let lang = viewer.lang;
+    if lines.is_empty() {
+        return parts::empty(
+            lang.pick("Nobody decided anything like this.", "没有符合条件的操作。"),
+        );
+    }
+    let head = [
+        lang.pick("When", "时间"),
+        lang.pick("By whom", "操作者"),
+        lang.pick("What", "操作"),
+        lang.pick("About", "对象"),
+        lang.pick("Particulars", "详情"),
+    ];
+    let rows = html! { @for line in lines { (row(viewer, query, line)) } };
+    parts::table(
+        lang.pick("Activity, newest first", "动态，最新的在前"),
+        &head,
+        &rows,
+    )
+}
+
+fn row(viewer: &Viewer, query: &Query, line: &Activity) -> Markup {
+    let by = line.by();
+    let of_them = Query {
+        by: Some(by.to_owned()),
+        before: None,
+        ..query.clone()
+    };
+    html! {
+        tr data-row {
+            td { (viewer.at(line.at())) }
+            td { a href=(of_them.address(None)) { (by) } }
+            @match line {
+                Activity::Task { identity, decision } => (task(viewer, identity, decision)),
+                Activity::Schedule { name, edit } => (schedule(viewer, name, edit)),
+            }
+        }
+    }
+}
+
+fn task(viewer: &Viewer, identity: &Identity, decision: &Decision) -> Markup {
+    let lang = viewer.lang;
+    let id = receipt_id(decision.id);
+    let receipt = format!("{}?receipt={id}", links::task_path(identity));
+    html! {
+        td title=(words::rule(lang, decision.rule)) { (words::rule_name(lang, decision.rule)) }
+        td { (links::task(identity)) }
+        td {
+            @if let Some(old) = decision.old_execute_at.filter(|old| *old != decision.execute_at) {
+                (viewer.instant(old)) " → "
+            }
+            (viewer.instant(decision.execute_at)) " · "
+            a href=(receipt) { (lang.pick("receipt", "回执")) " " (id) }
+        }
+    }
+}
+
+fn schedule(viewer: &Viewer, name: &ScheduleName, edit: &Edit) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        td { (edited(lang, edit.edited)) }
+        td { a href=(links::schedule(name)) data-open { (name) } " " span class="hint" { (lang.pick("schedule", "日程")) } }
+        td {
+            @if let Some(note) = &edit.note { q { (note) } " · " }
+            (lang.pick("revision", "修订")) " " (edit.revision)
+        }
+    }
+}
+
+fn edited(lang: Lang, edited: Edited) -> &'static str {
+    match edited {
+        Edited::Created => lang.pick("created", "新建"),
+        Edited::Changed => lang.pick("changed", "更改"),
+        Edited::Paused => lang.pick("paused", "暂停"),
+        Edited::Resumed => lang.pick("resumed", "恢复"),
+        Edited::Parked => lang.pick("parked: it cannot be computed", "搁置：无法计算"),
+        Edited::Unparked => lang.pick("can be computed again", "可再次计算"),
+        Edited::Removed => lang.pick("removed", "移除"),
+    }
+}

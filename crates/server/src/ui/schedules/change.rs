@@ -1,0 +1,334 @@
+//! Writing a schedule, new or changed: a form, what it would do, and the button.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    plan::{
+        Comparison, Definition, Firings, Origin, Ready, Schedule, ScheduleName, Stretch, compare,
+    },
+    token::Scope,
+};
+use almanack_engine::schedules::{Expected, Writer};
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use jiff::SignedDuration;
+use maud::{Markup, html};
+
+use super::{
+    acts::name_of,
+    api,
+    fields::{Fields, Sheet, TARGETS, target_name},
+    one::{is_there, way_back},
+    path, ready, times, told, trying,
+};
+use crate::{
+    AppState,
+    access::Asker,
+    problem::{Code, Problem},
+    schedules::{Named, admit, find},
+    ui::{
+        door,
+        equivalent::Equivalent,
+        form::{Filled, form, see},
+        lang::{Lang, say},
+        page::{Place, page},
+        parts::section,
+        query::{Sought, address},
+        viewer::Viewer,
+    },
+};
+
+/// How far ahead firings are compared, as `almanack schedule plan` does when nobody says otherwise.
+const AHEAD: SignedDuration = SignedDuration::from_hours(24);
+/// Coming times told before and after.
+const TIMES: usize = 10;
+
+/// What is being written.
+struct Draft<'a> {
+    viewer: &'a Viewer,
+    /// The schedule that is changed; none if it is new.
+    schedule: Option<&'a Schedule>,
+    fields: &'a Fields,
+}
+
+/// An empty form, or one begun by a link.
+pub(crate) async fn blank(
+    viewer: Viewer,
+    Sought(fields): Sought<Fields>,
+) -> Result<Markup, Problem> {
+    asker(&viewer)?.must(Scope::Operate, "writing a schedule")?;
+    let fields = &begun(&viewer, fields);
+    let draft = Draft {
+        viewer: &viewer,
+        schedule: None,
+        fields,
+    };
+    Ok(draft.page(&html! {}, None))
+}
+
+fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
+    if !TARGETS.contains(&fields.target.as_str()) {
+        TARGETS[0].clone_into(&mut fields.target);
+    }
+    if fields.tz.is_empty() {
+        viewer.zone_name().clone_into(&mut fields.tz);
+    }
+    fields
+}
+
+/// Checks or creates a schedule.
+pub(crate) async fn create(
+    State(state): State<Arc<AppState>>,
+    filled: Filled<Fields>,
+) -> Result<Response, Problem> {
+    let Filled { viewer, form } = filled;
+    let draft = Draft {
+        viewer: &viewer,
+        schedule: None,
+        fields: &form,
+    };
+    draft.answer(&state, Expected::Nothing).await
+}
+
+/// The form of a schedule that is there.
+pub(crate) async fn edit(
+    State(state): State<Arc<AppState>>,
+    Named(name): Named,
+    viewer: Viewer,
+) -> Result<Response, Problem> {
+    asker(&viewer)?.must(Scope::Operate, "changing a schedule")?;
+    let schedule = find(&state, &name).await?;
+    let lang = viewer.lang;
+    if let Some(managed) = told::managed(lang, schedule.origin).filter(|_| is_there(&schedule)) {
+        let body = html! { p class="wrong" { (managed) } (way_back(lang, &schedule)) };
+        return Ok(page(
+            &viewer,
+            Place::Schedules,
+            &title(lang, Some(&schedule)),
+            &body,
+        )
+        .into_response());
+    }
+    let definition = Definition::from_json(&schedule.definition)?;
+    let fields = Fields::of(name.as_str(), definition, schedule.revision);
+    let draft = Draft {
+        viewer: &viewer,
+        schedule: Some(&schedule),
+        fields: &fields,
+    };
+    Ok(draft.page(&html! {}, None).into_response())
+}
+
+/// Checks or changes a schedule, if it still is what was looked at.
+pub(crate) async fn save(
+    State(state): State<Arc<AppState>>,
+    Named(name): Named,
+    filled: Filled<Fields>,
+) -> Result<Response, Problem> {
+    let Filled { viewer, mut form } = filled;
+    let schedule = find(&state, &name).await?;
+    name.as_str().clone_into(&mut form.name);
+    let missing = || Problem::new(Code::InvalidValue, "the form lacks its revision");
+    let seen = Expected::Revision(form.revision.ok_or_else(missing)?);
+    let draft = Draft {
+        viewer: &viewer,
+        schedule: Some(&schedule),
+        fields: &form,
+    };
+    draft.answer(&state, seen).await
+}
+
+impl Draft<'_> {
+    /// Checks or writes. What is refused comes back as it was filled in, with the reason.
+    async fn answer(&self, state: &AppState, seen: Expected) -> Result<Response, Problem> {
+        let done = if self.fields.act == "check" {
+            self.check(state)
+                .map(|told| self.page(&told, None).into_response())
+        } else {
+            self.write(state, seen).await
+        };
+        done.or_else(|problem| {
+            let status = problem.code.status();
+            if status.is_server_error() {
+                return Err(problem);
+            }
+            let told = trying::refusal(self.viewer, &self.fields.expression, &problem);
+            let page = self.page(&told, problem.place());
+            Ok(door::told(
+                self.viewer,
+                StatusCode::UNPROCESSABLE_ENTITY,
+                page,
+            ))
+        })
+    }
+
+    fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready), Problem> {
+        let name = ScheduleName::parse(self.fields.name.trim())?;
+        let definition = self.fields.definition()?;
+        admit(state, &name, &definition, asker(self.viewer)?)?;
+        let ready = state.schedules.check(&name, definition)?;
+        Ok((name, ready))
+    }
+
+    async fn write(&self, state: &AppState, seen: Expected) -> Result<Response, Problem> {
+        let (name, ready) = self.read(state)?;
+        let writer = Writer {
+            origin: Origin::Api,
+            by: name_of(self.viewer),
+        };
+        let put = state
+            .schedules
+            .put_expecting(&name, ready.definition, writer, seen);
+        let did = match (put.await?.edited, self.schedule) {
+            (None, _) => "unchanged",
+            (Some(_), None) => "created",
+            (Some(_), Some(_)) => "changed",
+        };
+        Ok(see(&format!("{}?did={did}", path(&name))))
+    }
+
+    /// What it would do.
+    fn check(&self, state: &AppState) -> Result<Markup, Problem> {
+        let (name, new) = self.read(state)?;
+        let (viewer, lang) = (self.viewer, self.viewer.lang);
+        let old = self
+            .schedule
+            .and_then(|schedule| ready(state, schedule).ok());
+        let after = times::coming(&new, new.next_after(viewer.now), TIMES);
+        let body = html! {
+            p { strong { (new.describe(told::language(lang))) } }
+            (times::warnings(viewer, &new))
+            @if let Some(old) = &old {
+                (compared(viewer, old, &new))
+                @let before = times::coming(old, old.next_after(viewer.now), TIMES);
+                h3 { (lang.pick("Before", "修改前")) }
+                (times::times(viewer, old, &before, lang.pick("Before", "修改前")))
+                h3 { (lang.pick("After", "修改后")) }
+            }
+            (times::times(viewer, &new, &after, lang.pick("After", "修改后")))
+            (self.equivalent(&name)?.show(viewer))
+        };
+        Ok(section(
+            "would",
+            lang.pick("What it would do", "将会怎样"),
+            &body,
+        ))
+    }
+
+    fn equivalent(&self, name: &ScheduleName) -> Result<Equivalent, Problem> {
+        let body = self.fields.to_json()?;
+        let target = body["target"].to_string();
+        let mut words = vec![
+            "schedule",
+            "put",
+            name.as_str(),
+            &self.fields.expression,
+            "--target",
+            &target,
+        ];
+        if !self.fields.tz.is_empty() {
+            words.extend(["--tz", &self.fields.tz]);
+        }
+        Ok(Equivalent::call("PUT", api(name, ""))
+            .body(&body)
+            .cli(&words))
+    }
+
+    fn page(&self, told: &Markup, wrong: Option<&str>) -> Markup {
+        let (viewer, lang) = (self.viewer, self.viewer.lang);
+        let action = match self.schedule {
+            Some(schedule) => format!("{}/change", path(&schedule.name)),
+            None => "/ui/schedules/new".to_owned(),
+        };
+        let sheet = Sheet {
+            viewer,
+            fields: self.fields,
+            wrong,
+        };
+        let fields = html! {
+            @if let Some(revision) = self.fields.revision { input type="hidden" name="revision" value=(revision); }
+            @if self.schedule.is_none() {
+                (sheet.line("name", lang.pick("Name: letters, digits, . _ -", "名称：字母、数字、. _ -"), &self.fields.name, Some("morning-news")))
+            }
+            (sheet.show())
+            p class="acts" {
+                button type="submit" name="act" value="check" { (lang.pick("Show what it would do", "查看将会怎样")) }
+                button type="submit" name="act" value="write" class="primary" { (lang.pick("Save", "保存")) }
+            }
+        };
+        let body = html! {
+            @if self.schedule.is_none() { (self.kinds()) }
+            (told)
+            (form(viewer, &action, &fields))
+            @if let Some(schedule) = self.schedule { (way_back(lang, schedule)) }
+        };
+        page(viewer, Place::Schedules, &title(lang, self.schedule), &body)
+    }
+
+    /// Ways to the form of each kind of target.
+    fn kinds(&self) -> Markup {
+        let lang = self.viewer.lang;
+        let it = self.fields;
+        html! {
+            nav class="numbers" aria-label=(lang.pick("What it fires at", "触发目标")) {
+                @for target in TARGETS {
+                    @let pairs = [("target", target), ("name", &it.name), ("expression", &it.expression), ("tz", &it.tz)];
+                    @let given = pairs.into_iter().filter(|(_, value)| !value.is_empty());
+                    a href=(address("/ui/schedules/new", given)) aria-current=[(target == it.target).then_some("true")] {
+                        (target_name(lang, target))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn asker(viewer: &Viewer) -> Result<&Asker, Problem> {
+    let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
+    viewer.asker.as_ref().ok_or_else(nobody)
+}
+
+fn title(lang: Lang, schedule: Option<&Schedule>) -> String {
+    match schedule.map(|schedule| &schedule.name) {
+        Some(name) => say!(lang, "Change {name}", "修改 {name}").into_owned(),
+        None => lang.pick("New schedule", "新建日程").to_owned(),
+    }
+}
+
+/// Which firings come, which go, which stay.
+fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
+    let lang = viewer.lang;
+    let until = viewer.now.saturating_add(AHEAD).unwrap_or(viewer.now);
+    let stretch = Stretch {
+        from: viewer.now,
+        until,
+        listed_max: TIMES,
+    };
+    let Comparison { come, go, stay, .. } = compare(Some(old), Some(new), stretch);
+    let (coming, going) = (come.count, go.count);
+    html! {
+        p { (say!(lang,
+            "In the coming 24 hours {coming} firings come, {going} go and {stay} stay.",
+            "未来 24 小时内，新增 {coming} 次触发，取消 {going} 次，保留 {stay} 次。")) }
+        @for (word, firings) in [(lang.pick("come", "新增"), &come), (lang.pick("go", "取消"), &go)] {
+            (listed(viewer, word, firings))
+        }
+    }
+}
+
+fn listed(viewer: &Viewer, word: &str, firings: &Firings) -> Markup {
+    html! {
+        @if !firings.listed.is_empty() {
+            p { (word) ": "
+                @for (number, at) in firings.listed.iter().enumerate() {
+                    @if number > 0 { ", " }
+                    (viewer.instant(*at))
+                }
+                @if u64::try_from(firings.listed.len()).is_ok_and(|listed| listed < firings.count) { " …" }
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What became of the last slots of schedules: the ledger's verdict, joined with what became of the firing's task.
+//!
+//! The ledger alone says that a slot fired, not how that went; the task alone says nothing of slots that were skipped. A row
+//! of the ledger may stand for many skipped slots, so rows are unrolled into slots again, as many as are shown. All of a page
+//! costs one read per schedule and one for all firings together.
+
+use almanack_core::{
+    plan::{Ready, Reason, Schedule, Slot, Verdict, slot_identity},
+    store::LedgerPage,
+    task::{Identity, Status, Task},
+};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{AppState, problem::Problem};
+
+/// How many slots are shown.
+pub(crate) const SHOWN: usize = 60;
+/// Gaps looked at to tell how far apart slots are.
+const GAPS: usize = 8;
+
+/// What became of a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Became {
+    /// Its firing waits for its time.
+    Planned,
+    /// Its firing is being tried.
+    Running,
+    /// It went well.
+    Done,
+    /// It went wrong, and is tried again.
+    Retrying,
+    /// It went wrong.
+    Failed,
+    /// Its firing was withdrawn.
+    Cancelled,
+    /// It did not fire.
+    Skipped(Reason),
+    /// It fired, and what became of that is no longer kept.
+    Forgotten,
+}
+
+/// One slot and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The slot.
+    pub(crate) at: Timestamp,
+    /// What became of it.
+    pub(crate) became: Became,
+    /// The facts behind it, in English: who paused, what the last attempt said.
+    pub(crate) detail: Option<String>,
+    /// How much later than planned it began; none for what did not fire by itself.
+    pub(crate) late: Option<SignedDuration>,
+    /// How long its last attempt took.
+    pub(crate) took: Option<SignedDuration>,
+    /// Its firing, if it is kept.
+    pub(crate) firing: Option<Identity>,
+}
+
+/// One slot as the ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Decided<'a> {
+    at: Timestamp,
+    row: &'a Slot,
+}
+
+/// The last slots of each schedule, oldest first.
+pub(crate) async fn load(
+    state: &AppState,
+    schedules: &[(&Schedule, Option<&Ready>)],
+) -> Result<Vec<Vec<Run>>, Problem> {
+    let newest = LedgerPage {
+        before: Timestamp::MAX,
+        limit: SHOWN,
+    };
+    let mut ledgers = Vec::with_capacity(schedules.len());
+    for (schedule, _) in schedules {
+        ledgers.push(state.store.load_slots(schedule.id, newest).await?);
+    }
+    join(state, schedules, &ledgers).await
+}
+
+/// Joins ledgers, newest row first, with the firings of their slots.
+pub(crate) async fn join(
+    state: &AppState,
+    schedules: &[(&Schedule, Option<&Ready>)],
+    ledgers: &[Vec<Slot>],
+) -> Result<Vec<Vec<Run>>, Problem> {
+    let both = || schedules.iter().zip(ledgers);
+    let unrolled: Vec<Vec<Decided<'_>>> = both()
+        .map(|((_, ready), rows)| unroll(rows, *ready))
+        .collect();
+    let mut identities = Vec::new();
+    for ((schedule, _), slots) in schedules.iter().zip(&unrolled) {
+        for slot in slots {
+            identities.push(slot_identity(&schedule.name, slot.at)?);
+        }
+    }
+    let mut tasks = state.store.load_current(&identities).await?.into_iter();
+    let runs = schedules.iter().zip(unrolled).map(|((_, ready), slots)| {
+        let told = slots.into_iter().map(|slot| {
+            let task = tasks.next().flatten();
+            run(&slot, task, *ready)
+        });
+        let mut told: Vec<Run> = told.collect();
+        told.reverse();
+        told
+    });
+    Ok(runs.collect())
+}
+
+/// The newest slots of rows, newest first. The slots of a row are found by the rule of today: what they have in common is
+/// their verdict, so that an older rule named them at other times does no harm.
+fn unroll<'a>(rows: &'a [Slot], ready: Option<&Ready>) -> Vec<Decided<'a>> {
+    let slots = rows.iter().flat_map(|row| {
+        let count = usize::try_from(row.slots).unwrap_or(usize::MAX);
+        let earlier = move |at: &Timestamp| {
+            let before = ready?.previous_before(*at)?;
+            (before >= row.slot_at).then_some(before)
+        };
+        let times = std::iter::successors(Some(row.last_at), earlier);
+        times.take(count).map(move |at| Decided { at, row })
+    });
+    slots.take(SHOWN).collect()
+}
+
+fn run(slot: &Decided<'_>, task: Option<Task>, ready: Option<&Ready>) -> Run {
+    let fired = slot.row.verdict.is_fired();
+    let became = became(slot.row.verdict, task.as_ref());
+    let due_at = ready.map_or(slot.at, |ready| ready.due_at(slot.at));
+    // Only the last attempt's beginning is kept. Where it was not the first, the decision is what is known.
+    let began = task.as_ref().map(|task| match task.started_at {
+        Some(started_at) if task.attempt <= 1 => started_at,
+        _ => slot.row.decided_at,
+    });
+    let late = began.filter(|_| fired).map(|began| {
+        let late = began.duration_since(due_at);
+        late.max(SignedDuration::ZERO)
+    });
+    let detail = match &task {
+        Some(task) => task.detail.clone(),
+        None => slot.row.detail.clone(),
+    };
+    Run {
+        at: slot.at,
+        became,
+        detail,
+        late,
+        took: task.as_ref().and_then(took),
+        firing: task.map(|task| task.identity),
+    }
+}
+
+/// A slot that was skipped may have been fired by hand later: then that is what became of it.
+fn became(verdict: Verdict, task: Option<&Task>) -> Became {
+    match (task, verdict) {
+        (None, Verdict::Skipped(reason)) => Became::Skipped(reason),
+        (None, Verdict::Fired | Verdict::CaughtUp) => Became::Forgotten,
+        (Some(task), _) => match task.status {
+            Status::Init => Became::Planned,
+            Status::Running => Became::Running,
+            Status::Success => Became::Done,
+            Status::Fail if task.is_live() => Became::Retrying,
+            Status::Fail => Became::Failed,
+            Status::Cancelled => Became::Cancelled,
+        },
+    }
+}
+
+fn took(task: &Task) -> Option<SignedDuration> {
+    let ended = task
+        .finished_at
+        .filter(|_| task.status != Status::Running)?;
+    let took = ended.duration_since(task.started_at?);
+    (!took.is_negative()).then_some(took)
+}
+
+/// What half and what 95 of a hundred do not exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spread {
+    /// The median.
+    pub(crate) half: SignedDuration,
+    /// What 95 of a hundred do not exceed.
+    pub(crate) most: SignedDuration,
+}
+
+impl Spread {
+    /// Of some lengths; none of none.
+    pub(crate) fn of(lengths: impl Iterator<Item = SignedDuration>) -> Option<Self> {
+        let mut sorted: Vec<_> = lengths.collect();
+        sorted.sort_unstable();
+        // Nearest rank: a length that was really measured.
+        let rank = |percent: usize| {
+            let rank = (sorted.len() * percent).div_ceil(100).max(1);
+            sorted.get(rank - 1).copied()
+        };
+        Some(Self {
+            half: rank(50)?,
+            most: rank(95)?,
+        })
+    }
+}
+
+/// How far apart slots are: the shortest of the coming gaps, because that is the one in which a firing has to end.
+pub(crate) fn interval(ready: &Ready, now: Timestamp) -> Option<SignedDuration> {
+    let slots = std::iter::successors(ready.next_after(now), |at| ready.next_after(*at));
+    let slots: Vec<Timestamp> = slots.take(GAPS + 1).collect();
+    let gaps = slots.windows(2).filter_map(|pair| match pair {
+        [a, b] => Some(b.duration_since(*a)),
+        _ => None,
+    });
+    gaps.min()
+}
+
+#[cfg(test)]
+mod tests;

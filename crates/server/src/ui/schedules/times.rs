@@ -1,0 +1,96 @@
+//! Coming times, in the schedule's own zone and in the reader's, with what changes of the clocks do to them.
+
+use almanack_core::{plan::Ready, schedule::ClockChange};
+use jiff::{Timestamp, tz::TimeZone};
+use maud::{Markup, html};
+
+use super::told;
+use crate::{
+    schedules::explain::ROUND_S,
+    ui::{
+        lang::say,
+        parts::{badge, empty, table},
+        viewer::Viewer,
+    },
+};
+
+/// The first times from one on.
+pub(crate) fn coming(ready: &Ready, first: Option<Timestamp>, count: usize) -> Vec<Timestamp> {
+    let times = std::iter::successors(first, |at| ready.next_after(*at));
+    times.take(count).collect()
+}
+
+/// An instant in a zone of its own, and in the reader's where that is another.
+pub(crate) fn in_both(viewer: &Viewer, at: Timestamp, zone: &TimeZone) -> Markup {
+    html! {
+        div { (viewer.instant_in(at, zone)) }
+        @if *zone != viewer.zone { div class="mine" { (viewer.instant(at)) } }
+        div { (viewer.distance(at)) }
+    }
+}
+
+/// A table of times.
+pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption: &str) -> Markup {
+    let lang = viewer.lang;
+    let Some(last) = times.last() else {
+        return empty(lang.pick("It will not fire.", "不会再触发。"));
+    };
+    let zone = ready.zone().time_zone();
+    let mut changes = ready
+        .clock_changes(viewer.now, *last)
+        .into_iter()
+        .peekable();
+    let (own, mine) = (zone.iana_name().unwrap_or("UTC"), viewer.zone_name());
+    let both = *zone != viewer.zone;
+    let mut head = vec![say!(lang, "In {own}", "{own} 时间")];
+    if both {
+        head.push(say!(lang, "In {mine} (yours)", "{mine} 时间（您的）"));
+    }
+    head.push(lang.pick("How far", "距今").into());
+    let head: Vec<&str> = head.iter().map(AsRef::as_ref).collect();
+    let rows = html! {
+        @for at in times {
+            @while let Some(change) = changes.next_if(|change| change.at <= *at) {
+                (noted(viewer, &change, head.len()))
+            }
+            tr {
+                td { (viewer.instant_in(*at, zone)) }
+                @if both { td { (viewer.instant(*at)) } }
+                td { (viewer.distance(*at)) }
+            }
+        }
+    };
+    table(caption, &head, &rows)
+}
+
+fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        tr class="clock" {
+            td colspan=(columns) {
+                (badge("unknown", lang.pick("clocks change", "时钟调整"))) " "
+                (told::clock_change(lang, change)) " " (viewer.instant(change.at))
+            }
+        }
+    }
+}
+
+/// What is worth knowing about an expression; nothing where nothing is.
+pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
+    let warnings = ready.lints(viewer.now, ROUND_S);
+    let expression = ready.definition.expression.as_str();
+    html! {
+        @if !warnings.is_empty() {
+            ul class="wants warnings" {
+                @for warning in &warnings {
+                    li {
+                        @if let Some(part) = warning.span.and_then(|span| expression.get(span.start..span.end)) {
+                            code { (part) } " "
+                        }
+                        (told::lint(viewer, &warning.lint))
+                    }
+                }
+            }
+        }
+    }
+}

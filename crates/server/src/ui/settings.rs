@@ -1,0 +1,196 @@
+//! Settings: what is configured and why, who may come in.
+//!
+//! The configuration arrives here as it may be shown ([`Configured`]): secrets were covered before. It is looked at, never changed: it
+//! lives in a file that people keep. Tokens and users are for those of scope `admin` alone, looking included: names are half of
+//! what it takes to guess.
+
+mod tokens;
+mod users;
+
+use std::sync::Arc;
+
+use almanack_core::token::Scope;
+use axum::{
+    Router,
+    extract::State,
+    routing::{get, post},
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::{
+    equivalent::Equivalent,
+    lang::say,
+    page::{Place, page},
+    parts,
+    query::Sought,
+    viewer::Viewer,
+};
+use crate::{AppState, Configured, problem::Problem};
+
+/// The pages of settings.
+pub(crate) fn routes() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui/settings", get(show))
+        .route("/ui/settings/tokens", post(tokens::create))
+        .route(
+            "/ui/settings/tokens/{name}/revoke",
+            get(tokens::ask).post(tokens::revoke),
+        )
+}
+
+/// What the page is asked for.
+#[derive(Debug, Default, Deserialize)]
+struct Query {
+    /// Only settings that contain this.
+    q: Option<String>,
+    /// What was just done.
+    did: Option<String>,
+}
+
+async fn show(
+    State(state): State<Arc<AppState>>,
+    viewer: Viewer,
+    Sought(query): Sought<Query>,
+) -> Result<Markup, Problem> {
+    let notice = match query.did.as_deref() {
+        Some(tokens::REVOKED) => tokens::revoked_notice(viewer.lang),
+        _ => Markup::default(),
+    };
+    whole(
+        &state,
+        &viewer,
+        &notice,
+        query.q.as_deref(),
+        &tokens::Fields::default(),
+    )
+    .await
+}
+
+/// The page, with something above it and a form for a token as it was filled in.
+async fn whole(
+    state: &AppState,
+    viewer: &Viewer,
+    above: &Markup,
+    sought: Option<&str>,
+    filled: &tokens::Fields,
+) -> Result<Markup, Problem> {
+    let lang = viewer.lang;
+    let inside = if viewer.may(Scope::Admin) {
+        let known = state.store.load_tokens().await?;
+        let users = state.store.load_users().await?;
+        html! { (tokens::section(viewer, &known, filled)) (users::section(viewer, &users)) }
+    } else {
+        admins_only(viewer)
+    };
+    let body = html! {
+        (above)
+        (parts::section("configuration-title", lang.pick("Configuration in force", "生效的配置"), &configuration(viewer, &state.configuration, sought)))
+        (inside)
+    };
+    Ok(page(
+        viewer,
+        Place::Settings,
+        Place::Settings.name(lang),
+        &body,
+    ))
+}
+
+fn admins_only(viewer: &Viewer) -> Markup {
+    let lang = viewer.lang;
+    let body = html! {
+        p { (lang.pick(
+            "Tokens and users are shown to those of scope admin. On this machine the command line shows them, too.",
+            "令牌和用户只向权限为 admin 的人显示。在本机上也可用命令行查看。",
+        )) }
+        (Equivalent::command(&["token", "list"]).show(viewer))
+    };
+    parts::section(
+        "tokens-title",
+        lang.pick("Tokens and users", "令牌与用户"),
+        &body,
+    )
+}
+
+fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> Markup {
+    let lang = viewer.lang;
+    let found = matching(all, sought);
+    let (n, of) = (found.len(), all.len());
+    let table = html! {
+        p class="hint" { (say!(lang, "{n} of {of} settings. Secrets are covered.", "{of} 项设置中的 {n} 项。密钥已隐藏。")) }
+        @if found.is_empty() { (parts::empty(lang.pick("No setting matches.", "没有符合条件的设置。"))) }
+        @else { (rows(viewer, &found)) }
+    };
+    html! { div class="stack" {
+        form method="get" action=(Place::Settings.path()) class="fields" role="search" data-try {
+            label class="wide" { (lang.pick("Key, value or origin contains", "键、值或来源包含"))
+                input type="search" name="q" value=[sought] data-search autocomplete="off" spellcheck="false";
+            }
+            button type="submit" { (lang.pick("Show", "查看")) }
+        }
+        (parts::live("configuration", &table))
+        (Equivalent::command(&["check"]).show(viewer))
+    } }
+}
+
+/// The settings that contain a text anywhere, in any case of ASCII letters.
+fn matching<'a>(all: &'a [Configured], sought: Option<&str>) -> Vec<&'a Configured> {
+    let sought = sought.unwrap_or_default().trim().to_ascii_lowercase();
+    let holds = |text: &str| text.to_ascii_lowercase().contains(&sought);
+    let fits = |it: &&Configured| holds(&it.key) || holds(&it.value) || holds(&it.origin);
+    all.iter().filter(fits).collect()
+}
+
+fn rows(viewer: &Viewer, found: &[&Configured]) -> Markup {
+    let lang = viewer.lang;
+    let head = [
+        lang.pick("Key", "键"),
+        lang.pick("Value", "值"),
+        lang.pick("From", "来源"),
+    ];
+    let rows = html! {
+        @for setting in found {
+            tr data-row {
+                th scope="row" { code { (setting.key) } }
+                td { (setting.value) }
+                td { (origin(viewer, &setting.origin)) }
+            }
+        }
+    };
+    parts::table(lang.pick("Configuration", "配置"), &head, &rows)
+}
+
+/// What nobody set stands back.
+fn origin(viewer: &Viewer, origin: &str) -> Markup {
+    html! {
+        @if origin == "default" { span class="none" { (viewer.lang.pick("default", "默认值")) } }
+        @else { strong { (origin) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_found_by_key_value_and_origin() {
+        let setting = |key: &str, value: &str, origin: &str| Configured {
+            key: key.into(),
+            value: value.into(),
+            origin: origin.into(),
+        };
+        let all = [
+            setting("node.slots", "16", "default"),
+            setting("node.name", "\"News-1\"", "almanack.toml:3"),
+        ];
+        let keys = |sought| -> Vec<&str> {
+            let found = matching(&all, sought);
+            found.into_iter().map(|it| it.key.as_str()).collect()
+        };
+        assert_eq!(keys(None), ["node.slots", "node.name"]);
+        assert_eq!(keys(Some(" SLOTS ")), ["node.slots"]);
+        assert_eq!(keys(Some("news")), ["node.name"]);
+        assert_eq!(keys(Some(".toml")), ["node.name"]);
+        assert!(keys(Some("nothing")).is_empty());
+    }
+}

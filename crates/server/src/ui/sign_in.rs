@@ -1,0 +1,277 @@
+//! Signing in and out.
+//!
+//! By a token or by name and password; both open a session ([`crate::access::session`]). Whatever is wrong, the answer is one sentence
+//! after the same work, so that it tells nobody which names exist. What was typed as a secret is never shown again, and is not logged; neither
+//! is a name that nobody has, because people type passwords into the wrong field.
+//!
+//! After signing in, the browser is led back here once: if it comes without the cookie, it did not keep it, and the page says why
+//! instead of asking for the same password for ever.
+
+mod form;
+
+use std::sync::{Arc, PoisonError};
+
+use almanack_core::{
+    sign_in::{Holder, PASSWORD_BYTES_MAX, password, tries::By},
+    token::TOKEN_PREFIX,
+};
+use axum::{
+    Extension, Router,
+    extract::{Query, State, rejection::QueryRejection},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{get, post},
+};
+use jiff::Timestamp;
+use maud::{Markup, html};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use self::form::Refused;
+use super::{
+    door::told,
+    form::{Filled, see},
+    preferences::is_ours,
+    viewer::Viewer,
+};
+use crate::{
+    AppState,
+    access::{Gate, session::no_session},
+    percent,
+    problem::{Code, Problem},
+};
+
+/// Where this is.
+pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui/sign-in", get(show).post(sign_in))
+        .route("/ui/sign-out", post(sign_out))
+        .layer(Extension(Arc::clone(gate)))
+}
+
+/// Where to go on, and where somebody comes from.
+#[derive(Debug, Default, Deserialize)]
+struct Asked {
+    next: Option<String>,
+    did: Option<Did>,
+}
+
+/// What was just done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Did {
+    SignedIn,
+    SignedOut,
+}
+
+/// What was filled in. Not printable: it holds secrets.
+#[derive(Deserialize)]
+struct Credentials {
+    name: Option<String>,
+    password: Option<String>,
+    token: Option<String>,
+    next: Option<String>,
+}
+
+/// What somebody shows to be let in.
+enum Shown<'a> {
+    Password { name: &'a str, password: &'a str },
+    Token(&'a str),
+}
+
+/// Nothing to fill in.
+#[derive(Deserialize)]
+struct Nothing {}
+
+/// The page.
+async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Response {
+    let Query(asked) = asked.unwrap_or_default();
+    let next = way_on(asked.next.as_deref());
+    if viewer.signed_in && asked.did != Some(Did::SignedOut) {
+        return see(next);
+    }
+    let said = match asked.did {
+        Some(Did::SignedIn) => form::not_kept(viewer.lang),
+        Some(Did::SignedOut) => form::left(viewer.lang),
+        None => html! {},
+    };
+    form::page(&viewer, next, "", &said).into_response()
+}
+
+async fn sign_in(
+    State(state): State<Arc<AppState>>,
+    Extension(gate): Extension<Arc<Gate>>,
+    headers: HeaderMap,
+    Filled { viewer, form }: Filled<Credentials>,
+) -> Result<Response, Problem> {
+    let next = way_on(form.next.as_deref());
+    let again = |refused: Refused| {
+        let name = form.name.as_deref().unwrap_or_default();
+        let said = form::refused(&viewer, refused);
+        answer(&viewer, refused, form::page(&viewer, next, name, &said))
+    };
+    let Some(shown) = form.shown() else {
+        return Ok(again(Refused::Incomplete));
+    };
+    // Before anything is looked at: a password that is changed meanwhile must end a session that the old one opens.
+    let now = state.clock.now();
+    if let Err(free_at) = take_try(&gate, &shown, now) {
+        tracing::warn!("a sign-in was refused, because too many were tried");
+        return Ok(again(Refused::TooMany { free_at }));
+    }
+    let Some((holder, since)) = find_holder(&state, &shown, now).await? else {
+        tracing::warn!("a sign-in was refused");
+        return Ok(again(Refused::Wrong));
+    };
+    forget_tries(&gate, &shown);
+    gate.end_session(&headers).await?;
+    let cookie = gate.begin_session(holder, since).await?;
+    let here = format!("/ui/sign-in?did=signed_in&next={}", percent::encode(next));
+    Ok(setting(see(&here), cookie))
+}
+
+/// Ends the session, here and in the store.
+async fn sign_out(
+    Extension(gate): Extension<Arc<Gate>>,
+    headers: HeaderMap,
+    _: Filled<Nothing>,
+) -> Result<Response, Problem> {
+    gate.end_session(&headers).await?;
+    Ok(setting(see("/ui/sign-in?did=signed_out"), no_session()))
+}
+
+impl Credentials {
+    fn shown(&self) -> Option<Shown<'_>> {
+        match (&self.token, &self.name, &self.password) {
+            (Some(token), _, _) => Some(Shown::Token(token.trim())),
+            (None, Some(name), Some(password)) => Some(Shown::Password {
+                name: name.trim(),
+                password,
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl Shown<'_> {
+    fn by(&self) -> By<'_> {
+        match self {
+            Self::Password { name, .. } => By::Name(name),
+            Self::Token(_) => By::Token,
+        }
+    }
+}
+
+fn take_try(gate: &Gate, shown: &Shown<'_>, now: Timestamp) -> Result<(), Timestamp> {
+    let tries = gate.tries.lock();
+    let mut tries = tries.unwrap_or_else(PoisonError::into_inner);
+    tries.take(shown.by(), now)
+}
+
+fn forget_tries(gate: &Gate, shown: &Shown<'_>) {
+    let tries = gate.tries.lock();
+    let mut tries = tries.unwrap_or_else(PoisonError::into_inner);
+    tries.succeed(shown.by());
+}
+
+/// Who it is, and since when their session counts; nobody, if what they show is wrong.
+async fn find_holder(
+    state: &AppState,
+    shown: &Shown<'_>,
+    now: Timestamp,
+) -> Result<Option<(Holder, Timestamp)>, Problem> {
+    match *shown {
+        Shown::Token(token) => Ok(find_token(state, token, now).await?.map(|h| (h, now))),
+        Shown::Password { name, password } => find_user(state, name, password, now).await,
+    }
+}
+
+async fn find_token(
+    state: &AppState,
+    token: &str,
+    now: Timestamp,
+) -> Result<Option<Holder>, Problem> {
+    if !token.starts_with(TOKEN_PREFIX) {
+        return Ok(None);
+    }
+    let found = state
+        .store
+        .load_token(&format!("{:x}", Sha256::digest(token)))
+        .await?
+        .filter(|token| token.is_valid(now));
+    Ok(found.map(|token| {
+        tracing::info!(token.name, "somebody signed in by a token");
+        Holder::Token(token.hash)
+    }))
+}
+
+async fn find_user(
+    state: &AppState,
+    name: &str,
+    password: &str,
+    now: Timestamp,
+) -> Result<Option<(Holder, Timestamp)>, Problem> {
+    // Nobody's password is so long, and hashing costs what it is long.
+    if password.len() > PASSWORD_BYTES_MAX {
+        return Ok(None);
+    }
+    let user = state.store.load_user(name).await?;
+    let hash = user.as_ref().map(|user| &user.password);
+    let right = state.passwords.verify(password, hash).await;
+    let right = right.map_err(|error| unverified(&error))?;
+    Ok(user.filter(|_| right).map(|user| {
+        tracing::info!(user.name, "somebody signed in");
+        // Who set the password may have a clock that is ahead of ours.
+        (Holder::User(user.name), now.max(user.changed_at))
+    }))
+}
+
+fn unverified(error: &password::Error) -> Problem {
+    tracing::error!(%error, "a password could not be checked");
+    let detail = "the password could not be checked; the log of this node says why";
+    Problem::new(Code::Internal, detail)
+}
+
+/// Only to a page of ours; nobody else chooses where a browser goes from here.
+fn way_on(next: Option<&str>) -> &str {
+    let plain = |path: &&str| is_ours(path) && path.bytes().all(|byte| byte.is_ascii_graphic());
+    next.filter(plain).unwrap_or("/ui")
+}
+
+fn answer(viewer: &Viewer, refused: Refused, page: Markup) -> Response {
+    let Refused::TooMany { free_at } = refused else {
+        return told(viewer, StatusCode::UNPROCESSABLE_ENTITY, page);
+    };
+    let mut response = told(viewer, StatusCode::TOO_MANY_REQUESTS, page);
+    // Whole seconds, and not one too early.
+    let seconds = free_at.duration_since(viewer.now).as_secs().max(0) + 1;
+    let headers = response.headers_mut();
+    headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+fn setting(mut response: Response, cookie: Option<HeaderValue>) -> Response {
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_on_leads_to_a_page_of_ours() {
+        for (next, way) in [
+            (Some("/ui/tasks?status=FAIL"), "/ui/tasks?status=FAIL"),
+            (Some("https://evil.example/ui"), "/ui"),
+            (Some("//evil.example"), "/ui"),
+            (Some("/ui/a\r\nset-cookie: x=y"), "/ui"),
+            (Some("/ui/日报"), "/ui"),
+            (None, "/ui"),
+        ] {
+            assert_eq!(way_on(next), way, "{next:?}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Sources: the fleet in numbers, who is checked when and why, one source with its week, and what people do about them.
+//!
+//! Every page reads through the store and asks [`Sources`](almanack_engine::sources::Sources) for what it believes and
+//! for every change. What must stay true: no page costs more than its rows; the fleet is counted by a walk over all of it, so
+//! a page that is kept live takes a count of a few seconds ago ([`fleet`]). Names, addresses, titles and failures are other
+//! people's words: they are escaped, and only addresses of the web become links.
+
+mod acts;
+mod adding;
+mod entries;
+mod filter;
+mod fleet;
+mod list;
+mod one;
+mod opml;
+mod picture;
+mod why;
+mod words;
+
+use std::sync::Arc;
+
+use almanack_core::source::{Source, SourceId};
+use axum::{
+    Extension, Router,
+    routing::{get, post},
+};
+
+use super::page::Place;
+use crate::AppState;
+
+/// The pages of sources.
+pub(crate) fn routes() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui/sources", get(list::show))
+        .route("/ui/sources/add", get(adding::show).post(adding::add))
+        .route("/ui/sources/choose", post(adding::choose))
+        .route("/ui/sources/opml", get(opml::show).post(opml::import))
+        .route("/ui/sources/export", get(opml::export))
+        .route("/ui/sources/{id}", get(one::show))
+        .route("/ui/sources/{id}/entries", get(entries::show))
+        .route("/ui/sources/{id}/check", post(acts::check))
+        .route("/ui/sources/{id}/pause", post(acts::pause))
+        .route("/ui/sources/{id}/resume", post(acts::resume))
+        .route("/ui/sources/{id}/change", post(acts::change))
+        .route(
+            "/ui/sources/{id}/remove",
+            get(acts::ask_removal).post(acts::remove),
+        )
+        .layer(Extension(Arc::new(fleet::Counted::default())))
+}
+
+/// The page of a source.
+pub(crate) fn path(id: SourceId) -> String {
+    format!("{}/{id}", Place::Sources.path())
+}
+
+/// What to call a source: its name, or where it is.
+fn called(source: &Source) -> &str {
+    let definition = &source.definition;
+    match definition.name.trim() {
+        "" => &definition.address,
+        name => name,
+    }
+}

@@ -1,0 +1,132 @@
+//! What a source published. Titles and links are the publisher's: escaped, and links only where they lead into the web.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    source::{Source, SourceId, entry::Entry},
+    store::EntryFilter,
+};
+use axum::extract::State;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::{called, path};
+use crate::{
+    AppState,
+    problem::Problem,
+    sources::{Numbered, cursor, parse_cursor},
+    ui::{
+        equivalent::Equivalent,
+        lang::say,
+        page::{Place, page},
+        parts::{empty, live, outside, pager, table},
+        query::{Sought, address},
+        viewer::Viewer,
+    },
+};
+
+/// Entries on a page.
+const PAGE: usize = 50;
+
+/// Where the page begins.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Query {
+    cursor: Option<String>,
+}
+
+/// A source's newest entries.
+pub(super) async fn newest(
+    state: &AppState,
+    id: SourceId,
+    limit: usize,
+) -> Result<Vec<Entry>, Problem> {
+    let filter = EntryFilter {
+        source: Some(id),
+        limit,
+        ..EntryFilter::default()
+    };
+    Ok(state.store.list_entries(&filter).await?)
+}
+
+/// All entries of a source, page by page.
+pub(crate) async fn show(
+    State(state): State<Arc<AppState>>,
+    viewer: Viewer,
+    Numbered(id): Numbered,
+    Sought(query): Sought<Query>,
+) -> Result<Markup, Problem> {
+    let lang = viewer.lang;
+    let source = state.sources.load(id).await?;
+    let filter = EntryFilter {
+        source: Some(id),
+        before: query.cursor.as_deref().map(parse_cursor).transpose()?,
+        limit: PAGE + 1,
+        ..EntryFilter::default()
+    };
+    let mut entries = state.store.list_entries(&filter).await?;
+    let more = entries.len() > PAGE;
+    entries.truncate(PAGE);
+    let here = here(id);
+    let first = query.cursor.is_some().then_some(here.as_str());
+    let next = entries.last().filter(|_| more).map(|last| cursor(last.id));
+    let next = next.map(|next| address(&here, [("cursor", next.as_str())]));
+    let body = html! {
+        p { a href=(path(id)) { (called(&source)) } }
+        (live("entries", &html! { (list(&viewer, &entries)) (pager(lang, first, next.as_deref())) }))
+        (equivalent(&source).show(&viewer))
+    };
+    let name = called(&source);
+    let title = say!(lang, "Entries of {name}", "{name} 的条目");
+    Ok(page(&viewer, Place::Sources, &title, &body))
+}
+
+/// The page of a source's entries.
+pub(super) fn here(id: SourceId) -> String {
+    format!("{}/entries", path(id))
+}
+
+/// The same by command.
+pub(super) fn equivalent(source: &Source) -> Equivalent {
+    let id = source.id.to_string();
+    Equivalent::call("GET", format!("/api/v1/sources/{id}/entries"))
+        .cli(&["source", "entries", &id])
+}
+
+/// Entries as a table.
+pub(super) fn list(viewer: &Viewer, entries: &[Entry]) -> Markup {
+    let lang = viewer.lang;
+    if entries.is_empty() {
+        return empty(lang.pick("Nothing has been found yet.", "尚未发现条目。"));
+    }
+    let head = [
+        lang.pick("Entry", "条目"),
+        lang.pick("Published", "发布时间"),
+        lang.pick("First seen", "首次发现"),
+        lang.pick("Author", "作者"),
+    ];
+    let rows = html! {
+        @for entry in entries {
+            tr data-row id={ "entry-" (entry.id) } {
+                // Whichever language it is in, it is not the page's.
+                th scope="row" class="name" lang="" { (title(viewer, entry)) }
+                td { (viewer.at_or_dash(entry.found.published_at)) }
+                td { (viewer.at(entry.seen_at)) }
+                td lang="" { (crate::ui::parts::or_dash(entry.found.author.as_deref())) }
+            }
+        }
+    };
+    table(
+        lang.pick("Entries, newest first", "条目，最新在前"),
+        &head,
+        &rows,
+    )
+}
+
+fn title(viewer: &Viewer, entry: &Entry) -> Markup {
+    let link = entry.found.link.as_deref().unwrap_or_default();
+    let words = match entry.found.title.trim() {
+        "" if link.is_empty() => viewer.lang.pick("without a title", "无标题"),
+        title => title,
+    };
+    outside(link, words)
+}

@@ -1,0 +1,163 @@
+//! All sources in numbers, each with the way to its rows.
+//!
+//! Counting is one walk over every row. Who opens the page gets a fresh count; the pages that are kept live ask every second, and share
+//! one that is at most [`KEPT_FOR`] old.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use almanack_core::{
+    source::{check::FailureClass, policy::cadence::Cadence, why::meaning},
+    store::SourceNumbers,
+};
+use jiff::{SignedDuration, Timestamp};
+use maud::{Markup, html};
+
+use super::{filter::Filter, words};
+use crate::{
+    AppState,
+    problem::Problem,
+    sources::numbers::by_state,
+    ui::{
+        lang::{Lang, say},
+        parts::{self, table},
+        viewer::Viewer,
+    },
+};
+
+/// How long a count serves pages that are kept live.
+const KEPT_FOR: SignedDuration = SignedDuration::from_secs(10);
+
+/// The last count.
+#[derive(Default)]
+pub(super) struct Counted(Mutex<Option<(Timestamp, Arc<SourceNumbers>)>>);
+
+impl Counted {
+    /// The fleet in numbers.
+    pub(super) async fn numbers(
+        &self,
+        state: &AppState,
+        viewer: &Viewer,
+    ) -> Result<Arc<SourceNumbers>, Problem> {
+        if let Some(kept) = self.kept(viewer.now).filter(|_| viewer.live) {
+            return Ok(kept);
+        }
+        let counted = Arc::new(state.store.count_sources(None, viewer.now).await?);
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some((viewer.now, Arc::clone(&counted)));
+        Ok(counted)
+    }
+
+    fn kept(&self, now: Timestamp) -> Option<Arc<SourceNumbers>> {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, numbers) = last.as_ref()?;
+        // A clock that was set back must not make a count last longer.
+        let fresh = (SignedDuration::ZERO..KEPT_FOR).contains(&now.duration_since(*at));
+        fresh.then(|| Arc::clone(numbers))
+    }
+}
+
+/// The numbers, each a link.
+pub(super) fn show(lang: Lang, numbers: &SourceNumbers) -> Markup {
+    let states = by_state(&numbers.states);
+    let state = |name: &str| states.get(name).copied().unwrap_or(0);
+    let wanted: u64 = numbers.attention.iter().map(|(_, count)| count).sum();
+    let failed: u64 = numbers.failures.iter().map(|(_, count)| count).sum();
+    let hit_rate = numbers.avg_hit_rate * 100.0;
+    let tiles = [
+        (
+            numbers.total_sources,
+            lang.pick("sources", "信源"),
+            Filter::default(),
+        ),
+        (
+            state("active"),
+            lang.pick("active", "启用中"),
+            Filter::only("state", "active"),
+        ),
+        (
+            state("paused"),
+            lang.pick("paused", "已暂停"),
+            Filter::only("state", "paused"),
+        ),
+        (
+            state("ended"),
+            lang.pick("ended", "已终止"),
+            Filter::only("state", "ended"),
+        ),
+        (
+            numbers.due_now,
+            lang.pick("due now", "现在到期"),
+            Filter::only("due", "true"),
+        ),
+        (
+            wanted,
+            lang.pick("need attention", "需要关注"),
+            Filter::only("attention", "any"),
+        ),
+        (
+            failed,
+            lang.pick("failed last time", "上次失败"),
+            Filter::only("failure", "any"),
+        ),
+    ];
+    html! {
+        ul class="numbers" {
+            @for (count, label, filter) in &tiles {
+                li { a href=(filter.href(None)) { b { (count) } (label) } }
+            }
+        }
+        (cadences(lang, numbers))
+        p class="hint" { (say!(lang, "On average {hit_rate:.1} % of a source's checks bring something new.", "平均 {hit_rate:.1}% 的检查带来新条目。")) }
+    }
+}
+
+fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
+    let known = &numbers.cadence_distribution;
+    html! {
+        @if !known.is_empty() {
+            p { (lang.pick("By cadence: ", "按节奏："))
+                @for (place, (cadence, count)) in known.iter().enumerate() {
+                    @if place > 0 { " · " }
+                    a href=(Filter::only("cadence", cadence.as_str()).href(None)) title=(words::cadence(lang, *cadence)) {
+                        (Cadence::as_str(*cadence)) " " (count)
+                    }
+                }
+            }
+        }
+        @for (attention, count) in &numbers.attention {
+            p class="warning" {
+                a href=(Filter::only("attention", attention.as_str()).href(None)) { (count) " " (words::attention(lang, *attention)) }
+                ": " (words::attention_told(lang, *attention))
+            }
+        }
+    }
+}
+
+/// Failures of the last checks, by class; nothing where none failed.
+pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
+    let mut failures = numbers.failures.clone();
+    failures.sort_by_key(|(class, count)| (std::cmp::Reverse(*count), *class));
+    let head = [
+        lang.pick("Failure", "失败类型"),
+        lang.pick("Sources", "信源"),
+        lang.pick("What it means", "含义"),
+    ];
+    let rows = html! { @for (class, count) in &failures { (failure(lang, *class, *count)) } };
+    html! {
+        @if !failures.is_empty() {
+            (parts::section("failures", lang.pick("Failures by class", "失败分类"), &table(lang.pick("Failures of the last checks by class", "上次检查失败的分类"), &head, &rows)))
+        }
+    }
+}
+
+fn failure(lang: Lang, class: FailureClass, count: u64) -> Markup {
+    let name = words::failure(lang, class);
+    let label = say!(lang, "{count} sources: {name}", "{count} 个信源：{name}");
+    html! {
+        tr {
+            th scope="row" { (name) " " code { (class) } }
+            td class="number" { a href=(Filter::failing(class).href(None)) aria-label=(label) { (count) } }
+            td { (lang.english(meaning(class))) }
+        }
+    }
+}

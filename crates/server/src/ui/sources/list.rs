@@ -1,0 +1,181 @@
+//! The list of sources: who is checked when and why, and what is wrong with whom.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    source::{
+        Source, SourceId,
+        why::{next_look, next_look_at},
+    },
+    task::Task,
+    token::Scope,
+};
+use axum::{Extension, extract::State};
+use maud::{Markup, html};
+
+use super::{
+    adding, called,
+    filter::Filter,
+    fleet::{self, Counted},
+    opml, path, words,
+};
+use crate::{
+    AppState,
+    problem::Problem,
+    sources::cursor,
+    ui::{
+        lang::Lang,
+        page::{Place, page},
+        parts::{self, empty, live, notice, or_dash, section, table},
+        query::Sought,
+        viewer::Viewer,
+    },
+};
+
+/// Most rows of what is due: that list has no further pages, because it empties itself.
+const DUE_MAX: usize = 100;
+
+/// The page.
+pub(crate) async fn show(
+    State(state): State<Arc<AppState>>,
+    Extension(counted): Extension<Arc<Counted>>,
+    viewer: Viewer,
+    Sought(filter): Sought<Filter>,
+) -> Result<Markup, Problem> {
+    let lang = viewer.lang;
+    let numbers = counted.numbers(&state, &viewer).await?;
+    let (sources, next) = found(&state, &viewer, &filter).await?;
+    let ids: Vec<SourceId> = sources.iter().map(|source| source.id).collect();
+    let tasks = state.sources.tasks(&ids).await?;
+    let rows: Vec<(Source, Option<Task>)> = sources.into_iter().zip(tasks).collect();
+    let body = html! {
+        @if let Some(did) = filter.did.as_deref().and_then(|code| done(lang, code)) { (notice(&html! { p { (did) } })) }
+        (live("fleet", &html! { (fleet::show(lang, &numbers)) (fleet::failures(lang, &numbers)) }))
+        (section("sources", lang.pick("Sources", "信源"), &html! { div class="stack" {
+            (filter.form(lang))
+            (live("rows", &list(&viewer, &filter, &rows, next.as_deref())))
+            (filter.equivalent().show(&viewer))
+        } }))
+        @if viewer.may(Scope::Operate) {
+            (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::Wish::default(), None)))
+        }
+        (section("opml", lang.pick("Lists of sources (OPML)", "信源列表（OPML）"), &opml::ways(&viewer)))
+    };
+    Ok(page(
+        &viewer,
+        Place::Sources,
+        Place::Sources.name(lang),
+        &body,
+    ))
+}
+
+/// What was done, by its code.
+fn done(lang: Lang, code: &str) -> Option<&'static str> {
+    match code {
+        "removed" => Some(lang.pick(
+            "The source and its entries were removed.",
+            "信源及其条目已移除。",
+        )),
+        _ => None,
+    }
+}
+
+/// The page's rows, and where the next page begins.
+async fn found(
+    state: &AppState,
+    viewer: &Viewer,
+    filter: &Filter,
+) -> Result<(Vec<Source>, Option<String>), Problem> {
+    if filter.is_due() {
+        let of_type = filter.source_type();
+        let due = state.store.load_due_sources(of_type, viewer.now, DUE_MAX);
+        return Ok((due.await?, None));
+    }
+    let (wanted, most) = filter.query().into_filter()?;
+    let mut sources = state.store.list_sources(&wanted).await?;
+    let more = sources.len() > most;
+    sources.truncate(most);
+    let next = sources
+        .last()
+        .filter(|_| more)
+        .map(|last| cursor(last.id.0));
+    Ok((sources, next))
+}
+
+fn list(
+    viewer: &Viewer,
+    filter: &Filter,
+    rows: &[(Source, Option<Task>)],
+    next: Option<&str>,
+) -> Markup {
+    let lang = viewer.lang;
+    if rows.is_empty() {
+        return empty(nothing(lang, filter));
+    }
+    let head = [
+        lang.pick("Source", "信源"),
+        lang.pick("State", "状态"),
+        lang.pick("Cadence", "节奏"),
+        lang.pick("Newest entry", "最新条目"),
+        lang.pick("Hit rate", "命中率"),
+        lang.pick("Next check, and why", "下次检查及原因"),
+        lang.pick("Last failure", "最近失败"),
+    ];
+    let body = html! { @for (source, task) in rows { (row(viewer, source, task.as_ref())) } };
+    let first = filter.is_later().then(|| filter.href(None));
+    let next = next.map(|next| filter.href(Some(next)));
+    html! {
+        (table(lang.pick("Sources", "信源"), &head, &body))
+        (parts::pages(lang, first.as_deref(), next.as_deref()))
+    }
+}
+
+fn nothing(lang: Lang, filter: &Filter) -> &'static str {
+    if filter.is_due() {
+        lang.pick("No source is due.", "没有到期的信源。")
+    } else if filter.is_narrow() {
+        lang.pick("No source is like that.", "没有符合条件的信源。")
+    } else {
+        lang.pick("There are no sources yet.", "还没有信源。")
+    }
+}
+
+fn row(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
+    let (lang, stats) = (viewer.lang, &source.stats);
+    let hits = source
+        .hit_rate()
+        .map(|rate| format!("{:.0} %", rate * 100.0));
+    let class = stats.last_error_class;
+    html! {
+        tr data-row id={ "source-" (source.id) } {
+            th scope="row" class="name" {
+                a href=(path(source.id)) data-open { (called(source)) }
+                @if called(source) != source.definition.address { br; span class="hint" { (source.definition.address) } }
+            }
+            td { (words::standing(lang, source)) }
+            td { (cadence(lang, source)) }
+            td { (viewer.at_or_dash(stats.last_article_at)) }
+            td class="number" { (or_dash(hits.as_deref())) }
+            td class="why" {
+                (viewer.at_or_dash(next_look_at(source, task)))
+                br; span class="hint" { (lang.english(&next_look(source, task, viewer.now))) }
+            }
+            td {
+                @if let Some(class) = class {
+                    (parts::badge("failed", words::failure(lang, class)))
+                    @if stats.fail_count > 1 { " ×" (stats.fail_count) }
+                } @else { (or_dash(None)) }
+            }
+        }
+    }
+}
+
+/// The cadence in force, and whether a person set it.
+pub(super) fn cadence(lang: Lang, source: &Source) -> Markup {
+    let by_hand = source.definition.cadence;
+    let known = by_hand.or(source.stats.cadence);
+    html! {
+        @if let Some(cadence) = known { (words::cadence(lang, cadence)) } @else { (or_dash(None)) }
+        @if by_hand.is_some() { " " span class="hint" { (lang.pick("by hand", "手动设定")) } }
+    }
+}

@@ -1,0 +1,138 @@
+//! What is said about sources, in both languages.
+
+use almanack_core::source::{
+    Attention, Source, SourceType, State,
+    check::FailureClass,
+    policy::cadence::{Cadence, Frequency},
+    recent::Brought,
+};
+use maud::{Markup, html};
+
+use crate::ui::{
+    lang::{Lang, say},
+    parts::badge,
+};
+
+/// The state of a source by its name in the API.
+pub(super) fn state_name(lang: Lang, state: &str) -> &'static str {
+    match state {
+        "paused" => lang.pick("paused", "已暂停"),
+        "ended" => lang.pick("ended", "已终止"),
+        _ => lang.pick("active", "启用中"),
+    }
+}
+
+/// Whether a source is looked at, and what a person should look at.
+pub(super) fn standing(lang: Lang, source: &Source) -> Markup {
+    let class = match source.state {
+        State::Active => "done",
+        State::Paused { .. } => "paused",
+        State::Ended { .. } => "cancelled",
+    };
+    html! {
+        (badge(class, state_name(lang, source.state.as_str())))
+        @if let Some(wanted) = source.attention {
+            " " (badge("unknown", attention(lang, wanted)))
+        }
+    }
+}
+
+/// What a person should look at, in a word.
+pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
+    match wanted {
+        Attention::Silent => lang.pick("silent", "沉默"),
+        Attention::Failing => lang.pick("failing", "持续失败"),
+        Attention::Duplicate => lang.pick("duplicate", "重复"),
+        Attention::Credentials => lang.pick("credentials", "需要凭据"),
+    }
+}
+
+/// The same in a sentence.
+pub(super) fn attention_told(lang: Lang, wanted: Attention) -> &'static str {
+    match wanted {
+        Attention::Silent => lang.pick(
+            "It has been quiet for longer than is its habit. Perhaps it moved, or nobody writes there any more.",
+            "沉默时间超出其习惯，可能已迁移，或不再更新。",
+        ),
+        Attention::Failing => lang.pick(
+            "Its checks have failed many times in a row. It is still tried, slowly.",
+            "检查已连续失败多次，仍会继续尝试，但频率降低。",
+        ),
+        Attention::Duplicate => lang.pick(
+            "It has moved to the address of another source. One of the two can be removed.",
+            "它已迁移到另一个信源的地址，可以移除其中之一。",
+        ),
+        Attention::Credentials => lang.pick(
+            "Its server wants credentials that are missing or have expired.",
+            "对方服务器要求凭据，而凭据缺失或已过期。",
+        ),
+    }
+}
+
+/// A type of sources.
+pub(super) fn source_type(lang: Lang, of: SourceType) -> &'static str {
+    match of {
+        SourceType::Rss => lang.pick("feed", "订阅源"),
+        SourceType::Custom => lang.pick("by rules", "自定义规则"),
+    }
+}
+
+/// A cadence with what it means: `P2 · every hour`.
+pub(super) fn cadence(lang: Lang, cadence: Cadence) -> String {
+    let meaning = match cadence {
+        Cadence::P0 => lang.pick("every 15 minutes", "每 15 分钟"),
+        Cadence::P1 => lang.pick("every 30 minutes", "每 30 分钟"),
+        Cadence::P2 => lang.pick("every hour", "每小时"),
+        Cadence::P3 => lang.pick("every 2 hours", "每 2 小时"),
+        Cadence::P4 => lang.pick("every 4 hours", "每 4 小时"),
+        Cadence::P5 => lang.pick("every 8 hours", "每 8 小时"),
+        Cadence::P6 => lang.pick("every day", "每天"),
+        Cadence::P7 => lang.pick("not checked", "不检查"),
+    };
+    format!("{cadence} · {meaning}")
+}
+
+/// How often a source publishes.
+pub(super) fn frequency(lang: Lang, frequency: Frequency) -> &'static str {
+    match frequency {
+        Frequency::Realtime => lang.pick("all the time", "实时"),
+        Frequency::High => lang.pick("several times a day", "一天多次"),
+        Frequency::Daily => lang.pick("daily", "每天"),
+        Frequency::DailyFixed => lang.pick("every other day", "隔天"),
+        Frequency::Weekly => lang.pick("weekly", "每周"),
+        Frequency::Monthly => lang.pick("monthly", "每月"),
+        Frequency::Low => lang.pick("rarely", "很少"),
+    }
+}
+
+/// A class of failures, in a few words.
+pub(super) fn failure(lang: Lang, class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::RateLimited => lang.pick("asked too often", "请求过于频繁"),
+        FailureClass::Unauthorised => lang.pick("credentials wanted", "需要凭据"),
+        FailureClass::Forbidden => lang.pick("refused by the server", "服务器拒绝"),
+        FailureClass::Gone => lang.pick("gone for good", "已永久移除"),
+        FailureClass::NotFound => lang.pick("not found", "未找到"),
+        FailureClass::Server => lang.pick("trouble of the server", "服务器故障"),
+        FailureClass::Dns => lang.pick("name not found", "域名无法解析"),
+        FailureClass::Connection => lang.pick("no connection", "无法连接"),
+        FailureClass::Tls => lang.pick("certificate refused", "证书无效"),
+        FailureClass::Timeout => lang.pick("too slow", "超时"),
+        FailureClass::Refused => lang.pick("address not allowed", "地址不被允许"),
+        FailureClass::Redirect => lang.pick("endless redirects", "重定向异常"),
+        FailureClass::TooLarge => lang.pick("too large", "内容过大"),
+        FailureClass::NotAFeed => lang.pick("not a feed", "不是订阅源"),
+        FailureClass::Malformed => lang.pick("broken answer", "内容损坏"),
+        FailureClass::Rules => lang.pick("rules find nothing", "规则无匹配"),
+    }
+}
+
+/// What a look brought.
+pub(super) fn brought(lang: Lang, brought: Brought) -> String {
+    match brought {
+        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目").into_owned(),
+        Brought::Nothing => lang.pick("nothing new", "无新内容").to_owned(),
+        Brought::Unchanged => lang.pick("not modified", "未修改").to_owned(),
+        Brought::Failed(class) => failure(lang, class).to_owned(),
+    }
+}

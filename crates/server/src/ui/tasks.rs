@@ -1,0 +1,131 @@
+//! Tasks: the list, one task with its life, and everything that may be asked of them.
+//!
+//! A page reads rows and shows them; whatever changes goes through the [`Rescheduler`](almanack_engine::reschedule::Rescheduler),
+//! which decides by its rules and answers with a receipt. What was done is told from that receipt, so a page never claims more
+//! than the history does.
+
+mod bulk;
+mod change;
+mod create;
+mod filter;
+mod life;
+mod list;
+mod one;
+mod payload;
+mod story;
+pub(crate) mod words;
+
+use std::sync::Arc;
+
+use almanack_core::{
+    edition::{self, EDITION_RUN},
+    plan::ScheduleName,
+    reschedule::{Receipt, Request},
+    source::SourceId,
+    task::Identity,
+};
+use axum::{
+    Router,
+    response::Response,
+    routing::{get, post},
+};
+use maud::{Markup, html};
+
+use super::{
+    form::see,
+    links::{self, task_path},
+    viewer::Viewer,
+};
+use crate::{AppState, idempotency::count, percent, problem::Problem, receipts::receipt_id};
+
+/// How many of the newest tasks a list looks through.
+pub(crate) const AMONG: usize = 50_000;
+
+/// The pages of tasks.
+pub(crate) fn routes() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui/tasks", get(list::show))
+        .route("/ui/tasks/new", get(create::show).post(create::put))
+        .route("/ui/tasks/bulk", get(bulk::ask).post(bulk::act))
+        .route("/ui/tasks/{kind}/{subject}", get(one::show))
+        .route("/ui/tasks/{kind}/{subject}/move", post(change::put))
+        .route("/ui/tasks/{kind}/{subject}/retry", post(change::retry))
+        .route(
+            "/ui/tasks/{kind}/{subject}/cancel",
+            get(change::ask).post(change::cancel),
+        )
+}
+
+/// Where the API has a task.
+fn api_path(identity: &Identity) -> String {
+    let subject = percent::encode(identity.subject.as_str());
+    format!("/api/v1/tasks/{}/{subject}", identity.kind)
+}
+
+/// The page of what a task works for, where it has one.
+fn about(identity: &Identity) -> Option<String> {
+    if let Some(name) = links::fired_schedule(identity) {
+        return ScheduleName::parse(name)
+            .ok()
+            .map(|name| links::schedule(&name));
+    }
+    if let Some(id) = SourceId::of(identity) {
+        return Some(links::source(id));
+    }
+    let date = edition::date_of(identity)?;
+    (identity.kind.as_str() == EDITION_RUN).then(|| links::edition(date))
+}
+
+/// A task's name as a link to its page.
+fn link(identity: &Identity) -> Markup {
+    html! { a href=(task_path(identity)) data-open { (identity.subject) } }
+}
+
+/// Asks for one change and leads to the task's page, which tells the receipt.
+async fn carry_out(state: &AppState, viewer: &Viewer, wish: Request) -> Result<Response, Problem> {
+    let identity = wish.identity().clone();
+    let receipt = state.rescheduler.ask(wish, &viewer.origin()).await?;
+    count(&receipt);
+    Ok(see(&told_at(&identity, &receipt)))
+}
+
+fn told_at(identity: &Identity, receipt: &Receipt) -> String {
+    format!(
+        "{}?receipt={}",
+        task_path(identity),
+        receipt_id(receipt.decision)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use almanack_core::task::{Kind, Subject};
+
+    use super::*;
+
+    #[test]
+    fn a_task_leads_to_what_it_works_for() {
+        for (kind, subject, page) in [
+            (
+                "DISPATCH",
+                "schedule:nightly@2026-01-05T08:00:00Z",
+                Some("/ui/schedules/nightly"),
+            ),
+            ("SOURCE_CHECK", "source:17", Some("/ui/sources/17")),
+            (
+                "EDITION_RUN",
+                "edition:2026-01-04",
+                Some("/ui/editions/2026-01-04"),
+            ),
+            ("EDITION_RUN", "edition:soon", None),
+            ("ARTICLE_PUBLISH", "article:42", None),
+            ("ARTICLE_PUBLISH", "source:17", None),
+        ] {
+            let identity = Identity {
+                subject: Subject::parse(subject).unwrap(),
+                kind: Kind::parse(kind).unwrap(),
+            };
+            assert_eq!(about(&identity).as_deref(), page, "{subject}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Which tasks were chosen: ticked rows, or all that a filter matches.
+
+use almanack_core::{
+    store::TaskLine,
+    task::{Identity, Status, Task, TaskId},
+};
+use jiff::Timestamp;
+
+use super::{Act, Asked, MOST, unclear};
+use crate::{
+    AppState,
+    problem::Problem,
+    ui::tasks::{filter::Filter, list::PAGE},
+};
+
+/// One chosen task, as it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Pick {
+    pub(super) id: TaskId,
+    pub(super) identity: Identity,
+    pub(super) status: Status,
+    pub(super) live: bool,
+    pub(super) execute_at: Timestamp,
+}
+
+/// What was chosen.
+pub(super) struct Chosen {
+    /// The tasks.
+    pub(super) picks: Vec<Pick>,
+    /// How many there are in all; more than `picks` where not all are taken at a time.
+    pub(super) matching: usize,
+    /// By which filter, where it was one.
+    filter: Option<Filter>,
+}
+
+impl Chosen {
+    /// Looks the tasks up.
+    pub(super) async fn load(state: &AppState, asked: &Asked) -> Result<Self, Problem> {
+        if asked.all.is_some() {
+            by_filter(state, asked).await
+        } else {
+            by_rows(state, &asked.id).await
+        }
+    }
+
+    /// What a form must bring back to mean the same tasks.
+    pub(super) fn fields(&self, act: Act) -> Vec<(&'static str, String)> {
+        let mut fields = vec![("act", act.as_str().to_owned())];
+        if let Some(filter) = &self.filter {
+            let newest = self.picks.first().map_or(0, |pick| pick.id.0);
+            fields.extend(filter.pairs());
+            fields.push(("all", "1".to_owned()));
+            fields.push(("newest", newest.to_string()));
+            fields.push(("count", self.picks.len().to_string()));
+        } else {
+            fields.extend(self.picks.iter().map(|pick| ("id", pick.id.to_string())));
+        }
+        fields
+    }
+}
+
+async fn by_filter(state: &AppState, asked: &Asked) -> Result<Chosen, Problem> {
+    let filter = asked.filter();
+    let limit = asked.count.unwrap_or(MOST).min(MOST);
+    let before = asked.newest.and_then(|newest| newest.checked_add(1));
+    let search = filter.search(before, limit)?;
+    let lines = state.store.search_tasks(&search).await?;
+    let matching = state.store.count_found(&search).await?;
+    Ok(Chosen {
+        picks: lines.into_iter().map(Pick::from).collect(),
+        matching: usize::try_from(matching).unwrap_or(usize::MAX),
+        filter: Some(filter),
+    })
+}
+
+/// A row that was replaced meanwhile stands for its identity: people tick tasks, not rows.
+async fn by_rows(state: &AppState, ids: &[i64]) -> Result<Chosen, Problem> {
+    if ids.len() > PAGE {
+        return Err(unclear("more tasks were ticked than a page holds"));
+    }
+    let mut identities: Vec<Identity> = Vec::with_capacity(ids.len());
+    for id in ids {
+        let row = state.store.load_task(TaskId(*id)).await?;
+        identities.extend(
+            row.map(|row| row.identity)
+                .filter(|it| !identities.contains(it)),
+        );
+    }
+    let rows = state.store.load_current(&identities).await?;
+    let picks: Vec<Pick> = rows.into_iter().flatten().map(Pick::from).collect();
+    Ok(Chosen {
+        matching: picks.len(),
+        picks,
+        filter: None,
+    })
+}
+
+impl From<TaskLine> for Pick {
+    fn from(line: TaskLine) -> Self {
+        Self {
+            live: line.is_live(),
+            id: line.id,
+            identity: line.identity,
+            status: line.status,
+            execute_at: line.execute_at,
+        }
+    }
+}
+
+impl From<Task> for Pick {
+    fn from(task: Task) -> Self {
+        Self {
+            live: task.is_live(),
+            id: task.id,
+            identity: task.identity,
+            status: task.status,
+            execute_at: task.execute_at,
+        }
+    }
+}

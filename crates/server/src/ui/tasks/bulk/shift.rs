@@ -1,0 +1,252 @@
+//! Where many tasks are moved to: all to one time, or each by the same amount.
+
+use almanack_core::time::to_micros;
+use jiff::{SignedDuration, Timestamp};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::{Asked, Chosen, Pick, first_few, sentence, unclear};
+use crate::{
+    problem::Problem,
+    tasks::body::parse_instant,
+    ui::{
+        form::form,
+        lang::{Lang, say},
+        page::{Place, page},
+        parts,
+        tasks::change::{Answer, clock_fields, offer},
+        viewer::Viewer,
+    },
+};
+
+/// Further than anybody plans, and near enough not to leave the calendar.
+const MINUTES_MAX: i64 = 10 * 366 * 24 * 60;
+
+/// What a page or a form says about it; numbers arrive as text.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Fields {
+    /// A wall clock.
+    at: Option<String>,
+    /// Its zone.
+    zone: Option<String>,
+    /// How many units.
+    amount: Option<String>,
+    /// Which.
+    unit: Option<String>,
+    /// Settled: an instant.
+    to: Option<String>,
+    /// Settled: minutes.
+    by: Option<String>,
+}
+
+/// A settled move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shift {
+    /// All to this instant.
+    To(Timestamp),
+    /// Each by this much.
+    By(SignedDuration),
+}
+
+impl Shift {
+    /// The new time of a task.
+    pub(super) fn apply(self, execute_at: Timestamp) -> Timestamp {
+        match self {
+            Self::To(at) => at,
+            Self::By(amount) => execute_at
+                .saturating_add(amount)
+                .map_or(execute_at, to_micros),
+        }
+    }
+}
+
+impl Fields {
+    /// What the form settled on.
+    pub(super) fn settled(&self) -> Result<Shift, Problem> {
+        match (&self.to, &self.by) {
+            (Some(to), None) => Ok(Shift::To(parse_instant(to, "to")?)),
+            (None, Some(by)) => minutes(by).map(Shift::By),
+            _ => Err(unclear("say where the tasks are to be moved")),
+        }
+    }
+
+    /// What was typed as an amount, in minutes.
+    fn amount(&self) -> Option<Result<i64, Problem>> {
+        let amount = self.amount.as_deref()?;
+        let per_unit = match self.unit.as_deref() {
+            Some("days") => 24 * 60,
+            Some("hours") => 60,
+            _ => 1,
+        };
+        let typed: Option<i64> = amount.trim().parse().ok();
+        let given = typed.and_then(|amount| amount.checked_mul(per_unit));
+        let unreadable = || unclear("the amount must be a whole number that is not 0");
+        Some(given.filter(|given| *given != 0).ok_or_else(unreadable))
+    }
+}
+
+fn minutes(text: &str) -> Result<SignedDuration, Problem> {
+    let minutes: Option<i64> = text.parse().ok();
+    let minutes = minutes.filter(|minutes| minutes.unsigned_abs() <= MINUTES_MAX.unsigned_abs());
+    let minutes = minutes.ok_or_else(|| unclear("the amount is out of range"))?;
+    Ok(SignedDuration::from_secs(minutes * 60))
+}
+
+/// Asks where to, and then whether.
+pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Markup {
+    let lang = viewer.lang;
+    let fields = &asked.shift;
+    let body = html! {
+        p { (sentence(lang, asked, chosen)) }
+        (first_few(viewer, chosen))
+        form method="get" action="/ui/tasks/bulk" class="fields" data-try {
+            @for (name, value) in chosen.fields(asked.act) { input type="hidden" name=(name) value=(value); }
+            fieldset class="fields" {
+                legend { (lang.pick("All to one time", "全部改到同一时间")) }
+                (clock_fields(viewer, fields.at.as_deref(), fields.zone.as_deref()))
+            }
+            fieldset class="fields" {
+                legend { (lang.pick("Or each by an amount", "或各自提前或推迟")) }
+                label { (lang.pick("Amount (negative: earlier)", "数量（负数为提前）"))
+                    input type="number" name="amount" step="1" value=[fields.amount.as_deref()];
+                }
+                (units(lang, fields.unit.as_deref()))
+            }
+            button type="submit" { (lang.pick("Work it out", "计算")) }
+        }
+        (parts::live("answer", &answer(viewer, asked, chosen, title)))
+        p { a class="button" href=(asked.filter().address(Place::Tasks.path(), &[])) { (lang.pick("Leave them", "保持不变")) } }
+    };
+    page(viewer, Place::Tasks, title, &body)
+}
+
+fn units(lang: Lang, chosen: Option<&str>) -> Markup {
+    let units = [
+        ("minutes", lang.pick("minutes", "分钟")),
+        ("hours", lang.pick("hours", "小时")),
+        ("days", lang.pick("days", "天")),
+    ];
+    html! {
+        label { (lang.pick("Unit", "单位"))
+            select name="unit" {
+                @for (unit, name) in units { option value=(unit) selected[chosen == Some(unit)] { (name) } }
+            }
+        }
+    }
+}
+
+fn answer(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Markup {
+    let fields = &asked.shift;
+    let settle = |name: &'static str, value: String| {
+        let mut hidden = chosen.fields(asked.act);
+        hidden.push((name, value));
+        form(
+            viewer,
+            "/ui/tasks/bulk",
+            &html! {
+                @for (name, value) in &hidden { input type="hidden" name=(name) value=(value); }
+                button type="submit" class="primary" { (title) }
+            },
+        )
+    };
+    match (fields.amount(), fields.at.as_deref()) {
+        (Some(Ok(amount)), _) => by(viewer, &chosen.picks, amount, |by| settle("by", by)),
+        (Some(Err(problem)), _) => {
+            html! { p class="wrong" role="alert" { (viewer.lang.english(&problem.detail)) } }
+        }
+        (None, Some(at)) => {
+            let zone = fields.zone.as_deref().unwrap_or(viewer.zone_name());
+            offer(
+                viewer,
+                &Answer {
+                    clock: at,
+                    zone,
+                    old: None,
+                },
+                |instant| settle("to", instant.to_string()),
+            )
+        }
+        (None, None) => Markup::default(),
+    }
+}
+
+/// Says where the first and the last of them would go.
+fn by(viewer: &Viewer, picks: &[Pick], amount: i64, settle: impl Fn(String) -> Markup) -> Markup {
+    let lang = viewer.lang;
+    let text = amount.to_string();
+    let shift = match minutes(&text) {
+        Ok(amount) => Shift::By(amount),
+        Err(problem) => {
+            return html! { p class="wrong" role="alert" { (lang.english(&problem.detail)) } };
+        }
+    };
+    let times = || picks.iter().map(|pick| pick.execute_at);
+    let (first, last) = (times().min(), times().max());
+    html! {
+        @if let (Some(first), Some(last)) = (first, last) {
+            p { (say!(lang, "Each by {amount} minutes. The first from", "各自移动 {amount} 分钟。最早的从")) " "
+                (viewer.instant(first)) " " (lang.pick("to", "到")) " " (viewer.at(shift.apply(first)))
+                (lang.pick("; the last to", "；最晚的到")) " " (viewer.at(shift.apply(last))) (lang.pick(".", "。"))
+            }
+        }
+        (settle(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(amount: &str, unit: &str) -> Fields {
+        Fields {
+            amount: Some(amount.to_owned()),
+            unit: Some(unit.to_owned()),
+            ..Fields::default()
+        }
+    }
+
+    #[test]
+    fn an_amount_is_read_in_its_unit() {
+        for (amount, unit, minutes) in [
+            ("90", "minutes", Some(90)),
+            (" -2 ", "hours", Some(-120)),
+            ("1", "days", Some(1_440)),
+            ("0", "days", None),
+            ("1.5", "hours", None),
+            ("soon", "hours", None),
+            ("9223372036854775807", "days", None),
+        ] {
+            let read = fields(amount, unit).amount().unwrap().ok();
+            assert_eq!(read, minutes, "{amount} {unit}");
+        }
+    }
+
+    #[test]
+    fn a_move_is_settled_in_one_way() {
+        let settled = |to: Option<&str>, by: Option<&str>| {
+            let fields = Fields {
+                to: to.map(str::to_owned),
+                by: by.map(str::to_owned),
+                ..Fields::default()
+            };
+            fields.settled().ok()
+        };
+        let at: Timestamp = "2026-01-05T08:00:00Z".parse().unwrap();
+        assert_eq!(
+            settled(Some("2026-01-05T08:00:00Z"), None),
+            Some(Shift::To(at))
+        );
+        assert_eq!(
+            settled(None, Some("-30")).map(|shift| shift.apply(at)),
+            Some("2026-01-05T07:30:00Z".parse().unwrap())
+        );
+        for (to, by) in [
+            (None, None),
+            (Some("08:00"), None),
+            (None, Some("99999999999")),
+        ] {
+            assert_eq!(settled(to, by), None);
+        }
+        assert_eq!(settled(Some("2026-01-05T08:00:00Z"), Some("1")), None);
+    }
+}

@@ -1,0 +1,292 @@
+//! Changing one task: its time, trying it now, cancelling it.
+//!
+//! A time is typed as a wall clock in a zone, and is settled before it is sent: the page works out which instant that is, asks where
+//! there are two or none, and only an instant travels in the form that changes something.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    reschedule::{Cancel, Put, Request},
+    task::Identity,
+    token::Scope,
+};
+use axum::{extract::State, response::Response};
+use jiff::{Timestamp, tz::TimeZone};
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{api_path, carry_out};
+use crate::{
+    AppState,
+    call::At,
+    problem::Problem,
+    tasks::{body::parse_instant, load_current},
+    ui::{
+        equivalent::Equivalent,
+        form::{self, Filled, Question},
+        lang::say,
+        links::task_path,
+        moment::{self, Moment, Unreadable},
+        page::Place,
+        parts,
+        viewer::Viewer,
+    },
+};
+
+/// A time as it was typed.
+pub(crate) struct Answer<'a> {
+    /// The wall clock.
+    pub(crate) clock: &'a str,
+    /// Its zone.
+    pub(crate) zone: &'a str,
+    /// The time before, to compare.
+    pub(crate) old: Option<Timestamp>,
+}
+
+/// The fields in which a time is typed.
+pub(crate) fn clock_fields(viewer: &Viewer, clock: Option<&str>, zone: Option<&str>) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        label { (lang.pick("Date and time", "日期和时间"))
+            input type="datetime-local" step="1" name="at" value=[clock];
+        }
+        label { (lang.pick("Time zone", "时区"))
+            input name="zone" list="zones" value=(zone.unwrap_or(viewer.zone_name())) autocomplete="off" spellcheck="false";
+        }
+    }
+}
+
+/// Which instant was typed, and the button that settles on it; both where there are two.
+pub(crate) fn offer(
+    viewer: &Viewer,
+    answer: &Answer<'_>,
+    settle: impl Fn(Timestamp) -> Markup,
+) -> Markup {
+    let (lang, name) = (viewer.lang, answer.zone.trim());
+    let choices = |why: &str, instants: [Timestamp; 2], zone: &TimeZone| {
+        html! {
+            div class="warning stack" role="alert" {
+                p { (why) }
+                @for at in instants { div class="stack" { p { (instant(viewer, at, zone, answer.old)) } (settle(at)) } }
+            }
+        }
+    };
+    match moment::read(answer.clock, answer.zone) {
+        Ok((Moment::One(at), zone)) => html! {
+            p { (lang.pick("That is", "即")) " " (instant(viewer, at, &zone, answer.old)) }
+            (settle(at))
+        },
+        Ok((Moment::Skipped(instants), zone)) => {
+            let why = say!(
+                lang,
+                "This time does not exist in {name}: the clock is put forward and jumps over it. Which one is meant?",
+                "{name} 没有这个时间：时钟拨快时跳过了它。请选择："
+            );
+            choices(&why, instants, &zone)
+        }
+        Ok((Moment::Twice(instants), zone)) => {
+            let why = say!(
+                lang,
+                "This time exists twice in {name}: the clock is put back and shows it again. Which one is meant?",
+                "这个时间在 {name} 出现两次：时钟拨慢后会再次显示它。请选择："
+            );
+            choices(&why, instants, &zone)
+        }
+        Err(unreadable) => wrong(viewer, unreadable),
+    }
+}
+
+/// What is wrong with what was typed.
+pub(crate) fn wrong(viewer: &Viewer, unreadable: Unreadable) -> Markup {
+    let lang = viewer.lang;
+    let told = match unreadable {
+        Unreadable::Time => lang.pick("Give a date and a time.", "请填写日期和时间。"),
+        Unreadable::Zone => lang.pick(
+            "No such time zone; write one like Europe/Berlin, Asia/Shanghai or UTC.",
+            "没有这个时区；请填写如 Asia/Shanghai、Europe/Berlin 或 UTC 的时区名。",
+        ),
+        Unreadable::Year => lang.pick("This year is out of range.", "年份超出范围。"),
+    };
+    html! { p class="wrong" role="alert" { (told) } }
+}
+
+/// An instant where it was typed, in UTC, and for the reader.
+fn instant(viewer: &Viewer, at: Timestamp, zone: &TimeZone, old: Option<Timestamp>) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        strong { (viewer.instant_in(at, zone)) }
+        @if *zone != viewer.zone { " · " (lang.pick("for you", "您的时间")) " " (viewer.instant(at)) }
+        @if *zone != TimeZone::UTC && viewer.zone != TimeZone::UTC { " · " (viewer.instant_in(at, &TimeZone::UTC)) }
+        " · " (viewer.distance(at))
+        @if at <= viewer.now { " · " (lang.pick("it has passed, and so means now", "已经过去，即表示立即")) }
+        @if old == Some(at) { " · " (lang.pick("the time it has already", "与现在的时间相同")) }
+    }
+}
+
+/// The part of a task's page that changes it.
+pub(crate) fn section(
+    viewer: &Viewer,
+    identity: &Identity,
+    typed: &Answer<'_>,
+    asked: bool,
+) -> Markup {
+    let lang = viewer.lang;
+    let button = |at: Timestamp| {
+        form::form(
+            viewer,
+            &format!("{}/move", task_path(identity)),
+            &html! {
+                input type="hidden" name="to" value=(at);
+                button type="submit" class="primary" { (lang.pick("Change its time", "更改时间")) }
+            },
+        )
+    };
+    let answer = html! {
+        @if asked { (offer(viewer, typed, button)) (equivalent(viewer, identity, typed)) }
+    };
+    let body = html! {
+        div class="stack" {
+            form method="get" action=(task_path(identity)) class="fields" data-try {
+                (clock_fields(viewer, Some(typed.clock), Some(typed.zone)))
+                button type="submit" { (lang.pick("Which instant is that?", "这是哪一刻？")) }
+            }
+            (parts::live("change", &answer))
+        }
+    };
+    parts::section(
+        "change-title",
+        lang.pick("Change its time", "更改时间"),
+        &body,
+    )
+}
+
+/// Only where there is one instant to name.
+fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Answer<'_>) -> Markup {
+    let Ok((Moment::One(instant), _)) = moment::read(typed.clock, typed.zone) else {
+        return Markup::default();
+    };
+    let at = format!("{} {}", typed.clock.replace('T', " "), typed.zone.trim());
+    let words = [
+        "task",
+        "put",
+        identity.kind.as_str(),
+        identity.subject.as_str(),
+        "--at",
+        &at,
+    ];
+    let call = Equivalent::call("PUT", api_path(identity));
+    let call = call.body(&json!({ "execute_at": instant }));
+    call.cli(&words).show(viewer)
+}
+
+/// A settled time.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Settled {
+    to: String,
+}
+
+/// Changes a task's time.
+pub(crate) async fn put(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+    filled: Filled<Settled>,
+) -> Result<Response, Problem> {
+    let at = parse_instant(&filled.form.to, "to")?;
+    load_current(&state, &identity).await?;
+    carry_out(&state, &filled.viewer, Request::Put(Put::at(identity, at))).await
+}
+
+/// Nothing but the key.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Nothing {}
+
+/// Tries a task now, with the payload it had.
+pub(crate) async fn retry(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+    filled: Filled<Nothing>,
+) -> Result<Response, Problem> {
+    load_current(&state, &identity).await?;
+    let again = Put::at(identity, state.clock.now());
+    carry_out(&state, &filled.viewer, Request::Put(again)).await
+}
+
+/// Asks whether to cancel.
+pub(crate) async fn ask(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+    viewer: Viewer,
+) -> Result<Markup, Problem> {
+    let task = load_current(&state, &identity).await?;
+    let lang = viewer.lang;
+    let subject = &identity.subject;
+    let title = say!(lang, "Cancel {subject}", "取消 {subject}");
+    let here = task_path(&identity);
+    let sentence = html! {
+        (lang.pick("1 task would be cancelled:", "将取消 1 个任务："))
+        " " (identity.subject) " (" (identity.kind) "), " (parts::status(lang, task.status, task.is_live())) ", "
+        (viewer.at(task.execute_at)) (lang.pick(". A call already on its way is not recalled.", "。已经发出的调用不会撤回。"))
+    };
+    let question = Question {
+        title: &title,
+        sentence,
+        action: &format!("{here}/cancel"),
+        fields: &[],
+        body: Markup::default(),
+        button: lang.pick("Cancel the task", "取消任务"),
+        back: &here,
+        equivalent: Some(cancelling(&identity)),
+    };
+    Ok(form::ask(&viewer, Place::Tasks, &question))
+}
+
+/// The same as cancelling it, by command.
+pub(super) fn cancelling(identity: &Identity) -> Equivalent {
+    let words = [
+        "task",
+        "cancel",
+        identity.kind.as_str(),
+        identity.subject.as_str(),
+    ];
+    Equivalent::call("DELETE", api_path(identity)).cli(&words)
+}
+
+/// Cancels a task.
+pub(crate) async fn cancel(
+    State(state): State<Arc<AppState>>,
+    At(identity): At,
+    filled: Filled<Nothing>,
+) -> Result<Response, Problem> {
+    let wish = Request::Cancel(Cancel {
+        identity,
+        revision: None,
+    });
+    carry_out(&state, &filled.viewer, wish).await
+}
+
+/// What may be done at once.
+pub(crate) fn acts(viewer: &Viewer, identity: &Identity, live: bool) -> Markup {
+    let lang = viewer.lang;
+    let here = task_path(identity);
+    html! {
+        @if viewer.may(Scope::Operate) {
+            div class="acts" {
+                (form::button(viewer, &format!("{here}/retry"), lang.pick("Try now", "立即重试")))
+                @if live { a class="button" href=(format!("{here}/cancel")) { (lang.pick("Cancel…", "取消…")) } }
+            }
+        }
+        (retrying(identity).show(viewer))
+    }
+}
+
+/// The same as trying it now, by command.
+pub(super) fn retrying(identity: &Identity) -> Equivalent {
+    let words = [
+        "task",
+        "retry",
+        identity.kind.as_str(),
+        identity.subject.as_str(),
+    ];
+    Equivalent::call("POST", format!("{}/retry", api_path(identity))).cli(&words)
+}

@@ -1,0 +1,204 @@
+//! A new task, or a new time and payload for one that exists: the same wish as `PUT /api/v1/tasks/…`.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    reschedule::{Put, Request},
+    task::{Identity, Kind, Payload, Subject},
+};
+use axum::{extract::State, http::StatusCode, response::Response};
+use jiff::Timestamp;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    carry_out,
+    change::{Answer, clock_fields, offer, wrong},
+};
+use crate::{
+    AppState, Limits,
+    problem::Problem,
+    tasks::body::check_callback,
+    ui::{
+        door::told,
+        equivalent::Equivalent,
+        form::{Filled, form},
+        moment::{self, Moment},
+        page::{Place, page},
+        viewer::Viewer,
+    },
+};
+
+/// What was filled in.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Fields {
+    kind: Option<String>,
+    subject: Option<String>,
+    at: Option<String>,
+    zone: Option<String>,
+    payload: Option<String>,
+    callback_url: Option<String>,
+    /// One of two instants, chosen where the wall clock shows both.
+    to: Option<String>,
+}
+
+/// Why a task was not put.
+enum Unclear {
+    /// A value breaks its rule.
+    Refused(Problem),
+    /// The time is no single instant.
+    Time,
+}
+
+impl From<Problem> for Unclear {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(problem)
+    }
+}
+
+/// The empty form.
+pub(crate) async fn show(viewer: Viewer) -> Markup {
+    let fields = Fields {
+        at: Some(moment::write(viewer.now, &viewer.zone)),
+        ..Fields::default()
+    };
+    filled_in(&viewer, &fields, &Markup::default())
+}
+
+/// Puts the task, or shows the form again with what is wrong.
+pub(crate) async fn put(
+    State(state): State<Arc<AppState>>,
+    filled: Filled<Fields>,
+) -> Result<Response, Problem> {
+    let (viewer, fields) = (filled.viewer, filled.form);
+    let unclear = match fields.wish(&viewer, &state.limits) {
+        Ok(wish) => match carry_out(&state, &viewer, wish).await {
+            Ok(response) => return Ok(response),
+            Err(problem) if problem.code.status().is_server_error() => return Err(problem),
+            Err(problem) => Unclear::Refused(problem),
+        },
+        Err(unclear) => unclear,
+    };
+    let what = match unclear {
+        Unclear::Refused(problem) => {
+            html! { p class="wrong" role="alert" { (viewer.lang.english(&problem.detail)) } }
+        }
+        Unclear::Time => fields.which(&viewer),
+    };
+    let page = filled_in(&viewer, &fields, &what);
+    Ok(told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, page))
+}
+
+impl Fields {
+    fn wish(&self, viewer: &Viewer, limits: &Limits) -> Result<Request, Unclear> {
+        let text = |field: &Option<String>| field.as_deref().unwrap_or_default().trim().to_owned();
+        let identity = Identity {
+            subject: Subject::parse(&text(&self.subject)).map_err(Problem::from)?,
+            kind: Kind::parse(&text(&self.kind)).map_err(Problem::from)?,
+        };
+        let payload = self.payload.as_deref();
+        let payload = payload.map(|text| Payload::parse(text.trim(), limits.payload_bytes));
+        let callback_url = self
+            .callback_url
+            .as_deref()
+            .map(|url| url.trim().to_owned());
+        check_callback(callback_url.as_deref(), "callback.url")?;
+        Ok(Request::Put(Put {
+            payload: payload.transpose().map_err(Problem::from)?,
+            callback_url,
+            ..Put::at(identity, self.instant(viewer)?)
+        }))
+    }
+
+    /// The one instant meant. A chosen one counts only while it is one of those that the wall clock can mean.
+    fn instant(&self, viewer: &Viewer) -> Result<Timestamp, Unclear> {
+        let (clock, zone) = self.clock(viewer);
+        let (moment, _) = moment::read(clock, zone).map_err(|_| Unclear::Time)?;
+        let chosen: Option<Timestamp> = self.to.as_deref().and_then(|to| to.parse().ok());
+        match moment {
+            Moment::One(at) => Ok(at),
+            Moment::Skipped(both) | Moment::Twice(both) => {
+                let chosen = chosen.filter(|at| both.contains(at));
+                chosen.ok_or(Unclear::Time)
+            }
+        }
+    }
+
+    fn clock<'a>(&'a self, viewer: &'a Viewer) -> (&'a str, &'a str) {
+        let clock = self.at.as_deref().unwrap_or_default();
+        (clock, self.zone.as_deref().unwrap_or(viewer.zone_name()))
+    }
+
+    /// Asks which of two instants is meant, or says what is wrong with the time.
+    fn which(&self, viewer: &Viewer) -> Markup {
+        let (clock, zone) = self.clock(viewer);
+        if let Err(unreadable) = moment::read(clock, zone) {
+            return wrong(viewer, unreadable);
+        }
+        let choice = |at: Timestamp| {
+            html! { label class="tick" { input type="radio" name="to" value=(at); (viewer.lang.pick("this one", "这一个")) } }
+        };
+        offer(
+            viewer,
+            &Answer {
+                clock,
+                zone,
+                old: None,
+            },
+            choice,
+        )
+    }
+}
+
+fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
+    let lang = viewer.lang;
+    let inside = html! {
+        (what)
+        div class="fields" {
+            label { (lang.pick("Kind", "类型"))
+                input name="kind" required maxlength="64" value=[fields.kind.as_deref()] placeholder="ARTICLE_PUBLISH" autocomplete="off" spellcheck="false";
+            }
+            label class="wide" { (lang.pick("Subject", "主题"))
+                input name="subject" required maxlength="200" value=[fields.subject.as_deref()] placeholder="article:42" autocomplete="off" spellcheck="false";
+            }
+        }
+        div class="fields" { (clock_fields(viewer, fields.at.as_deref(), fields.zone.as_deref())) }
+        p { label { (lang.pick("Payload (JSON)", "内容（JSON）"))
+            textarea name="payload" rows="5" spellcheck="false" { (fields.payload.as_deref().unwrap_or_default()) }
+        } }
+        p { label { (lang.pick("Call this address, if not the configured one", "回调地址（不填则用配置的地址）"))
+            input type="url" name="callback_url" value=[fields.callback_url.as_deref()] autocomplete="off";
+        } }
+        p class="acts" {
+            button type="submit" class="primary" { (lang.pick("Create the task", "新建任务")) }
+            a class="button" href=(Place::Tasks.path()) { (lang.pick("Leave it", "放弃")) }
+        }
+    };
+    let call = Equivalent::call("PUT", "/api/v1/tasks/ARTICLE_PUBLISH/article:42");
+    let call = call.body(&json!({ "execute_at": viewer.now, "payload": { "lang": "en" } }));
+    let words = [
+        "task",
+        "put",
+        "ARTICLE_PUBLISH",
+        "article:42",
+        "--at",
+        "+10m",
+        "--payload",
+        r#"{"lang":"en"}"#,
+    ];
+    let body = html! {
+        p { (lang.pick(
+            "A task that exists already keeps its identity: this changes its time, by the rules.",
+            "若任务已经存在，则按规则更改它的时间。",
+        )) }
+        (form(viewer, "/ui/tasks/new", &inside))
+        (call.cli(&words).show(viewer))
+    };
+    page(
+        viewer,
+        Place::Tasks,
+        lang.pick("New task", "新建任务"),
+        &body,
+    )
+}

@@ -1,0 +1,136 @@
+//! Which tasks a list shows. A filter lives in the address of its page, so it can be sent to somebody.
+
+use almanack_core::{
+    store::TaskSearch,
+    task::{Kind, Status, TaskId},
+};
+use serde::Deserialize;
+
+use super::AMONG;
+use crate::{
+    problem::{Code, Problem},
+    ui::query::address,
+};
+
+/// A filter as it was typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub(crate) struct Filter {
+    /// Only this kind.
+    pub(crate) kind: Option<String>,
+    /// Only this status.
+    pub(crate) status: Option<String>,
+    /// Only subjects that contain this.
+    pub(crate) q: Option<String>,
+    /// Only tasks whose last attempt said this.
+    pub(crate) said: Option<String>,
+}
+
+impl Filter {
+    /// What to look for.
+    pub(crate) fn search(&self, before: Option<i64>, limit: usize) -> Result<TaskSearch, Problem> {
+        let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
+        let status = self.status.as_deref().map(Status::parse);
+        Ok(TaskSearch {
+            kind: kind.transpose()?,
+            status: status.transpose()?,
+            containing: text(self.q.as_deref())?,
+            saying: text(self.said.as_deref())?,
+            before: before.map(TaskId),
+            among: AMONG,
+            limit,
+        })
+    }
+
+    /// Whether it leaves anything out.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Its fields that are filled in.
+    pub(crate) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let fields = [
+            ("kind", &self.kind),
+            ("status", &self.status),
+            ("q", &self.q),
+            ("said", &self.said),
+        ];
+        let filled = fields.into_iter();
+        filled
+            .filter_map(|(name, value)| Some((name, value.clone()?)))
+            .collect()
+    }
+
+    /// The list's address with this filter, and further fields.
+    pub(crate) fn address(&self, path: &str, further: &[(&str, &str)]) -> String {
+        let own = self.pairs();
+        let own = own.iter().map(|(name, value)| (*name, value.as_str()));
+        address(path, own.chain(further.iter().copied()))
+    }
+
+    /// The same with another status, or with any.
+    pub(crate) fn with_status(&self, status: Option<Status>) -> Self {
+        Self {
+            status: status.map(|status| status.as_str().to_owned()),
+            ..self.clone()
+        }
+    }
+
+    /// Whether it is for this status.
+    pub(crate) fn is_for(&self, status: Option<Status>) -> bool {
+        let given = self.status.as_deref().map(Status::parse);
+        match (given, status) {
+            (None, None) => true,
+            (Some(Ok(given)), Some(status)) => given == status,
+            _ => false,
+        }
+    }
+}
+
+/// No subject holds control characters, and PostgreSQL refuses even to look for a NUL.
+fn text(given: Option<&str>) -> Result<Option<String>, Problem> {
+    let given = given.map(str::trim).filter(|text| !text.is_empty());
+    if given.is_some_and(|text| text.contains(char::is_control)) {
+        let detail = "what is searched for must not hold control characters";
+        return Err(Problem::new(Code::InvalidQuery, detail));
+    }
+    Ok(given.map(str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_reads_as_it_is_written() {
+        let filter = Filter {
+            kind: Some("ARTICLE_PUBLISH".into()),
+            status: Some("FAIL".into()),
+            q: Some("a b&c".into()),
+            said: None,
+        };
+        let address = filter.address("/ui/tasks", &[("before", "7")]);
+        assert_eq!(
+            address,
+            "/ui/tasks?kind=ARTICLE_PUBLISH&status=FAIL&q=a+b%26c&before=7"
+        );
+        let query = address.split_once('?').unwrap().1;
+        assert_eq!(serde_html_form::from_str::<Filter>(query).unwrap(), filter);
+        assert!(filter.is_for(Some(Status::Fail)) && !filter.is_for(None));
+        assert!(filter.with_status(None).is_for(None));
+    }
+
+    #[test]
+    fn what_cannot_be_looked_for_is_refused() {
+        let with = |field: fn(&mut Filter) -> &mut Option<String>, text: &str| {
+            let mut filter = Filter::default();
+            *field(&mut filter) = Some(text.to_owned());
+            filter.search(None, 1)
+        };
+        assert!(with(|f| &mut f.kind, "no kind").is_err());
+        assert!(with(|f| &mut f.status, "sleeping").is_err());
+        assert!(with(|f| &mut f.q, "a\0b").is_err());
+        let found = with(|f| &mut f.q, "  42 ").unwrap();
+        assert_eq!(found.containing.as_deref(), Some("42"));
+        assert_eq!(found.among, AMONG, "every search is bounded");
+    }
+}

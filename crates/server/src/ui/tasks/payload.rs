@@ -1,0 +1,119 @@
+//! A task's payload, laid out for people.
+//!
+//! The text is laid out as it stands: read into numbers and back, a large one would come out changed, and a page must not show
+//! what was never sent.
+
+use maud::{Markup, html};
+
+use crate::ui::lang::{Lang, say};
+
+/// Lines that are shown without being unfolded.
+const LINES_OPEN: usize = 24;
+
+/// The payload.
+pub(crate) fn show(lang: Lang, text: &str) -> Markup {
+    let (bytes, laid_out) = (text.len(), lay_out(text));
+    let lines = laid_out.lines().count();
+    let pre = html! { pre tabindex="0" { code { (laid_out) } } };
+    html! {
+        @if lines <= LINES_OPEN { (pre) }
+        @else {
+            details {
+                summary { (say!(lang, "{lines} lines, {bytes} bytes", "{lines} 行，{bytes} 字节")) }
+                (pre)
+            }
+        }
+    }
+}
+
+/// Valid JSON with a line per member. Blanks outside of texts are ours, everything else is as it was.
+fn lay_out(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    let mut rest = json.chars().peekable();
+    while let Some(c) = rest.next() {
+        if in_text {
+            out.push(c);
+            in_text = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+            continue;
+        }
+        match c {
+            ' ' | '\n' | '\r' | '\t' => {}
+            '{' | '[' => {
+                out.push(c);
+                while rest.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+                if let Some(end) = rest.next_if(|c| matches!(c, '}' | ']')) {
+                    out.push(end);
+                } else {
+                    depth += 1;
+                    line(&mut out, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            c => {
+                in_text = c == '"';
+                out.push(c);
+            }
+        }
+    }
+    out
+}
+
+fn line(out: &mut String, depth: usize) {
+    out.push('\n');
+    out.push_str(&"  ".repeat(depth));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_payload_is_laid_out_as_usual() {
+        for text in [
+            "null",
+            "\"a \\\" {b}, [c]: d\\\\\"",
+            r#"{"a":[1,2,{"b":null}],"c":{},"d":[],"e":"x"}"#,
+            "[ ]",
+            r#" { "a" : [ true , false ] } "#,
+            r#"["\\",",","}"]"#,
+        ] {
+            let value: Value = serde_json::from_str(text).unwrap();
+            let usual = serde_json::to_string_pretty(&value).unwrap();
+            assert_eq!(lay_out(text), usual, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_stay_as_they_were_sent() {
+        let text = r#"{"n":123456789012345678901234567890.10}"#;
+        assert!(lay_out(text).contains("123456789012345678901234567890.10"));
+    }
+
+    #[test]
+    fn what_is_long_is_folded() {
+        let long = format!("[{}1]", "1,".repeat(40));
+        assert!(
+            show(Lang::English, &long)
+                .into_string()
+                .contains("<details>")
+        );
+        assert!(
+            !show(Lang::English, "[1]")
+                .into_string()
+                .contains("<details>")
+        );
+    }
+}

@@ -1,0 +1,94 @@
+// Who may come in, and what they may do.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { launch, reader, shoot, stage, violations } from "./browser.mjs";
+
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+
+async function signIn(page, { name, password }) {
+  await page.goto(`${stage.guarded}/ui/tasks`);
+  await page.locator("input[name=name]").fill(name);
+  await page.locator("input[name=password]").fill(password);
+  await page.locator("form:has(input[name=password]) button[type=submit]").click();
+}
+
+const cookie = async (context) => (await context.cookies()).find(({ name }) => name === "__Host-almanack");
+
+describe("signing in", () => {
+  test("a wrong password is refused and nothing is given", async () => {
+    const { context, page } = await reader(browser);
+    await signIn(page, { name: stage.admin.name, password: "not the password" });
+    await page.getByRole("alert").waitFor();
+    assert.equal(await cookie(context), undefined);
+    assert.equal(await page.locator("input[name=password]").inputValue(), "");
+    await shoot(page, "sign-in.refused");
+    assert.deepEqual(await violations(page), []);
+    await context.close();
+  });
+
+  test("the right one leads to the page that was asked for, and out again", async () => {
+    const { context, page, seen } = await reader(browser);
+    await signIn(page, stage.admin);
+    await page.waitForURL("**/ui/tasks");
+    const given = await cookie(context);
+    assert.ok(given.secure && given.httpOnly && given.sameSite === "Lax" && given.path === "/", JSON.stringify(given));
+    await page.locator("form[action='/ui/sign-out'] button").click();
+    await page.waitForURL("**/ui/sign-in**");
+    await page.goto(`${stage.guarded}/ui/tasks`);
+    assert.ok(page.url().includes("/ui/sign-in"), "the session is over");
+    assert.deepEqual(seen.problems, []);
+    await context.close();
+  });
+
+  test("a token opens it, too", async () => {
+    const { context, page } = await reader(browser);
+    await page.goto(`${stage.guarded}/ui/nodes`);
+    await page.locator("input[name=token]").fill(stage.token);
+    await page.locator("form:has(input[name=token]) button[type=submit]").click();
+    await page.waitForURL("**/ui/nodes");
+    await context.close();
+  });
+});
+
+describe("forged requests", () => {
+  test("a form without the session's key changes nothing", async () => {
+    const { context, page } = await reader(browser);
+    await signIn(page, stage.admin);
+    await page.waitForURL("**/ui/tasks");
+    const status = await page.evaluate(async () => {
+      const body = new URLSearchParams({ theme: "dark" });
+      return (await fetch("/ui/preferences", { method: "POST", body, redirect: "manual" })).status;
+    });
+    assert.equal(status, 403);
+    await context.close();
+  });
+
+  test("a page of somebody else cannot send one", async () => {
+    const { context, page } = await reader(browser);
+    await signIn(page, stage.admin);
+    await page.waitForURL("**/ui/tasks");
+    const elsewhere = await context.newPage();
+    await elsewhere.goto(stage.open.replace("localhost", "127.0.0.1") + "/api/docs").catch(() => {});
+    await elsewhere.setContent(`<form method="post" action="${stage.guarded}/ui/preferences"><input name="theme" value="dark"><button>go</button></form>`);
+    const [answer] = await Promise.all([elsewhere.waitForNavigation(), elsewhere.locator("button").click()]);
+    assert.ok([401, 403].includes(answer.status()), String(answer.status()));
+    await context.close();
+  });
+});
+
+test("who may only read sees no acts and can do none", async () => {
+  const { context, page } = await reader(browser);
+  await signIn(page, stage.reader);
+  await page.waitForURL("**/ui/tasks");
+  assert.equal(await page.locator("main form[method=post]").count(), 0, "no form that changes anything");
+  const key = await page.locator("input[name=form_key]").first().inputValue();
+  const status = await page.evaluate(async (form_key) => {
+    const body = new URLSearchParams({ form_key, subject: "x", kind: "ARTICLE_PUBLISH" });
+    return (await fetch("/ui/tasks/new", { method: "POST", body, redirect: "manual" })).status;
+  }, key);
+  assert.equal(status, 403);
+  await shoot(page, "reader");
+  await context.close();
+});
