@@ -137,7 +137,7 @@ fn ours(name: &'static str, value: String) -> CookieBuilder<'static> {
 }
 
 fn header(cookie: CookieBuilder<'static>) -> Option<HeaderValue> {
-    HeaderValue::try_from(cookie.to_string()).ok()
+    HeaderValue::try_from(cookie.build().to_string()).ok()
 }
 
 /// What a browser shows, if it can be one of ours.
