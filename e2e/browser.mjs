@@ -9,10 +9,9 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 /** What the stage told us about itself. */
 export const stage = JSON.parse(process.env.ALMANACK_STAGE ?? "null");
-if (!stage) throw new Error("these tests are started by `cargo nextest run -p almanack-server browser`");
+if (!stage) throw new Error("these tests are started by `cargo nextest run -p almanack-server real_browser`");
 
-const shots = stage.shots;
-mkdirSync(shots, { recursive: true });
+mkdirSync(stage.shots, { recursive: true });
 
 /** Starts the browser. */
 export function launch() {
@@ -30,9 +29,9 @@ export function launch() {
   });
 }
 
-/** A reader with habits of their own: language, theme, size of the window, with or without scripts. */
-export async function reader(browser, habits = {}) {
-  const { lang = "en", theme = "light", width = 1280, scripts = true, zone = "Europe/Berlin" } = habits;
+/** A reader with habits of their own: language, theme, size of the window, with or without scripts, whether the zone is known already. */
+export async function habit(browser, habits = {}) {
+  const { lang = "en", theme = "light", width = 1280, scripts = true, zone = "Europe/Berlin", known = true } = habits;
   const context = await browser.newContext({
     locale: lang,
     colorScheme: theme,
@@ -41,8 +40,17 @@ export async function reader(browser, habits = {}) {
     timezoneId: zone,
     reducedMotion: "reduce",
   });
+  // Machines that run tests are busy with other things.
+  context.setDefaultTimeout(60_000);
+  const zoned = (url) => ({ name: "almanack-zone", value: zone, url });
+  if (known) await context.addCookies([zoned(stage.open), zoned(stage.guarded)]);
+  return context;
+}
+
+/** Opens an empty page that is watched. */
+export async function open(context) {
   const page = await context.newPage();
-  const seen = { problems: [], bytes: 0, foreign: [] };
+  const seen = { problems: [], foreign: [], answers: [] };
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") seen.problems.push(`console: ${message.text()}`);
   });
@@ -55,12 +63,23 @@ export async function reader(browser, habits = {}) {
     const { origin, protocol } = new URL(request.url());
     if (protocol.startsWith("http") && ![stage.open, stage.guarded].includes(origin)) seen.foreign.push(request.url());
   });
-  page.on("response", async (response) => {
-    if (response.url().includes("/ui/live")) return;
-    const sizes = await response.request().sizes().catch(() => null);
-    seen.bytes += sizes?.responseBodySize ?? 0;
+  page.on("response", (response) => { if (!response.url().includes("/ui/live")) seen.answers.push(response); });
+  return { page, seen };
+}
+
+/** A reader of their own, with a page. */
+export async function reader(browser, habits = {}) {
+  const context = await habit(browser, habits);
+  return { context, ...(await open(context)) };
+}
+
+/** How much came over the wire, as it came: compressed. */
+export async function transferred(seen) {
+  const sizes = seen.answers.map(async (answer) => {
+    const { responseBodySize, responseHeadersSize } = await answer.request().sizes();
+    return responseBodySize + responseHeadersSize;
   });
-  return { context, page, seen };
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 /** What makes a page hard to use for some, by the rules of WCAG 2.2 AA. */
@@ -77,10 +96,10 @@ export async function violations(page) {
 
 /** Keeps a picture of a page. */
 export function shoot(page, name) {
-  return page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+  return page.screenshot({ path: join(stage.shots, `${name}.png`), fullPage: true });
 }
 
 /** A page's name as a file. */
 export function fileName(path) {
-  return path.replace(/^\/ui\/?/, "").replace(/[^a-zA-Z0-9]+/g, "-").replace(/-$/, "") || "today";
+  return path.replace(/^\/ui\/?/, "").replace(/%[0-9A-F]{2}/g, "").replace(/[^a-zA-Z0-9]+/g, "-").replace(/^-|-$/g, "") || "today";
 }

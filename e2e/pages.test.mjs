@@ -2,7 +2,7 @@
 // used by everybody.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { fileName, launch, reader, shoot, stage, violations } from "./browser.mjs";
+import { fileName, habit, launch, open, reader, shoot, stage, transferred, violations } from "./browser.mjs";
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -11,9 +11,12 @@ after(() => browser.close());
 for (const lang of ["en", "zh-CN"]) {
   for (const theme of ["light", "dark"]) {
     describe(`${lang}, ${theme}`, () => {
+      let context;
+      before(async () => { context = await habit(browser, { lang, theme }); });
+      after(() => context.close());
       for (const path of stage.pages) {
         test(path, async () => {
-          const { context, page, seen } = await reader(browser, { lang, theme });
+          const { page, seen } = await open(context);
           const answer = await page.goto(stage.open + path);
           assert.equal(answer.status(), 200);
           assert.equal(await page.getAttribute("html", "lang"), lang);
@@ -22,35 +25,70 @@ for (const lang of ["en", "zh-CN"]) {
           assert.deepEqual(await violations(page), []);
           assert.deepEqual(seen.problems, []);
           assert.deepEqual(seen.foreign, []);
-          await context.close();
+          await page.close();
         });
       }
     });
   }
 }
 
-describe("narrow and without scripts", () => {
-  for (const path of stage.pages) {
-    test(path, async () => {
-      const { context, page, seen } = await reader(browser, { width: 320, scripts: false });
-      await page.goto(stage.open + path);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth).catch(() => null);
-      await shoot(page, `${fileName(path)}.narrow`);
-      assert.deepEqual(seen.problems, []);
-      assert.ok((await page.locator("main").innerText()).length > 40, "the page says something");
-      await context.close();
-      const scripted = await reader(browser, { width: 320 });
-      await scripted.page.goto(stage.open + path);
-      const width = await scripted.page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(width <= 320, `nothing sticks out, but ${path} is ${width} wide (${wide} without scripts)`);
-      await scripted.context.close();
+describe("narrow", () => {
+  for (const scripts of [true, false]) {
+    describe(scripts ? "with scripts" : "without scripts", () => {
+      let context;
+      before(async () => { context = await habit(browser, { width: 320, scripts }); });
+      after(() => context.close());
+      for (const path of stage.pages) {
+        test(path, async () => {
+          const { page, seen } = await open(context);
+          await page.goto(stage.open + path);
+          const width = await page.evaluate(() => document.documentElement.scrollWidth);
+          if (!scripts) await shoot(page, `${fileName(path)}.narrow`);
+          assert.ok(width <= 320, `nothing sticks out, but the page is ${width} wide: ${await widest(page)}`);
+          assert.ok((await page.locator("main").innerText()).length > 40, "the page says something");
+          assert.deepEqual(seen.problems, []);
+          await page.close();
+        });
+      }
     });
   }
+});
+
+/** What sticks out of a narrow page. */
+function widest(page) {
+  return page.evaluate(() => {
+    const inside = (element) => element.closest(".scroll, nav, pre, [class*=picture]");
+    const wide = [...document.querySelectorAll("body *")].filter((it) => it.getBoundingClientRect().right > 321 && !inside(it));
+    return wide.slice(0, 5).map((it) => it.outerHTML.slice(0, 120)).join("\n");
+  });
+}
+
+test("a page that is not there says so, and how to go on", async () => {
+  for (const path of ["/ui/nothing-is-here", "/ui/tasks/ARTICLE_PUBLISH/nobody", "/ui/schedules/nobody", "/ui/sources/999"]) {
+    const { context, page } = await reader(browser);
+    const answer = await page.goto(stage.open + path);
+    assert.equal(answer.status(), 404, path);
+    assert.equal(await page.locator("h1").count(), 1, path);
+    assert.ok((await page.locator("nav a").count()) >= 8, "the ways to all pages");
+    assert.deepEqual(await violations(page), [], path);
+    await shoot(page, `missing-${fileName(path)}`);
+    await context.close();
+  }
+});
+
+test("a reader's zone is found out once, and kept", async () => {
+  const { context, page, seen } = await reader(browser, { zone: "Asia/Shanghai", known: false });
+  await page.goto(`${stage.open}/ui/tasks`);
+  await page.locator("footer", { hasText: "Asia/Shanghai" }).waitFor();
+  assert.deepEqual(seen.problems, []);
+  await context.close();
 });
 
 test("the first page is small", async () => {
   const { context, page, seen } = await reader(browser);
   await page.goto(`${stage.open}/ui`, { waitUntil: "load" });
-  assert.ok(seen.bytes > 0 && seen.bytes < 60_000, `${seen.bytes} bytes`);
+  const bytes = await transferred(seen);
+  assert.ok(seen.answers.length >= 3, "the page, its style and its script were counted");
+  assert.ok(bytes > 5_000 && bytes < 60_000, `${bytes} bytes`);
   await context.close();
 });

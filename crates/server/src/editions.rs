@@ -48,7 +48,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Dated {
 }
 
 /// Reads a day, in the one form that is also written.
-fn parse_date(text: &str) -> Result<Date, Problem> {
+pub(crate) fn parse_date(text: &str) -> Result<Date, Problem> {
     let date = text.parse::<Date>().ok();
     let date = date.filter(|date| date.to_string() == text && *date >= FIRST_DAY);
     date.ok_or_else(|| {
@@ -58,7 +58,7 @@ fn parse_date(text: &str) -> Result<Date, Problem> {
 }
 
 /// What makes editions, where something does.
-fn editions(state: &AppState) -> Result<&Arc<Editions>, Problem> {
+pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>, Problem> {
     state.editions.as_ref().ok_or_else(|| {
         let detail = "editions are not configured; `edition.enabled = true` and the section [edition] of the \
                       configuration make this node build them";
@@ -127,7 +127,7 @@ fn reason(account: &Account) -> String {
 }
 
 /// Whether it is published as it stands: neither worked on anew nor without a story.
-fn is_published(edition: &Edition) -> bool {
+pub(crate) fn is_published(edition: &Edition) -> bool {
     match edition.state {
         EditionState::Published => true,
         EditionState::Archived => edition.archived_from == Some(EditionState::Published),

@@ -12,6 +12,7 @@
 mod activity;
 mod assets;
 mod door;
+mod editions;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
@@ -72,6 +73,7 @@ fn inside() -> Router<Arc<AppState>> {
         .merge(nodes::routes())
         .merge(settings::routes())
         .merge(sources::routes())
+        .merge(editions::routes())
         .route("/ui/{*rest}", get(nothing))
 }
 

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How often a story may be put back by hand.
-pub(super) const RETRIES: std::ops::RangeInclusive<u32> = 1..=5;
+pub(crate) const RETRIES: std::ops::RangeInclusive<u32> = 1..=5;
 
 /// How to build an edition.
 #[derive(Default, Deserialize, ToSchema)]
@@ -179,7 +179,7 @@ pub(crate) struct EditionRetryView {
 }
 
 /// Refuses a number of retries that nobody means.
-pub(super) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<(), Problem> {
+pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<(), Problem> {
     match retries_max {
         Some(most) if !RETRIES.contains(&most) => {
             let detail = format!("{path} must be 1 to 5, not {most}");

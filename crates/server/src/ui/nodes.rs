@@ -98,7 +98,7 @@ fn row(viewer: &Viewer, node: &Node, claims: &[ClaimLine]) -> Markup {
             td { (viewer.at(node.seen_at)) }
             td { (viewer.at(node.started_at)) }
             td { (skew(viewer, node.skew_us)) }
-            td class="number" { a href=(tasks_in(Status::Running)) { (held) } }
+            td { a href=(tasks_in(Status::Running)) { (held) } }
             td { (node.version) }
         }
     }
@@ -138,7 +138,7 @@ fn leases(viewer: &Viewer, claims: &[ClaimLine]) -> Markup {
         @for claim in claims.iter().take(LEASES) {
             tr data-row {
                 th scope="row" { (claim.node) }
-                td class="number" { a href=(tasks_in(Status::Running)) data-open { (claim.tasks) } }
+                td { a href=(tasks_in(Status::Running)) data-open { (claim.tasks) } }
                 td { (viewer.at(claim.lease_until))
                     @if claim.lease_until < viewer.now { " " (parts::badge("unknown", lang.pick("has passed", "已过期"))) }
                 }
@@ -171,8 +171,8 @@ fn queues(viewer: &Viewer, depths: &[Depth]) -> Markup {
             @let of_kind = address(Place::Tasks.path(), [("kind", depth.kind.as_str())]);
             tr data-row {
                 th scope="row" { a href=(of_kind) data-open { (depth.kind) } }
-                td class="number" { a href=(of_kind) { (depth.waiting) } }
-                td class="number" { a href=(of_kind) { (depth.due) } }
+                td { a href=(of_kind) { (depth.waiting) } }
+                td { a href=(of_kind) { (depth.due) } }
                 td { (viewer.at_or_dash(depth.first_due_at)) }
             }
         }

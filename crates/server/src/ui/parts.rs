@@ -120,8 +120,7 @@ pub(crate) fn outside(address: &str, words: &str) -> Markup {
 
 /// A value that may not be known.
 pub(crate) fn or_dash(value: Option<&str>) -> Markup {
-    match value {
-        Some(value) => html! { (value) },
-        None => html! { span class="none" { "–" } },
+    html! {
+        @if let Some(value) = value { (value) } @else { span class="none" { "–" } }
     }
 }

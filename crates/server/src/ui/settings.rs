@@ -121,7 +121,7 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
         @if found.is_empty() { (parts::empty(lang.pick("No setting matches.", "没有符合条件的设置。"))) }
         @else { (rows(viewer, &found)) }
     };
-    html! {
+    html! { div class="stack" {
         form method="get" action=(Place::Settings.path()) class="fields" role="search" data-try {
             label class="wide" { (lang.pick("Key, value or origin contains", "键、值或来源包含"))
                 input type="search" name="q" value=[sought] data-search autocomplete="off" spellcheck="false";
@@ -130,7 +130,7 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
         }
         (parts::live("configuration", &table))
         (Equivalent::command(&["check"]).show(viewer))
-    }
+    } }
 }
 
 /// The settings that contain a text anywhere, in any case of ASCII letters.

@@ -15,15 +15,15 @@ impl Answer {
         Html::parse_document(&self.body)
     }
 
-    /// The texts of what a selector finds, each without the white space around it.
+    /// The words of what a selector finds.
     pub(crate) fn texts(&self, selector: &str) -> Vec<String> {
         let selector = Selector::parse(selector).unwrap();
         let page = self.page();
         let found = page.select(&selector);
         found
             .map(|element| {
-                let text: String = element.text().collect();
-                text.split_whitespace().collect::<Vec<_>>().join(" ")
+                let words = element.text().flat_map(str::split_whitespace);
+                words.collect::<Vec<_>>().join(" ")
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 mod api;
 mod building;
 mod founding;
-mod pages;
+pub(crate) mod pages;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -33,19 +33,19 @@ use crate::{
 };
 
 /// The day tests begin on.
-const TODAY: &str = "2026-01-05";
+pub(crate) const TODAY: &str = "2026-01-05";
 const STATUS: &str = "/task-status";
 const SYNC: &str = "/trigger-export-sync";
 
 /// What a test decides about editions.
-struct Stand {
-    stories: u32,
-    access: Access,
-    public: bool,
-    rules: Rules,
-    language: &'static str,
-    outside: fn(Outside) -> Outside,
-    sleeper: Option<Arc<dyn Sleeper>>,
+pub(crate) struct Stand {
+    pub(crate) stories: u32,
+    pub(crate) access: Access,
+    pub(crate) public: bool,
+    pub(crate) rules: Rules,
+    pub(crate) language: &'static str,
+    pub(crate) outside: fn(Outside) -> Outside,
+    pub(crate) sleeper: Option<Arc<dyn Sleeper>>,
 }
 
 impl Default for Stand {
@@ -66,10 +66,10 @@ impl Default for Stand {
 }
 
 /// A node that makes editions.
-struct Newsstand {
-    world: World,
-    news: Newsroom,
-    editions: Arc<Editions>,
+pub(crate) struct Newsstand {
+    pub(crate) world: World,
+    pub(crate) news: Newsroom,
+    pub(crate) editions: Arc<Editions>,
 }
 
 /// Makes editions of what a newsroom has.
@@ -96,7 +96,7 @@ fn settings(rules: Rules, language: &str) -> Settings {
 }
 
 impl Stand {
-    async fn open(self) -> Newsstand {
+    pub(crate) async fn open(self) -> Newsstand {
         let news = Newsroom::with(self.stories);
         let store = SqliteStore::in_memory().unwrap();
         for scope in Scope::ALL {
@@ -144,12 +144,12 @@ fn editions(
 }
 
 impl Newsstand {
-    async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         Stand::default().open().await
     }
 
     /// A node whose edition of today is published.
-    async fn published() -> Self {
+    pub(crate) async fn published() -> Self {
         let stand = Self::open().await;
         let answer = stand.world.post(SYNC, "").await;
         assert_eq!(answer.json()["success"], true, "{}", answer.body);
@@ -157,7 +157,7 @@ impl Newsstand {
     }
 
     /// One tick's worth of work on today's edition.
-    async fn step(&self) -> Stepped {
+    pub(crate) async fn step(&self) -> Stepped {
         let today = self.editions.today();
         self.editions.take_up(today).await.unwrap();
         let stepped = self.editions.step(today, Asker::Tick, &Unwatched).await;
@@ -169,7 +169,7 @@ impl Newsstand {
     }
 
     /// From now on the first story of every batch fails.
-    fn lose_titles(&self) {
+    pub(crate) fn lose_titles(&self) {
         self.news.decide(|call, _| match call {
             Call::Titles(_) => Fate::Lacks,
             _ => Fate::Well,
@@ -177,7 +177,7 @@ impl Newsstand {
     }
 
     /// From now on a destination takes nothing.
-    fn refuse_at(&self, place: &'static str) {
+    pub(crate) fn refuse_at(&self, place: &'static str) {
         use almanack_core::edition::port::FailureClass;
         self.news.decide(move |call, _| match call {
             Call::Send(name, _) if name == place => Fate::Fails(FailureClass::Credentials),
@@ -185,7 +185,7 @@ impl Newsstand {
         });
     }
 
-    async fn ask(&self, method: Method, path: &str, shown: Option<&str>) -> Answer {
+    pub(crate) async fn ask(&self, method: Method, path: &str, shown: Option<&str>) -> Answer {
         let shown = shown.map(|scope| format!("Bearer alm_{scope}"));
         let mut headers = vec![("content-type", "application/json")];
         headers.extend(shown.as_deref().map(|shown| ("authorization", shown)));

@@ -23,6 +23,7 @@ mod schedule_acts;
 mod schedules;
 mod source_acts;
 mod sources;
+mod stage;
 mod tasks;
 mod tick;
 mod told;

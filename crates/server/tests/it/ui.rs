@@ -2,6 +2,7 @@
 
 mod activity;
 mod browser;
+mod editions;
 mod nodes;
 mod reading;
 mod schedules;

@@ -191,6 +191,17 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = said; }, 1200);
 });
 
+/* A file is read into the field that its text is sent by; without the script, people paste it there. */
+function offerFiles() {
+  for (const place of document.querySelectorAll("[data-file]")) place.hidden = false;
+}
+
+document.addEventListener("change", async (event) => {
+  const input = event.target.closest?.("input[type=file][data-into]");
+  const field = input && document.getElementById(input.dataset.into);
+  if (field && input.files[0]) field.value = await input.files[0].text();
+});
+
 /* Ticking all rows at once, and telling how many are ticked. */
 document.addEventListener("change", (event) => {
   const all = event.target.closest?.("input[data-all]");
@@ -256,6 +267,7 @@ window.addEventListener("focus", comeBack);
 window.addEventListener("pagehide", disconnect);
 offerZone();
 offerCopying();
+offerFiles();
 tryForms();
 tellDistances();
 setInterval(tellDistances, 1000, document);

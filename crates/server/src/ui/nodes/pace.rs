@@ -11,7 +11,7 @@ use crate::{
     AppState,
     picture::{figure::Frame, histogram, spark},
     problem::Problem,
-    ui::{lang::say, page::Place, parts, query::address, viewer::Viewer, when::length},
+    ui::{lang::say, page::Place, parts, query::address, viewer::Viewer},
 };
 
 /// Minutes that are counted.
@@ -26,7 +26,7 @@ pub(super) struct Pace {
     from: Timestamp,
     /// Ends in each minute, the oldest first.
     counts: Vec<u64>,
-    /// How late attempts began, in order of size.
+    /// How late attempts began.
     late: Vec<SignedDuration>,
     /// Whether there were more ends than are looked at.
     cut: bool,
@@ -67,14 +67,7 @@ impl Pace {
                 "最近一小时没有任务结束。",
             ));
         }
-        let told = |percent| length(lang, percentile(&self.late, percent));
         html! {
-            (parts::facts(&[
-                (lang.pick("Half began within", "半数延迟不超过"), html! { (told(50)) }),
-                (lang.pick("95 of 100 within", "95% 不超过"), html! { (told(95)) }),
-                (lang.pick("99 of 100 within", "99% 不超过"), html! { (told(99)) }),
-                (lang.pick("The latest", "最大延迟"), html! { (told(100)) }),
-            ]))
             (histogram(viewer, self))
             (self.said_aloud(viewer))
         }
@@ -133,20 +126,13 @@ fn count(from: Timestamp, ended: &[TaskLine]) -> Pace {
     }
     let over = ended.iter().filter(|line| line.due_at.is_none());
     let late = over.filter_map(|line| Some(line.started_at?.duration_since(line.execute_at)));
-    let mut late: Vec<_> = late.map(|late| late.max(SignedDuration::ZERO)).collect();
-    late.sort_unstable();
+    let late = late.map(|late| late.max(SignedDuration::ZERO)).collect();
     Pace {
         from,
         counts,
         late,
         cut: ended.len() >= ENDS,
     }
-}
-
-/// What so many of a hundred did not exceed; `sorted` is not empty.
-fn percentile(sorted: &[SignedDuration], percent: usize) -> SignedDuration {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -204,23 +190,8 @@ mod tests {
         );
         assert_eq!(
             pace.late,
-            [SignedDuration::ZERO, SignedDuration::from_secs(5)],
+            [SignedDuration::from_secs(5), SignedDuration::ZERO],
             "nothing begins early"
-        );
-    }
-
-    #[test]
-    fn a_percentile_is_one_of_the_lengths() {
-        let lengths: Vec<_> = (1..=200).map(SignedDuration::from_millis).collect();
-        for (percent, millis) in [(50, 100), (95, 190), (99, 198), (100, 200)] {
-            assert_eq!(
-                percentile(&lengths, percent),
-                SignedDuration::from_millis(millis)
-            );
-        }
-        assert_eq!(
-            percentile(&lengths[..1], 50),
-            SignedDuration::from_millis(1)
         );
     }
 }

@@ -66,25 +66,34 @@ pub(super) fn show(
 ) -> Markup {
     let (lang, here) = (viewer.lang, path(source.id));
     let is_active = source.state == SourceState::Active;
+    let typed = refused.map_or_else(|| Change::of(source), |(typed, _)| typed.clone());
     let body = html! {
         div class="acts" {
             (form::button(viewer, &format!("{here}/check"), lang.pick("Check now", "立即检查")))
             @if !is_active { (form::button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
             a class="button" href={ (here) "/remove" } { (lang.pick("Remove…", "移除…")) }
         }
-        @if !matches!(source.state, SourceState::Paused { .. }) { (pausing(viewer, &here)) }
+        @if is_active { (post(source.id, "check").show(viewer)) } @else { (post(source.id, "resume").show(viewer)) }
+        @if !matches!(source.state, SourceState::Paused { .. }) { (pausing(viewer, source.id)) }
         details open[refused.is_some()] {
             summary { (lang.pick("Change name, category, cadence or policy", "修改名称、分类、节奏或策略")) }
             @if let Some((_, problem)) = refused { p class="wrong" role="alert" { (lang.english(&problem.detail)) } }
-            (form::form(viewer, &format!("{here}/change"), &fields(lang, refused.map_or_else(|| Change::of(source), |(typed, _)| typed.clone()))))
+            (form::form(viewer, &format!("{here}/change"), &fields(lang, typed)))
+            (changing(source.id).show(viewer))
         }
-        (commands(viewer, source.id))
     };
-    section("acts", lang.pick("What you can do", "可执行的操作"), &body)
+    section(
+        "acts",
+        lang.pick("What you can do", "可执行的操作"),
+        &html! { div class="stack" { (body) } },
+    )
 }
 
-fn pausing(viewer: &Viewer, here: &str) -> Markup {
+fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
     let lang = viewer.lang;
+    let call = Equivalent::call("POST", format!("/api/v1/sources/{id}/pause"));
+    let call = call.body(&json!({ "note": "…" }));
+    let number = id.to_string();
     let fields = html! {
         div class="fields" {
             label class="wide" { (lang.pick("Why it is paused, for the others (may be empty)", "暂停原因，供他人查看（可留空）"))
@@ -92,7 +101,12 @@ fn pausing(viewer: &Viewer, here: &str) -> Markup {
             button type="submit" { (lang.pick("Pause", "暂停")) }
         }
     };
-    form::form(viewer, &format!("{here}/pause"), &fields)
+    html! {
+        div {
+            (form::form(viewer, &format!("{}/pause", path(id)), &fields))
+            (call.cli(&["source", "pause", &number, "--note", "…"]).show(viewer))
+        }
+    }
 }
 
 fn fields(lang: Lang, change: Change) -> Markup {
@@ -117,16 +131,26 @@ fn fields(lang: Lang, change: Change) -> Markup {
     }
 }
 
-fn commands(viewer: &Viewer, id: SourceId) -> Markup {
-    let (id, at) = (id.to_string(), format!("/api/v1/sources/{id}"));
-    let post = |act: &str| Equivalent::call("POST", format!("{at}/{act}"));
+/// What says nothing but that it is wanted, by command.
+fn post(id: SourceId, act: &str) -> Equivalent {
+    let number = id.to_string();
+    Equivalent::call("POST", format!("/api/v1/sources/{id}/{act}")).cli(&["source", act, &number])
+}
+
+fn changing(id: SourceId) -> Equivalent {
+    let number = id.to_string();
     let change = json!({ "category": "news", "cadence": "P2" });
-    html! {
-        (post("check").cli(&["source", "check", &id]).show(viewer))
-        (post("pause").body(&json!({ "note": "…" })).cli(&["source", "pause", &id, "--note", "…"]).show(viewer))
-        (post("resume").cli(&["source", "resume", &id]).show(viewer))
-        (Equivalent::call("PATCH", &at).body(&change).cli(&["source", "set", &id, "--category", "news", "--cadence", "P2"]).show(viewer))
-    }
+    Equivalent::call("PATCH", format!("/api/v1/sources/{id}"))
+        .body(&change)
+        .cli(&[
+            "source",
+            "set",
+            &number,
+            "--category",
+            "news",
+            "--cadence",
+            "P2",
+        ])
 }
 
 /// Checks a source as soon as a node has room.

@@ -245,13 +245,14 @@ pub(crate) async fn choose(
         return Ok(see(&format!("{}?did=added", path(id))));
     }
     let names = form.address.into_iter();
-    let page = results(&viewer, names.zip(answers).collect());
+    let lines: Vec<_> = names.zip(answers).collect();
+    let page = results(&viewer, &lines);
     Ok(told(&viewer, StatusCode::OK, page))
 }
 
-fn results(viewer: &Viewer, lines: Vec<(String, Result<Added, Problem>)>) -> Markup {
+fn results(viewer: &Viewer, lines: &[(String, Result<Added, Problem>)]) -> Markup {
     let title = viewer.lang.pick("What was added", "添加结果");
-    page(viewer, Place::Sources, title, &outcome(viewer, &lines))
+    page(viewer, Place::Sources, title, &outcome(viewer, lines))
 }
 
 /// What became of each, as a table.

@@ -108,7 +108,7 @@ pub(super) fn list(viewer: &Viewer, entries: &[Entry]) -> Markup {
         @for entry in entries {
             tr data-row id={ "entry-" (entry.id) } {
                 // Whichever language it is in, it is not the page's.
-                th scope="row" lang="" { (title(viewer, entry)) }
+                th scope="row" class="name" lang="" { (title(viewer, entry)) }
                 td { (viewer.at_or_dash(entry.found.published_at)) }
                 td { (viewer.at(entry.seen_at)) }
                 td lang="" { (crate::ui::parts::or_dash(entry.found.author.as_deref())) }

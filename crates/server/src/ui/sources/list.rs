@@ -51,11 +51,11 @@ pub(crate) async fn show(
     let body = html! {
         @if let Some(did) = filter.did.as_deref().and_then(|code| done(lang, code)) { (notice(&html! { p { (did) } })) }
         (live("fleet", &html! { (fleet::show(lang, &numbers)) (fleet::failures(lang, &numbers)) }))
-        (section("sources", lang.pick("Sources", "信源"), &html! {
+        (section("sources", lang.pick("Sources", "信源"), &html! { div class="stack" {
             (filter.form(lang))
             (live("rows", &list(&viewer, &filter, &rows, next.as_deref())))
             (filter.equivalent().show(&viewer))
-        }))
+        } }))
         @if viewer.may(Scope::Operate) {
             (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::Wish::default(), None)))
         }
@@ -148,7 +148,7 @@ fn row(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
     let class = stats.last_error_class;
     html! {
         tr data-row id={ "source-" (source.id) } {
-            th scope="row" {
+            th scope="row" class="name" {
                 a href=(path(source.id)) data-open { (called(source)) }
                 @if called(source) != source.definition.address { br; span class="hint" { (source.definition.address) } }
             }
@@ -156,7 +156,7 @@ fn row(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
             td { (cadence(lang, source)) }
             td { (viewer.at_or_dash(stats.last_article_at)) }
             td class="number" { (or_dash(hits.as_deref())) }
-            td {
+            td class="why" {
                 (viewer.at_or_dash(next_look_at(source, task)))
                 br; span class="hint" { (lang.english(&next_look(source, task, viewer.now))) }
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    source::{Source, State as SourceState, entry::Entry, why::next_look_at},
+    source::{Source, State as SourceState, entry::Entry, reading::Reading, why::next_look_at},
     task::Task,
     token::Scope,
 };
@@ -19,6 +19,7 @@ use crate::{
     ui::{
         equivalent::Equivalent,
         lang::{Lang, say},
+        links::task_path,
         page::{Place, page},
         parts::{facts, live, notice, or_dash, outside, section},
         query::Sought,
@@ -134,10 +135,7 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
             lang.pick("Category", "分类"),
             or_dash(Some(said.category.as_str()).filter(|c| !c.is_empty())),
         ),
-        (
-            lang.pick("Read as", "读取方式"),
-            html! { (words::source_type(lang, said.reading.source_type())) " (" (lang.english(&said.reading.to_string())) ")" },
-        ),
+        (lang.pick("Read as", "读取方式"), read_as(lang, source)),
         (
             lang.pick("Next check", "下次检查"),
             html! { (viewer.at_or_dash(next_look_at(source, task))) (task_link(lang, source)) },
@@ -193,13 +191,19 @@ fn moving(lang: Lang, source: &Source) -> Markup {
     }
 }
 
+fn read_as(lang: Lang, source: &Source) -> Markup {
+    let reading = &source.definition.reading;
+    html! {
+        (words::source_type(lang, reading.source_type()))
+        @if *reading != Reading::Feed { " (" (lang.english(&reading.to_string())) ")" }
+    }
+}
+
 /// The task that checks it.
 fn task_link(lang: Lang, source: &Source) -> Markup {
     let task = source.id.identity().ok();
     html! {
-        @if let Some(identity) = task {
-            " " a href={ "/ui/tasks/" (identity.kind) "/" (crate::percent::encode(identity.subject.as_str())) } { (lang.pick("its task", "其任务")) }
-        }
+        @if let Some(identity) = task { " " a href=(task_path(&identity)) { (lang.pick("its task", "其任务")) } }
     }
 }
 

@@ -1,25 +1,86 @@
 //! The pictures of a source: its week, and its last checks.
 
-use almanack_core::source::{Source, entry::Entry, settle::Believed};
-use maud::{Markup, html};
+use almanack_core::source::{
+    Source,
+    entry::Entry,
+    recent::{Brought, PastLook},
+    settle::Believed,
+};
+use jiff::Timestamp;
+use maud::Markup;
 
 use super::words;
-use crate::ui::{parts::table, viewer::Viewer};
+use crate::{
+    picture::{
+        figure::Frame,
+        heat::{self, Heat},
+        outcome::Outcome,
+        strip::{self, Beat},
+    },
+    ui::viewer::Viewer,
+};
 
 /// What is believed of a source's week, with the checks that were made and the entries that came.
-pub(super) fn week(viewer: &Viewer, _: &Source, believed: &Believed, _: &[Entry]) -> Markup {
-    let total: f64 = believed.week.iter().sum();
-    html! { p { (viewer.lang.pick("Entries expected in a week: ", "预计每周条目：")) (format!("{total:.1}")) } }
+pub(super) fn week(
+    viewer: &Viewer,
+    source: &Source,
+    believed: &Believed,
+    entries: &[Entry],
+) -> Markup {
+    let looks = source.recent.looks().iter();
+    let checks: Vec<Timestamp> = looks.map(|look| look.at).collect();
+    let published: Vec<Timestamp> = entries
+        .iter()
+        .filter_map(|entry| entry.found.published_at)
+        .collect();
+    let heat = Heat {
+        expected: &believed.week,
+        checks: &checks,
+        entries: &published,
+        now: viewer.now,
+    };
+    let frame = Frame {
+        id: "week",
+        caption: viewer
+            .lang
+            .pick("Entries expected by hour", "各小时的预计条目"),
+        lang: viewer.lang,
+        zone: &viewer.zone,
+    };
+    heat::draw(&heat, &frame)
 }
 
-/// The last checks.
+/// The last checks, oldest first.
 pub(super) fn looks(viewer: &Viewer, source: &Source) -> Markup {
-    let lang = viewer.lang;
-    let head = [lang.pick("When", "时间"), lang.pick("Brought", "结果")];
-    let rows = html! {
-        @for look in source.recent.looks().iter().rev() {
-            tr { td { (viewer.at(look.at)) } td { (words::brought(lang, look.brought)) ", " (look.took_ms) " ms" } }
-        }
+    let beats: Vec<Beat> = source
+        .recent
+        .looks()
+        .iter()
+        .map(|look| beat(viewer, look))
+        .collect();
+    let frame = Frame {
+        id: "looks",
+        caption: viewer.lang.pick("Outcomes", "结果"),
+        lang: viewer.lang,
+        zone: &viewer.zone,
     };
-    table(lang.pick("Last checks", "最近的检查"), &head, &rows)
+    strip::draw(&beats, &frame)
+}
+
+fn beat(viewer: &Viewer, look: &PastLook) -> Beat {
+    let lang = viewer.lang;
+    let outcome = match look.brought {
+        Brought::New(_) | Brought::Nothing | Brought::Unchanged => Outcome::Done,
+        Brought::Failed(_) => Outcome::Failed,
+    };
+    Beat {
+        at: look.at,
+        outcome,
+        why: format!(
+            "{}, {} ms",
+            words::brought(lang, look.brought),
+            look.took_ms
+        ),
+        href: None,
+    }
 }

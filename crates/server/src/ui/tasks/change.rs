@@ -66,9 +66,9 @@ pub(crate) fn offer(
     let (lang, name) = (viewer.lang, answer.zone.trim());
     let choices = |why: &str, instants: [Timestamp; 2], zone: &TimeZone| {
         html! {
-            div class="warning" role="alert" {
+            div class="warning stack" role="alert" {
                 p { (why) }
-                @for at in instants { p { (instant(viewer, at, zone, answer.old)) } (settle(at)) }
+                @for at in instants { div class="stack" { p { (instant(viewer, at, zone, answer.old)) } (settle(at)) } }
             }
         }
     };
@@ -142,13 +142,17 @@ pub(crate) fn section(
             },
         )
     };
-    let answer = html! { @if asked { (offer(viewer, typed, button)) (equivalent(identity, typed).show(viewer)) } };
+    let answer = html! {
+        @if asked { (offer(viewer, typed, button)) (equivalent(viewer, identity, typed)) }
+    };
     let body = html! {
-        form method="get" action=(task_path(identity)) class="fields" data-try {
-            (clock_fields(viewer, Some(typed.clock), Some(typed.zone)))
-            button type="submit" { (lang.pick("Which instant is that?", "这是哪一刻？")) }
+        div class="stack" {
+            form method="get" action=(task_path(identity)) class="fields" data-try {
+                (clock_fields(viewer, Some(typed.clock), Some(typed.zone)))
+                button type="submit" { (lang.pick("Which instant is that?", "这是哪一刻？")) }
+            }
+            (parts::live("change", &answer))
         }
-        (parts::live("change", &answer))
     };
     parts::section(
         "change-title",
@@ -157,9 +161,12 @@ pub(crate) fn section(
     )
 }
 
-fn equivalent(identity: &Identity, typed: &Answer<'_>) -> Equivalent {
-    let clock = typed.clock.replace('T', " ");
-    let at = format!("{clock} {}", typed.zone);
+/// Only where there is one instant to name.
+fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Answer<'_>) -> Markup {
+    let Ok((Moment::One(instant), _)) = moment::read(typed.clock, typed.zone) else {
+        return Markup::default();
+    };
+    let at = format!("{} {}", typed.clock.replace('T', " "), typed.zone.trim());
     let words = [
         "task",
         "put",
@@ -168,12 +175,9 @@ fn equivalent(identity: &Identity, typed: &Answer<'_>) -> Equivalent {
         "--at",
         &at,
     ];
-    let instant = match moment::read(typed.clock, typed.zone) {
-        Ok((Moment::One(at), _)) => at,
-        _ => Timestamp::UNIX_EPOCH,
-    };
     let call = Equivalent::call("PUT", api_path(identity));
-    call.body(&json!({ "execute_at": instant })).cli(&words)
+    let call = call.body(&json!({ "execute_at": instant }));
+    call.cli(&words).show(viewer)
 }
 
 /// A settled time.
@@ -237,7 +241,8 @@ pub(crate) async fn ask(
     Ok(form::ask(&viewer, Place::Tasks, &question))
 }
 
-fn cancelling(identity: &Identity) -> Equivalent {
+/// The same as cancelling it, by command.
+pub(super) fn cancelling(identity: &Identity) -> Equivalent {
     let words = [
         "task",
         "cancel",
@@ -264,13 +269,6 @@ pub(crate) async fn cancel(
 pub(crate) fn acts(viewer: &Viewer, identity: &Identity, live: bool) -> Markup {
     let lang = viewer.lang;
     let here = task_path(identity);
-    let words = [
-        "task",
-        "retry",
-        identity.kind.as_str(),
-        identity.subject.as_str(),
-    ];
-    let again = Equivalent::call("POST", format!("{}/retry", api_path(identity))).cli(&words);
     html! {
         @if viewer.may(Scope::Operate) {
             div class="acts" {
@@ -278,6 +276,17 @@ pub(crate) fn acts(viewer: &Viewer, identity: &Identity, live: bool) -> Markup {
                 @if live { a class="button" href=(format!("{here}/cancel")) { (lang.pick("Cancel…", "取消…")) } }
             }
         }
-        (again.show(viewer))
+        (retrying(identity).show(viewer))
     }
+}
+
+/// The same as trying it now, by command.
+pub(super) fn retrying(identity: &Identity) -> Equivalent {
+    let words = [
+        "task",
+        "retry",
+        identity.kind.as_str(),
+        identity.subject.as_str(),
+    ];
+    Equivalent::call("POST", format!("{}/retry", api_path(identity))).cli(&words)
 }

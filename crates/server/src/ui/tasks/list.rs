@@ -100,12 +100,12 @@ fn body(viewer: &Viewer, query: &Query, before: Option<i64>, found: &Found) -> M
     };
     html! {
         (bulk::notice(viewer, &query.done))
-        (form(filter, &found.lines, lang))
-        (parts::live("statuses", &statuses(lang, filter, &found.statuses)))
-        (parts::live("list", &list))
         @if viewer.may(Scope::Operate) {
             p { a class="button" href="/ui/tasks/new" { (lang.pick("New task", "新建任务")) } }
         }
+        (form(filter, &found.lines, lang))
+        (parts::live("statuses", &statuses(lang, filter, &found.statuses)))
+        (parts::live("list", &list))
         (equivalent(filter).show(viewer))
     }
 }
@@ -149,11 +149,10 @@ fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
     };
     let all: u64 = counts.iter().map(|count| count.tasks).sum();
     let number = |status: Option<Status>, n: u64, name: &str| {
-        let path = Filter::default()
-            .with_status(status)
-            .address(Place::Tasks.path(), &[]);
+        let shown = Filter::default().with_status(status);
+        let path = shown.address(Place::Tasks.path(), &[]);
         html! {
-            li { a href=(path) aria-current=[filter.is_for(status).then_some("true")] { b { (n) } (name) } }
+            li { a href=(path) aria-current=[(*filter == shown).then_some("true")] { b { (n) } (name) } }
         }
     };
     html! {
@@ -234,12 +233,12 @@ fn row(viewer: &Viewer, filter: &Filter, line: &TaskLine, may: bool) -> Markup {
             th scope="row" { (link(identity))
                 @if let Some(page) = about(identity) { " " a class="hint" href=(page) { (lang.pick("what for", "所属")) } }
             }
-            td { a href=(of_kind.address(Place::Tasks.path(), &[])) { (identity.kind) } }
+            td class="narrow" { a href=(of_kind.address(Place::Tasks.path(), &[])) { (identity.kind) } }
             td { (parts::status(lang, line.status, line.is_live())) }
             td { (viewer.at(at.unwrap_or(line.execute_at))) }
-            td class="number" { (line.attempt) "/" (line.max_retry.saturating_add(1)) }
+            td { (line.attempt) "/" (line.max_retry.saturating_add(1)) }
             td { (said(line.detail.as_deref())) }
-            td { a href=(address(Place::Activity.path(), [("by", &*line.origin)])) { (line.origin) } }
+            td class="narrow" { a href=(address(Place::Activity.path(), [("by", &*line.origin)])) { (line.origin) } }
         }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn show(
         @if viewer.may(Scope::Operate) { (changing(&viewer, &task, &query)) }
         (parts::live("life", &story::show(&viewer, &task, &story)))
         (parts::section("payload-title", viewer.lang.pick("Payload", "内容"), &payload::show(viewer.lang, task.payload.as_str())))
-        (equivalents(&viewer, &identity))
+        (equivalent(&identity).show(&viewer))
     };
     let title = format!("{} · {}", identity.subject, identity.kind);
     Ok(page(&viewer, Place::Tasks, &title, &body))
@@ -209,19 +209,14 @@ fn kept_facts(viewer: &Viewer, decision: &Decision, kept: Kept) -> Vec<(&'static
     facts
 }
 
-fn equivalents(viewer: &Viewer, identity: &Identity) -> Markup {
-    let words = |act| {
-        [
-            "task",
-            act,
-            identity.kind.as_str(),
-            identity.subject.as_str(),
-        ]
-    };
-    let get = Equivalent::call("GET", api_path(identity)).cli(&words("get"));
-    let history =
-        Equivalent::call("GET", format!("{}/history", api_path(identity))).cli(&words("history"));
-    html! { (get.show(viewer)) (history.show(viewer)) }
+fn equivalent(identity: &Identity) -> Equivalent {
+    let words = [
+        "task",
+        "get",
+        identity.kind.as_str(),
+        identity.subject.as_str(),
+    ];
+    Equivalent::call("GET", api_path(identity)).cli(&words)
 }
 
 /// The happenings of one sort.

@@ -4,20 +4,20 @@
 
 use almanack_core::{
     history::{Attempt, Decision, Happening},
-    task::Task,
+    task::{Identity, Task},
 };
 use maud::{Markup, html};
 
 use super::{
-    life,
+    api_path, life,
     one::{attempts_of, decisions},
     words,
 };
 use crate::{
     receipts::receipt_id,
     ui::{
-        lang::say, links::task_path, page::Place, parts, query::address, viewer::Viewer,
-        when::length,
+        equivalent::Equivalent, lang::say, links::task_path, page::Place, parts, query::address,
+        viewer::Viewer, when::length,
     },
 };
 
@@ -75,8 +75,8 @@ fn tried(viewer: &Viewer, attempt: &Attempt) -> Markup {
             td { (viewer.instant(attempt.due_at)) }
             td { (viewer.at(attempt.started_at)) }
             // A clock that was set back makes an attempt look early; nothing starts early.
-            td class="number" { (length(lang, late.max(jiff::SignedDuration::ZERO))) }
-            td class="number" { @if let Some(took) = took { (took) } @else { "–" } }
+            td { (length(lang, late.max(jiff::SignedDuration::ZERO))) }
+            td { @if let Some(took) = took { (took) } @else { "–" } }
             td { @if let Some(detail) = &attempt.detail { (detail) } @else { span class="none" { "–" } } }
             td { @if let Some(node) = &attempt.node { a href=(Place::Nodes.path()) { (node) } } @else { span class="none" { "–" } } }
         }
@@ -98,7 +98,18 @@ fn decided(viewer: &Viewer, task: &Task, story: &[Happening]) -> Markup {
     html! {
         (parts::table(lang.pick("Decisions, newest first", "决定，最新的在前"), &head, &rows))
         (earlier(viewer, decisions(story).count()))
+        (equivalent(&task.identity).show(viewer))
     }
+}
+
+fn equivalent(identity: &Identity) -> Equivalent {
+    let words = [
+        "task",
+        "history",
+        identity.kind.as_str(),
+        identity.subject.as_str(),
+    ];
+    Equivalent::call("GET", format!("{}/history", api_path(identity))).cli(&words)
 }
 
 fn decision_row(viewer: &Viewer, here: &str, decision: &Decision) -> Markup {

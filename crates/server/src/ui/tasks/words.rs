@@ -74,7 +74,10 @@ pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
         Kept::Stands => (
             "planned",
             lang.pick("stands", "有效"),
-            lang.pick("It stands.", "目前仍然有效。"),
+            lang.pick(
+                "Its time has not come, or it is being tried.",
+                "时间未到，或正在尝试。",
+            ),
         ),
         Kept::Superseded => (
             "skipped",

@@ -59,7 +59,7 @@ impl StorySource for Hostile {
     }
 }
 
-fn hostile(outside: Outside) -> Outside {
+pub(crate) fn hostile(outside: Outside) -> Outside {
     Outside {
         source: Arc::new(Hostile),
         ..outside

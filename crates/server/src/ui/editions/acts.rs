@@ -1,0 +1,262 @@
+//! What people do with an edition: build it, publish what there is, put failed stories back, begin anew.
+//!
+//! What may be done now is decided where it is done ([`turn`]): a button is shown where the same function would not refuse.
+
+use std::sync::Arc;
+
+use almanack_core::edition::{
+    Account, State as EditionState,
+    turn::{self, Day},
+};
+use almanack_engine::editions::{Editions, Error};
+use axum::{Extension, extract::State, response::Response};
+use jiff::civil::Date;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::path;
+use crate::{
+    AppState,
+    editions::{
+        Dated,
+        acts::{RETRIES, check_retries},
+        editions,
+        runs::Runs,
+    },
+    problem::Problem,
+    ui::{
+        equivalent::Equivalent,
+        form::{self, Filled, Question, ask, see},
+        lang::say,
+        page::Place,
+        parts::{empty, section},
+        viewer::Viewer,
+    },
+};
+
+/// A form that says no more than that it was sent.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Nothing {}
+
+/// Which failed stories to put back.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Retry {
+    retries_max: Option<u32>,
+}
+
+/// What may be done now.
+struct Ways {
+    run: bool,
+    publish: bool,
+    reset: bool,
+}
+
+impl Ways {
+    fn of(account: &Account, viewer: &Viewer) -> Self {
+        let edition = &account.edition;
+        let stands = edition.archived_from.unwrap_or(edition.state);
+        Self {
+            run: stands.is_open() && !account.is_pruned(),
+            publish: turn::force(account).is_ok(),
+            reset: turn::reset(account, Day::Present, viewer.now).is_ok(),
+        }
+    }
+}
+
+/// Everything that may be done.
+pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
+    let (lang, date) = (viewer.lang, account.edition.date);
+    let (here, ways) = (path(date), Ways::of(account, viewer));
+    let (day, has_failed) = (date.to_string(), account.counts().failed > 0);
+    let body = html! {
+        div class="acts" {
+            @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build it to its end", "制作到底"))) }
+            @if ways.publish { a class="button" href={ (here) "/publish" } { (lang.pick("Publish what is completed…", "发布已完成的内容…")) } }
+            @if ways.reset { a class="button" href={ (here) "/reset" } { (lang.pick("Begin anew…", "重新开始…")) } }
+        }
+        @if ways.run {
+            p class="hint" { (lang.pick(
+                "Building takes minutes. It is queued, a node carries it out, and this page shows how far it is.",
+                "制作需要数分钟：任务排队后由节点执行，本页显示进度。",
+            )) }
+            (Equivalent::call("POST", format!("/api/v1/editions/{date}/run")).cli(&["edition", "run", &day]).show(viewer))
+        }
+        @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
+        @if !(ways.run || ways.publish || has_failed || ways.reset) { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
+    };
+    section(
+        "acts",
+        lang.pick("What you can do", "可执行的操作"),
+        &html! { div class="stack" { (body) } },
+    )
+}
+
+fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
+    let lang = viewer.lang;
+    let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/retry"));
+    let (day, most) = (date.to_string(), usual.to_string());
+    let fields = html! {
+        div class="fields" {
+            label { (lang.pick("Only those put back less often than", "仅限放回次数少于"))
+                select name="retries_max" {
+                    option value="" { (say!(lang, "{usual} times, as configured", "{usual} 次（按配置）")) }
+                    @for most in RETRIES { option value=(most) { (most) } }
+                }
+            }
+            button type="submit" { (lang.pick("Put failed stories back", "放回失败的文章")) }
+        }
+    };
+    html! {
+        div {
+            (form::form(viewer, &format!("{}/retry", path(date)), &fields))
+            (call.body(&json!({ "retries_max": usual })).cli(&["edition", "retry", &day, "--max", &most]).show(viewer))
+        }
+    }
+}
+
+/// Queues an edition to be built to its end.
+pub(crate) async fn run(
+    State(state): State<Arc<AppState>>,
+    Dated(date): Dated,
+    filled: Filled<Nothing>,
+) -> Result<Response, Problem> {
+    let requested = editions(&state)?
+        .request(date, &filled.viewer.origin())
+        .await?;
+    let code = if requested.receipt.is_some() {
+        "queued"
+    } else {
+        "nothing"
+    };
+    Ok(see(&format!("{}?did={code}", path(date))))
+}
+
+/// Asks before an edition is published without some of its stories.
+pub(crate) async fn ask_publishing(
+    State(state): State<Arc<AppState>>,
+    Dated(date): Dated,
+    viewer: Viewer,
+) -> Result<Markup, Problem> {
+    let lang = viewer.lang;
+    let account = editions(&state)?.account(date).await?;
+    let left_out = turn::force(&account).map_err(Error::from)?;
+    let completed = account.counts().completed;
+    let sentence = say!(
+        lang,
+        "The {completed} completed stories are published now, to every destination, and {left_out} are left out. What readers got cannot be taken back; a later change makes a new revision.",
+        "将立即向所有发布目的地发布已完成的 {completed} 篇文章，并略去 {left_out} 篇。读者收到的内容无法收回；之后的修改会成为新版本。"
+    );
+    let title = say!(
+        lang,
+        "Publish the edition of {date} now?",
+        "立即发布 {date} 的日报？"
+    );
+    let (here, day) = (path(date), date.to_string());
+    let action = format!("{here}/publish");
+    let question = Question {
+        title: &title,
+        sentence: html! { (sentence) },
+        action: &action,
+        fields: &[],
+        body: html! {},
+        button: lang.pick("Publish", "发布"),
+        back: &here,
+        equivalent: Some(
+            Equivalent::call("POST", format!("/api/v1/editions/{date}/publish"))
+                .cli(&["edition", "publish", &day]),
+        ),
+    };
+    Ok(ask(&viewer, Place::Editions, &question))
+}
+
+/// Begins to publish what is completed. Destinations may take minutes, and nobody should wait for them in front of a blank page.
+pub(crate) async fn publish(
+    State(state): State<Arc<AppState>>,
+    Extension(runs): Extension<Arc<Runs>>,
+    Dated(date): Dated,
+    filled: Filled<Nothing>,
+) -> Result<Response, Problem> {
+    let editions = editions(&state)?.clone();
+    let date = editions.day(Some(date))?;
+    // What is refused is told at once.
+    turn::force(&editions.account(date).await?).map_err(Error::from)?;
+    let by = filled.viewer.origin();
+    runs.begin(async move { editions.force_publish(date, &by).await })?;
+    Ok(see(&format!("{}?did=publishing", path(date))))
+}
+
+/// Puts failed stories back.
+pub(crate) async fn retry(
+    State(state): State<Arc<AppState>>,
+    Dated(date): Dated,
+    filled: Filled<Retry>,
+) -> Result<Response, Problem> {
+    let most = filled.form.retries_max;
+    check_retries(most, "retries_max")?;
+    let by = filled.viewer.origin();
+    let retried = editions(&state)?.retry(date, most, &by).await?;
+    let code = if retried.stories > 0 {
+        "retried"
+    } else {
+        "none"
+    };
+    Ok(see(&format!("{}?did={code}", path(date))))
+}
+
+/// Asks before an edition begins anew.
+pub(crate) async fn ask_reset(
+    State(state): State<Arc<AppState>>,
+    Dated(date): Dated,
+    viewer: Viewer,
+) -> Result<Markup, Problem> {
+    let lang = viewer.lang;
+    let account = editions(&state)?.account(date).await?;
+    turn::reset(&account, Day::Present, viewer.now).map_err(Error::from)?;
+    let counts = account.counts();
+    let (total, completed, requests) = (counts.total, counts.completed, account.requests());
+    let is_published = account.edition.state == EditionState::Published;
+    let (here, day) = (path(date), date.to_string());
+    let title = say!(
+        lang,
+        "Begin the edition of {date} anew?",
+        "重新开始 {date} 的日报？"
+    );
+    let action = format!("{here}/reset");
+    let question = Question {
+        title: &title,
+        sentence: html! {
+            (say!(
+                lang,
+                "All {total} stories wait again as if never tried: what was written for the {completed} completed ones is lost, and everything is read, written and paid for again ({requests} requests were spent so far). Batches that run are given up.",
+                "全部 {total} 篇文章将重新等待，如同从未处理：已完成的 {completed} 篇的内容会丢失，一切都要重新读取、撰写和付费（至今已花费 {requests} 次请求）。正在运行的批次会被放弃。"
+            ))
+            @if is_published { " " (lang.pick(
+                "Readers keep the published document until the new one is published as another revision.",
+                "在新版本发布之前，读者看到的仍是已发布的文档。",
+            )) }
+        },
+        action: &action,
+        fields: &[],
+        body: html! {},
+        button: lang.pick("Begin anew", "重新开始"),
+        back: &here,
+        equivalent: Some(
+            Equivalent::call("POST", format!("/api/v1/editions/{date}/reset"))
+                .cli(&["edition", "reset", &day]),
+        ),
+    };
+    Ok(ask(&viewer, Place::Editions, &question))
+}
+
+/// Begins anew.
+pub(crate) async fn reset(
+    State(state): State<Arc<AppState>>,
+    Dated(date): Dated,
+    filled: Filled<Nothing>,
+) -> Result<Response, Problem> {
+    editions(&state)?
+        .reset(date, &filled.viewer.origin())
+        .await?;
+    Ok(see(&format!("{}?did=reset", path(date))))
+}

@@ -1,0 +1,182 @@
+//! The document of an edition: what is printed, how it was made, and its Markdown.
+//!
+//! It is shown from its stored inputs, as readers get it; every text of it was written by others and is escaped.
+
+use std::sync::Arc;
+
+use almanack_core::edition::document::{Document, Printed};
+use almanack_engine::editions::{Editions, Error};
+use axum::extract::State;
+use jiff::civil::Date;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::path;
+use crate::{
+    AppState,
+    editions::{Dated, editions},
+    problem::Problem,
+    ui::{
+        equivalent::Equivalent,
+        lang::say,
+        page::{Place, page},
+        parts::{facts, outside, section},
+        query::Sought,
+        viewer::Viewer,
+    },
+};
+
+/// Which document.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Query {
+    revision: Option<u32>,
+}
+
+/// The page of a document.
+pub(crate) async fn show(
+    State(state): State<Arc<AppState>>,
+    viewer: Viewer,
+    Dated(date): Dated,
+    Sought(query): Sought<Query>,
+) -> Result<Markup, Problem> {
+    let lang = viewer.lang;
+    let document = editions(&state)?.document(date, query.revision).await?;
+    let revision = document.inputs.revision;
+    let number = revision.to_string();
+    let date_text = date.to_string();
+    let call = Equivalent::call(
+        "GET",
+        format!("/api/v1/editions/{date}/document?revision={revision}"),
+    );
+    let body = html! {
+        p { a href=(path(date)) { (say!(lang, "The edition of {date}", "{date} 的日报")) } }
+        (section("made", lang.pick("How it was made", "制作信息"), &made(&viewer, &document)))
+        (section("printed", lang.pick("What is printed", "内容"), &printed(&viewer, &document)))
+        (section("markdown", lang.pick("Markdown", "Markdown"), &markdown(&document)))
+        (call.cli(&["edition", "show", &date_text, "--revision", &number]).show(&viewer))
+    };
+    let title = say!(
+        lang,
+        "Document of {date}, revision {revision}",
+        "{date} 的文档，第 {revision} 版"
+    );
+    Ok(page(&viewer, Place::Editions, &title, &body))
+}
+
+/// The newest document, or what it would be now; none where there is nothing to print.
+pub(super) async fn newest(
+    editions: &Editions,
+    date: Date,
+    revision: u32,
+    completed: u32,
+) -> Result<Option<Document>, Problem> {
+    let found = if revision > 0 {
+        editions.document(date, None).await
+    } else if completed > 0 {
+        editions.preview(date).await
+    } else {
+        return Ok(None);
+    };
+    match found {
+        Ok(document) => Ok(Some(document)),
+        // A page about an edition must open even if nobody can print it.
+        Err(Error::Template(_) | Error::NoDocument(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The revisions, and the newest of them to look into.
+pub(super) fn preview(
+    viewer: &Viewer,
+    date: Date,
+    revision: u32,
+    is_published: bool,
+    document: Option<&Document>,
+) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("The page for readers", "读者页面")) } } }
+        @if revision > 0 {
+            p { (lang.pick("Revisions: ", "版本："))
+                // Newest first; a person who makes more than a few of them is looking for the last ones.
+                @for number in (1..=revision).rev().take(20) {
+                    a href={ (path(date)) "/document?revision=" (number) } { (say!(lang, "revision {number}", "第 {number} 版")) } " "
+                }
+            }
+        } @else if document.is_some() {
+            p class="hint" { (lang.pick("No document has been made yet. This is what it would be now; nothing of it is kept.", "尚未制作文档。以下是现在制作的样子，不会保存。")) }
+        } @else {
+            p class="empty" { (lang.pick("There is nothing to print yet.", "尚无可印的内容。")) }
+        }
+        @if let Some(document) = document {
+            details { summary { (lang.pick("As it is printed", "预览内容")) } (printed(viewer, document)) }
+            details { summary { (lang.pick("As Markdown", "查看 Markdown")) } (markdown(document)) }
+        }
+    }
+}
+
+fn made(viewer: &Viewer, document: &Document) -> Markup {
+    let (lang, inputs) = (viewer.lang, &document.inputs);
+    facts(&[
+        (
+            lang.pick("Title", "标题"),
+            html! { span lang="" { (inputs.title) } },
+        ),
+        (lang.pick("Language", "语言"), html! { (inputs.language) }),
+        (lang.pick("Made", "制作于"), viewer.at(document.made_at)),
+        (
+            lang.pick("Stories", "文章"),
+            html! { (inputs.stories.len()) },
+        ),
+        (lang.pick("Left out", "未收录"), html! { (inputs.left_out) }),
+        (
+            lang.pick("SHA-256 of the Markdown", "Markdown 的 SHA-256"),
+            html! { code { (document.body_digest) } },
+        ),
+        (
+            lang.pick(
+                "SHA-256 of stories, words and template",
+                "文章、文字与模板的 SHA-256",
+            ),
+            html! { code { (document.inputs_digest) } },
+        ),
+    ])
+}
+
+fn markdown(document: &Document) -> Markup {
+    html! { pre tabindex="0" lang=(document.inputs.language) { (document.body) } }
+}
+
+fn printed(viewer: &Viewer, document: &Document) -> Markup {
+    html! {
+        div class="document" lang=(document.inputs.language) {
+            @for story in &document.inputs.stories { (story_printed(viewer, story)) }
+        }
+    }
+}
+
+fn story_printed(viewer: &Viewer, story: &Printed) -> Markup {
+    let lang = viewer.lang;
+    let said = [
+        (
+            lang.pick("What its page says", "页面内容"),
+            &story.content_summary,
+        ),
+        (
+            lang.pick("What its readers say", "读者评论"),
+            &story.comment_summary,
+        ),
+    ];
+    html! {
+        article {
+            h3 { (story.rank) ". " (outside(&story.url, &story.title)) }
+            @if story.original_title != story.title { p class="hint" lang="" { (story.original_title) } }
+            @for (label, text) in said {
+                @if let Some(text) = text {
+                    p class="hint" lang=(lang.tag()) { (label) }
+                    @for paragraph in text.split('\n').map(str::trim).filter(|part| !part.is_empty()) { p { (paragraph) } }
+                }
+            }
+        }
+    }
+}

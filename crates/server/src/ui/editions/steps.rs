@@ -1,0 +1,140 @@
+//! The life of an edition as a strip.
+
+use almanack_core::edition::{Counts, Edition, State};
+use maud::Markup;
+
+use super::{frame, words};
+use crate::{
+    picture::steps::{self, Stage, Step},
+    ui::{
+        lang::{Lang, say},
+        viewer::Viewer,
+    },
+};
+
+/// The way that every edition is to go.
+const WAY: [State; 5] = [
+    State::Init,
+    State::ListFetched,
+    State::Processing,
+    State::Aggregating,
+    State::Published,
+];
+
+/// What is told beside the steps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    /// Its stories.
+    pub(super) counts: Counts,
+    /// Batches that ended.
+    pub(super) done: u32,
+    /// Batches in all, if nothing fails.
+    pub(super) planned: u32,
+}
+
+/// Draws the strip; in a list without more about its steps.
+pub(super) fn draw(viewer: &Viewer, edition: &Edition, progress: Option<Progress>) -> Markup {
+    let lang = viewer.lang;
+    let strip: Vec<Step> = stages(edition)
+        .into_iter()
+        .map(|(state, stage)| Step {
+            name: words::state(lang, state).to_owned(),
+            detail: progress
+                .and_then(|progress| detail(lang, (state, stage), edition, progress))
+                .unwrap_or_default(),
+            stage,
+        })
+        .collect();
+    let id = format!("state-{}", edition.date);
+    let date = edition.date;
+    let caption = say!(lang, "State of the edition of {date}", "{date} 日报的状态");
+    steps::draw(&strip, &frame(viewer, &id, &caption))
+}
+
+/// Every state on its way, and how far it is.
+fn stages(edition: &Edition) -> Vec<(State, Stage)> {
+    let stands = edition.archived_from.unwrap_or(edition.state);
+    let is_archived = edition.state == State::Archived;
+    // An empty edition fell off its way after the last batch.
+    let here = match stands {
+        State::Empty => State::Aggregating,
+        stands => stands,
+    };
+    let mut stages: Vec<(State, Stage)> = WAY
+        .into_iter()
+        .map(|state| match state.cmp(&here) {
+            std::cmp::Ordering::Less => (state, Stage::Done),
+            std::cmp::Ordering::Equal if stands == State::Empty => (State::Empty, Stage::Failed),
+            std::cmp::Ordering::Equal if stands == State::Published => (state, Stage::Done),
+            std::cmp::Ordering::Equal if is_archived => (state, Stage::Failed),
+            std::cmp::Ordering::Equal => (state, Stage::Current),
+            std::cmp::Ordering::Greater if is_archived || stands == State::Empty => {
+                (state, Stage::Skipped)
+            }
+            std::cmp::Ordering::Greater => (state, Stage::ToCome),
+        })
+        .collect();
+    if is_archived {
+        stages.push((State::Archived, Stage::Done));
+    }
+    stages
+}
+
+fn detail(
+    lang: Lang,
+    (at, stage): (State, Stage),
+    edition: &Edition,
+    progress: Progress,
+) -> Option<String> {
+    if matches!(stage, Stage::ToCome | Stage::Skipped) {
+        return None;
+    }
+    let Progress {
+        counts,
+        done,
+        planned,
+    } = progress;
+    let (total, revision) = (counts.total, edition.revision);
+    let told = match at {
+        State::ListFetched if total > 0 => say!(lang, "{total} stories", "{total} 篇文章"),
+        State::Processing => say!(lang, "{done}/{planned} batches", "{done}/{planned} 批"),
+        State::Published if revision > 1 => say!(lang, "revision {revision}", "第 {revision} 版"),
+        _ => return None,
+    };
+    Some(told.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::{Timestamp, civil::date};
+
+    use super::*;
+
+    #[test]
+    fn a_strip_tells_what_is_behind_where_it_stands_and_what_is_to_come() {
+        use Stage::{Current as C, Done as D, Failed as F, Skipped as S, ToCome as T};
+        let rows: [(State, Option<State>, &[Stage]); 8] = [
+            (State::Init, None, &[C, T, T, T, T]),
+            (State::Processing, None, &[D, D, C, T, T]),
+            (State::Aggregating, None, &[D, D, D, C, T]),
+            (State::Published, None, &[D, D, D, D, D]),
+            (State::Empty, None, &[D, D, D, F, S]),
+            (State::Archived, Some(State::Published), &[D, D, D, D, D, D]),
+            (
+                State::Archived,
+                Some(State::Processing),
+                &[D, D, F, S, S, D],
+            ),
+            (State::Archived, Some(State::Empty), &[D, D, D, F, S, D]),
+        ];
+        for (state, archived_from, expected) in rows {
+            let mut edition = Edition::new(date(2026, 1, 5), Timestamp::UNIX_EPOCH);
+            (edition.state, edition.archived_from) = (state, archived_from);
+            let found: Vec<Stage> = stages(&edition)
+                .into_iter()
+                .map(|(_, stage)| stage)
+                .collect();
+            assert_eq!(found, expected, "{state} from {archived_from:?}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What is said about editions, in both languages.
+
+use almanack_core::edition::{
+    State,
+    alert::Rule,
+    batch, delivery,
+    story::{self, Note},
+};
+use maud::Markup;
+
+use crate::{
+    picture::outcome::Outcome,
+    ui::{lang::Lang, parts::badge},
+};
+
+/// Where an edition stands.
+pub(super) fn state(lang: Lang, state: State) -> &'static str {
+    match state {
+        State::Init => lang.pick("init", "初始"),
+        State::ListFetched => lang.pick("list fetched", "已取列表"),
+        State::Processing => lang.pick("processing", "处理中"),
+        State::Aggregating => lang.pick("aggregating", "汇总投递"),
+        State::Published => lang.pick("published", "已发布"),
+        State::Empty => lang.pick("empty", "空"),
+        State::Archived => lang.pick("archived", "已归档"),
+    }
+}
+
+/// The same with a shape.
+pub(super) fn state_badge(lang: Lang, of: State) -> Markup {
+    let class = match of {
+        State::Init | State::ListFetched => "planned",
+        State::Processing | State::Aggregating => "running",
+        State::Published => "done",
+        State::Empty => "failed",
+        State::Archived => "cancelled",
+    };
+    badge(class, state(lang, of))
+}
+
+/// Where a story stands.
+pub(super) fn story(lang: Lang, status: story::Status) -> Markup {
+    let word = match status {
+        story::Status::Pending => lang.pick("pending", "等待"),
+        story::Status::Processing => lang.pick("processing", "处理中"),
+        story::Status::Completed => lang.pick("completed", "已完成"),
+        story::Status::Failed => lang.pick("failed", "失败"),
+    };
+    badge(story_outcome(status).class(), word)
+}
+
+/// The shape of a story.
+pub(super) fn story_outcome(status: story::Status) -> Outcome {
+    match status {
+        story::Status::Pending => Outcome::Planned,
+        story::Status::Processing => Outcome::Running,
+        story::Status::Completed => Outcome::Done,
+        story::Status::Failed => Outcome::Failed,
+    }
+}
+
+/// Why a story has no summary of its page.
+pub(super) fn note(lang: Lang, note: Note) -> &'static str {
+    match note {
+        Note::TitleOnly => lang.pick(
+            "its page could not be read; title only",
+            "页面无法读取，仅保留标题",
+        ),
+        Note::NotSummarised => lang.pick("its page could not be summed up", "页面无法摘要"),
+    }
+}
+
+/// How a batch ended.
+pub(super) fn batch(lang: Lang, status: batch::Status) -> Markup {
+    let (class, word) = match status {
+        batch::Status::Running => ("running", lang.pick("runs", "运行中")),
+        batch::Status::Success => ("done", lang.pick("all completed", "全部完成")),
+        batch::Status::Partial => ("retrying", lang.pick("some completed", "部分完成")),
+        batch::Status::Failed => ("failed", lang.pick("none completed", "全部失败")),
+    };
+    badge(class, word)
+}
+
+/// Where a delivery stands.
+pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
+    let (class, word) = match state {
+        delivery::State::Intended => ("planned", lang.pick("intended", "待发送")),
+        delivery::State::Sent => ("running", lang.pick("being sent", "发送中")),
+        delivery::State::Confirmed => ("done", lang.pick("confirmed", "已确认")),
+        delivery::State::Unknown => ("unknown", lang.pick("unknown", "未知")),
+        delivery::State::Failed => ("retrying", lang.pick("failed, tried again", "失败，将重试")),
+        delivery::State::Skipped => ("skipped", lang.pick("skipped", "已跳过")),
+    };
+    badge(class, word)
+}
+
+/// What that means, where it is not plain.
+pub(super) fn delivery_told(lang: Lang, state: delivery::State) -> Option<&'static str> {
+    match state {
+        delivery::State::Unknown => Some(lang.pick(
+            "It left and was not answered: it may have arrived. It is never just sent again; Almanack looks whether it is there. Where nobody can look, `on_unknown` of the destination decides: skip (better missing than twice) or repeat.",
+            "已发出但没有收到回应，可能已送达。不会直接重发，而是先查询是否已送达；无法查询时由发布目的地的 `on_unknown` 决定：skip（宁缺勿重）或 repeat（宁重勿缺）。",
+        )),
+        delivery::State::Skipped => Some(lang.pick(
+            "It is not sent: nobody knows whether it arrived and it must not arrive twice, or a newer document took its place, or its destination wants no second one.",
+            "不再发送：无法确认是否送达且不允许重复，或已有更新的文档，或该目的地不接受第二份。",
+        )),
+        _ => None,
+    }
+}
+
+/// What an alert is about.
+pub(super) fn alert(lang: Lang, rule: &Rule) -> String {
+    match rule {
+        Rule::Overdue => lang.pick("overdue", "逾期").to_owned(),
+        Rule::Unfinished => lang
+            .pick("unfinished when its day ended", "当日结束时未完成")
+            .to_owned(),
+        Rule::Empty => lang.pick("empty", "空").to_owned(),
+        Rule::Spendthrift => lang
+            .pick("a batch spent too much", "某批次花费过多")
+            .to_owned(),
+        Rule::Destination(name) => format!("{}: {name}", lang.pick("destination", "发布目的地")),
+    }
+}

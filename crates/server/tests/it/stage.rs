@@ -1,0 +1,120 @@
+//! The stage of the browser tests: a store with half a day behind it, at an instant that stands still, served on loopback twice.
+//!
+//! The tests themselves stand in `e2e/` and drive a real browser; this starts them and fails with what they say. What must stay
+//! true: the day is played by the product's own planner, handlers and API, so that pages show what a node would have left behind,
+//! and the same run after run.
+
+mod day;
+mod newsdesk;
+mod people;
+mod served;
+mod timetable;
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use almanack_testkit::fixture::START;
+use serde_json::{Value, json};
+
+use self::{day::Day, served::Stage};
+
+/// Every page there is; signing in has tests of its own.
+const PAGES: [&str; 29] = [
+    "/ui",
+    "/ui/tasks",
+    "/ui/tasks?status=FAIL",
+    "/ui/tasks?q=nothing-is-called-this",
+    "/ui/tasks/new",
+    "/ui/tasks/ARTICLE_PUBLISH/article:moved",
+    "/ui/tasks/ARTICLE_PUBLISH/article:refused",
+    "/ui/tasks/ARTICLE_PUBLISH/article:waits?at=2026-03-29T02:30:00&zone=Europe/Berlin",
+    "/ui/tasks/ARTICLE_PUBLISH/article:runs",
+    "/ui/tasks/NEWSLETTER_SEND/%E6%99%A8%E6%8A%A5:2026-01-05",
+    "/ui/schedules",
+    "/ui/schedules/new",
+    "/ui/schedules/try?expression=30+2+*+*+*&zone=Europe/Berlin",
+    "/ui/schedules/heartbeat",
+    "/ui/schedules/nightly-export",
+    "/ui/schedules/holiday-greetings",
+    "/ui/schedules/lost-zone",
+    "/ui/schedules/slow-import",
+    "/ui/sources",
+    "/ui/sources?attention=any",
+    "/ui/sources/add",
+    "/ui/sources/opml",
+    "/ui/sources/1",
+    "/ui/sources/2",
+    "/ui/sources/1/entries",
+    "/ui/sources/3",
+    "/ui/nodes",
+    "/ui/activity",
+    "/ui/settings",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_page_works_for_everybody_in_a_real_browser() {
+    let stage = Stage::build().await;
+    Day::of(&stage).play().await;
+    stage.clock_stands_at(START);
+    let told = told(&stage.serve().await);
+    let run = tokio::task::spawn_blocking(move || in_browser(&told));
+    run.await.unwrap();
+}
+
+/// What the browser tests are told.
+fn told(served: &served::Served) -> Value {
+    json!({
+        "open": served.open,
+        "guarded": served.guarded,
+        "token": people::TOKEN,
+        "admin": people::ADMIN.told(),
+        "reader": people::READER.told(),
+        "pages": PAGES,
+        "shots": shots(),
+        "chromium": chromium(),
+    })
+}
+
+fn in_browser(told: &Value) {
+    let tests = tests();
+    let run = Command::new("node")
+        .arg("--test")
+        .args(&tests)
+        .env("ALMANACK_STAGE", told.to_string())
+        .output();
+    let run = run.unwrap_or_else(|why| panic!("node does not start ({why}); dev/browser installs it"));
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, errors) = (said(&run.stdout), said(&run.stderr));
+    assert!(run.status.success(), "{out}\n{errors}");
+    assert!(out.contains("# pass") || out.contains("ℹ pass"), "it counts what it ran: {out}");
+}
+
+/// The files of the tests, by name.
+fn tests() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e");
+    let installed = folder.join("node_modules/playwright-core").exists();
+    assert!(installed, "e2e/node_modules is missing; dev/browser installs what it needs");
+    let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let mut tests: Vec<PathBuf> = names
+        .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
+        .collect();
+    tests.sort();
+    assert!(!tests.is_empty(), "no tests in {}", folder.display());
+    tests
+}
+
+/// Where pictures of the pages are kept.
+fn shots() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    target.join("e2e")
+}
+
+fn chromium() -> String {
+    let found = Command::new("sh").args(["-c", "command -v chromium"]).output();
+    let found = String::from_utf8(found.unwrap().stdout).unwrap();
+    let path = found.trim().to_owned();
+    assert!(!path.is_empty(), "there is no chromium; dev/browser installs it");
+    path
+}

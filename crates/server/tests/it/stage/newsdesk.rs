@@ -1,0 +1,101 @@
+//! Sources of every sort with what they publish over the day, and two editions.
+
+use almanack_core::{
+    edition::plan::Asker,
+    source::{
+        check::{Document, FailureClass, Look},
+        entry::Found,
+    },
+};
+use almanack_engine::editions::Unwatched;
+use almanack_testkit::newsroom::{Call, Fate};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::served::Stage;
+use crate::{harness::World, told::failed};
+
+const WIRE: &str = "https://wire.example/feed.xml";
+const WORLD_NEWS: &str = "https://news.example/世界.xml";
+const QUIET: &str = "https://quiet.example/atom";
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// Adds them, at the beginning of the day.
+pub(super) async fn add(world: &World) {
+    for source in [
+        json!({ "address": WIRE, "name": "Morning Wire", "category": "News/World" }),
+        json!({ "address": WORLD_NEWS, "name": "世界新闻", "category": "新闻/国际", "policy": "fixed:1h" }),
+        json!({ "address": QUIET, "name": "The Quiet Weblog", "category": "Weblogs" }),
+        json!({ "address": "https://broken.example/rss", "name": "Broken Gazette", "category": "News/Local", "cadence": "P0" }),
+        json!({ "address": "https://members.example/feed", "name": "Members Only", "category": "News" }),
+        json!({ "address": "https://hostile.example/", "name": "<script>alert('source')</script>",
+            "reading": { "how": "html", "item": "article", "title": "h2" } }),
+        json!({ "address": "https://resting.example/feed", "name": "Resting Journal", "category": "Weblogs" }),
+        json!({ "address": "https://gone.example/feed", "name": "Gone for Good" }),
+    ] {
+        world.add(&source.to_string()).await;
+    }
+    let paused = world.post("/api/v1/sources/7/pause", "").await;
+    assert_eq!(paused.status, 200, "{}", paused.body);
+}
+
+/// What the sources show at this instant.
+pub(super) fn publish(world: &World, now: Timestamp) {
+    let told = &world.desk.told;
+    told.say(WIRE, document("Morning Wire", "Wire", &times(now, SignedDuration::from_hours(2), now)));
+    told.say(WORLD_NEWS, document("世界新闻", "要闻", &times(now, SignedDuration::from_mins(50), now)));
+    let silent_since = now.checked_sub(DAY * 30).unwrap();
+    told.say(QUIET, document("The Quiet Weblog", "Note", &times(now, DAY, silent_since)));
+    told.say("https://broken.example/rss", failed(FailureClass::Server, "503 Service Unavailable"));
+    told.say("https://members.example/feed", failed(FailureClass::Unauthorised, "401 Unauthorized"));
+    told.say("https://gone.example/feed", failed(FailureClass::Gone, "410 Gone"));
+    told.say("https://hostile.example/", document("<i>Hostile</i>", "<img src=x onerror=alert(1)>", &times(now, DAY, now)));
+}
+
+/// Instants that far apart, the last 60 up to `until`; the same whenever they are asked for.
+fn times(now: Timestamp, apart: SignedDuration, until: Timestamp) -> Vec<Timestamp> {
+    let apart = apart.as_secs();
+    let last = until.min(now).as_second().div_euclid(apart) * apart;
+    let times = (0..60).map(|number| Timestamp::from_second(last - number * apart).unwrap());
+    times.collect()
+}
+
+fn document(title: &str, word: &str, published: &[Timestamp]) -> Look {
+    let entries = published.iter().map(|at| Found {
+        id: Some(format!("{word} {}", at.as_second())),
+        link: Some(format!("https://wire.example/{}", at.as_second())),
+        title: format!("{word} of {at}"),
+        published_at: Some(*at),
+        author: Some("Ada & 王小明".to_owned()),
+        ..Found::default()
+    });
+    Look::Document(Box::new(Document {
+        title: Some(title.to_owned()),
+        entries: entries.collect(),
+        ..Document::default()
+    }))
+}
+
+/// Yesterday's edition is published; the answer to one message is lost on the way.
+pub(super) async fn publish_yesterday(stage: &Stage) {
+    stage.news.decide(|call, _| match call {
+        Call::Send(place, 2) if place == "telegram" => Fate::Lost,
+        _ => Fate::Well,
+    });
+    let built = stage.world.post("/trigger-export-sync", "").await;
+    assert_eq!(built.status, 200, "{}", built.body);
+}
+
+/// Today's is begun, and something is missing from every batch.
+pub(super) async fn begin_today(stage: &Stage) {
+    stage.news.decide(|call, _| match call {
+        Call::Titles(_) => Fate::Lacks,
+        _ => Fate::Well,
+    });
+    let today = stage.editions.today();
+    stage.editions.take_up(today).await.unwrap();
+    for _ in 0..2 {
+        let step = stage.editions.step(today, Asker::Tick, &Unwatched).await;
+        step.unwrap();
+    }
+}
