@@ -11,6 +11,7 @@ use almanack_core::{
 use almanack_engine::{
     node::{self, AdmittedNode, Ports},
     sources::Sources,
+    tally::Tally,
 };
 use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
@@ -68,8 +69,7 @@ pub(crate) async fn start(
     inputs: &Inputs,
     time: &Time,
 ) -> Result<Process, Failure> {
-    refuse_unguarded(settings)?;
-    let store = wiring::open_store(&settings.database).await?;
+    let store = open_store(settings).await?;
     let timing = Timing::of(time, store.as_ref()).await?;
     let clock = timing.clock.clone();
     let access = choose_access(store.as_ref(), settings, clock.now()).await?;
@@ -100,7 +100,6 @@ pub(crate) async fn start(
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
     files.sync().await?;
-    let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
@@ -109,10 +108,7 @@ pub(crate) async fn start(
         opml: Arc::new(Lists(clock.clone())),
         editions,
         public_editions: public_editions(settings),
-        tick: Tick {
-            ticker: Some(Arc::new(passes)),
-            verifier: verifier(settings),
-        },
+        tick: tick(settings, store.clone(), &timing, node.tally()),
         store: store.clone(),
         clock: clock.clone(),
         speed: timing.speed.times(),
@@ -151,13 +147,13 @@ fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
     timing.real(shown).saturating_add(LAST_ANSWERS)
 }
 
-/// Where there is no database there are no tokens, and a refusal must not leave one behind.
-fn refuse_unguarded(settings: &Settings) -> Result<(), Failure> {
+/// Where there is no database nobody is known, and a refusal must not leave one behind.
+async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, Failure> {
     let listen = settings.server.listen;
     if !listen.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
         return Err(unguarded(listen));
     }
-    Ok(())
+    wiring::open_store(&settings.database).await
 }
 
 /// Whether everybody may read published editions.
@@ -184,10 +180,14 @@ fn limits(settings: &Settings) -> Limits {
     }
 }
 
-/// Knows the secret by which ticks are signed.
-fn verifier(settings: &Settings) -> Option<Arc<dyn Verifier>> {
-    let key = settings.tick.key.clone()?;
-    Some(Arc::new(key))
+/// Makes passes on request, and knows the secret by which the requests are signed.
+fn tick(settings: &Settings, store: Arc<dyn Store>, timing: &Timing, tally: Arc<Tally>) -> Tick {
+    let ticker = wiring::ticker(store, timing, tally);
+    let key = settings.tick.key.clone();
+    Tick {
+        ticker: Some(Arc::new(ticker)),
+        verifier: key.map(|key| Arc::new(key) as Arc<dyn Verifier>),
+    }
 }
 
 /// Registers a node and proves that it may work.
