@@ -10,7 +10,7 @@ use almanack_core::{
 use almanack_engine::reschedule::Rescheduler;
 
 use crate::{
-    args::{Arguments, Command, IdentityArguments, WorldCommand},
+    args::{Arguments, Command, IdentityArguments},
     config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Exit, Failure},
     output::Output,
