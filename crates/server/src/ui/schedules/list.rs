@@ -223,7 +223,7 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
         tr data-row {
             th scope="row" { a href=(href) data-open { (schedule.name) } }
             td { (told::state_in_full(viewer, &schedule.state)) }
-            td { (meaning(viewer, line)) }
+            td class="words" { (meaning(viewer, line)) }
             td {
                 @match (line.next_at, &line.ready) {
                     (Some(at), Some(ready)) => (in_both(viewer, at, ready.zone().time_zone())),
@@ -231,7 +231,7 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
                 }
             }
             td { a href={ (href) "#runs" } { (pictures::strip(viewer, &schedule.name, runs)) } }
-            td { (lengths(viewer, line, runs)) }
+            td class="narrow" { (lengths(viewer, line, runs)) }
             td { (told::origin(lang, schedule.origin)) }
         }
     }

@@ -236,7 +236,7 @@ fn row(viewer: &Viewer, filter: &Filter, line: &TaskLine, may: bool) -> Markup {
             td class="narrow" { a href=(of_kind.address(Place::Tasks.path(), &[])) { (identity.kind) } }
             td { (parts::status(lang, line.status, line.is_live())) }
             td { (viewer.at(at.unwrap_or(line.execute_at))) }
-            td { (line.attempt) "/" (line.max_retry.saturating_add(1)) }
+            td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) }
             td { (said(line.detail.as_deref())) }
             td class="narrow" { a href=(address(Place::Activity.path(), [("by", &*line.origin)])) { (line.origin) } }
         }

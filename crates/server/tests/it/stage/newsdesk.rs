@@ -1,7 +1,7 @@
 //! Sources of every sort with what they publish over the day, and two editions.
 
 use almanack_core::{
-    edition::plan::Asker,
+    edition::{plan::Asker, port},
     source::{
         check::{Document, FailureClass, Look},
         entry::Found,
@@ -76,10 +76,12 @@ fn document(title: &str, word: &str, published: &[Timestamp]) -> Look {
     }))
 }
 
-/// Yesterday's edition is published; the answer to one message is lost on the way.
+/// Yesterday's edition is published; whether one destination has it nobody knows, and another takes only half of it.
 pub(super) async fn publish_yesterday(stage: &Stage) {
     stage.news.decide(|call, _| match call {
-        Call::Send(place, 2) if place == "telegram" => Fate::Lost,
+        Call::Send(place, _) if place == "github" => Fate::Lost,
+        Call::Look(place, _) if place == "github" => Fate::Fails(port::FailureClass::Transient),
+        Call::Send(place, 2) if place == "telegram" => Fate::Fails(port::FailureClass::Credentials),
         _ => Fate::Well,
     });
     let built = stage.world.post("/trigger-export-sync", "").await;
