@@ -59,7 +59,7 @@ describe("narrow", () => {
 function widest(page) {
   return page.evaluate(() => {
     const inside = (element) => element.closest(".scroll, nav, pre, [class*=picture]");
-    const wide = [...document.querySelectorAll("body *")].filter((it) => it.getBoundingClientRect().right > 321 && !inside(it));
+    const wide = [...document.querySelectorAll("body *")].filter((it) => it.checkVisibility() && it.getBoundingClientRect().right > 321 && !inside(it));
     return wide.slice(0, 5).map((it) => it.outerHTML.slice(0, 120)).join("\n");
   });
 }

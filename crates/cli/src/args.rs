@@ -192,6 +192,9 @@ pub(crate) struct DemoArguments {
     /// How many times faster than yours the clock runs, 1 to 3600
     #[arg(long, value_name = "TIMES", default_value = "60", value_parser = speed)]
     pub(crate) speed: Speed,
+    /// Begin at once, without running through yesterday first
+    #[arg(long)]
+    pub(crate) no_warm_up: bool,
     /// Keep the files in this folder instead of removing them
     #[arg(long, value_name = "FOLDER")]
     pub(crate) keep: Option<PathBuf>,

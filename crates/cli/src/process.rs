@@ -10,7 +10,9 @@ use almanack_core::{
 };
 use almanack_engine::{
     node::{self, AdmittedNode, Ports},
+    schedules::Schedules,
     sources::Sources,
+    tick::Ticker,
 };
 use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
@@ -78,7 +80,7 @@ pub(crate) async fn start(
     let environment = &inputs.environment;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
-    let metrics = install_metrics()?;
+    let metrics = install_metrics(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
     let watch = Watch::new(settings, &store, &clock)?;
     let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
@@ -94,12 +96,10 @@ pub(crate) async fn start(
     let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
-    let kept = wiring::stories_kept(settings);
-    let node = node.caring_for(watch.keeper()).forgetting_stories(kept);
+    let node = cared_for(node, &watch, settings);
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
-    let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
-    files.sync().await?;
+    let files = read_files(inputs, schedules.clone(), outbound).await?;
     let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
@@ -109,17 +109,14 @@ pub(crate) async fn start(
         opml: Arc::new(Lists(clock.clone())),
         editions,
         public_editions: public_editions(settings),
-        tick: Tick {
-            ticker: Some(Arc::new(passes)),
-            verifier: verifier(settings),
-        },
+        tick: tick(settings, passes),
         store: store.clone(),
         clock: clock.clone(),
-        speed: timing.speed.times(),
         access,
         page_hosts: settings.server.allowed_hosts.clone(),
         passwords: wiring::passwords(),
         leaving: leaving.clone(),
+        speed: timing.speed.times(),
         sleeper: timing.sleeper.clone(),
         entropy: wiring::entropy(),
         limits: limits(settings),
@@ -137,12 +134,29 @@ pub(crate) async fn start(
         files,
         reload_every: settings.schedules.reload,
         clock,
-        leaving,
         leave_within: leave_within(settings, &timing),
         sleeper: timing.sleeper,
+        leaving,
         listener,
         app,
     })
+}
+
+/// The same node, which takes care of sources and of what is kept of editions.
+fn cared_for(node: AdmittedNode, watch: &Watch, settings: &Settings) -> AdmittedNode {
+    let kept = wiring::stories_kept(settings);
+    node.caring_for(watch.keeper()).forgetting_stories(kept)
+}
+
+/// Brings the schedules in line with the files, which are looked at from now on.
+async fn read_files(
+    inputs: &Inputs,
+    schedules: Arc<Schedules>,
+    outbound: wiring::Outbound,
+) -> Result<Files, Failure> {
+    let mut files = Files::new(inputs.clone(), schedules, outbound);
+    files.sync().await?;
+    Ok(files)
 }
 
 /// Drain and lease pass by the node's clock, however fast it runs.
@@ -181,6 +195,14 @@ fn limits(settings: &Settings) -> Limits {
         payload_bytes: settings.limits.payload_bytes,
         batch_items_max: settings.limits.batch_items,
         ..Limits::default()
+    }
+}
+
+/// Passes on request, of whoever knows the secret.
+fn tick(settings: &Settings, passes: Ticker) -> Tick {
+    Tick {
+        ticker: Some(Arc::new(passes)),
+        verifier: verifier(settings),
     }
 }
 
@@ -275,7 +297,7 @@ fn hear(kind: SignalKind) -> Result<Signal, Failure> {
 }
 
 /// Takes an address, and tells which one it became where any port was asked for.
-async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+pub(crate) async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::new(Exit::Failed, format!("listen at {address}: {error}"))
             .hint("another process may be using it; choose one with --listen ADDRESS:PORT")
@@ -285,14 +307,17 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failur
     Ok((listener, taken))
 }
 
-/// Metrics are the process's, not the app's: a second start in one process finds them there.
-fn install_metrics() -> Result<PrometheusHandle, Failure> {
+/// Metrics are the process's, not the app's: one start in a process counts.
+fn install_metrics(counted: bool) -> Result<PrometheusHandle, Failure> {
     let failed = |error| Failure::new(Exit::Failed, format!("start metrics: {error}"));
     let recorder = PrometheusBuilder::new()
         .set_buckets(&SECONDS)
         .map_err(failed)?
         .build_recorder();
     let handle = recorder.handle();
+    if !counted {
+        return Ok(handle);
+    }
     metrics::set_global_recorder(recorder)
         .map_err(|error| Failure::new(Exit::Failed, format!("start metrics: {error}")))?;
     let version = env!("CARGO_PKG_VERSION");

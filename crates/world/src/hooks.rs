@@ -92,13 +92,13 @@ pub struct Count {
 
 #[derive(Debug, Default)]
 struct Inside {
+    manners: BTreeMap<String, Manners>,
     counts: BTreeMap<String, Count>,
     keys: BTreeSet<String>,
     calls: u64,
 }
 
 struct Service {
-    manners: BTreeMap<String, Manners>,
     seed: u64,
     inside: Mutex<Inside>,
 }
@@ -111,10 +111,11 @@ impl Service {
 
     /// Whether this call is taken; noted at once, before any wait.
     fn decide(&self, name: &str, key: Option<&str>) -> bool {
+        let manners = self.manners(name);
         let mut inside = self.lock();
         inside.calls += 1;
         let drawn = Chance::of(self.seed, &[inside.calls]).below(100);
-        let refused = drawn < u64::from(self.manners(name).refuse_percent);
+        let refused = drawn < u64::from(manners.refuse_percent);
         let known = key.is_some_and(|key| !refused && !inside.keys.insert(key.to_owned()));
         let count = inside.counts.entry(name.to_owned()).or_default();
         match (refused, known) {
@@ -126,7 +127,7 @@ impl Service {
     }
 
     fn manners(&self, name: &str) -> Manners {
-        self.manners.get(name).copied().unwrap_or_default()
+        self.lock().manners.get(name).copied().unwrap_or_default()
     }
 }
 
@@ -145,6 +146,11 @@ impl Handle {
     /// What came, by hook.
     pub fn counts(&self) -> BTreeMap<String, Count> {
         self.0.lock().counts.clone()
+    }
+
+    /// From now on a hook treats its callers so.
+    pub fn set_manners(&self, name: &str, manners: Manners) {
+        self.0.lock().manners.insert(name.to_owned(), manners);
     }
 }
 
@@ -176,9 +182,11 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
     let listener = TcpListener::bind(listen).await.map_err(at)?;
     let addr = listener.local_addr().map_err(at)?;
     let service = Arc::new(Service {
-        manners: config.manners,
         seed: config.seed,
-        inside: Mutex::default(),
+        inside: Mutex::new(Inside {
+            manners: config.manners,
+            ..Inside::default()
+        }),
     });
     let handle = Handle(Arc::clone(&service));
     let app = Router::new()
@@ -220,11 +228,12 @@ mod tests {
             refuse_percent,
             ..Manners::default()
         };
-        Service {
-            manners: BTreeMap::from([("flaky".to_owned(), manners)]),
+        let hooks = Service {
             seed: 1,
             inside: Mutex::default(),
-        }
+        };
+        hooks.lock().manners.insert("flaky".to_owned(), manners);
+        hooks
     }
 
     #[test]

@@ -63,12 +63,17 @@ struct Stretch {
     /// When that was, since the clock was started.
     began: Duration,
     speed: Speed,
+    /// What it does not run past.
+    hold_at: Option<Timestamp>,
 }
 
 impl Stretch {
     fn at(&self, elapsed: Duration) -> Timestamp {
         let shown = self.speed.shown(elapsed.saturating_sub(self.began));
-        self.from.saturating_add(shown).unwrap_or(LATEST)
+        let free = self.from.saturating_add(shown).unwrap_or(LATEST);
+        // What it shows already is not taken back.
+        self.hold_at
+            .map_or(free, |hold_at| free.min(hold_at.max(self.from)))
     }
 }
 
@@ -95,6 +100,7 @@ impl SpedClock {
             from,
             began: elapsed(),
             speed,
+            hold_at: None,
         };
         Self {
             elapsed,
@@ -110,13 +116,20 @@ impl SpedClock {
 
     /// Goes on from what it shows at this speed, and wakes who waits to reckon anew.
     pub fn set_speed(&self, speed: Speed) {
+        self.change(|stretch| stretch.speed = speed);
+    }
+
+    /// Stands still when it shows `hold_at`, or no longer does. It goes on from there, as if no time had passed.
+    pub fn hold_at(&self, hold_at: Option<Timestamp>) {
+        self.change(|stretch| stretch.hold_at = hold_at);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Stretch)) {
         let mut stretch = self.lock();
         let elapsed = (self.elapsed)();
-        *stretch = Stretch {
-            from: stretch.at(elapsed),
-            began: elapsed,
-            speed,
-        };
+        stretch.from = stretch.at(elapsed);
+        stretch.began = elapsed;
+        change(&mut stretch);
         drop(stretch);
         self.changes.send_modify(|count| *count += 1);
     }

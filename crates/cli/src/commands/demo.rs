@@ -9,24 +9,25 @@ mod editions;
 mod folder;
 mod line;
 mod outside;
+mod people;
 mod plan;
 mod schedules;
 mod show;
 mod sources;
 mod story;
+mod warm_up;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{SpedClock, Speed, SystemClock, pause};
-use almanack_core::time::Clock;
-use almanack_world::{
-    article,
-    authors::{self, Editor},
-    clock::Clock as WorldClock,
-    flaky::Faults,
+use almanack_core::{
+    store::{SourceFilter, Store},
+    time::Clock,
 };
+use almanack_engine::sources::Sources;
+use almanack_world::{article, authors::Editor, clock::Clock as WorldClock};
 use jiff::SignedDuration;
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -41,22 +42,10 @@ use folder::Folder;
 use outside::Outside;
 use plan::Plan;
 use show::{Heard, Show};
+use warm_up::WarmUp;
 
-/// Authors act this often, in real time.
-const EVERY: Duration = Duration::from_secs(2);
-/// Authors plan so far ahead, in real seconds: soon enough to watch.
-const AHEAD_S: (u64, u64) = (4, 15);
-/// Retries, so that a fault is seen and survived within the demo.
-const MAX_RETRY: u32 = 8;
-/// The article service misbehaves now and then, in percent of calls; the wait is real time, and long enough for
-/// somebody to change their mind meanwhile.
-const FAULTS: Faults = Faults {
-    seed: 0,
-    refuse_percent: 8,
-    lose_reply_percent: 5,
-    delay_percent: 50,
-    delay_max: Duration::from_secs(3),
-};
+/// Sources that are asked for when a slow show begins.
+const ASKED: usize = 12;
 /// A node that does not end by itself is left behind after this long; the process ends with us.
 const LEAVE_WITHIN: Duration = Duration::from_secs(15);
 
@@ -66,10 +55,10 @@ pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<Exit
     let folder = Folder::create(arguments.keep.as_deref())?;
     runtime()?.block_on(async {
         let stop = process::stop_signal()?;
+        let stage = Stage::set(arguments, &folder, &stop, output).await?;
         if let Some(period) = period {
             stop_after(period, &stop);
         }
-        let stage = Stage::set(arguments, &folder, &stop).await?;
         stage.play(&folder, &stop, output).await?;
         folder.part(output)?;
         Ok(Exit::Ok)
@@ -94,23 +83,45 @@ impl Stage {
         arguments: &DemoArguments,
         folder: &Folder,
         stop: &CancellationToken,
+        output: &mut Output,
     ) -> Result<Self, Failure> {
         let plan = Plan::new(SystemClock.now(), arguments.speed);
-        let clock = Arc::new(SpedClock::start(plan.starts_at, plan.speed));
+        let clock = Arc::new(start_clock(&plan, arguments.no_warm_up));
         let shown = world_clock(&clock);
         let outside = Outside::start(arguments.seed, &plan, &shown, stop).await?;
+        if !arguments.no_warm_up {
+            find_room(arguments, folder, &plan, &outside).await?;
+            let yesterday = WarmUp {
+                folder,
+                plan: &plan,
+                clock: &clock,
+                outside: &outside,
+            };
+            yesterday.run(stop, output).await?;
+        }
+        outside.make_trouble();
         let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;
         let (address, store) = (process.address, process.store.clone());
-        let (sources, subscriptions) = (process.sources.clone(), outside.subscriptions());
+        let sources = process.sources.clone();
         let node = tokio::spawn(process.run(stop.clone()));
-        sources.add(subscriptions, "demo").await?;
-        let service = start_service(folder, address, (arguments.seed, shown.clone()), stop).await?;
+        // Once: one that has moved since would come back at its old address.
+        if arguments.no_warm_up {
+            sources.add(outside.subscriptions(), "demo").await?;
+        } else if plan.is_slow() {
+            ask_for_checks(store.as_ref(), &sources, &outside).await?;
+        }
+        let service =
+            people::start_service(folder, address, (arguments.seed, shown.clone()), stop).await?;
         let happenings = service.watch();
-        let acts = start_authors(&service, arguments.seed, (&plan, shown), stop);
+        let acts = people::start_authors(&service, arguments.seed, (&plan, shown), stop);
         let editor = Editor::new(&service.url());
         let editor = editor.map_err(|error| world::told("editor", &error))?;
+        let mut show = Show::new(store, Arc::clone(&clock), plan, editor);
+        if !arguments.no_warm_up {
+            show.begin().await?;
+        }
         Ok(Self {
-            show: Show::new(store, Arc::clone(&clock), plan, editor),
+            show,
             plan,
             clock,
             outside,
@@ -177,6 +188,43 @@ fn pace(speed: Speed) -> String {
     }
 }
 
+/// By a slow clock the next checks may be far: somebody has news, and somebody asks for them.
+async fn ask_for_checks(
+    store: &dyn Store,
+    sources: &Sources,
+    outside: &Outside,
+) -> Result<(), Failure> {
+    outside.publish_news(ASKED);
+    let filter = SourceFilter {
+        limit: ASKED,
+        ..SourceFilter::default()
+    };
+    for source in store.list_sources(&filter).await? {
+        sources.check_now(source.id, "demo").await?;
+    }
+    Ok(())
+}
+
+fn start_clock(plan: &Plan, at_once: bool) -> SpedClock {
+    if at_once {
+        return SpedClock::start(plan.starts_at, plan.speed);
+    }
+    let from = plan.starts_at.saturating_sub(warm_up::PAST);
+    SpedClock::start(from.unwrap_or(plan.starts_at), warm_up::speed(plan.speed))
+}
+
+/// Nobody should have to wait for yesterday to hear that an address is taken.
+async fn find_room(
+    arguments: &DemoArguments,
+    folder: &Folder,
+    plan: &Plan,
+    outside: &Outside,
+) -> Result<(), Failure> {
+    configuration::write(folder.path(), plan, outside).map_err(|error| folder.failed(&error))?;
+    let (settings, _) = configuration::load(folder.path(), plan, &arguments.listen)?;
+    process::listen(settings.server.listen).await.map(drop)
+}
+
 fn world_clock(clock: &Arc<SpedClock>) -> WorldClock {
     let clock = Arc::clone(clock);
     Arc::new(move || clock.now())
@@ -193,44 +241,9 @@ async fn start_node(
     let time = Time::Sped {
         clock: Arc::clone(clock),
         speed: plan.speed,
+        counted: true,
     };
     process::start(&settings, &inputs, &time).await
-}
-
-async fn start_service(
-    folder: &Folder,
-    almanack: SocketAddr,
-    (seed, clock): (u64, WorldClock),
-    stop: &CancellationToken,
-) -> Result<article::Running, Failure> {
-    let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    let database = folder.path().join("articles.db");
-    let mut config = article::Config::new(database, listen, format!("http://{almanack}"));
-    config.wishes.callback_url = true;
-    config.wishes.max_retry = Some(MAX_RETRY);
-    config.faults = Faults { seed, ..FAULTS };
-    config.clock = clock;
-    let started = article::start(config, stop.clone()).await;
-    started.map_err(|error| world::failed(&error))
-}
-
-fn start_authors(
-    service: &article::Running,
-    seed: u64,
-    (plan, clock): (&Plan, WorldClock),
-    stop: &CancellationToken,
-) -> mpsc::Receiver<authors::Happening> {
-    let (told, acts) = mpsc::channel(64);
-    let ahead = |real_s| plan.shown(real_s).unsigned_abs();
-    let mut config = authors::Config::new(service.url(), seed);
-    config.every = EVERY;
-    config.clock = clock;
-    config.habits = authors::Habits {
-        ahead_min: ahead(AHEAD_S.0),
-        ahead_max: ahead(AHEAD_S.1),
-    };
-    tokio::spawn(authors::run(config, told, stop.clone()));
-    acts
 }
 
 fn stop_after(period: Duration, stop: &CancellationToken) {

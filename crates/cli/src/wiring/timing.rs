@@ -26,6 +26,8 @@ pub(crate) enum Time {
         clock: Arc<SpedClock>,
         /// The speed it will have for good: what people are told, and what bounds are reckoned by.
         speed: Speed,
+        /// Whether what happens counts in the process's metrics.
+        counted: bool,
     },
 }
 
@@ -38,6 +40,8 @@ pub(crate) struct Timing {
     pub(crate) sleeper: Arc<dyn Sleeper>,
     /// How fast it runs.
     pub(crate) speed: Speed,
+    /// Whether what happens counts in the process's metrics.
+    pub(crate) counted: bool,
 }
 
 impl Timing {
@@ -45,8 +49,13 @@ impl Timing {
     pub(crate) async fn of(time: &Time, store: &dyn Store) -> Result<Self, store::Error> {
         match time {
             Time::Machine => Self::of_machine(store).await,
-            Time::Sped { clock, speed } => Ok(Self {
+            Time::Sped {
+                clock,
+                speed,
+                counted,
+            } => Ok(Self {
                 speed: *speed,
+                counted: *counted,
                 sleeper: Arc::new(SpedSleeper::new(Arc::clone(clock))),
                 clock: Arc::new(CorrectedClock::new(Arc::clone(clock) as Arc<dyn Clock>)),
             }),
@@ -60,6 +69,7 @@ impl Timing {
             sleeper: sleeper(Arc::clone(&clock) as Arc<dyn Clock>),
             clock,
             speed: Speed::REAL,
+            counted: true,
         })
     }
 

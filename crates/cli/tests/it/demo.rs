@@ -33,7 +33,14 @@ async fn every_part_shows_results_and_what_is_kept_can_be_served() {
     let (home, address) = (Home::new(), free_address());
     let listen = address.to_string();
     let arguments = [
-        "demo", "--speed", "600", "--listen", &listen, "--keep", "kept",
+        "demo",
+        "--speed",
+        "600",
+        "--no-warm-up",
+        "--listen",
+        &listen,
+        "--keep",
+        "kept",
     ];
     let demo = Process::start(&home, address, home.command(&arguments));
     let mut demo = demo.ready().await;
@@ -50,14 +57,14 @@ async fn every_part_shows_results_and_what_is_kept_can_be_served() {
     demo.tool("kill", &["-INT"]);
     assert_eq!(demo.exit_code().await, Some(0), "{}", demo.notes());
     assert!(home.path().join("kept/almanack.toml").exists());
-    let listed = home.run(&[
+    let editions = home.run(&[
         "edition",
         "list",
         "--config",
         "kept/almanack.toml",
         "--json",
     ]);
-    assert!(listed.expect_data().contains(&date));
+    assert!(editions.expect_data().contains(&date));
     let again = home.run(&["demo", "--keep", "kept"]);
     assert_eq!(again.code, 2, "{again}");
     assert!(
@@ -168,6 +175,26 @@ async fn moves(api: &Api) {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn yesterday_is_there_when_the_show_begins() {
+    let (home, address) = (Home::new(), free_address());
+    let listen = address.to_string();
+    let arguments = ["demo", "--listen", &listen, "--keep", "kept"];
+    let demo = Process::start(&home, address, home.command(&arguments));
+    let demo = demo.ready().await;
+    let api = demo.api();
+    let list = api.get("/api/v1/editions").await.json;
+    let published = some(&list, "editions", |it| it["state"] == "published");
+    assert!(published.is_some(), "{list}");
+    let slots = api
+        .get("/api/v1/schedules/front-page/slots?limit=100")
+        .await;
+    let slots = slots.json["slots"].as_array().unwrap().len();
+    assert!(slots > 12, "a day has more than {slots}");
+    let nodes = api.get("/api/v1/nodes").await.json;
+    assert_eq!(nodes["nodes"].as_array().unwrap().len(), 1, "{nodes}");
+}
+
 #[test]
 fn ctrl_c_tells_what_it_came_to_and_leaves_nothing_behind() {
     let home = Home::new();
@@ -175,7 +202,7 @@ fn ctrl_c_tells_what_it_came_to_and_leaves_nothing_behind() {
     std::fs::create_dir(&scratch).unwrap();
     let home = home.set("TMPDIR", scratch.to_str().unwrap());
     let mut child = home
-        .command(&["demo", "--speed", "60"])
+        .command(&["demo", "--speed", "60", "--no-warm-up"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -7,6 +7,7 @@
 mod acts;
 mod backfill;
 mod change;
+mod compared;
 mod fields;
 mod ledger;
 mod list;
@@ -14,6 +15,8 @@ mod one;
 mod pictures;
 mod policy;
 mod runs;
+mod search;
+mod sheet;
 mod times;
 mod told;
 mod trying;

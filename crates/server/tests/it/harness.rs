@@ -212,7 +212,6 @@ impl World {
             tick,
             store: port.clone(),
             clock: time.clone(),
-            speed: 1.0,
             access,
             page_hosts,
             passwords: passwords.clone(),

@@ -133,7 +133,6 @@ impl Counted {
             tick: Tick::default(),
             store,
             clock: time,
-            speed: 1.0,
             access: Access::Open { hosts: Vec::new() },
             page_hosts: Vec::new(),
             passwords: Arc::new(Plain::default()),

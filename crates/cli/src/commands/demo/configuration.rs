@@ -105,7 +105,7 @@ fn edition(folder: &Path, plan: &Plan, outside: &Outside) -> String {
     );
     let (telegram, (owner, name)) = (outside.telegram.url(), REPOSITORY);
     let site = toml_text(&folder.join("site").display().to_string());
-    let (ticks, zone, chain) = (plan.ticks(), plan.zone, !plan.is_batchwise());
+    let (ticks, zone, chain) = (plan.ticks(), plan.zone, plan.chain);
     format!(
         "[edition]\n\
          title = \"The Demo Daily\"\n\

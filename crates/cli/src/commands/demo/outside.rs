@@ -45,6 +45,8 @@ pub(super) const ALERTS: &str = "@desk";
 /// A hook that takes longer than the interval of its schedule, in real time.
 pub(super) const SLOW_HOOK: &str = "archive";
 const SLOW: Duration = Duration::from_secs(9);
+/// The feed that never answers, by its place among the subscribed ones.
+const HANGING: usize = 17;
 /// A hook that refuses half of its calls.
 pub(super) const FLAKY_HOOK: &str = "partner";
 const REFUSE_PERCENT: u8 = 50;
@@ -100,6 +102,27 @@ impl Outside {
                 cadence: None,
             })
             .collect()
+    }
+
+    /// Makes trouble that takes real time, which nobody has while yesterday is run through.
+    pub(super) fn make_trouble(&self) {
+        let slow = Manners {
+            wait: SLOW,
+            ..Manners::default()
+        };
+        self.hooks.handle.set_manners(SLOW_HOOK, slow);
+        let hanging = subscribed(&self.feeds.handle).into_iter().nth(HANGING);
+        if let Some(number) = hanging {
+            self.feeds.handle.add_fault(number, Fault::Hang);
+        }
+    }
+
+    /// Something new at every other of the first so many feeds.
+    pub(super) fn publish_news(&self, feeds: usize) {
+        let numbers = subscribed(&self.feeds.handle).into_iter();
+        for number in numbers.take(feeds).step_by(2) {
+            self.feeds.handle.publish(number, "The demo has begun");
+        }
     }
 
     /// Messages that readers got.
@@ -175,7 +198,6 @@ fn faults() -> impl Iterator<Item = Option<Rule>> {
     let broken: BTreeMap<usize, Rule> = BTreeMap::from([
         (6, Fault::Status(410).into()),
         (11, Fault::Status(403).into()),
-        (17, Fault::Hang.into()),
         (22, Fault::moved(301).into()),
         (28, Fault::Status(401).into()),
         (33, Fault::CutMidBody.into()),
@@ -265,19 +287,13 @@ async fn start_telegram(
 }
 
 async fn start_hooks(seed: u64, stop: &CancellationToken) -> Result<hooks::Running, Failure> {
-    let slow = Manners {
-        wait: SLOW,
-        ..Manners::default()
-    };
     let flaky = Manners {
         refuse_percent: REFUSE_PERCENT,
         ..Manners::default()
     };
     let mut config = hooks::Config::new(here());
     config.seed = seed;
-    config.manners = [(SLOW_HOOK, slow), (FLAKY_HOOK, flaky)]
-        .map(|(name, manners)| (name.to_owned(), manners))
-        .into();
+    config.manners = BTreeMap::from([(FLAKY_HOOK.to_owned(), flaky)]);
     let started = hooks::start(config, stop.clone()).await;
     started.map_err(|error| told("hooks", &error))
 }

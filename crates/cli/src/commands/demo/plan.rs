@@ -22,6 +22,10 @@ const DELIVERY_TIME: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_secs(3);
 /// Up to this speed an edition grows batch by batch, a tick every few real seconds. Beyond, its day would be over first.
 const BATCHWISE_MAX: f64 = 300.0;
+/// Below this, quarters of an hour are long.
+const SLOW: f64 = 20.0;
+/// The least speed that intervals of yesterday are chosen for.
+const YESTERDAY: f64 = 120.0;
 /// From tick to tick, in real seconds.
 const TICK_S: u64 = 5;
 
@@ -53,6 +57,8 @@ pub(super) struct Plan {
     pub(super) zone: &'static str,
     /// The hour there at which editions begin.
     pub(super) hour: i8,
+    /// Whether one tick makes all of an edition; otherwise it grows batch by batch.
+    pub(super) chain: bool,
 }
 
 impl Plan {
@@ -67,7 +73,28 @@ impl Plan {
             starts_at: hour_at.saturating_sub(lead).unwrap_or(hour_at),
             zone,
             hour,
+            chain: speed.times() > BATCHWISE_MAX,
         }
+    }
+
+    /// The same with guards for a clock of another speed.
+    pub(super) fn at(&self, speed: Speed) -> Self {
+        Self { speed, ..*self }
+    }
+
+    /// The plan of a day that nobody watches: nothing more often than every few minutes.
+    pub(super) fn yesterday(&self) -> Self {
+        let calm = Speed::new(YESTERDAY).unwrap_or(self.speed);
+        Self {
+            speed: if self.speed < calm { calm } else { self.speed },
+            chain: true,
+            ..*self
+        }
+    }
+
+    /// Whether a check may take longer to come than people watch.
+    pub(super) fn is_slow(&self) -> bool {
+        self.speed.times() < SLOW
     }
 
     /// What the clock shows of so many real seconds.
@@ -106,17 +133,12 @@ impl Plan {
         format!("@every {}", show_duration(seconds))
     }
 
-    /// Whether an edition grows batch by batch; otherwise one tick makes all of it.
-    pub(super) fn is_batchwise(&self) -> bool {
-        self.speed.times() <= BATCHWISE_MAX
-    }
-
     /// When ticks come: from the hour of the edition to the end of its day.
     pub(super) fn ticks(&self) -> String {
         let hour = self.hour;
         match self.step(TICK_S) {
             (step, 1) => format!("*/{step} * {hour}-23 * * *"),
-            (step @ 1..60, 60) if self.is_batchwise() => format!("*/{step} {hour}-23 * * *"),
+            (step @ 1..60, 60) if !self.chain => format!("*/{step} {hour}-23 * * *"),
             _ => format!("*/15 {hour}-23 * * *"),
         }
     }

@@ -93,6 +93,15 @@ impl Schedules {
         });
     }
 
+    /// What was seen so far is the past: nothing of it counts or has been told.
+    pub(super) fn begin(&mut self) {
+        let seen = std::mem::take(&mut self.seen);
+        *self = Self {
+            seen,
+            ..Self::default()
+        };
+    }
+
     /// What was counted since the last time.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
         let mut untold = std::mem::take(&mut self.untold);

@@ -77,6 +77,18 @@ impl Show {
         }
     }
 
+    /// Takes what is there for the past.
+    pub(super) async fn begin(&mut self) -> Result<(), Failure> {
+        let (store, now) = (self.store.as_ref(), self.clock.now());
+        let mut untold = Vec::new();
+        self.schedules.look(store, now, &mut untold).await?;
+        self.sources.look(store, now, &mut untold).await?;
+        self.editions.look(store, now, &mut untold).await?;
+        self.schedules.begin();
+        self.sources.begin();
+        Ok(())
+    }
+
     /// Tells what happens until `stop`.
     pub(super) async fn follow(
         &mut self,

@@ -122,23 +122,38 @@ impl Sources {
         });
     }
 
+    /// What was seen so far is the past: what was learned stays, nothing of it counts or has been told.
+    pub(super) fn begin(&mut self) {
+        let (seen, learned) = (
+            std::mem::take(&mut self.seen),
+            std::mem::take(&mut self.learned),
+        );
+        *self = Self {
+            seen,
+            learned,
+            ..Self::default()
+        };
+    }
+
     /// What was counted since the last time.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
         let untold = std::mem::take(&mut self.untold);
         if untold.checks == 0 {
             return;
         }
-        let mut what = format!(
-            "{}: {}",
+        let failed = match untold.failed {
+            0 => String::new(),
+            some => format!(", {some} failed"),
+        };
+        let learned = match untold.learned {
+            0 => String::new(),
+            _ => format!("; {} of {} learned", self.learned.len(), self.seen.len()),
+        };
+        let what = format!(
+            "{}: {}{failed}{learned}",
             counted(untold.checks, "check"),
             counted(untold.entries, "new entry")
         );
-        if untold.failed > 0 {
-            what += &format!(", {} failed", untold.failed);
-        }
-        if untold.learned > 0 {
-            what += &format!("; {} of {} learned", self.learned.len(), self.seen.len());
-        }
         lines.push(Line {
             at: now,
             who: "sources",

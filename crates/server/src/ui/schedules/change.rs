@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    plan::{
-        Comparison, Definition, Firings, Origin, Ready, Schedule, ScheduleName, Stretch, compare,
-    },
+    plan::{Definition, Origin, Ready, Schedule, ScheduleName},
     token::Scope,
 };
 use almanack_engine::schedules::{Expected, Writer};
@@ -14,15 +12,17 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use jiff::SignedDuration;
 use maud::{Markup, html};
 
 use super::{
     acts::name_of,
     api,
-    fields::{Fields, Sheet, TARGETS, target_name},
+    compared::compared,
+    fields::{Fields, TARGETS},
     one::{is_there, way_back},
-    path, ready, times, told, trying,
+    path, ready,
+    sheet::{Sheet, target_name},
+    times, told, trying,
 };
 use crate::{
     AppState,
@@ -41,8 +41,6 @@ use crate::{
     },
 };
 
-/// How far ahead firings are compared, as `almanack schedule plan` does when nobody says otherwise.
-const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 /// Coming times told before and after.
 const TIMES: usize = 10;
 
@@ -295,40 +293,5 @@ fn title(lang: Lang, schedule: Option<&Schedule>) -> String {
     match schedule.map(|schedule| &schedule.name) {
         Some(name) => say!(lang, "Change {name}", "修改 {name}").into_owned(),
         None => lang.pick("New schedule", "新建日程").to_owned(),
-    }
-}
-
-/// Which firings come, which go, which stay.
-fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
-    let lang = viewer.lang;
-    let until = viewer.now.saturating_add(AHEAD).unwrap_or(viewer.now);
-    let stretch = Stretch {
-        from: viewer.now,
-        until,
-        listed_max: TIMES,
-    };
-    let Comparison { come, go, stay, .. } = compare(Some(old), Some(new), stretch);
-    let (coming, going) = (come.count, go.count);
-    html! {
-        p { (say!(lang,
-            "In the coming 24 hours {coming} firings come, {going} go and {stay} stay.",
-            "未来 24 小时内，新增 {coming} 次触发，取消 {going} 次，保留 {stay} 次。")) }
-        @for (word, firings) in [(lang.pick("come", "新增"), &come), (lang.pick("go", "取消"), &go)] {
-            (listed(viewer, word, firings))
-        }
-    }
-}
-
-fn listed(viewer: &Viewer, word: &str, firings: &Firings) -> Markup {
-    html! {
-        @if !firings.listed.is_empty() {
-            p { (word) ": "
-                @for (number, at) in firings.listed.iter().enumerate() {
-                    @if number > 0 { ", " }
-                    (viewer.instant(*at))
-                }
-                @if u64::try_from(firings.listed.len()).is_ok_and(|listed| listed < firings.count) { " …" }
-            }
-        }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) async fn show(
     let title = lang.pick("Slot ledger", "时点台账");
     let body = html! {
         @if slots.is_empty() { (empty(lang.pick("No slot has been decided yet.", "尚无已决定的时点。"))) }
-        @else { (rows(viewer, schedule, &slots, &firings)) }
+        @else { div class="tall" { (rows(viewer, schedule, &slots, &firings)) } }
         (pager(lang, first.as_deref(), next.as_deref()))
         (Equivalent::call("GET", super::api(&schedule.name, "/slots"))
             .cli(&["schedule", "slots", schedule.name.as_str()]).show(viewer))

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use almanack_core::{
     plan::{Definition, Origin, Ready, Schedule},
-    store::ScheduleFilter,
     token::Scope,
 };
 use axum::extract::State;
@@ -15,13 +14,14 @@ use serde::Deserialize;
 use super::{
     path, pictures, ready,
     runs::{self, Run, Spread, interval},
+    search::{PAGE, SEARCHED_MAX, search},
     times::in_both,
     told,
 };
 use crate::{
     AppState,
     problem::Problem,
-    schedules::{ListQuery, cursor},
+    schedules::ListQuery,
     ui::{
         equivalent::Equivalent,
         lang::{Lang, say},
@@ -32,13 +32,6 @@ use crate::{
         when::length,
     },
 };
-
-/// Schedules on a page.
-const PAGE: usize = 25;
-/// How many are read at once when they are searched.
-const BATCH: usize = 500;
-/// How many are searched for one page; the next page goes on from there.
-const SEARCHED_MAX: usize = 10_000;
 
 /// Which schedules to list.
 #[derive(Debug, Default, Deserialize)]
@@ -99,40 +92,6 @@ pub(crate) async fn show(
         Place::Schedules.name(lang),
         &body,
     ))
-}
-
-/// A page of schedules, and the cursor of the next one. Texts are looked for here, because no index leads to them.
-async fn search(
-    state: &AppState,
-    mut filter: ScheduleFilter,
-    text: Option<&str>,
-) -> Result<(Vec<Schedule>, Option<String>), Problem> {
-    let text = text.map(|text| text.trim().to_lowercase());
-    if text.is_some() {
-        filter.limit = BATCH;
-    }
-    let fits = |it: &Schedule| {
-        let has = |part: &str| text.as_deref().is_none_or(|text| part.contains(text));
-        has(&it.name.as_str().to_lowercase()) || has(&it.definition.to_lowercase())
-    };
-    let mut found: Vec<Schedule> = Vec::new();
-    let mut searched = 0;
-    while searched < SEARCHED_MAX {
-        let batch = state.store.list_schedules(&filter).await?;
-        searched += batch.len();
-        let last = batch.len() < filter.limit;
-        filter.after = batch.last().map(|it| it.name.clone());
-        found.extend(batch.into_iter().filter(|it| fits(it)));
-        if found.len() > PAGE {
-            found.truncate(PAGE);
-            let more = found.last().map(|it| cursor(&it.name));
-            return Ok((found, more));
-        }
-        if last {
-            return Ok((found, None));
-        }
-    }
-    Ok((found, filter.after.as_ref().map(cursor)))
 }
 
 fn line(state: &AppState, schedule: Schedule) -> Line {
@@ -222,7 +181,7 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     html! {
         tr data-row {
             th scope="row" { a href=(href) data-open { (schedule.name) } }
-            td { (told::state_in_full(viewer, &schedule.state)) }
+            td { (told::state_in_brief(viewer, &schedule.state)) }
             td class="words" { (meaning(viewer, line)) }
             td {
                 @match (line.next_at, &line.ready) {
@@ -230,7 +189,10 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
                     _ => span class="none" { "–" },
                 }
             }
-            td { a href={ (href) "#runs" } { (pictures::strip(viewer, &schedule.name, runs)) } }
+            td {
+                @if runs.is_empty() { span class="none" { (lang.pick("none yet", "尚无")) } }
+                @else { a href={ (href) "#runs" } { (pictures::strip(viewer, &schedule.name, runs)) } }
+            }
             td class="narrow" { (lengths(viewer, line, runs)) }
             td { (told::origin(lang, schedule.origin)) }
         }

@@ -67,8 +67,8 @@ pub(crate) async fn show(
         @if let Some(told) = query.did.as_deref().and_then(|did| done(lang, did)) { (notice(&html! { (told) })) }
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
         (acts::offered(&viewer, &schedule))
-        (live("times", &coming(&state, &viewer, &schedule, ready.as_ref())))
         (live("runs", &what_it_did(&viewer, ready.as_ref(), &runs)))
+        (live("times", &coming(&state, &viewer, &schedule, ready.as_ref())))
         (why)
         (live("slots", &ledger))
         (rules(lang, &schedule))
@@ -173,7 +173,8 @@ fn coming(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<
         return html! {};
     };
     let next = times::coming(ready, state.schedules.next_firing(schedule), TIMES);
-    section("next", &title, &times::times(viewer, ready, &next, &title))
+    let table = times::times(viewer, ready, &next, &title);
+    section("next", &title, &html! { div class="tall" { (table) } })
 }
 
 fn what_it_did(viewer: &Viewer, ready: Option<&Ready>, runs: &[Run]) -> Markup {
@@ -221,7 +222,7 @@ fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
                 td {
                     (told::edited(lang, edit.edited))
                     @if let Some(keys) = before.and_then(|before| differing(before, edit)) { ": " code { (keys) } }
-                    @if let Some(note) = &edit.note { div class="note" { "“" (note) "”" } }
+                    @if let Some(note) = &edit.note { div class="hint" { "“" (note) "”" } }
                 }
                 td { (edit.by) }
                 td { (edit.revision) }

@@ -42,6 +42,22 @@ pub(crate) fn state_name(lang: Lang, name: &str) -> &'static str {
     }
 }
 
+/// A state in a list: what it is, until when, and what was said about it.
+pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        (state(lang, it))
+        @match it {
+            State::Active | State::Removed { .. } => {},
+            State::Paused(pause) => {
+                @if let Some(until) = pause.until { div { (lang.pick("until ", "直到 ")) (viewer.instant(until)) } }
+                @if let Some(note) = &pause.note { div class="hint" { "“" (note) "”" } }
+            },
+            State::Parked { reason, .. } => { div class="hint" { (lang.english(reason)) } },
+        }
+    }
+}
+
 /// A state with everything that is known about it.
 pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
     let lang = viewer.lang;
@@ -56,7 +72,7 @@ pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
                     @if let Some(until) = pause.until { (lang.pick("until ", "直到 ")) (viewer.at(until)) }
                     @else { (lang.pick("until it is resumed", "直到恢复")) }
                 }
-                @if let Some(note) = &pause.note { div class="note" { "“" (note) "”" } }
+                @if let Some(note) = &pause.note { div class="hint" { "“" (note) "”" } }
             },
             State::Parked { since, reason } => {
                 div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) }

@@ -5,14 +5,15 @@
 //! agrees to thirteen and loses fourteen. Each task is carried out for itself by the rules, and the counts are told by rule.
 
 mod chosen;
+mod question;
 mod shift;
 mod told;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use almanack_core::{
     reschedule::{Cancel, Put, Request},
-    task::{Identity, Status},
+    task::Identity,
 };
 use axum::{
     extract::State,
@@ -24,9 +25,10 @@ use serde::Deserialize;
 
 use self::{
     chosen::{Chosen, Pick},
+    question::{first_few, sentence, title},
     shift::Shift,
 };
-use super::{change, filter::Filter, link, words};
+use super::{change, filter::Filter};
 use crate::{
     AppState,
     idempotency::count,
@@ -36,7 +38,6 @@ use crate::{
         form::{self, Filled, Question, see},
         lang::{Lang, say},
         page::{Place, page},
-        parts,
         query::Sought,
         viewer::Viewer,
     },
@@ -46,8 +47,6 @@ pub(crate) use told::{Done, notice};
 
 /// Most tasks at a time: few enough to be done while a browser waits.
 pub(crate) const MOST: usize = 1_000;
-/// How many are named before they are only counted.
-const NAMED: usize = 10;
 
 /// What is done to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -196,71 +195,6 @@ fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
     };
     let title = lang.pick("Nothing chosen", "未选择任务");
     page(viewer, Place::Tasks, title, &body)
-}
-
-fn title(lang: Lang, act: Act, n: usize) -> String {
-    let told = match (act, n) {
-        (Act::Cancel, 1) => say!(lang, "Cancel 1 task", "取消 1 个任务"),
-        (Act::Cancel, n) => say!(lang, "Cancel {n} tasks", "取消 {n} 个任务"),
-        (Act::Retry, 1) => say!(lang, "Try 1 task now", "立即重试 1 个任务"),
-        (Act::Retry, n) => say!(lang, "Try {n} tasks now", "立即重试 {n} 个任务"),
-        (Act::Move, 1) => say!(lang, "Move 1 task", "为 1 个任务改期"),
-        (Act::Move, n) => say!(lang, "Move {n} tasks", "为 {n} 个任务改期"),
-    };
-    told.into_owned()
-}
-
-/// What would happen, by how the tasks stand now.
-fn sentence(lang: Lang, asked: &Asked, chosen: &Chosen) -> Markup {
-    let what = match asked.act {
-        Act::Cancel => lang.pick(
-            "They would be cancelled. What is done stays done; a call already on its way is not recalled.",
-            "这些任务将被取消。已成功的不受影响；已经发出的调用不会撤回。",
-        ),
-        Act::Retry => lang.pick(
-            "They would be tried now, with the payload they have. What is done stays done; what runs is cancelled and tried anew.",
-            "这些任务将立即以原有内容重试。已成功的不受影响；正在运行的会被取消并重新尝试。",
-        ),
-        Act::Move => lang.pick(
-            "Their time would change. What is done stays done; what runs is cancelled and put anew; what was cancelled is put again.",
-            "这些任务将改期。已成功的不受影响；正在运行的会被取消并重新插入；已取消的会重新插入。",
-        ),
-    };
-    let rest = chosen.matching.saturating_sub(chosen.picks.len());
-    html! {
-        (what) " " (standing(lang, &chosen.picks))
-        @if rest > 0 {
-            " " (say!(lang, "{rest} more match; they are left for the next time.", "另有 {rest} 个符合条件，留待下次处理。"))
-        }
-    }
-}
-
-/// How they stand: `12 waiting, 1 running`.
-fn standing(lang: Lang, picks: &[Pick]) -> String {
-    let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
-    for pick in picks {
-        *counts.entry(pick.status).or_default() += 1;
-    }
-    let told: Vec<String> = counts
-        .into_iter()
-        .map(|(status, n)| format!("{n} {}", words::status(lang, status)))
-        .collect();
-    let (told, end) = (told.join(lang.pick(", ", "，")), lang.pick(".", "。"));
-    say!(lang, "Now: {told}{end}", "目前：{told}{end}").into_owned()
-}
-
-fn first_few(viewer: &Viewer, chosen: &Chosen) -> Markup {
-    let lang = viewer.lang;
-    let more = chosen.picks.len().saturating_sub(NAMED);
-    html! {
-        ul {
-            @for pick in chosen.picks.iter().take(NAMED) {
-                li { (link(&pick.identity)) " (" (pick.identity.kind) "), "
-                    (parts::status(lang, pick.status, pick.live)) ", " (viewer.at(pick.execute_at)) }
-            }
-            @if more > 0 { li { (say!(lang, "and {more} more", "以及另外 {more} 个")) } }
-        }
-    }
 }
 
 /// Does it.

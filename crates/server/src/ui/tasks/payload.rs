@@ -42,7 +42,7 @@ fn lay_out(json: &str) -> String {
             ' ' | '\n' | '\r' | '\t' => {}
             '{' | '[' => {
                 out.push(c);
-                while rest.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+                while rest.next_if(char::is_ascii_whitespace).is_some() {}
                 if let Some(end) = rest.next_if(|c| matches!(c, '}' | ']')) {
                     out.push(end);
                 } else {

@@ -16,7 +16,7 @@ use super::served::Stage;
 use crate::{harness::World, told::failed};
 
 const WIRE: &str = "https://wire.example/feed.xml";
-const WORLD_NEWS: &str = "https://news.example/世界.xml";
+const WORLD_NEWS: &str = "https://news.example/%E4%B8%96%E7%95%8C.xml";
 const QUIET: &str = "https://quiet.example/atom";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 

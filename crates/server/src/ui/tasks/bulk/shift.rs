@@ -5,7 +5,11 @@ use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{Asked, Chosen, Pick, first_few, sentence, unclear};
+use super::{
+    Asked, Chosen, Pick,
+    question::{first_few, sentence},
+    unclear,
+};
 use crate::{
     problem::Problem,
     tasks::body::parse_instant,

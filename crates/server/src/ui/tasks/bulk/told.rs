@@ -91,8 +91,8 @@ mod tests {
 
     use super::*;
 
-    fn receipt(rule: Rule) -> Option<Receipt> {
-        Some(Receipt {
+    fn receipt(rule: Rule) -> Receipt {
+        Receipt {
             decision: DecisionId {
                 task_id: TaskId(1),
                 number: 0,
@@ -103,15 +103,15 @@ mod tests {
             old_execute_at: None,
             execute_at: Timestamp::UNIX_EPOCH,
             revision: Revision::NONE,
-        })
+        }
     }
 
     #[test]
     fn counts_are_told_by_rule_in_both_languages() {
         let receipts = [
-            receipt(Rule::Cancelled),
-            receipt(Rule::IgnoredDone),
-            receipt(Rule::Cancelled),
+            Some(receipt(Rule::Cancelled)),
+            Some(receipt(Rule::IgnoredDone)),
+            Some(receipt(Rule::Cancelled)),
             None,
         ];
         let told = tell(Act::Cancel, &receipts);

@@ -1,0 +1,126 @@
+//! Yesterday, run through in a few seconds, so that there is a day to look at when the show begins.
+//!
+//! A node of its own does it, with guards that fit its speed, and ends before the node of the show starts. The clock runs
+//! only as fast as the node keeps up: while much is due or an edition is under way it slows down, so that ledgers tell of
+//! yesterday what would have happened. Nothing of it counts in the process's metrics: they are about the show.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_adapters::clock::{SpedClock, Speed, Stopwatch, pause};
+use almanack_core::{
+    store::{EditionFilter, Store},
+    time::Clock,
+};
+use indicatif::ProgressBar;
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use super::{configuration, folder::Folder, outside::Outside, plan::Plan};
+use crate::{
+    commands::progress::progress, failure::Failure, output::Output, process, wiring::Time,
+};
+
+/// How much of the past is run through.
+pub(super) const PAST: SignedDuration = SignedDuration::from_hours(24);
+/// How fast the clock runs while there is little to do, and while there is much.
+const FAST: f64 = 7_200.0;
+const SLOW: f64 = 600.0;
+/// More due tasks than this are much.
+const DUE_MAX: u64 = 8;
+/// How often it is looked at how much there is, in real time.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// A machine that is this slow is not waited for any longer: yesterday then looks as late as it was.
+const PATIENCE_S: f64 = 20.0;
+/// How long the node may take to end, in real time.
+const LEAVE_WITHIN: Duration = Duration::from_secs(10);
+
+/// How fast it begins.
+pub(super) fn speed(usual: Speed) -> Speed {
+    Speed::new(FAST).unwrap_or(usual)
+}
+
+/// Who is needed for yesterday.
+pub(super) struct WarmUp<'a> {
+    pub(super) folder: &'a Folder,
+    pub(super) plan: &'a Plan,
+    pub(super) clock: &'a Arc<SpedClock>,
+    pub(super) outside: &'a Outside,
+}
+
+impl WarmUp<'_> {
+    /// Runs through yesterday until the clock shows when the show begins; then it has the speed of the show.
+    pub(super) async fn run(
+        &self,
+        stop: &CancellationToken,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        output.line("Yesterday is run through first, so that there is a day to look at (--no-warm-up begins at once).\n")?;
+        output.flush()?;
+        self.clock.hold_at(Some(self.plan.starts_at));
+        let path = self.folder.path();
+        let wrote = configuration::write(path, &self.plan.yesterday(), self.outside);
+        wrote.map_err(|error| self.folder.failed(&error))?;
+        let guards = self.plan.at(speed(self.plan.speed));
+        let (settings, inputs) = configuration::load(path, &guards, "127.0.0.1:0")?;
+        let time = Time::Sped {
+            clock: Arc::clone(self.clock),
+            speed: guards.speed,
+            counted: false,
+        };
+        let process = process::start(&settings, &inputs, &time).await?;
+        let (store, sources) = (process.store.clone(), process.sources.clone());
+        let done = stop.child_token();
+        let node = tokio::spawn(process.run(done.clone()));
+        sources.add(self.outside.subscriptions(), "demo").await?;
+        let bar = progress(Some(minutes(PAST)), output);
+        bar.set_message("of yesterday");
+        let passed = self.pass(store.as_ref(), &bar, &done).await;
+        bar.finish_and_clear();
+        self.clock.set_speed(self.plan.speed);
+        done.cancel();
+        tokio::select! {
+            _ = node => {}
+            () = pause(LEAVE_WITHIN) => {}
+        }
+        self.clock.hold_at(None);
+        passed
+    }
+
+    async fn pass(
+        &self,
+        store: &dyn Store,
+        bar: &ProgressBar,
+        stop: &CancellationToken,
+    ) -> Result<(), Failure> {
+        let watch = Stopwatch::start();
+        let mut now = self.clock.now();
+        while now < self.plan.starts_at && !stop.is_cancelled() {
+            let left = self.plan.starts_at.duration_since(now);
+            bar.set_position(minutes(PAST).saturating_sub(minutes(left)));
+            let slow = watch.seconds() < PATIENCE_S && is_busy(store, now).await?;
+            let wanted = Speed::new(if slow { SLOW } else { FAST });
+            if let Some(wanted) = wanted.filter(|it| *it != self.clock.speed()) {
+                self.clock.set_speed(wanted);
+            }
+            pause(LOOK_EVERY).await;
+            now = self.clock.now();
+        }
+        Ok(())
+    }
+}
+
+/// Whether the clock had better wait for the node.
+async fn is_busy(store: &dyn Store, now: Timestamp) -> Result<bool, Failure> {
+    let due: u64 = store.load_depths(now).await?.iter().map(|it| it.due).sum();
+    let newest = EditionFilter {
+        limit: 1,
+        ..EditionFilter::default()
+    };
+    let editions = store.list_editions(&newest).await?;
+    let making = editions.iter().any(|line| line.edition.state.is_open());
+    Ok(making || due > DUE_MAX)
+}
+
+fn minutes(span: SignedDuration) -> u64 {
+    span.as_mins().unsigned_abs()
+}
