@@ -215,6 +215,7 @@ impl World {
             access,
             page_hosts,
             passwords: passwords.clone(),
+            speed: 1.0,
             leaving: CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),

@@ -136,6 +136,7 @@ impl Counted {
             access: Access::Open { hosts: Vec::new() },
             page_hosts: Vec::new(),
             passwords: Arc::new(Plain::default()),
+            speed: 1.0,
             leaving: tokio_util::sync::CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),
