@@ -99,7 +99,7 @@ impl Table {
         html! {
             details.data {
                 summary { (say!(lang, "As a table", "以表格显示")) }
-                div.scroll tabindex="0" role="region" aria-label=(say!(lang, "Table: {caption}", "表格：{caption}")) {
+                div.scroll tabindex="0" role="group" aria-label=(say!(lang, "Table: {caption}", "表格：{caption}")) {
                     table {
                         caption { (caption) }
                         thead { tr { @for name in &self.head { th scope="col" { (name) } } } }
@@ -155,7 +155,7 @@ impl maud::Render for Drawing<'_> {
 
 /// A place in which a wide drawing is scrolled, by touch, wheel or keyboard.
 pub(crate) fn scroller(frame: &Frame<'_>, inside: &Markup) -> Markup {
-    html! { div.scroll tabindex="0" role="region" aria-label=(frame.caption) { (inside) } }
+    html! { div.scroll tabindex="0" role="group" aria-label=(frame.caption) { (inside) } }
 }
 
 /// A mark with its words; a link if it leads somewhere. The table holds the same links for the keyboard.

@@ -61,7 +61,7 @@ pub(crate) fn section(id: &str, title: &str, body: &Markup) -> Markup {
 /// A table that scrolls by itself where the screen is narrow.
 pub(crate) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
     html! {
-        div class="scroll" tabindex="0" role="region" aria-label=(caption) {
+        div class="scroll" tabindex="0" role="group" aria-label=(caption) {
             table {
                 caption class="unseen" { (caption) }
                 thead { tr { @for name in head { th scope="col" { (name) } } } }

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use self::{day::Day, served::Stage};
 
 /// Every page there is; signing in has tests of its own.
-const PAGES: [&str; 29] = [
+const PAGES: &[&str] = &[
     "/ui",
     "/ui/tasks",
     "/ui/tasks?status=FAIL",
@@ -34,7 +34,7 @@ const PAGES: [&str; 29] = [
     "/ui/tasks/NEWSLETTER_SEND/%E6%99%A8%E6%8A%A5:2026-01-05",
     "/ui/schedules",
     "/ui/schedules/new",
-    "/ui/schedules/try?expression=30+2+*+*+*&zone=Europe/Berlin",
+    "/ui/schedules/try?expression=30+2+*+*+*&tz=Europe/Berlin",
     "/ui/schedules/heartbeat",
     "/ui/schedules/nightly-export",
     "/ui/schedules/holiday-greetings",
@@ -48,6 +48,13 @@ const PAGES: [&str; 29] = [
     "/ui/sources/2",
     "/ui/sources/1/entries",
     "/ui/sources/3",
+    "/ui/editions",
+    "/ui/editions/2026-01-05",
+    "/ui/editions/2026-01-04",
+    "/ui/editions/2026-01-04/document",
+    "/ui/editions/2026-01-04/reset",
+    "/ui/tasks/bulk?act=cancel&all=1&status=INIT",
+    "/ui/tasks/bulk?act=move&all=1&status=INIT",
     "/ui/nodes",
     "/ui/activity",
     "/ui/settings",

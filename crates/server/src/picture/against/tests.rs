@@ -34,7 +34,7 @@ fn runs_stand_against_their_interval() {
     <figure class="picture">
     <figcaption>
     <strong>Runs</strong> <span class="told" id="a-told">1 runs: half took at most 340 ms, 95 % at most 340 ms; half were late by at most 12 ms, 95 % by at most 12 ms. The interval is 1 min.</span>
-    <div class="scroll" tabindex="0" role="region" aria-label="Runs">
+    <div class="scroll" tabindex="0" role="group" aria-label="Runs">
     <svg class="wide" viewBox="0 0 640 260" role="group" aria-labelledby="a-t a-d">
     <title id="a-t">Runs</title>
     <desc id="a-d">1 runs: half took at most 340 ms, 95 % at most 340 ms; half were late by at most 12 ms, 95 % by at most 12 ms. The interval is 1 min.</desc>

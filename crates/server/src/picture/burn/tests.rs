@@ -30,7 +30,7 @@ fn batches_climb_towards_the_limit() {
     <figure class="picture">
     <figcaption>
     <strong>Budget</strong> <span class="told" id="b-told">7 of 10 spent in 2 batches, 3 left.</span>
-    <div class="scroll" tabindex="0" role="region" aria-label="Budget">
+    <div class="scroll" tabindex="0" role="group" aria-label="Budget">
     <svg class="wide" viewBox="0 0 640 220" role="group" aria-labelledby="b-t b-d">
     <title id="b-t">Budget</title>
     <desc id="b-d">7 of 10 spent in 2 batches, 3 left.</desc>

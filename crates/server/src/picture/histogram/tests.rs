@@ -42,7 +42,7 @@ fn a_histogram_marks_percentiles() {
     <figure class="picture">
     <figcaption>
     <strong>Lateness</strong> <span class="told" id="l-told">Of 3, half took at most 2 ms, 95 % at most 2 ms, 99 % at most 2 ms.</span>
-    <div class="scroll" tabindex="0" role="region" aria-label="Lateness">
+    <div class="scroll" tabindex="0" role="group" aria-label="Lateness">
     <svg class="wide" viewBox="0 0 640 240" role="img" aria-labelledby="l-t l-d">
     <title id="l-t">Lateness</title>
     <desc id="l-d">Of 3, half took at most 2 ms, 95 % at most 2 ms, 99 % at most 2 ms.</desc>

@@ -47,7 +47,7 @@ fn a_life_is_drawn_and_told() {
     <figure class="picture">
     <figcaption>
     <strong>Its life</strong> <span class="told" id="li-told">1 attempts, moved 0 times; now done.</span>
-    <div class="scroll" tabindex="0" role="region" aria-label="Its life">
+    <div class="scroll" tabindex="0" role="group" aria-label="Its life">
     <svg class="wide" viewBox="0 0 640 112" role="img" aria-labelledby="li-t li-d">
     <title id="li-t">Its life</title>
     <desc id="li-d">1 attempts, moved 0 times; now done.</desc>

@@ -72,7 +72,7 @@ fn marks_are_links_with_words() {
     assert_snapshot!(html.split_once("<details").unwrap().1.replace("><", ">\n<"), @r##"
      class="data">
     <summary>As a table</summary>
-    <div class="scroll" tabindex="0" role="region" aria-label="Table: Today">
+    <div class="scroll" tabindex="0" role="group" aria-label="Table: Today">
     <table>
     <caption>Today</caption>
     <thead>

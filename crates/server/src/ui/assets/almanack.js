@@ -152,6 +152,8 @@ async function tryOut(form) {
   const text = await answer.text();
   if (query !== new URLSearchParams(new FormData(form)).toString()) return;
   history.replaceState(null, "", address);
+  /* The stream must render what is tried now, or its next page would take the answer away. */
+  if (live.stream) { disconnect(); connect(); }
   // The stream tells of the page as it was asked for; it must follow, or it would swap the answer away again.
   disconnect();
   connect();

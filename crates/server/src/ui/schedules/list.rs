@@ -182,7 +182,7 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
         tr data-row {
             th scope="row" { a href=(href) data-open { (schedule.name) } }
             td { (told::state_in_brief(viewer, &schedule.state)) }
-            td { (meaning(viewer, line)) }
+            td class="words" { (meaning(viewer, line)) }
             td {
                 @match (line.next_at, &line.ready) {
                     (Some(at), Some(ready)) => (in_both(viewer, at, ready.zone().time_zone())),
@@ -193,7 +193,7 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
                 @if runs.is_empty() { span class="none" { (lang.pick("none yet", "尚无")) } }
                 @else { a href={ (href) "#runs" } { (pictures::strip(viewer, &schedule.name, runs)) } }
             }
-            td { (lengths(viewer, line, runs)) }
+            td class="narrow" { (lengths(viewer, line, runs)) }
             td { (told::origin(lang, schedule.origin)) }
         }
     }

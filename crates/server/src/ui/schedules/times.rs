@@ -60,7 +60,7 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
             }
         }
     };
-    table(caption, &head, &rows)
+    html! { div class="tall" { (table(caption, &head, &rows)) } }
 }
 
 fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {

@@ -230,15 +230,15 @@ fn row(viewer: &Viewer, filter: &Filter, line: &TaskLine, may: bool) -> Markup {
                     input type="checkbox" name="id" value=(line.id) aria-label=(say!(lang, "Choose {subject}", "选择 {subject}"));
                 }
             }
-            th scope="row" { (link(identity))
+            th scope="row" class="subject" { (link(identity))
                 @if let Some(page) = about(identity) { " " a class="hint" href=(page) { (lang.pick("what for", "所属")) } }
             }
             td class="narrow" { a href=(of_kind.address(Place::Tasks.path(), &[])) { (identity.kind) } }
             td { (parts::status(lang, line.status, line.is_live())) }
             td { (viewer.at(at.unwrap_or(line.execute_at))) }
-            td { (line.attempt) "/" (line.max_retry.saturating_add(1)) }
+            td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) }
             td { (said(line.detail.as_deref())) }
-            td class="narrow" { a href=(address(Place::Activity.path(), [("by", &*line.origin)])) { (line.origin) } }
+            td { a href=(address(Place::Activity.path(), [("by", &*line.origin)])) { (line.origin) } }
         }
     }
 }

@@ -87,7 +87,7 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
             parts::status(lang, task.status, task.is_live()),
         ),
         (when, viewer.at(task.due_at.unwrap_or(task.execute_at))),
-        (lang.pick("Attempts", "尝试"), attempts(viewer, task)),
+        (lang.pick("Attempts", "尝试"), attempts(task)),
         (
             lang.pick("Kind", "类型"),
             html! { a href=(of_kind.address(Place::Tasks.path(), &[])) { (task.identity.kind) } },
@@ -106,9 +106,8 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
     parts::facts(&facts)
 }
 
-fn attempts(viewer: &Viewer, task: &Task) -> Markup {
-    let most = task.max_retry.saturating_add(1);
-    html! { a href="#attempts" { (task.attempt) } " " (viewer.lang.pick("of", "/")) " " (most) }
+fn attempts(task: &Task) -> Markup {
+    html! { a href="#attempts" { (parts::attempts(task.attempt, task.max_retry)) } }
 }
 
 /// What is only shown where there is any.

@@ -1,7 +1,7 @@
 //! Sources of every sort with what they publish over the day, and two editions.
 
 use almanack_core::{
-    edition::plan::Asker,
+    edition::{plan::Asker, port},
     source::{
         check::{Document, FailureClass, Look},
         entry::Found,
@@ -16,7 +16,7 @@ use super::served::Stage;
 use crate::{harness::World, told::failed};
 
 const WIRE: &str = "https://wire.example/feed.xml";
-const WORLD_NEWS: &str = "https://news.example/世界.xml";
+const WORLD_NEWS: &str = "https://news.example/%E4%B8%96%E7%95%8C.xml";
 const QUIET: &str = "https://quiet.example/atom";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
@@ -109,10 +109,12 @@ fn document(title: &str, word: &str, published: &[Timestamp]) -> Look {
     }))
 }
 
-/// Yesterday's edition is published; the answer to one message is lost on the way.
+/// Yesterday's edition is published; whether one destination has it nobody knows, and another takes only half of it.
 pub(super) async fn publish_yesterday(stage: &Stage) {
     stage.news.decide(|call, _| match call {
-        Call::Send(place, 2) if place == "telegram" => Fate::Lost,
+        Call::Send(place, _) if place == "github" => Fate::Lost,
+        Call::Look(place, _) if place == "github" => Fate::Fails(port::FailureClass::Transient),
+        Call::Send(place, 2) if place == "telegram" => Fate::Fails(port::FailureClass::Credentials),
         _ => Fate::Well,
     });
     let built = stage.world.post("/trigger-export-sync", "").await;

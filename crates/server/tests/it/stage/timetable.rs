@@ -63,11 +63,11 @@ pub(super) async fn change_their_minds(world: &World, minutes: i64) {
 
 /// What becomes of a firing; nothing while it runs.
 pub(super) fn outcome(subject: &str, attempt: u32) -> Option<Outcome> {
-    let busy = subject.starts_with("slow-import") && subject.contains("06:30");
+    let busy = subject.contains("slow-import@") && subject.contains("T06:30");
     if busy {
         return None;
     }
-    let flaky = subject.starts_with("flaky-mirror");
+    let flaky = subject.contains("flaky-mirror@");
     let ended = match (flaky, attempt) {
         (true, 1) => Outcome::Retry {
             error: "502 Bad Gateway: the mirror does not answer".to_owned(),
