@@ -91,19 +91,29 @@ fn in_browser(told: &Value) {
         .args(&tests)
         .env("ALMANACK_STAGE", told.to_string())
         .output();
-    let run = run.unwrap_or_else(|why| panic!("node does not start ({why}); dev/browser installs it"));
+    let run =
+        run.unwrap_or_else(|why| panic!("node does not start ({why}); dev/browser installs it"));
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, errors) = (said(&run.stdout), said(&run.stderr));
     assert!(run.status.success(), "{out}\n{errors}");
-    assert!(out.contains("# pass") || out.contains("ℹ pass"), "it counts what it ran: {out}");
+    assert!(
+        out.contains("# pass") || out.contains("ℹ pass"),
+        "it counts what it ran: {out}"
+    );
 }
 
 /// The files of the tests, by name.
 fn tests() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e");
     let installed = folder.join("node_modules/playwright-core").exists();
-    assert!(installed, "e2e/node_modules is missing; dev/browser installs what it needs");
-    let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    assert!(
+        installed,
+        "e2e/node_modules is missing; dev/browser installs what it needs"
+    );
+    let names = folder
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let mut tests: Vec<PathBuf> = names
         .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
         .collect();
@@ -119,9 +129,14 @@ fn shots() -> PathBuf {
 }
 
 fn chromium() -> String {
-    let found = Command::new("sh").args(["-c", "command -v chromium"]).output();
+    let found = Command::new("sh")
+        .args(["-c", "command -v chromium"])
+        .output();
     let found = String::from_utf8(found.unwrap().stdout).unwrap();
     let path = found.trim().to_owned();
-    assert!(!path.is_empty(), "there is no chromium; dev/browser installs it");
+    assert!(
+        !path.is_empty(),
+        "there is no chromium; dev/browser installs it"
+    );
     path
 }

@@ -42,14 +42,47 @@ pub(super) async fn add(world: &World) {
 /// What the sources show at this instant.
 pub(super) fn publish(world: &World, now: Timestamp) {
     let told = &world.desk.told;
-    told.say(WIRE, document("Morning Wire", "Wire", &times(now, SignedDuration::from_hours(2), now)));
-    told.say(WORLD_NEWS, document("世界新闻", "要闻", &times(now, SignedDuration::from_mins(50), now)));
+    told.say(
+        WIRE,
+        document(
+            "Morning Wire",
+            "Wire",
+            &times(now, SignedDuration::from_hours(2), now),
+        ),
+    );
+    told.say(
+        WORLD_NEWS,
+        document(
+            "世界新闻",
+            "要闻",
+            &times(now, SignedDuration::from_mins(50), now),
+        ),
+    );
     let silent_since = now.checked_sub(DAY * 30).unwrap();
-    told.say(QUIET, document("The Quiet Weblog", "Note", &times(now, DAY, silent_since)));
-    told.say("https://broken.example/rss", failed(FailureClass::Server, "503 Service Unavailable"));
-    told.say("https://members.example/feed", failed(FailureClass::Unauthorised, "401 Unauthorized"));
-    told.say("https://gone.example/feed", failed(FailureClass::Gone, "410 Gone"));
-    told.say("https://hostile.example/", document("<i>Hostile</i>", "<img src=x onerror=alert(1)>", &times(now, DAY, now)));
+    told.say(
+        QUIET,
+        document("The Quiet Weblog", "Note", &times(now, DAY, silent_since)),
+    );
+    told.say(
+        "https://broken.example/rss",
+        failed(FailureClass::Server, "503 Service Unavailable"),
+    );
+    told.say(
+        "https://members.example/feed",
+        failed(FailureClass::Unauthorised, "401 Unauthorized"),
+    );
+    told.say(
+        "https://gone.example/feed",
+        failed(FailureClass::Gone, "410 Gone"),
+    );
+    told.say(
+        "https://hostile.example/",
+        document(
+            "<i>Hostile</i>",
+            "<img src=x onerror=alert(1)>",
+            &times(now, DAY, now),
+        ),
+    );
 }
 
 /// Instants that far apart, the last 60 up to `until`; the same whenever they are asked for.

@@ -65,7 +65,11 @@ pub(super) async fn arrive(world: &World) {
     let (reports, _) = made("reports", Scope::Read);
     world.store.save_token(&reports).await.unwrap();
     world.store.revoke_token("reports", at(-600)).await.unwrap();
-    for (name, seen_ago, skew_us) in [("node-a", 1, 800), ("node-b", 2, -143_000), ("节点-c", 9_000, 0)] {
+    for (name, seen_ago, skew_us) in [
+        ("node-a", 1, 800),
+        ("node-b", 2, -143_000),
+        ("节点-c", 9_000, 0),
+    ] {
         let node = Node {
             started_at: at(-13 * 3_600),
             seen_at: at(-seen_ago),
@@ -104,7 +108,13 @@ pub(super) async fn plan(world: &World) {
         let minutes = -60 + (day - 5) * 24 * 60;
         put(world, "NEWSLETTER_SEND", &subject, &at(minutes)).await;
     }
-    put(world, "NEWSLETTER_SEND", "周末特刊：世界新闻摘要与编辑手记", &at(240)).await;
+    put(
+        world,
+        "NEWSLETTER_SEND",
+        "周末特刊：世界新闻摘要与编辑手记",
+        &at(240),
+    )
+    .await;
 }
 
 /// Authors who change their minds, `minutes` before the end.
@@ -128,7 +138,11 @@ async fn put(world: &World, kind: &str, subject: &str, execute_at: &str) {
         "payload": { "title": subject, "channel": "<b>front</b>", "版面": 1 },
     });
     let answer = world.put(&task(kind, subject), &body.to_string()).await;
-    assert!(matches!(answer.status, 200 | 201), "{subject}: {}", answer.body);
+    assert!(
+        matches!(answer.status, 200 | 201),
+        "{subject}: {}",
+        answer.body
+    );
 }
 
 /// A task's path; everything but letters and digits is written by its bytes.

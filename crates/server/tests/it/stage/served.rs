@@ -116,12 +116,20 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
 /// Settings as an operator has them, from everywhere they can come from.
 fn configured() -> Vec<Configured> {
     let rows = [
-        ("database.url", "sqlite:/var/lib/almanack/almanack.db", "almanack.toml, line 3"),
+        (
+            "database.url",
+            "sqlite:/var/lib/almanack/almanack.db",
+            "almanack.toml, line 3",
+        ),
         ("server.listen", "127.0.0.1:8080", "default"),
         ("node.name", "node-a", "--name"),
         ("node.slots", "16", "ALMANACK_NODE_SLOTS"),
         ("github.token", "(hidden)", "almanack.toml, line 21"),
-        ("editions.title", "HackerNews 日报", "almanack.toml, line 30"),
+        (
+            "editions.title",
+            "HackerNews 日报",
+            "almanack.toml, line 30",
+        ),
     ];
     let configured = rows.map(|(key, value, origin)| Configured {
         key: key.to_owned(),

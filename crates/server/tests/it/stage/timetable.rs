@@ -12,14 +12,38 @@ pub(super) async fn write(world: &World) {
     let flow = json!({ "type": "workflow", "repository": "example/site", "workflow": "daily.yml" });
     let own = json!({ "type": "task", "kind": "NEWSLETTER_SEND", "subject": "digest" });
     for (name, definition) in [
-        ("heartbeat", json!({ "expression": "*/15 * * * *", "target": hook })),
-        ("nightly-export", json!({ "expression": "30 2 * * *", "tz": "Europe/Berlin", "target": flow })),
-        ("morning-digest", json!({ "expression": "0 7 * * 1-5", "tz": "Asia/Shanghai", "target": own })),
-        ("flaky-mirror", json!({ "expression": "10 * * * *", "tz": "America/New_York", "retry_for": "20m", "target": hook })),
-        ("slow-import", json!({ "expression": "*/30 * * * *", "overlap": "skip", "target": flow })),
-        ("holiday-greetings", json!({ "expression": "0 */2 * * *", "tz": "Europe/Berlin", "target": hook })),
-        ("lost-zone", json!({ "expression": "0 6 * * *", "target": hook })),
-        ("month-end", json!({ "expression": "0 18 L * *", "tz": "Asia/Shanghai", "target": hook })),
+        (
+            "heartbeat",
+            json!({ "expression": "*/15 * * * *", "target": hook }),
+        ),
+        (
+            "nightly-export",
+            json!({ "expression": "30 2 * * *", "tz": "Europe/Berlin", "target": flow }),
+        ),
+        (
+            "morning-digest",
+            json!({ "expression": "0 7 * * 1-5", "tz": "Asia/Shanghai", "target": own }),
+        ),
+        (
+            "flaky-mirror",
+            json!({ "expression": "10 * * * *", "tz": "America/New_York", "retry_for": "20m", "target": hook }),
+        ),
+        (
+            "slow-import",
+            json!({ "expression": "*/30 * * * *", "overlap": "skip", "target": flow }),
+        ),
+        (
+            "holiday-greetings",
+            json!({ "expression": "0 */2 * * *", "tz": "Europe/Berlin", "target": hook }),
+        ),
+        (
+            "lost-zone",
+            json!({ "expression": "0 6 * * *", "target": hook }),
+        ),
+        (
+            "month-end",
+            json!({ "expression": "0 18 L * *", "tz": "Asia/Shanghai", "target": hook }),
+        ),
     ] {
         put(world, name, &definition).await;
     }
