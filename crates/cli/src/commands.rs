@@ -10,7 +10,7 @@ use almanack_core::{
 use almanack_engine::reschedule::Rescheduler;
 
 use crate::{
-    args::{Arguments, Command, IdentityArguments, WorldCommand},
+    args::{Arguments, Command, IdentityArguments},
     config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Exit, Failure},
     output::Output,
@@ -61,16 +61,7 @@ pub(crate) fn dispatch(
         Command::Import(arguments) => import::run(arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
-        Command::World(WorldCommand::ArticleService(arguments)) => {
-            world::article_service(arguments, &inputs.environment, output)
-        }
-        Command::World(WorldCommand::Github(arguments)) => world::github(arguments, output),
-        Command::World(WorldCommand::Feeds(arguments)) => world::feeds(arguments, output),
-        Command::World(WorldCommand::News(arguments)) => world::news(arguments, output),
-        Command::World(WorldCommand::Model(arguments)) => world::edition::model(arguments, output),
-        Command::World(WorldCommand::Telegram(arguments)) => {
-            world::edition::telegram(arguments, output)
-        }
+        Command::World(command) => world::run(command, &inputs.environment, output),
         Command::Check => check::run(&inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());

@@ -70,8 +70,7 @@ pub(crate) async fn start(
     inputs: &Inputs,
     time: &Time,
 ) -> Result<Process, Failure> {
-    refuse_unguarded(settings)?;
-    let store = wiring::open_store(&settings.database).await?;
+    let store = open_store(settings).await?;
     let timing = Timing::of(time, store.as_ref()).await?;
     let clock = timing.clock.clone();
     let access = choose_access(store.as_ref(), settings, clock.now()).await?;
@@ -165,13 +164,13 @@ fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
     timing.real(shown).saturating_add(LAST_ANSWERS)
 }
 
-/// Where there is no database there are no tokens, and a refusal must not leave one behind.
-fn refuse_unguarded(settings: &Settings) -> Result<(), Failure> {
+/// Where there is no database nobody is known, and a refusal must not leave one behind.
+async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, Failure> {
     let listen = settings.server.listen;
     if !listen.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
         return Err(unguarded(listen));
     }
-    Ok(())
+    wiring::open_store(&settings.database).await
 }
 
 /// Whether everybody may read published editions.

@@ -3,7 +3,7 @@
 //!
 //! A small chart module of our own: every picture is a pure function of plain values, the reader's language and zone; time is
 //! an argument. Pages hold the drawings themselves, styled by the classes of one style sheet, which follows the reader's
-//! light or dark scheme. What all of them have in common stands in `figure` (a caption, a sentence, the drawing, the numbers
+//! light or dark scheme (`picture.css`, a part of the dashboard's). What all of them have in common stands in `figure` (a caption, a sentence, the drawing, the numbers
 //! as a table) and `outcome` (shapes and colours); `axis`, `clock` and `span` know about places, instants and lengths.
 
 pub mod week;
@@ -26,6 +26,3 @@ pub(crate) mod span;
 pub(crate) mod spark;
 pub(crate) mod steps;
 pub(crate) mod strip;
-
-/// The style of all pictures, for the one style sheet of the dashboard.
-pub(crate) const STYLE: &str = include_str!("picture/picture.css");

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     middleware::from_fn_with_state,
     response::Redirect,
     routing::{get, post},
@@ -55,7 +55,8 @@ pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     let behind = from_fn_with_state(Arc::clone(gate), door::enter);
     let inside = inside().route_layer(behind.clone());
     let live = Live::new(gate.shared(), inside.clone().with_state(gate.shared()));
-    let stream = get(move |which, headers| live.stream(which, headers)).route_layer(behind);
+    let stream = get(async move |which, headers: HeaderMap| live.stream(which, &headers));
+    let stream = stream.route_layer(behind);
     let before = from_fn_with_state(Arc::clone(gate), door::arrive);
     inside
         .route("/ui/live", stream)

@@ -118,7 +118,7 @@ async fn refuse_tokens_name(desk: &Desk, name: &str) -> Result<(), Failure> {
 fn taken(name: &str) -> Failure {
     Failure::new(Exit::Failed, format!("user `{name}` already exists"))
         .during("create user")
-        .hint(&format!(
+        .hint(format!(
             "`almanack user password {name}` sets another password"
         ))
 }
@@ -225,14 +225,17 @@ fn from_input(input: impl BufRead) -> Result<Secret, Failure> {
     let mut line = String::new();
     // One byte more than may be, and a line break, so that one too long is told from one that fits.
     let most = u64::try_from(PASSWORD_BYTES_MAX).unwrap_or(u64::MAX) + 3;
-    input.take(most).read_line(&mut line).map_err(unreadable)?;
+    input
+        .take(most)
+        .read_line(&mut line)
+        .map_err(|error| unreadable(&error))?;
     Ok(Secret::new(line.trim_end_matches(['\r', '\n'])))
 }
 
 /// Twice, because nobody sees what they type.
 fn from_terminal() -> Result<Secret, Failure> {
     let ask = |prompt: &str| {
-        let typed = rpassword::prompt_password(prompt).map_err(unreadable)?;
+        let typed = rpassword::prompt_password(prompt).map_err(|error| unreadable(&error))?;
         Ok::<_, Failure>(Secret::new(&typed))
     };
     let password = ask("Password: ")?;
@@ -242,7 +245,7 @@ fn from_terminal() -> Result<Secret, Failure> {
     Ok(password)
 }
 
-fn unreadable(error: std::io::Error) -> Failure {
+fn unreadable(error: &std::io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("read the password: {error}"))
 }
 

@@ -1,6 +1,6 @@
 //! `almanack world`: pieces of the simulated outside, as processes of their own.
 
-pub(super) mod edition;
+mod edition;
 
 use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
@@ -12,7 +12,7 @@ use almanack_world::{
 };
 
 use crate::{
-    args::{ArticleServiceArguments, FeedsArguments, GithubArguments, NewsArguments},
+    args::{ArticleServiceArguments, FeedsArguments, GithubArguments, NewsArguments, WorldCommand},
     commands::{runtime, serve::start_log},
     config::settings::{Log, LogFormat},
     failure::{Exit, Failure},
@@ -25,8 +25,24 @@ const TOKEN_VARIABLE: &str = "ALMANACK_TOKEN";
 /// The secret Almanack's calls are signed with.
 const SECRET_VARIABLE: &str = "ALMANACK_WEBHOOK_SECRET";
 
+/// Runs a piece of the world until SIGTERM or Ctrl-C.
+pub(super) fn run(
+    command: &WorldCommand,
+    environment: &BTreeMap<String, String>,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    match command {
+        WorldCommand::ArticleService(arguments) => article_service(arguments, environment, output),
+        WorldCommand::Github(arguments) => github(arguments, output),
+        WorldCommand::Feeds(arguments) => feeds(arguments, output),
+        WorldCommand::News(arguments) => news(arguments, output),
+        WorldCommand::Model(arguments) => edition::model(arguments, output),
+        WorldCommand::Telegram(arguments) => edition::telegram(arguments, output),
+    }
+}
+
 /// Runs the article service until SIGTERM or Ctrl-C.
-pub(super) fn article_service(
+fn article_service(
     arguments: &ArticleServiceArguments,
     environment: &BTreeMap<String, String>,
     output: &mut Output,
@@ -56,7 +72,7 @@ pub(super) fn article_service(
 }
 
 /// Runs the simulated GitHub until SIGTERM or Ctrl-C.
-pub(super) fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut config = github::Config::new(arguments.listen);
     if let Some(file) = &arguments.setup {
         config.setup = read_setup(file)?;
@@ -80,7 +96,7 @@ pub(super) fn github(arguments: &GithubArguments, output: &mut Output) -> Result
 }
 
 /// Runs the feeds until SIGTERM or Ctrl-C.
-pub(super) fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
     if !arguments.calm {
@@ -112,7 +128,7 @@ pub(super) fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<E
 }
 
 /// Runs the news site until SIGTERM or Ctrl-C.
-pub(super) fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut site = Site::new(arguments.seed, arguments.stories_per_day);
     if !arguments.calm {
         site.shares = page::Shares::usual();

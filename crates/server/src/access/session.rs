@@ -98,7 +98,8 @@ impl Gate {
         self.state.store.save_session(&session).await?;
         let lasts = session.expires_at.duration_since(session.created_at);
         let line = ours(SESSION_COOKIE, value).secure(true).path("/");
-        Ok(header(line.max_age(Duration::seconds(lasts.as_secs()))))
+        let line = line.max_age(Duration::seconds(lasts.as_secs()));
+        Ok(header(&line))
     }
 
     /// Ends the session of this browser, here at once and elsewhere once they look again.
@@ -120,14 +121,14 @@ impl Gate {
         }
         let value = draw(self.state.entropy.as_ref());
         let key = form_key(&value);
-        (key, header(ours(ARRIVAL_COOKIE, value).path("/ui")))
+        (key, header(&ours(ARRIVAL_COOKIE, value).path("/ui")))
     }
 }
 
 /// Takes the cookie away from a browser.
 pub(crate) fn no_session() -> Option<HeaderValue> {
     let line = ours(SESSION_COOKIE, String::new()).secure(true).path("/");
-    header(line.max_age(Duration::ZERO))
+    header(&line.max_age(Duration::ZERO))
 }
 
 /// `Lax`, so that a link from elsewhere leads to the page and not to the form to sign in.
@@ -136,7 +137,7 @@ fn ours(name: &'static str, value: String) -> CookieBuilder<'static> {
     cookie.http_only(true).same_site(SameSite::Lax)
 }
 
-fn header(cookie: CookieBuilder<'static>) -> Option<HeaderValue> {
+fn header(cookie: &CookieBuilder<'static>) -> Option<HeaderValue> {
     HeaderValue::try_from(cookie.to_string()).ok()
 }
 

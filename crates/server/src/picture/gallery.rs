@@ -10,8 +10,8 @@ use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{
-    STYLE, against, burn, figure::Frame, grid, heat, histogram, life, outcome::Outcome, ribbon,
-    spark, steps, strip,
+    against, burn, figure::Frame, grid, heat, histogram, life, outcome::Outcome, ribbon, spark,
+    steps, strip,
 };
 use crate::ui::lang::Lang;
 
@@ -30,6 +30,9 @@ pub(super) fn lines(markup: Markup) -> String {
         .filter(|line| !left_out.iter().any(|start| line.starts_with(start)));
     lines.collect::<Vec<_>>().join("\n")
 }
+
+/// The style of all pictures.
+const STYLE: &str = include_str!("picture.css");
 
 /// What somebody might call something who wants to leave its place.
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'co' style=";

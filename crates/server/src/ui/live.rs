@@ -85,10 +85,10 @@ impl Live {
     }
 
     /// A stream of events: `page` with a page that changed, `same` with the time, `gone` at the end.
-    pub(crate) async fn stream(
+    pub(crate) fn stream(
         self,
         Query(which): Query<Which>,
-        headers: HeaderMap,
+        headers: &HeaderMap,
     ) -> Result<Response, Problem> {
         if !is_ours(&which.page) || which.page.starts_with("/ui/live") {
             let detail = "only pages of the dashboard can be kept live";
@@ -99,7 +99,7 @@ impl Live {
         };
         let watched = Watched {
             next_at: self.state.clock.now(),
-            shown: shown(&headers),
+            shown: shown(headers),
             page: which.page,
             live: self,
             digest: None,

@@ -134,11 +134,6 @@ impl Viewer {
     pub(crate) fn zone_name(&self) -> &str {
         self.zone.iana_name().unwrap_or("UTC")
     }
-
-    /// The path without the query.
-    pub(crate) fn path(&self) -> &str {
-        self.here.split('?').next().unwrap_or("/ui")
-    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Viewer {

@@ -19,9 +19,8 @@ impl Viewer {
 
     /// An instant that may not be known.
     pub(crate) fn at_or_dash(&self, at: Option<Timestamp>) -> Markup {
-        match at {
-            Some(at) => self.at(at),
-            None => html! { span class="none" { "–" } },
+        html! {
+            @if let Some(at) = at { (self.at(at)) } @else { span class="none" { "–" } }
         }
     }
 

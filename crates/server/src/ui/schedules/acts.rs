@@ -85,7 +85,7 @@ fn pausing(viewer: &Viewer, schedule: &Schedule, paused: bool) -> Markup {
     html! {
         details class="act" {
             summary { (label) }
-            (form(viewer, &format!("{}/pause", path(&schedule.name)), &fields))
+            (form(viewer, &format!("{}/pause", path(&schedule.name)), &html! { div class="fields" { (fields) } }))
             (Equivalent::call("POST", api(&schedule.name, "/pause"))
                 .body(&json!({ "note": lang.pick("why", "原因") }))
                 .cli(&["schedule", "pause", name, "--note", lang.pick("why", "原因")]).show(viewer))

@@ -102,8 +102,14 @@ fn row(viewer: &Viewer, schedule: &Schedule, slot: &Slot, firing: Option<&Task>)
                 }
             }
             td {
-                (badge(class(slot.verdict), told::verdict(lang, slot.verdict)))
-                @if let Verdict::Skipped(reason) = slot.verdict { div { (told::reason(lang, reason)) } }
+                // That it fired says nothing of how that went: the next cell does, with its shape.
+                @match slot.verdict {
+                    Verdict::Fired | Verdict::CaughtUp => (told::verdict(lang, slot.verdict)),
+                    Verdict::Skipped(reason) => {
+                        (badge("skipped", told::verdict(lang, slot.verdict)))
+                        div { (told::reason(lang, reason)) }
+                    },
+                }
                 @if let Some(detail) = &slot.detail { div class="hint" { (lang.english(detail)) } }
             }
             td {
@@ -115,13 +121,5 @@ fn row(viewer: &Viewer, schedule: &Schedule, slot: &Slot, firing: Option<&Task>)
             td { (slot.revision) }
             td { a href=(why) data-open aria-label=(say!(lang, "Why {at}?", "为什么 {at}？")) { (lang.pick("why?", "为什么？")) } }
         }
-    }
-}
-
-fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Fired => "done",
-        Verdict::CaughtUp => "retrying",
-        Verdict::Skipped(_) => "skipped",
     }
 }

@@ -18,19 +18,19 @@ impl Sheet<'_> {
     pub(crate) fn show(&self) -> Markup {
         let lang = self.viewer.lang;
         html! {
-            fieldset {
+            fieldset class="fields" {
                 legend { (lang.pick("When", "时间规则")) }
                 (self.line("expression", lang.pick("Expression", "表达式"), &self.fields.expression, Some("0 8 * * 1-5")))
                 (self.zone())
             }
-            fieldset {
+            fieldset class="fields" {
                 legend { (target_name(lang, &self.fields.target)) }
                 input type="hidden" name="target" value=(self.fields.target);
                 (self.target())
             }
             details class="act" open[self.wrong.is_some_and(is_policy)] {
                 summary { (lang.pick("When things do not go as planned", "未按计划进行时")) }
-                (self.policies())
+                div class="fields" { (self.policies()) }
             }
         }
     }

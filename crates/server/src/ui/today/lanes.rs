@@ -141,12 +141,11 @@ fn tried(viewer: &Viewer, task: &TaskLine) -> Mark {
 
 fn outcome(task: &TaskLine) -> Outcome {
     match task.status {
-        Status::Success => Outcome::Done,
+        // INIT is a task that comes again: its last attempt ended well, or it would be FAIL.
+        Status::Success | Status::Init => Outcome::Done,
         Status::Fail => Outcome::Failed,
         Status::Cancelled => Outcome::Cancelled,
         Status::Running => Outcome::Running,
-        // A task that comes again: its last attempt ended well, or it would be FAIL.
-        Status::Init => Outcome::Done,
     }
 }
 

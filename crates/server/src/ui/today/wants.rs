@@ -121,8 +121,10 @@ fn alerts(lang: Lang, day: &Day) -> Vec<Want> {
 
 /// Tasks that ran out of retries within the window.
 fn failures(lang: Lang, day: &Day) -> Vec<Want> {
-    let given_up =
-        |task: &&almanack_core::store::TaskLine| task.status == Status::Fail && !task.is_live();
+    // What a source wants, it says itself.
+    let given_up = |task: &&TaskLine| {
+        task.status == Status::Fail && !task.is_live() && !links::is_check(&task.identity)
+    };
     let failed: Vec<_> = day.finished.iter().filter(given_up).collect();
     let mut wants: Vec<Want> = failed
         .iter()
