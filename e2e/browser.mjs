@@ -82,15 +82,22 @@ export async function transferred(seen) {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
 /** What makes a page hard to use for some, by the rules of WCAG 2.2 AA. */
 export async function violations(page) {
   // Evaluated by the debugger, so the page's own policy stays as strict as it is.
   await page.evaluate(axe);
-  const found = await page.evaluate(() =>
-    window.axe.run(document, {
-      runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] },
-    }),
-  );
+  return judged(page, { type: "tag", values: RULES });
+}
+
+/** Texts that are hard to read for their colours; asks what `violations` left in the page. */
+export function lowContrasts(page) {
+  return judged(page, { type: "rule", values: ["color-contrast", "link-in-text-block"] });
+}
+
+async function judged(page, runOnly) {
+  const found = await page.evaluate((rules) => window.axe.run(document, { runOnly: rules, resultTypes: ["violations"] }), runOnly);
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(" | ")}`);
 }
 

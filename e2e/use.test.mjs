@@ -38,13 +38,16 @@ describe("live", () => {
     await other.context.close();
   });
 
-  test("a field that somebody fills in is left alone", async () => {
+  test("what is typed narrows the list and stays, whatever arrives", async () => {
     const { context, page } = await reader(browser);
+    await put("live:other", "2027-01-01T00:00:00Z");
     await page.goto(`${stage.open}/ui/tasks`);
-    await page.locator("[data-search]").fill("half a wo");
+    await page.locator("[data-search]").fill("live:thr");
+    await page.getByRole("link", { name: "live:other" }).waitFor({ state: "detached" });
     await put("live:three", "2027-01-01T00:00:00Z");
     await page.getByRole("link", { name: "live:three" }).waitFor();
-    assert.equal(await page.locator("[data-search]").inputValue(), "half a wo");
+    assert.equal(await page.getByRole("link", { name: "live:other" }).count(), 0, "what arrives is narrowed, too");
+    assert.equal(await page.locator("[data-search]").inputValue(), "live:thr");
     await context.close();
   });
 });

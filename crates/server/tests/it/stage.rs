@@ -62,7 +62,7 @@ const PAGES: &[&str] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_works_for_everybody_in_a_real_browser() {
-    let stage = Stage::build().await;
+    let stage = Stage::build();
     Day::of(&stage).play().await;
     stage.clock_stands_at(START);
     let told = told(&stage.serve().await);

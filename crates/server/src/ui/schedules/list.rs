@@ -181,7 +181,7 @@ fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     html! {
         tr data-row {
             th scope="row" { a href=(href) data-open { (schedule.name) } }
-            td { (told::state_in_brief(viewer, &schedule.state)) }
+            td class="state" { (told::state_in_brief(viewer, &schedule.state)) }
             td class="words" { (meaning(viewer, line)) }
             td {
                 @match (line.next_at, &line.ready) {

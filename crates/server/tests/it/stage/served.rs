@@ -37,7 +37,7 @@ pub(super) struct Served {
 }
 
 impl Stage {
-    pub(super) async fn build() -> Self {
+    pub(super) fn build() -> Self {
         let news = Newsroom::with(18);
         let mut made = None;
         let store = SqliteStore::in_memory().unwrap();
