@@ -107,8 +107,6 @@ impl Stage {
         // Once: one that has moved since would come back at its old address.
         if arguments.no_warm_up {
             sources.add(outside.subscriptions(), "demo").await?;
-        } else if plan.is_slow() {
-            ask_for_checks(store.as_ref(), &sources, &outside).await?;
         }
         let service =
             people::start_service(folder, address, (arguments.seed, shown.clone()), stop).await?;
@@ -116,9 +114,12 @@ impl Stage {
         let acts = people::start_authors(&service, arguments.seed, (&plan, shown), stop);
         let editor = Editor::new(&service.url());
         let editor = editor.map_err(|error| world::told("editor", &error))?;
-        let mut show = Show::new(store, Arc::clone(&clock), plan, editor);
+        let mut show = Show::new(store.clone(), Arc::clone(&clock), plan, editor);
         if !arguments.no_warm_up {
             show.begin().await?;
+            if plan.is_slow() {
+                ask_for_checks(store.as_ref(), &sources, &outside).await?;
+            }
         }
         Ok(Self {
             show,
