@@ -65,13 +65,14 @@ describe("forged requests", () => {
     await context.close();
   });
 
-  test("a page of somebody else cannot send one", async () => {
+  test("a page of somebody else cannot send one, not even with the key", async () => {
     const { context, page } = await reader(browser);
     await signIn(page, stage.admin);
     await page.waitForURL("**/ui/tasks");
+    const key = await page.locator("input[name=form_key]").first().inputValue();
     const elsewhere = await context.newPage();
     await elsewhere.goto(stage.open.replace("localhost", "127.0.0.1") + "/api/docs").catch(() => {});
-    await elsewhere.setContent(`<form method="post" action="${stage.guarded}/ui/preferences"><input name="theme" value="dark"><button>go</button></form>`);
+    await elsewhere.setContent(`<form method="post" action="${stage.guarded}/ui/preferences"><input name="form_key" value="${key}"><input name="theme" value="dark"><button>go</button></form>`);
     const [answer] = await Promise.all([elsewhere.waitForNavigation(), elsewhere.locator("button").click()]);
     assert.ok([401, 403].includes(answer.status()), String(answer.status()));
     await context.close();
