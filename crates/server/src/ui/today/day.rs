@@ -32,7 +32,7 @@ const SCHEDULES_MAX: usize = 40;
 const SOURCES_MAX: usize = 200;
 const RUNNING_MAX: usize = 50;
 /// Most slots to come of one schedule.
-const SLOTS_MAX: usize = 48;
+const SLOTS_MAX: usize = 150;
 /// Editions whose work and deliveries fall into the window.
 const EDITIONS_NEWEST: usize = 2;
 /// Editions that are looked through for what was never settled.
