@@ -24,7 +24,7 @@ const REACH: SignedDuration = SignedDuration::from_hours(12);
 /// The line of now moves once a minute: what moves every second would be sent every second.
 const STEP: i64 = 60;
 /// Most ended tasks and ledger rows in the ribbon.
-const PAST_MAX: usize = 2_000;
+const PAST_MAX: usize = 1_000;
 /// Most waiting tasks.
 const AHEAD_MAX: usize = 300;
 /// Most schedules, sources and running tasks that are looked at.
