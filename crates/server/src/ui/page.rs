@@ -7,7 +7,7 @@ use super::{
     assets,
     lang::{Lang, say},
     preferences,
-    viewer::{Theme, Viewer},
+    viewer::{Keys, Theme, Viewer},
 };
 
 /// Where in the dashboard a page is.
@@ -103,7 +103,7 @@ pub(crate) fn page(viewer: &Viewer, place: Place, title: &str, body: &Markup) ->
     html! {
         (DOCTYPE)
         html lang=(lang.tag()) data-theme=[theme(viewer.theme)] data-now=(viewer.now.as_millisecond()) data-speed=(viewer.speed)
-          data-still[viewer.still] data-keys=[(!viewer.keys).then_some("off")] {
+          data-still[viewer.still] data-keys=[(viewer.keys == Keys::Off).then_some("off")] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";

@@ -11,7 +11,9 @@ use serde::Deserialize;
 use super::{
     form::{Filled, form, see},
     lang::Lang,
-    viewer::{KEYS_COOKIE, LANG_COOKIE, THEME_COOKIE, Theme, Viewer, ZONE_COOKIE, parse_zone},
+    viewer::{
+        KEYS_COOKIE, Keys, LANG_COOKIE, THEME_COOKIE, Theme, Viewer, ZONE_COOKIE, parse_zone,
+    },
 };
 use crate::problem::{Code, Problem};
 
@@ -66,8 +68,8 @@ pub(crate) fn menu(viewer: &Viewer) -> Markup {
         }
         label { (lang.pick("Single keys", "单键快捷键"))
             select name="keys" {
-                option value="on" selected[viewer.keys] { (lang.pick("On", "开")) }
-                option value="off" selected[!viewer.keys] { (lang.pick("Off", "关")) }
+                option value="on" selected[viewer.keys == Keys::On] { (lang.pick("On", "开")) }
+                option value="off" selected[viewer.keys == Keys::Off] { (lang.pick("Off", "关")) }
             }
         }
         button type="submit" { (lang.pick("Apply", "应用")) }

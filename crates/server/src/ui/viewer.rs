@@ -59,6 +59,15 @@ impl Theme {
     }
 }
 
+/// Whether single keys act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// They do.
+    On,
+    /// They do not: somebody speaks to their machine, and words are keys to it.
+    Off,
+}
+
 /// Who looks, at what, when, and how they want to see it.
 #[derive(Debug, Clone)]
 pub(crate) struct Viewer {
@@ -86,8 +95,8 @@ pub(crate) struct Viewer {
     pub(crate) live: bool,
     /// Whether the page answers a form, and so cannot be asked for again.
     pub(crate) still: bool,
-    /// Whether single keys lead around. Who speaks to their machine wants them off.
-    pub(crate) keys: bool,
+    /// Whether single keys lead around.
+    pub(crate) keys: Keys,
     /// The version to show.
     pub(crate) version: &'static str,
 }
@@ -114,7 +123,10 @@ impl Viewer {
             base: base(parts),
             live: headers.contains_key(LIVE_HEADER),
             still: !parts.method.is_safe(),
-            keys: chosen(KEYS_COOKIE).as_deref() != Some("off"),
+            keys: match chosen(KEYS_COOKIE).as_deref() {
+                Some("off") => Keys::Off,
+                _ => Keys::On,
+            },
             version: state.version,
         }
     }
