@@ -17,7 +17,8 @@ use jiff::Timestamp;
 
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use overview::{
-    Activity, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount, TaskLine, TaskSearch,
+    Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
+    TaskLine, TaskSearch,
 };
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;

@@ -37,6 +37,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    extract::DefaultBodyLimit,
     http::{HeaderMap, StatusCode},
     middleware::from_fn_with_state,
     response::Redirect,
@@ -49,6 +50,11 @@ use crate::{AppState, access::Gate};
 
 /// How many of the newest rows a list searches; what is older has to be asked for by name.
 const SEARCHED: usize = 50_000;
+
+/// Largest form of those who are known: a list of sources is pasted into one.
+const FORM_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Largest form of those who are not: a name, a password, a choice.
+const OPEN_FORM_BYTES_MAX: usize = 16 * 1024;
 
 /// All pages, behind their door, and what is open to everybody.
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
@@ -76,6 +82,7 @@ fn inside() -> Router<Arc<AppState>> {
         .merge(sources::routes())
         .merge(editions::routes())
         .route("/ui/{*rest}", get(nothing))
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
 }
 
 /// What is open to those who are not known yet.
@@ -83,6 +90,7 @@ fn outside(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/preferences", post(preferences::choose))
         .merge(sign_in::routes(gate))
+        .layer(DefaultBodyLimit::max(OPEN_FORM_BYTES_MAX))
 }
 
 async fn nothing() -> StatusCode {

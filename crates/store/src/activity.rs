@@ -1,7 +1,8 @@
 //! Statements about what was decided lately: creations and changes of tasks, and edits of schedules.
 //!
 //! The newest of each are searched, by number or by time, and what a filter leaves of them is sorted; the three
-//! lists are then merged (see [`crate::overview::newest`]).
+//! lists are then merged (see [`crate::overview::newest`]), so their orders must agree with its order. `$2` is the
+//! instant at which the page before ended; what was told of it already is left out after merging.
 
 /// Who: `$3` is a part of the name that may be unset; `$4` is 1 where the deeds of schedules are left out.
 macro_rules! by {
@@ -35,7 +36,7 @@ macro_rules! creations {
              t.finished_at_us, t.origin, t.node, t.callback_url, t.detail, 'null', \
              cast(null as bigint) from task t where t.id > coalesce( \
              (select n.id from task n order by n.id desc limit 1 offset $1), 0) \
-             and t.created_at_us < $2 and ",
+             and t.created_at_us <= $2 and ",
             by!("t.origin", $lower),
             " and ",
             about_task!(),
@@ -53,7 +54,7 @@ macro_rules! changes {
             "select d.task_id, d.number, d.decided_at_us, d.origin, d.rule, d.old_execute_at_us, \
              d.execute_at_us, d.revision, d.new_task_id, t.subject, t.kind from \
              (select * from decision order by decided_at_us desc limit $1) d \
-             join task t on t.id = d.task_id where d.decided_at_us < $2 and ",
+             join task t on t.id = d.task_id where d.decided_at_us <= $2 and ",
             by!("d.origin", $lower),
             " and ",
             about_task!(),
@@ -70,10 +71,10 @@ macro_rules! edits {
         concat!(
             "select e.revision, e.edited, e.by_whom, e.note, e.definition, e.at_us, s.name from \
              (select * from schedule_edit order by at_us desc limit $1) e \
-             join schedule s on s.schedule_id = e.schedule_id where e.at_us < $2 and ",
+             join schedule s on s.schedule_id = e.schedule_id where e.at_us <= $2 and ",
             by!("e.by_whom", $lower),
             " and (cast($5 as text) is null or replace(lower(s.name), $5, '') <> lower(s.name)) \
-             order by e.at_us desc, e.version desc limit $6"
+             order by e.at_us desc, e.schedule_id desc, e.version desc limit $6"
         )
     };
 }

@@ -10,7 +10,7 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use almanack_core::{
-    store::{Activity, TaskLine},
+    store::{Activity, ActivityFilter, TaskLine},
     task::TaskId,
 };
 use jiff::Timestamp;
@@ -233,17 +233,28 @@ pub(crate) fn soonest(mut lines: Vec<TaskLine>, limit: usize) -> Vec<TaskLine> {
     first
 }
 
-/// The newest of what was found, each about something else.
-pub(crate) fn newest(mut found: Vec<Activity>, limit: usize) -> Vec<Activity> {
+/// How many of each list are read for a page: of the instant where the page before ended, all that was told stands
+/// before what was not.
+pub(crate) fn reach(filter: &ActivityFilter) -> usize {
+    let told = filter.after.map_or(0, |cursor| cursor.told);
+    filter.limit.saturating_add(told)
+}
+
+/// The page that `filter` asks for of what was found. Edits of one instant stay as they were found: nothing in them tells
+/// them apart for certain.
+pub(crate) fn newest(mut found: Vec<Activity>, filter: &ActivityFilter) -> Vec<Activity> {
     found.sort_by_key(|activity| {
         let about = match activity {
-            Activity::Task { decision, .. } => (decision.id.task_id.0, decision.id.number),
-            Activity::Schedule { edit, .. } => (edit.revision, 0),
+            Activity::Task { decision, .. } => Some((decision.id.task_id.0, decision.id.number)),
+            Activity::Schedule { .. } => None,
         };
         Reverse((activity.at(), about))
     });
-    found.truncate(limit);
-    found
+    let told = filter.after.map_or(0, |cursor| {
+        let told = found.iter().take(cursor.told);
+        told.take_while(|line| line.at() == cursor.at).count()
+    });
+    found.into_iter().skip(told).take(filter.limit).collect()
 }
 
 /// A part of a text as the statements compare it; an empty one is in every text.

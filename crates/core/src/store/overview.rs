@@ -141,6 +141,27 @@ impl Activity {
     }
 }
 
+/// Where a page of activity ended. One act may decide about many tasks at one instant, so an instant alone would skip
+/// what of them did not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActivityCursor {
+    /// When the last line was decided.
+    pub at: Timestamp,
+    /// How many lines of just that instant were told, on this page and on those before.
+    pub told: usize,
+}
+
+impl ActivityCursor {
+    /// Where `page` ends that was asked for after `before`; `None` where nothing is on it.
+    pub fn end_of(page: &[Activity], before: Option<Self>) -> Option<Self> {
+        let at = page.last()?.at();
+        let here = page.iter().filter(|line| line.at() == at).count();
+        let earlier = before.filter(|before| before.at == at);
+        let told = here.saturating_add(earlier.map_or(0, |before| before.told));
+        Some(Self { at, told })
+    }
+}
+
 /// Which activity to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActivityFilter {
@@ -152,8 +173,8 @@ pub struct ActivityFilter {
     pub containing: Option<String>,
     /// Leaves out what schedules did by themselves: the firings they put.
     pub by_people: bool,
-    /// Only before this: the cursor of the page before.
-    pub before: Option<Timestamp>,
+    /// Only what comes after this in the list: where the page before ended.
+    pub after: Option<ActivityCursor>,
     /// How many of the newest tasks, decisions and edits each are searched at most.
     pub among: usize,
     /// How many at most.
@@ -200,6 +221,7 @@ pub trait OverviewStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<SlotLine>>;
 
-    /// What was decided, newest first: creations and changes of tasks, and what people did to schedules.
+    /// What was decided, newest first: creations and changes of tasks, and what people did to schedules. Of one instant,
+    /// tasks come before schedules and the higher number first: the order is the same whenever it is asked for.
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>>;
 }

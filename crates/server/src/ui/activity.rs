@@ -8,7 +8,7 @@ use std::sync::Arc;
 use almanack_core::{
     history::Decision,
     plan::{Edit, Edited, ScheduleName},
-    store::{Activity, ActivityFilter},
+    store::{Activity, ActivityCursor, ActivityFilter},
     task::{Identity, Kind},
 };
 use axum::{
@@ -55,33 +55,51 @@ struct Query {
     people: Option<String>,
     /// Microseconds: the instant of the last line of the page before.
     before: Option<i64>,
+    /// How many lines of that instant were shown already.
+    told: Option<usize>,
 }
 
 impl Query {
     fn filter(&self) -> Result<ActivityFilter, Problem> {
         let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
-        let before = self.before.map(Timestamp::from_microsecond).transpose();
-        let no_cursor =
-            |_| Problem::new(Code::InvalidQuery, "before is no cursor of an earlier page");
         Ok(ActivityFilter {
             by: text(self.by.as_deref())?,
             kind: kind.transpose()?,
             containing: text(self.q.as_deref())?,
             by_people: self.people.is_some(),
-            before: before.map_err(no_cursor)?,
+            after: self.cursor()?,
             among: AMONG,
             limit: PAGE + 1,
         })
     }
 
-    fn address(&self, before: Option<Timestamp>) -> String {
-        let before = before.map(|at| at.as_microsecond().to_string());
+    /// Where the page before ended.
+    fn cursor(&self) -> Result<Option<ActivityCursor>, Problem> {
+        let Some(before) = self.before else {
+            return Ok(None);
+        };
+        let told = self.told.unwrap_or(0);
+        let at = Timestamp::from_microsecond(before).ok();
+        let cursor = at.filter(|_| told <= AMONG);
+        match cursor.map(|at| ActivityCursor { at, told }) {
+            Some(cursor) => Ok(Some(cursor)),
+            None => Err(Problem::new(
+                Code::InvalidQuery,
+                "before and told are no cursor of an earlier page",
+            )),
+        }
+    }
+
+    fn address(&self, after: Option<ActivityCursor>) -> String {
+        let before = after.map(|cursor| cursor.at.as_microsecond().to_string());
+        let told = after.map(|cursor| cursor.told.to_string());
         let fields = [
             ("by", self.by.as_deref()),
             ("kind", self.kind.as_deref()),
             ("q", self.q.as_deref()),
             ("people", self.people.as_deref()),
             ("before", before.as_deref()),
+            ("told", told.as_deref()),
         ];
         let filled = fields.into_iter();
         address(
@@ -119,9 +137,9 @@ async fn show(
     let mut lines = state.store.load_activity(&filter).await?;
     let more = lines.len() > PAGE;
     lines.truncate(PAGE);
-    let next = lines.last().filter(|_| more).map(Activity::at);
+    let end = ActivityCursor::end_of(&lines, filter.after);
     let first = query.before.map(|_| query.address(None));
-    let next = next.map(|at| query.address(Some(at)));
+    let next = end.filter(|_| more).map(|end| query.address(Some(end)));
     let list = html! {
         (table(&viewer, &query, &lines))
         (parts::pager(lang, first.as_deref(), next.as_deref()))
@@ -182,7 +200,6 @@ fn row(viewer: &Viewer, query: &Query, line: &Activity) -> Markup {
     let by = line.by();
     let of_them = Query {
         by: Some(by.to_owned()),
-        before: None,
         ..query.clone()
     };
     html! {

@@ -8,6 +8,7 @@ use almanack_core::{
 use jiff::civil::Date;
 use maud::{Markup, html};
 
+use super::schedules;
 use crate::percent;
 
 /// The page of a task.
@@ -35,7 +36,7 @@ pub(crate) fn tasks_in(status: Status) -> String {
 
 /// The page of a schedule.
 pub(crate) fn schedule(name: &ScheduleName) -> String {
-    format!("/ui/schedules/{}", percent::encode(name.as_str()))
+    schedules::path(name)
 }
 
 /// The page of a source.

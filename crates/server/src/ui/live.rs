@@ -72,6 +72,8 @@ enum Rendered {
     },
     /// The page is not there any more, or not for this browser.
     Gone,
+    /// It cannot be made just now. Whoever looks at the last one keeps it.
+    NotNow,
 }
 
 impl Live {
@@ -118,11 +120,14 @@ impl Live {
         *request.uri_mut() = uri;
         *request.headers_mut() = shown.clone();
         let Ok(response) = self.pages.clone().oneshot(request).await;
-        if response.status() != StatusCode::OK {
-            return Rendered::Gone;
+        match response.status() {
+            // A filter that cannot be understood is told on a page, too.
+            StatusCode::OK | StatusCode::UNPROCESSABLE_ENTITY => {}
+            status if status.is_server_error() => return Rendered::NotNow,
+            _ => return Rendered::Gone,
         }
         let Ok(bytes) = to_bytes(response.into_body(), PAGE_BYTES_MAX).await else {
-            return Rendered::Gone;
+            return Rendered::NotNow;
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let digest = Sha256::digest(without_clock(&text)).into();
@@ -152,7 +157,7 @@ impl Watched {
                     (self.digest, self.quiet) = (Some(digest), 0);
                     return Some(Event::default().event("page").data(text));
                 }
-                Rendered::Page { .. } => self.quiet += 1,
+                Rendered::Page { .. } | Rendered::NotNow => self.quiet += 1,
                 Rendered::Gone => {
                     self.over = true;
                     return Some(Event::default().event("gone").data(""));

@@ -102,7 +102,8 @@ pub(crate) fn page(viewer: &Viewer, place: Place, title: &str, body: &Markup) ->
     let lang = viewer.lang;
     html! {
         (DOCTYPE)
-        html lang=(lang.tag()) data-theme=[theme(viewer.theme)] data-now=(viewer.now.as_millisecond()) data-speed=(viewer.speed) {
+        html lang=(lang.tag()) data-theme=[theme(viewer.theme)] data-now=(viewer.now.as_millisecond()) data-speed=(viewer.speed)
+          data-still[viewer.still] data-keys=[(!viewer.keys).then_some("off")] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{
     form::{Filled, form, see},
     lang::Lang,
-    viewer::{LANG_COOKIE, THEME_COOKIE, Theme, Viewer, ZONE_COOKIE, parse_zone},
+    viewer::{KEYS_COOKIE, LANG_COOKIE, THEME_COOKIE, Theme, Viewer, ZONE_COOKIE, parse_zone},
 };
 use crate::problem::{Code, Problem};
 
@@ -37,6 +37,7 @@ pub(crate) struct Choice {
     lang: Option<String>,
     zone: Option<String>,
     theme: Option<String>,
+    keys: Option<String>,
     back: Option<String>,
 }
 
@@ -61,6 +62,12 @@ pub(crate) fn menu(viewer: &Viewer) -> Markup {
                 @for choice in Theme::ALL {
                     option value=(choice.as_str()) selected[choice == viewer.theme] { (theme_name(choice, lang)) }
                 }
+            }
+        }
+        label { (lang.pick("Single keys", "单键快捷键"))
+            select name="keys" {
+                option value="on" selected[viewer.keys] { (lang.pick("On", "开")) }
+                option value="off" selected[!viewer.keys] { (lang.pick("Off", "关")) }
             }
         }
         button type="submit" { (lang.pick("Apply", "应用")) }
@@ -96,6 +103,7 @@ pub(crate) async fn choose(filled: Filled<Choice>) -> Result<Response, Problem> 
         lang,
         zone,
         theme,
+        keys,
         back,
     } = filled.form;
     let mut response = see(back
@@ -117,6 +125,9 @@ pub(crate) async fn choose(filled: Filled<Choice>) -> Result<Response, Problem> 
     }
     if let Some(theme) = theme.as_deref().and_then(Theme::parse) {
         keep(THEME_COOKIE, theme.as_str().to_owned());
+    }
+    if let Some(keys) = keys.filter(|keys| ["on", "off"].contains(&keys.as_str())) {
+        keep(KEYS_COOKIE, keys);
     }
     if let Some(zone) = zone {
         parse_zone(&zone).ok_or_else(|| unknown_zone(&zone))?;

@@ -18,7 +18,7 @@ mod runs;
 mod search;
 mod sheet;
 mod times;
-mod told;
+pub(crate) mod told;
 mod trying;
 mod why;
 

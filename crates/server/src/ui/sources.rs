@@ -15,7 +15,7 @@ mod one;
 mod opml;
 mod picture;
 mod why;
-mod words;
+pub(crate) mod words;
 
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ use maud::{Markup, html};
 
 use self::day::Day;
 use super::{
-    lang::{Lang, say},
+    lang::Lang,
     links,
     page::{Place, page},
     parts,
@@ -86,9 +86,7 @@ fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
     };
     html! {
         (ribbon::draw(&ribbon, &frame))
-        @for (shown, all) in day.cut() {
-            p class="hint" { (say!(lang, "Of {all} only the newest {shown} are shown.", "{all} 中仅显示最新的 {shown} 个。")) }
-        }
+        @for told in day.cut(lang) { p class="hint" { (told) } }
     }
 }
 

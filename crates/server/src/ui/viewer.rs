@@ -24,6 +24,8 @@ pub(crate) const LANG_COOKIE: &str = "almanack-lang";
 pub(crate) const ZONE_COOKIE: &str = "almanack-zone";
 /// Cookie with the theme of choice.
 pub(crate) const THEME_COOKIE: &str = "almanack-theme";
+/// Cookie that says `off` where single keys must not act.
+pub(crate) const KEYS_COOKIE: &str = "almanack-keys";
 /// Marks a request of the live script: what the script works out for itself is left out of the page.
 pub(crate) const LIVE_HEADER: &str = "x-almanack-live";
 
@@ -82,6 +84,10 @@ pub(crate) struct Viewer {
     pub(crate) base: String,
     /// Whether the script asks, to keep a page live.
     pub(crate) live: bool,
+    /// Whether the page answers a form, and so cannot be asked for again.
+    pub(crate) still: bool,
+    /// Whether single keys lead around. Who speaks to their machine wants them off.
+    pub(crate) keys: bool,
     /// The version to show.
     pub(crate) version: &'static str,
 }
@@ -107,6 +113,8 @@ impl Viewer {
             here: here.map_or_else(|| "/ui".to_owned(), ToString::to_string),
             base: base(parts),
             live: headers.contains_key(LIVE_HEADER),
+            still: !parts.method.is_safe(),
+            keys: chosen(KEYS_COOKIE).as_deref() != Some("off"),
             version: state.version,
         }
     }

@@ -3,6 +3,7 @@
 mod activity;
 mod browser;
 mod editions;
+mod live;
 mod nodes;
 mod reading;
 mod schedules;

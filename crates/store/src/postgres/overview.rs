@@ -15,7 +15,7 @@ use tokio_postgres::types::ToSql;
 use super::PostgresStore;
 use crate::{
     activity,
-    overview::{self, Latest, newest, part, soonest},
+    overview::{self, Latest, newest, part, reach, soonest},
     row::{self, instant, micros, most},
 };
 
@@ -137,7 +137,7 @@ impl OverviewStore for PostgresStore {
         if filter.kind.is_none() {
             found.extend(self.schedule_activity(filter).await?);
         }
-        Ok(newest(found, filter.limit))
+        Ok(newest(found, filter))
     }
 }
 
@@ -156,12 +156,12 @@ impl PostgresStore {
     async fn task_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
         let parameters: [&(dyn ToSql + Sync); 7] = [
             &most(filter.among),
-            &filter.before.map_or(i64::MAX, micros),
+            &filter.after.map_or(i64::MAX, |cursor| micros(cursor.at)),
             &part(filter.by.as_deref()),
             &i64::from(filter.by_people),
             &part(filter.containing.as_deref()),
             &filter.kind.as_ref().map(Kind::as_str),
-            &most(filter.limit),
+            &most(reach(filter)),
         ];
         let changes = self
             .rows("load decisions", activity::CHANGES_POSTGRES, &parameters)
@@ -204,11 +204,11 @@ impl PostgresStore {
     async fn schedule_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
         let parameters: [&(dyn ToSql + Sync); 6] = [
             &most(filter.among),
-            &filter.before.map_or(i64::MAX, micros),
+            &filter.after.map_or(i64::MAX, |cursor| micros(cursor.at)),
             &part(filter.by.as_deref()),
             &i64::from(filter.by_people),
             &part(filter.containing.as_deref()),
-            &most(filter.limit),
+            &most(reach(filter)),
         ];
         let rows = self
             .rows("load edits", activity::EDITS_POSTGRES, &parameters)

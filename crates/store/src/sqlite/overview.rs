@@ -14,7 +14,7 @@ use rusqlite::{Connection, Params, params};
 
 use crate::{
     activity, history,
-    overview::{self, Latest, newest, part, soonest},
+    overview::{self, Latest, newest, part, reach, soonest},
     row::{self, instant, micros, most},
     sqlite::{SqliteStore, edition::rows, thread::Outcome},
 };
@@ -149,7 +149,7 @@ impl OverviewStore for SqliteStore {
                 found.extend(schedule_activity(&moment, &filter)?);
             }
             moment.finish()?;
-            Ok(newest(found, filter.limit))
+            Ok(newest(found, &filter))
         })
         .await
     }
@@ -163,12 +163,12 @@ fn task_activity(connection: &Connection, filter: &ActivityFilter) -> Outcome<Ve
     );
     let parameters = params![
         most(filter.among),
-        filter.before.map_or(i64::MAX, micros),
+        filter.after.map_or(i64::MAX, |cursor| micros(cursor.at)),
         by,
         filter.by_people,
         about,
         filter.kind.as_ref().map(Kind::as_str),
-        most(filter.limit),
+        most(reach(filter)),
     ];
     let mut found = rows(connection, activity::CHANGES_SQLITE, parameters, |found| {
         row::change(found)
@@ -203,11 +203,11 @@ fn told(connection: &Connection, task: Task) -> Outcome<Activity> {
 fn schedule_activity(connection: &Connection, filter: &ActivityFilter) -> Outcome<Vec<Activity>> {
     let parameters = params![
         most(filter.among),
-        filter.before.map_or(i64::MAX, micros),
+        filter.after.map_or(i64::MAX, |cursor| micros(cursor.at)),
         part(filter.by.as_deref()),
         filter.by_people,
         part(filter.containing.as_deref()),
-        most(filter.limit),
+        most(reach(filter)),
     ];
     rows(connection, activity::EDITS_SQLITE, parameters, |found| {
         row::schedule_edit(found)

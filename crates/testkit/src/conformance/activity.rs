@@ -6,7 +6,7 @@ use almanack_core::{
     history::creation,
     plan::{Edit, Edited, ScheduleWrite},
     reschedule::{Request, Rule, decide},
-    store::{Activity, ActivityFilter, Store},
+    store::{Activity, ActivityCursor, ActivityFilter, Store},
 };
 use jiff::Timestamp;
 
@@ -182,23 +182,43 @@ pub async fn activity_narrows_by_each_filter(store: Arc<dyn Store>) {
     assert_eq!(lines(&*store, &together).await, ["cms updated article:1"]);
 }
 
-/// A page ends where it was told to, and the next one begins before it.
+/// Seven tasks put and four of them cancelled by one act, and a schedule paused, all in the same microsecond.
+async fn at_one_instant(store: &dyn Store, now: Timestamp) {
+    for n in 0..7 {
+        let request = Request::Put(put(&format!("story:{n}"), PUBLISH, at(600)));
+        ask_as(store, "ada", &request, now).await;
+    }
+    for n in 0..4 {
+        let request = Request::Cancel(cancel(&format!("story:{n}"), PUBLISH));
+        ask_as(store, "ada", &request, now).await;
+    }
+    edited(store, "daily", Edited::Resumed, "Bob", now).await;
+}
+
+/// A page ends where it was told to, and the next one begins after it, also amidst what was decided at one instant.
 pub async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
+    at_one_instant(&*store, at(6)).await;
     let all = told(&*store, &everything()).await;
-    let mut page = ActivityFilter {
-        limit: 2,
-        ..everything()
-    };
-    let mut seen = Vec::new();
-    loop {
-        let found = told(&*store, &page).await;
-        assert!(found.len() <= 2);
-        let Some(last) = found.last() else { break };
-        page.before = Some(last.at());
-        seen.extend(found);
+    assert_eq!(all.len(), 5 + 12);
+    for limit in [1, 2, 5, 7] {
+        let mut page = ActivityFilter {
+            limit,
+            ..everything()
+        };
+        let mut seen = Vec::new();
+        loop {
+            let found = told(&*store, &page).await;
+            assert!(found.len() <= limit);
+            let end = ActivityCursor::end_of(&found, page.after);
+            seen.extend(found);
+            if end.is_none() {
+                break;
+            }
+            page.after = end;
+        }
+        assert_eq!(seen, all, "in pages of {limit}");
     }
-    assert_eq!(seen, all);
 }
 
 /// Of tasks, decisions and edits each the newest, whether they fit or not.

@@ -50,41 +50,64 @@ function openDetails(part) {
   return [...part.querySelectorAll("details")].map((details, place) => (details.open ? place : -1)).filter((place) => place >= 0);
 }
 
+/* A part as the server sent it: without what this script put in and what people opened. */
+function bare(part) {
+  const copy = part.cloneNode(true);
+  for (const span of copy.querySelectorAll(".distance[data-at]")) span.textContent = "";
+  for (const button of copy.querySelectorAll("button[data-copy]")) button.hidden = true;
+  for (const details of copy.querySelectorAll("details")) details.removeAttribute("open");
+  for (const row of copy.querySelectorAll("[data-row]")) row.removeAttribute("class");
+  return copy.innerHTML;
+}
+
 function swap(text) {
   const next = new DOMParser().parseFromString(text, "text/html");
   clock.set(Number(next.documentElement.dataset.now));
   for (const part of document.querySelectorAll("[data-live][id]")) {
     const fresh = next.getElementById(part.id);
-    if (!fresh || isBusy(part)) continue;
-    tellDistances(fresh);
-    if (fresh.innerHTML === part.innerHTML) continue;
-    replace(part, fresh);
+    if (fresh && !isBusy(part) && bare(fresh) !== bare(part)) replace(part, fresh);
   }
   tellDistances();
 }
 
+/* What has the focus, so that it can be found again: by its id, by where it leads, by its place among its like. */
+function focusedIn(part) {
+  const focused = document.activeElement;
+  if (!focused || !part.contains(focused)) return () => {};
+  const href = focused.getAttribute("href");
+  const alike = focused.id ? `#${CSS.escape(focused.id)}`
+    : href ? `${focused.localName}[href="${CSS.escape(href)}"]`
+    : focused.localName;
+  const place = [...part.querySelectorAll(alike)].indexOf(focused);
+  return () => part.querySelectorAll(alike)[place]?.focus({ preventScroll: true });
+}
+
 function replace(part, fresh) {
   const open = openDetails(part);
-  const focused = part.contains(document.activeElement) ? document.activeElement : null;
-  const path = focused && (focused.id ? `#${CSS.escape(focused.id)}` : focused.getAttribute("href") ? `a[href="${CSS.escape(focused.getAttribute("href"))}"]` : null);
+  const focusAgain = focusedIn(part);
   const scrolled = [...part.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
-  const seen = new Set([...part.querySelectorAll("[data-row]")].map((row) => row.id));
-  const here = part.querySelector("tr.here")?.id;
+  const before = [...part.querySelectorAll("[data-row]")];
+  const seen = new Set(before.map((row) => row.id));
+  const here = before.findIndex((row) => row.classList.contains("here"));
+  const hereId = before[here]?.id;
   part.replaceChildren(...fresh.childNodes);
   const details = part.querySelectorAll("details");
   for (const place of open) if (details[place]) details[place].open = true;
   part.querySelectorAll(".scroll").forEach((box, place) => { box.scrollLeft = scrolled[place] ?? 0; });
-  for (const row of part.querySelectorAll("[data-row][id]")) {
-    if (!seen.has(row.id)) row.classList.add("fresh");
-    if (row.id === here) row.classList.add("here");
-  }
-  if (path) part.querySelector(path)?.focus();
+  part.querySelectorAll("[data-row]").forEach((row, place) => {
+    if (row.id && !seen.has(row.id)) row.classList.add("fresh");
+    if (hereId ? row.id === hereId : place === here) row.classList.add("here");
+  });
   offerCopying(part);
+  focusAgain();
 }
 
 /* The stream. It ends while the page is hidden or paused: paused means paused. */
 const button = document.getElementById("live");
-const live = { stream: null, paused: sessionStorage.getItem("almanack-paused") === "1", away: false, leaving: 0, lost: false };
+const live = { stream: null, paused: sessionStorage.getItem("almanack-paused") === "1", away: false, leaving: 0, lost: false, touched: false, wait: 1_000 };
+/* Waits before the stream is asked for again: from, up to. */
+const WAIT_MS = 1_000;
+const WAIT_MAX_MS = 30_000;
 /* Somebody may look at the page beside the window they type in; after this long they do not. */
 const AWAY_AFTER_MS = 30_000;
 
@@ -103,13 +126,42 @@ function comeBack() {
 
 function connect() {
   const parts = document.querySelector("[data-live][id]");
-  if (live.stream || live.paused || live.away || document.hidden || !parts) return;
+  // What answers a form cannot be asked for again.
+  const still = "still" in root.dataset;
+  if (live.stream || live.paused || live.away || document.hidden || still || !parts) return;
   const page = encodeURIComponent(location.pathname + location.search);
   live.stream = new EventSource(`/ui/live?page=${page}`);
-  live.stream.addEventListener("page", (event) => { live.lost = false; show(); if (!live.paused) swap(event.data); });
-  live.stream.addEventListener("same", (event) => { live.lost = false; clock.set(Number(event.data)); show(); });
-  live.stream.addEventListener("gone", () => location.reload());
-  live.stream.onerror = () => { live.lost = true; show(); };
+  live.stream.addEventListener("page", (event) => { hear(); if (!live.paused) swap(event.data); });
+  live.stream.addEventListener("same", (event) => { hear(); clock.set(Number(event.data)); });
+  live.stream.addEventListener("gone", gone);
+  live.stream.onerror = lose;
+}
+
+function hear() {
+  live.lost = false;
+  live.wait = WAIT_MS;
+  show();
+}
+
+/* A browser comes back by itself from a connection that broke, but never from an answer that is no stream. */
+function lose() {
+  live.lost = true;
+  show();
+  if (live.stream?.readyState !== EventSource.CLOSED) return;
+  disconnect();
+  setTimeout(connect, live.wait);
+  live.wait = Math.min(live.wait * 2, WAIT_MAX_MS);
+}
+
+/* The page is not there any more, or not for us: asking for it tells why. Not where somebody filled in a form, and not again and again. */
+function gone() {
+  disconnect();
+  live.lost = true;
+  show();
+  const last = Number(sessionStorage.getItem("almanack-reloaded"));
+  if (live.touched || Date.now() - last < WAIT_MAX_MS) return;
+  sessionStorage.setItem("almanack-reloaded", String(Date.now()));
+  location.reload();
 }
 
 function disconnect() {
@@ -119,7 +171,7 @@ function disconnect() {
 
 function show() {
   if (!button) return;
-  button.hidden = !document.querySelector("[data-live][id]");
+  button.hidden = "still" in root.dataset || !document.querySelector("[data-live][id]");
   const rests = live.paused || live.away;
   button.setAttribute("aria-pressed", String(rests));
   button.classList.toggle("lost", live.lost && !rests);
@@ -152,8 +204,6 @@ async function tryOut(form) {
   const text = await answer.text();
   if (query !== new URLSearchParams(new FormData(form)).toString()) return;
   history.replaceState(null, "", address);
-  /* The stream must render what is tried now, or its next page would take the answer away. */
-  if (live.stream) { disconnect(); connect(); }
   // The stream tells of the page as it was asked for; it must follow, or it would swap the answer away again.
   disconnect();
   connect();
@@ -204,15 +254,13 @@ document.addEventListener("change", async (event) => {
   if (field && input.files[0]) field.value = await input.files[0].text();
 });
 
-/* Ticking all rows at once, and telling how many are ticked. */
-document.addEventListener("change", (event) => {
-  const all = event.target.closest?.("input[data-all]");
-  if (!all) return;
-  for (const box of document.querySelectorAll(`input[name="${CSS.escape(all.dataset.all)}"]`)) box.checked = all.checked;
-});
+/* Somebody fills in a form that would be lost. */
+document.addEventListener("input", (event) => { live.touched ||= event.target.closest?.("form[method=post]") !== null; });
 
 /* Keys. */
-let before = "";
+let before = { key: "", at: 0 };
+/* A second key after `g` belongs to it for so long. */
+const TOGETHER_MS = 1_500;
 
 function rows() { return [...document.querySelectorAll("[data-row]")]; }
 
@@ -244,8 +292,10 @@ const keys = {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.target.closest?.("input, select, textarea, dialog")) return;
-  const leads = before === "g" ? document.querySelector(`.top nav a[data-key="${CSS.escape(event.key)}"]`) : null;
-  before = event.key;
+  if (root.dataset.keys === "off") return;
+  const together = before.key === "g" && event.timeStamp - before.at < TOGETHER_MS;
+  const leads = together ? document.querySelector(`.top nav a[data-key="${CSS.escape(event.key)}"]`) : null;
+  before = { key: event.key, at: event.timeStamp };
   const act = leads ? () => leads.click() : keys[event.key];
   if (!act) return;
   event.preventDefault();
@@ -257,7 +307,8 @@ function offerZone() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (!zone || document.cookie.includes("almanack-zone=")) return;
   document.cookie = `almanack-zone=${encodeURIComponent(zone).replaceAll("%2F", "/")}; path=/; max-age=31536000; samesite=lax`;
-  if (zone !== "UTC" && document.cookie.includes("almanack-zone=")) location.reload();
+  const kept = document.cookie.includes("almanack-zone=");
+  if (zone !== "UTC" && kept && !("still" in root.dataset)) location.reload();
 }
 
 document.getElementById("show-keys")?.removeAttribute("hidden");

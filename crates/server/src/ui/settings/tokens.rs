@@ -151,6 +151,8 @@ pub(crate) async fn create(
     admin(&viewer, "making a token")?;
     let made = fields.make(&viewer);
     let refused = match made {
+        // The history shows tokens and users in one place.
+        Ok((name, ..)) if state.store.load_user(name).await?.is_some() => of_a_user(viewer.lang),
         Ok((name, scope, expires_at)) => {
             let secret = token::draw(state.entropy.as_ref());
             let token = token::about(name, &secret, scope, viewer.now, expires_at);
@@ -165,6 +167,10 @@ pub(crate) async fn create(
     let wrong = html! { p class="wrong" role="alert" { (refused) } };
     let page = whole(&state, &viewer, &wrong, None, &fields).await?;
     Ok(told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, page))
+}
+
+fn of_a_user(lang: Lang) -> Markup {
+    html! { (lang.pick("A user has this name. Choose another.", "已有同名用户。请换一个名称。")) }
 }
 
 fn taken(lang: Lang) -> Markup {

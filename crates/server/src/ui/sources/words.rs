@@ -106,7 +106,7 @@ pub(super) fn frequency(lang: Lang, frequency: Frequency) -> &'static str {
 }
 
 /// A class of failures, in a few words.
-pub(super) fn failure(lang: Lang, class: FailureClass) -> &'static str {
+pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
     match class {
         FailureClass::RateLimited => lang.pick("asked too often", "请求过于频繁"),
         FailureClass::Unauthorised => lang.pick("credentials wanted", "需要凭据"),

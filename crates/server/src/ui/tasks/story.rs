@@ -69,7 +69,7 @@ fn tried(viewer: &Viewer, attempt: &Attempt) -> Markup {
             th scope="row" { (attempt.attempt) " " span class="hint" { (attempt.task_id) "." (attempt.term.0) } }
             td { (words::outcome(lang, &attempt.outcome))
                 @if let Some(late) = &attempt.late_outcome {
-                    " " span class="hint" { (say!(lang, "came back later: {late}", "后来返回：{late}")) }
+                    " " span class="hint" { (lang.pick("came back later:", "后来返回：")) " " (words::outcome(lang, late)) }
                 }
             }
             td { (viewer.instant(attempt.due_at)) }

@@ -129,6 +129,7 @@ pub(crate) fn outcome(lang: Lang, name: &str) -> Markup {
         "handed_back" => ("cancelled", lang.pick("handed back", "已交还")),
         "running" => ("running", lang.pick("runs", "运行中")),
         "cancelled" => ("cancelled", lang.pick("cancelled", "已取消")),
+        "taken_away" => ("cancelled", lang.pick("taken away meanwhile", "期间被收回")),
         // Written by a newer version than this one.
         _ => return html! { (badge("unknown", name)) },
     };

@@ -1,14 +1,23 @@
 //! What a day is made of, read from the store in bounded pieces.
 
+use std::borrow::Cow;
+
 use almanack_core::{
-    edition::Account,
+    edition::{Account, State as EditionState},
     plan::{Schedule, State as ScheduleState},
     source::Source,
     store::{EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount, TaskLine},
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{AppState, problem::Problem, ui::SEARCHED};
+use crate::{
+    AppState,
+    problem::Problem,
+    ui::{
+        SEARCHED,
+        lang::{Lang, say},
+    },
+};
 
 /// How far the ribbon reaches to either side.
 const REACH: SignedDuration = SignedDuration::from_hours(12);
@@ -25,7 +34,9 @@ const RUNNING_MAX: usize = 50;
 /// Most slots to come of one schedule.
 const SLOTS_MAX: usize = 48;
 /// Editions whose work and deliveries fall into the window.
-const EDITIONS_MAX: usize = 2;
+const EDITIONS_NEWEST: usize = 2;
+/// Editions that are looked through for what was never settled.
+const EDITIONS_MAX: usize = 14;
 
 /// A schedule with its slots to come.
 pub(super) struct Planned {
@@ -81,17 +92,44 @@ impl Day {
     }
 
     /// What there was more of than is shown.
-    pub(super) fn cut(&self) -> impl Iterator<Item = (usize, &'static str)> {
-        let cut = [
-            (self.finished.len(), PAST_MAX, "tasks that ended"),
-            (self.slots.len(), PAST_MAX, "slots"),
-            (self.upcoming.len(), AHEAD_MAX, "waiting tasks"),
-            (self.sources.len(), SOURCES_MAX, "sources"),
-            (self.schedules.len(), SCHEDULES_MAX, "schedules"),
-        ];
-        cut.into_iter()
-            .filter(|(shown, most, _)| shown >= most)
-            .map(|(shown, _, all)| (shown, all))
+    pub(super) fn cut(&self, lang: Lang) -> Vec<Cow<'static, str>> {
+        let mut told = Vec::new();
+        if self.finished.len() >= PAST_MAX || self.slots.len() >= PAST_MAX {
+            told.push(say!(
+                lang,
+                "Of what ended, only the newest {PAST_MAX} are shown.",
+                "已结束的任务与时点仅显示最新的 {PAST_MAX} 个。"
+            ));
+        }
+        if self.upcoming.len() >= AHEAD_MAX {
+            told.push(say!(
+                lang,
+                "Of each kind that waits, only the next {AHEAD_MAX} are shown.",
+                "每种等待中的任务仅显示最近的 {AHEAD_MAX} 个。"
+            ));
+        }
+        if self.schedules.iter().any(|it| it.slots.len() >= SLOTS_MAX) {
+            told.push(say!(
+                lang,
+                "Of each schedule, only the next {SLOTS_MAX} slots are shown.",
+                "每个日程仅显示接下来的 {SLOTS_MAX} 个时点。"
+            ));
+        }
+        if self.schedules.len() >= SCHEDULES_MAX {
+            told.push(say!(
+                lang,
+                "Slots to come are shown of the first {SCHEDULES_MAX} schedules.",
+                "仅显示前 {SCHEDULES_MAX} 个日程的未来时点。"
+            ));
+        }
+        if self.sources.len() >= SOURCES_MAX {
+            told.push(say!(
+                lang,
+                "Looks are shown of the first {SOURCES_MAX} sources.",
+                "仅显示前 {SOURCES_MAX} 个信源的检查。"
+            ));
+        }
+        told
     }
 }
 
@@ -150,15 +188,20 @@ fn slots_to_come(
         .collect()
 }
 
-/// The newest editions with all that belongs to them. Where none are made, reading finds none.
+/// The newest editions with all that belongs to them, and earlier ones that did not reach every destination: somebody must
+/// still look at those. Where no editions are made, reading finds none.
 async fn editions(state: &AppState) -> Result<Vec<Account>, Problem> {
     let filter = EditionFilter {
         limit: EDITIONS_MAX,
         ..EditionFilter::default()
     };
+    let lines = state.store.list_editions(&filter).await?;
     let mut accounts = Vec::new();
-    for line in state.store.list_editions(&filter).await? {
-        accounts.extend(state.store.load_account(line.edition.date).await?);
+    for (place, line) in lines.iter().enumerate() {
+        let ended_as = line.edition.archived_from.unwrap_or(line.edition.state);
+        if place < EDITIONS_NEWEST || ended_as != EditionState::Published {
+            accounts.extend(state.store.load_account(line.edition.date).await?);
+        }
     }
     Ok(accounts)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use almanack_core::{
     edition::{EDITION_RUN, EDITION_TICK, batch, delivery},
-    plan::{Slot, Verdict},
+    plan::{ScheduleName, Slot, Verdict},
     source::recent::Brought,
     store::TaskLine,
     task::{Kind, Status},
@@ -20,6 +20,9 @@ use crate::{
     ui::{
         lang::{Lang, say},
         links,
+        page::Place,
+        schedules::told,
+        sources::words::failure,
         viewer::Viewer,
     },
 };
@@ -63,10 +66,11 @@ fn schedules(viewer: &Viewer, day: &Day) -> Vec<Lane> {
             .map(|slot| to_come(viewer, planned, *slot));
         marks.entry(name).or_default().extend(to_come);
     }
-    let href = |name: &str| format!("/ui/schedules/{}", crate::percent::encode(name));
     let lanes = marks.into_iter().map(|(name, marks)| Lane {
+        href: ScheduleName::parse(name).map_or(Place::Schedules.path().to_owned(), |name| {
+            links::schedule(&name)
+        }),
         name: name.to_owned(),
-        href: href(name),
         marks,
     });
     let rest = viewer.lang.pick("Other schedules", "其他日程");
@@ -95,17 +99,18 @@ fn skipped(viewer: &Viewer, slot: &Slot, href: &str) -> Option<Mark> {
         return None;
     };
     let (count, at) = (slot.slots, clock(viewer, slot.slot_at));
-    let (reason, detail) = (reason.as_str(), slot.detail.as_deref().unwrap_or_default());
+    let reason = told::reason(viewer.lang, reason);
+    let detail = brief(slot.detail.as_deref());
     let label = say!(
         viewer.lang,
-        "{at}: {count} skipped, {reason} {detail}",
-        "{at}：跳过 {count} 次，{reason} {detail}"
+        "{at}: {count} skipped, {reason}{detail}",
+        "{at}：跳过 {count} 次，{reason}{detail}"
     );
     Some(Mark {
         at: slot.slot_at,
         until: (slot.slots > 1).then_some(slot.last_at),
         outcome: Outcome::Skipped,
-        label: label.trim_end().to_owned(),
+        label: label.into_owned(),
         href: Some(href.to_owned()),
     })
 }
@@ -247,7 +252,7 @@ fn brought_words(lang: Lang, brought: Brought) -> String {
     match brought {
         Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目").into_owned(),
         Brought::Nothing | Brought::Unchanged => lang.pick("nothing new", "无更新").to_owned(),
-        Brought::Failed(class) => class.as_str().to_owned(),
+        Brought::Failed(class) => failure(lang, class).to_owned(),
     }
 }
 

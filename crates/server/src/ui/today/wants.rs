@@ -193,7 +193,11 @@ fn sources(lang: Lang, day: &Day) -> Vec<Want> {
                 bad: attention == Attention::Credentials,
                 sentence: html! { (name) ": " (wanting(lang, attention)) },
                 href: links::source(source.id),
-                since: source.stats.last_article_at,
+                // Since when it is silent can be told; when the others began is not kept.
+                since: source
+                    .stats
+                    .last_article_at
+                    .filter(|_| attention == Attention::Silent),
             })
         })
         .collect();

@@ -73,11 +73,36 @@ async fn activity_is_filtered_and_paged() {
     let page = world.get("/ui/activity").await;
     assert_eq!(all(&page, "tr[data-row]").len(), 50);
     assert_eq!(attributes(&page, ".pager a[rel=next]", "href").len(), 1);
-    for wrong in ["kind=no%20kind", "q=a%00b"] {
+    for wrong in [
+        "kind=no%20kind",
+        "q=a%00b",
+        "before=9223372036854775807",
+        "before=1&told=50001",
+    ] {
         let page = world.get(&format!("/ui/activity?{wrong}")).await;
         assert_eq!(page.status, 422, "{wrong}");
         assert_eq!(all(&page, "form[role=search]").len(), 1, "the form is kept");
     }
+}
+
+/// What one act does to many tasks is decided at one instant; no page may end in its midst and lose the rest.
+#[tokio::test]
+async fn older_leads_through_what_was_decided_at_one_instant() {
+    let world = World::open();
+    many(&world, 120).await;
+    let (mut path, mut seen) = (Some("/ui/activity?by=ada".to_owned()), Vec::new());
+    while let Some(here) = path {
+        let page = world.get(&here).await;
+        seen.push(all(&page, "tr[data-row] a[data-open]"));
+        path = attributes(&page, ".pager a[rel=next]", "href").pop();
+        assert!(seen.len() <= 3, "{path:?}");
+    }
+    let lengths: Vec<_> = seen.iter().map(Vec::len).collect();
+    assert_eq!(lengths, [50, 50, 20]);
+    let mut subjects = seen.concat();
+    subjects.sort_unstable();
+    subjects.dedup();
+    assert_eq!(subjects.len(), 120, "each once");
 }
 
 /// Firings are what schedules do by themselves.
