@@ -1,7 +1,7 @@
 // Who may come in, and what they may do.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, reader, shoot, stage, violations } from "./browser.mjs";
+import { launch, lowContrasts, reader, shoot, stage, violations } from "./browser.mjs";
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -17,6 +17,22 @@ async function signIn(page, { name, password }) {
 const cookie = async (context) => (await context.cookies()).find(({ name }) => name === "__Host-almanack");
 
 describe("signing in", () => {
+  for (const lang of ["en", "zh-CN"]) {
+    test(`the page for it is for everybody, in ${lang}`, async () => {
+      const { context, page, seen } = await reader(browser, { lang, width: 320 });
+      await page.goto(`${stage.guarded}/ui`);
+      assert.ok(page.url().includes("/ui/sign-in"), page.url());
+      assert.equal(await page.getAttribute("html", "lang"), lang);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
+      assert.deepEqual(await violations(page), []);
+      await page.emulateMedia({ colorScheme: "dark" });
+      assert.deepEqual(await lowContrasts(page), []);
+      await shoot(page, `sign-in.${lang}.dark`);
+      assert.deepEqual(seen.problems, []);
+      await context.close();
+    });
+  }
+
   test("a wrong password is refused and nothing is given", async () => {
     const { context, page } = await reader(browser);
     await signIn(page, { name: stage.admin.name, password: "not the password" });
@@ -34,6 +50,10 @@ describe("signing in", () => {
     await page.waitForURL("**/ui/tasks");
     const given = await cookie(context);
     assert.ok(given.secure && given.httpOnly && given.sameSite === "Lax" && given.path === "/", JSON.stringify(given));
+    await page.goto(`${stage.guarded}/ui/settings`);
+    await page.getByText("reports").first().waitFor();
+    assert.deepEqual(await violations(page), [], "tokens and users are shown to who may manage them");
+    await shoot(page, "settings-admin");
     await page.locator("form[action='/ui/sign-out'] button").click();
     await page.waitForURL("**/ui/sign-in**");
     await page.goto(`${stage.guarded}/ui/tasks`);
