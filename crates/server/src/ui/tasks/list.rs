@@ -237,7 +237,7 @@ fn row(viewer: &Viewer, filter: &Filter, line: &TaskLine, may: bool) -> Markup {
             td { (parts::status(lang, line.status, line.is_live())) }
             td { (viewer.at(at.unwrap_or(line.execute_at))) }
             td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) }
-            td { (said(line.detail.as_deref())) }
+            td class="said" { (said(line.detail.as_deref())) }
             td { a href=(address(Place::Activity.path(), [("by", &*line.origin)])) { (line.origin) } }
         }
     }
