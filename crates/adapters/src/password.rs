@@ -1,7 +1,7 @@
 //! Passwords, recognised by Argon2id.
 //!
 //! The parameters are those that OWASP recommends for servers: 19 MiB, two passes, one lane. A hash names its own, so raising them
-//! here leaves old ones readable. At most [`AT_ONCE`] are worked on at a time, each on a thread where waiting is allowed, so that
+//! here leaves old ones readable. At most two are worked on at a time, each on a thread where waiting is allowed, so that
 //! signing in costs a bounded amount of memory and never holds up anything else.
 
 use std::sync::{Arc, LazyLock};
