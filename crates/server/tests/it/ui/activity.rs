@@ -1,6 +1,9 @@
 //! The page of who decided what.
 
-use super::{all, attributes, check_structure, in_chinese, tasks::many, words};
+use super::{
+    reading::{all, attributes, check_structure, in_chinese, words},
+    tasks::many,
+};
 use crate::{
     harness::{ARTICLE, World, at},
     schedules::{HOURLY, NIGHTLY},

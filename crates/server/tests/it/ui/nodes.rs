@@ -3,7 +3,10 @@
 use almanack_core::store::{Node, NodeStore};
 use almanack_testkit::fixture::at as instant;
 
-use super::{all, attributes, check_structure, in_chinese, tasks::many, words};
+use super::{
+    reading::{all, attributes, check_structure, in_chinese, words},
+    tasks::many,
+};
 use crate::harness::World;
 
 fn node(name: &str, seen: i64, skew_us: i64) -> Node {

@@ -6,7 +6,7 @@ use almanack_store::sqlite::SqliteStore;
 use axum::http::Method;
 use sha2::{Digest, Sha256};
 
-use super::{all, attributes, check_structure, fill_as, form_key, words};
+use super::reading::{all, attributes, check_structure, fill_as, form_key, words};
 use crate::{
     access::made,
     harness::{Answer, World, with},

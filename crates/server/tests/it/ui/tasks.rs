@@ -12,7 +12,9 @@ use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::fixture::{PUBLISH, START, at as instant, put};
 use axum::http::Method;
 
-use super::{all, attributes, check_structure, fill, fill_as, form_key, in_chinese, words};
+use super::reading::{
+    all, attributes, check_structure, fill, fill_as, form_key, in_chinese, words,
+};
 use crate::{
     access::made,
     harness::{ARTICLE, Answer, World, at, with},

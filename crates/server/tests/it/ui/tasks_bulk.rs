@@ -4,9 +4,8 @@ use almanack_core::task::Status;
 use almanack_testkit::fixture::at as instant;
 
 use super::{
-    all, attributes, check_structure, fill, in_chinese,
+    reading::{all, attributes, check_structure, fill, in_chinese, words},
     tasks::{follow, many, status},
-    words,
 };
 use crate::harness::{Answer, World};
 
