@@ -56,8 +56,9 @@ export async function open(context) {
   });
   page.on("pageerror", (error) => seen.problems.push(`error: ${error.message}`));
   page.on("requestfailed", (request) => {
-    // A stream that the page closes itself is no failure.
-    if (!request.url().includes("/ui/live")) seen.problems.push(`failed: ${request.url()}`);
+    // What the browser drops by itself, a stream or an icon when the reader goes on to the next page, is no failure.
+    const reason = request.failure()?.errorText ?? "for no reason given";
+    if (reason !== "net::ERR_ABORTED") seen.problems.push(`failed: ${request.url()} ${reason}`);
   });
   page.on("request", (request) => {
     const { origin, protocol } = new URL(request.url());
