@@ -19,6 +19,7 @@ pub mod finish;
 #[cfg(test)]
 mod fixture;
 pub mod handler;
+pub mod happening;
 pub mod history;
 pub mod import;
 pub mod lane;

@@ -1,0 +1,1 @@
+//! Almanack's events over message buses: Kafka and NATS.
