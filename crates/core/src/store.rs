@@ -6,6 +6,7 @@
 //! `now` is always an argument; the database's own clock is only ever read by
 //! [`Store::database_time`], to correct the node's.
 
+mod alert;
 mod edition;
 mod overview;
 mod schedule;
@@ -15,6 +16,7 @@ mod source;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
@@ -385,6 +387,7 @@ pub trait Store:
     + TokenStore
     + SignInStore
     + OverviewStore
+    + AlertStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;
