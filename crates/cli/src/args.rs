@@ -11,6 +11,7 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod alert;
 mod chain;
 mod edition;
 mod import;
@@ -21,6 +22,7 @@ mod source;
 mod user;
 mod world;
 
+pub(crate) use alert::AlertCommand;
 pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
@@ -121,6 +123,9 @@ pub(crate) enum Command {
     /// Make, look at and publish editions: the daily digest
     #[command(subcommand)]
     Edition(EditionCommand),
+    /// List what is wrong, and try the channels that tell people of it
+    #[command(subcommand)]
+    Alert(AlertCommand),
     /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave

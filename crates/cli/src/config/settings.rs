@@ -18,6 +18,7 @@ use super::{
     value::{self, Complaint, Read},
 };
 
+mod alerts;
 mod database;
 pub(crate) mod edition;
 mod kind;
@@ -26,6 +27,7 @@ mod outbound;
 mod sources;
 mod target;
 
+pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
 pub(crate) use kind::KindSettings;
@@ -67,6 +69,10 @@ pub(crate) struct Settings {
     pub(crate) tick: Tick,
     /// Whether there are editions, and how they are made.
     pub(crate) editions: Editions,
+    /// Who is told when something is wrong.
+    pub(crate) alerts: Alerts,
+    /// Who hears that this node lives.
+    pub(crate) heartbeat: Heartbeat,
     /// What the process writes about itself.
     pub(crate) log: Log,
 }
@@ -90,6 +96,8 @@ impl Settings {
             command: Command::read(reader),
             tick: Tick::read(reader),
             editions: Editions::read(reader),
+            alerts: Alerts::read(reader),
+            heartbeat: Heartbeat::read(reader),
             log: Log::read(reader),
         }
     }

@@ -66,3 +66,10 @@ pub trait Herald: Send + Sync {
     /// told: it is told again, under the same [`Alert::message_key`].
     async fn tell(&self, notices: &[Notice]) -> Vec<Answer>;
 }
+
+/// Whoever outside listens for a node's heartbeat, and calls for help when it stops.
+#[async_trait]
+pub trait Listener: Send + Sync {
+    /// Says once that all is well, in bounded time; an error says in a few words why nobody heard it, and names no address.
+    async fn beat(&self) -> Result<(), String>;
+}
