@@ -1,5 +1,9 @@
 //! Alerts as those who are told meet them.
 
+mod exec;
+mod general;
+mod mail;
+
 use std::{
     sync::{
         Arc,
@@ -9,7 +13,7 @@ use std::{
 };
 
 use almanack_adapters::{
-    alert::{Channel, Channels, Language},
+    alert::{Channel, Channels, Language, Telling, Wants, Way},
     signature::SigningKey,
     telegram::{Bot, BotSettings, BotToken},
 };
@@ -70,7 +74,7 @@ impl World {
             telegram,
             status,
             received,
-            channels: Channels::new(client(), Arc::new(Fixed), channels),
+            channels: told_by(channels),
             _stop: cancel.drop_guard(),
         }
     }
@@ -86,12 +90,27 @@ impl World {
 }
 
 fn hook(url: &str) -> Channel {
-    Channel::Webhook {
-        name: "pager".to_owned(),
+    let way = Way::Webhook {
         url: url.to_owned(),
         key: Some(SigningKey::parse(SECRET).unwrap()),
-        timeout: Duration::from_secs(30),
+    };
+    channel("pager", way)
+}
+
+fn channel(name: &str, way: Way) -> Channel {
+    Channel {
+        name: name.to_owned(),
+        way,
+        wants: Wants::default(),
     }
+}
+
+fn told_by(channels: Vec<Channel>) -> Channels {
+    let telling = Telling {
+        language: Language::Chinese,
+        timeout: Duration::from_secs(30),
+    };
+    Channels::new(client(), Arc::new(Fixed), telling, channels)
 }
 
 fn chat(url: &str) -> Channel {
@@ -101,11 +120,8 @@ fn chat(url: &str) -> Channel {
         chat: CHAT.to_owned(),
         timeout: Duration::from_secs(30),
     };
-    Channel::Telegram {
-        name: "ops chat".to_owned(),
-        bot: Bot::new(client(), Arc::new(Fixed), settings),
-        language: Language::Chinese,
-    }
+    let bot = Bot::new(client(), Arc::new(Fixed), settings);
+    channel("ops chat", Way::Telegram(bot))
 }
 
 fn alert() -> Alert {
@@ -234,7 +250,7 @@ async fn ed_12_what_is_remembered_is_this_notice_and_no_other() {
 async fn ed_12_failures_name_the_channel_and_no_secret() {
     let gone = "http://127.0.0.1:1025";
     let channels = vec![hook(&format!("{gone}/hush")), chat(gone)];
-    let channels = Channels::new(client(), Arc::new(Fixed), channels);
+    let channels = told_by(channels);
     let alert = alert();
     let failure = channels
         .tell(&notice(&alert, News::Opened))
@@ -244,7 +260,7 @@ async fn ed_12_failures_name_the_channel_and_no_secret() {
         assert!(failure.detail.contains(name), "{failure}");
     }
     assert!(!failure.detail.contains("hush"), "{failure}");
-    let none = Channels::new(client(), Arc::new(Fixed), Vec::new());
+    let none = told_by(Vec::new());
     none.tell(&notice(&alert, News::Opened)).await.unwrap();
 }
 
