@@ -18,3 +18,4 @@ mod refusals;
 mod rehearsal;
 mod sources;
 mod virtual_time;
+mod watch;

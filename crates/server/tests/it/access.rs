@@ -262,6 +262,7 @@ async fn health_and_description_are_open_and_nothing_else() {
     }
     for path in [
         "/metrics",
+        "/api/v1/alerts",
         "/api/v1/nodes",
         "/api/v1/tasks",
         "/api/v1/receipts/1.0",

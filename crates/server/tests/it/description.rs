@@ -45,6 +45,7 @@ async fn the_document_lists_exactly_what_is_routed() {
     let described = described(&document);
     assert_snapshot!(listed(&described), @r"
     GET /api/docs
+    GET /api/v1/alerts
     GET /api/v1/editions
     GET /api/v1/editions/{date}
     GET /api/v1/editions/{date}/document

@@ -1,0 +1,222 @@
+//! The watch on real stores: of several nodes one opens, tells and closes.
+
+use std::{
+    future::pending,
+    sync::{Arc, Mutex},
+};
+
+use almanack_core::{
+    alert::{
+        News, Rule,
+        port::{Answer, Herald, Notice, Outcome},
+    },
+    backoff::Backoff,
+    finish::{Outcome as Ending, finish},
+    plan::Schedule,
+    store::{AlertFilter, Store},
+    task::ClaimedTask,
+};
+use almanack_engine::watch::{Watch, WatchSettings};
+use almanack_testkit::{
+    clock::ManualClock,
+    fixture::{START, at, claim_request, fires, new_schedule, node, schedule, schedule_name},
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Notify;
+
+use crate::desk::{Desk, on_both};
+
+on_both!(
+    of_two_nodes_one_tells_when_a_node_is_gone_and_when_it_is_back,
+    a_schedule_that_fails_again_and_again_is_one_alert_until_it_works,
+    a_channel_that_failed_is_asked_again_after_a_while,
+    what_a_node_died_telling_another_tells,
+);
+
+/// Remembers what it was told, and answers as it is set.
+#[derive(Default)]
+struct Ears {
+    heard: Mutex<Vec<(News, Rule, String)>>,
+    fails: Mutex<bool>,
+    hangs: Mutex<bool>,
+    asked: Notify,
+}
+
+impl Ears {
+    fn take(&self) -> Vec<(News, Rule, String)> {
+        std::mem::take(&mut self.heard.lock().unwrap())
+    }
+
+    fn set(flag: &Mutex<bool>, value: bool) {
+        *flag.lock().unwrap() = value;
+    }
+}
+
+#[async_trait]
+impl Herald for Ears {
+    async fn tell(&self, notices: &[Notice]) -> Vec<Answer> {
+        self.asked.notify_one();
+        if *self.hangs.lock().unwrap() {
+            pending::<()>().await;
+        }
+        let keys = notices.iter().map(|it| it.alert.key.clone()).collect();
+        if *self.fails.lock().unwrap() {
+            let outcome = Outcome::Failed("no route".to_owned());
+            let channel = "chat".to_owned();
+            return vec![Answer {
+                channel,
+                keys,
+                outcome,
+            }];
+        }
+        let mut heard = self.heard.lock().unwrap();
+        for notice in notices {
+            let key = &notice.alert.key;
+            heard.push((notice.news, key.rule, key.about.to_string()));
+        }
+        vec![Answer {
+            channel: "chat".to_owned(),
+            keys,
+            outcome: Outcome::Taken(String::new()),
+        }]
+    }
+}
+
+struct World {
+    store: Arc<dyn Store>,
+    clock: Arc<ManualClock>,
+    ears: Arc<Ears>,
+}
+
+impl World {
+    fn on(desk: &Desk) -> Self {
+        Self {
+            store: Arc::clone(&desk.store),
+            clock: Arc::clone(&desk.clock),
+            ears: Arc::default(),
+        }
+    }
+
+    fn watch(&self) -> Watch {
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        Watch::new(store, clock, self.ears.clone(), WatchSettings::default())
+    }
+
+    async fn rounds(&self, watches: &mut [Watch], seconds: i64) {
+        for _ in 0..seconds / 20 {
+            self.clock.advance(SignedDuration::from_secs(20));
+            for watch in &mut *watches {
+                watch.round().await.unwrap();
+            }
+        }
+    }
+
+    async fn beat(&self, name: &str, seen_at: Timestamp) {
+        let mut node = node(name, name);
+        node.seen_at = seen_at;
+        self.store.save_node(&node).await.unwrap();
+    }
+}
+
+async fn of_two_nodes_one_tells_when_a_node_is_gone_and_when_it_is_back(desk: Desk) {
+    let world = World::on(&desk);
+    let mut both = [world.watch(), world.watch()];
+    world.clock.set(START);
+    world.beat("a", START).await;
+    world.rounds(&mut both, 100).await;
+    assert_eq!(world.ears.take(), []);
+    world.rounds(&mut both, 400).await;
+    let about = || "node:a".to_owned();
+    assert_eq!(world.ears.take(), [(News::Opened, Rule::Gone, about())]);
+    world.beat("a", at(500)).await;
+    world.rounds(&mut both, 100).await;
+    assert_eq!(world.ears.take(), [(News::Closed, Rule::Gone, about())]);
+    let all = AlertFilter {
+        closed_from: Timestamp::MIN,
+        limit: 9,
+    };
+    let kept = world.store.load_alerts(all).await.unwrap();
+    assert_eq!(kept.len(), 1, "it can be looked up");
+    assert!(!kept[0].is_open() && kept[0].tell_at.is_none());
+}
+
+async fn load(world: &World, name: &str) -> Schedule {
+    let names = [schedule_name(name)];
+    let loaded = world.store.load_schedules(&names).await.unwrap();
+    loaded.into_iter().next().flatten().unwrap()
+}
+
+/// Fires the next slot and ends it so.
+async fn fire(world: &World, number: i64, ending: Ending) {
+    let schedule = load(world, "beat").await;
+    let slot_at = schedule.next_at.unwrap();
+    world.clock.set(slot_at + SignedDuration::from_secs(1));
+    world
+        .store
+        .write_schedules(vec![fires(&schedule)])
+        .await
+        .unwrap();
+    let now = slot_at + SignedDuration::from_secs(1);
+    let claimed = world
+        .store
+        .claim(claim_request(number, now, 9))
+        .await
+        .unwrap();
+    let end = |task: &ClaimedTask| finish(task, &ending, &Backoff::default(), now, 0);
+    let ends = claimed.tasks.iter().map(end).collect();
+    world.store.finish(ends).await.unwrap();
+}
+
+async fn a_schedule_that_fails_again_and_again_is_one_alert_until_it_works(desk: Desk) {
+    let world = World::on(&desk);
+    let mut watch = world.watch();
+    let beat = new_schedule(schedule("beat", START));
+    world.store.write_schedules(vec![beat]).await.unwrap();
+    let failed = || Ending::GiveUp {
+        error: "HTTP 500".to_owned(),
+    };
+    for number in 0..6 {
+        fire(&world, number, failed()).await;
+        watch.round().await.unwrap();
+        let opened = usize::from(number == 2);
+        assert_eq!(world.ears.take().len(), opened, "after {number}");
+    }
+    for number in 6..16 {
+        fire(&world, number, Ending::Done { detail: None }).await;
+        watch.round().await.unwrap();
+    }
+    let about = "schedule:beat".to_owned();
+    assert_eq!(world.ears.take(), [(News::Closed, Rule::Failing, about)]);
+}
+
+async fn a_channel_that_failed_is_asked_again_after_a_while(desk: Desk) {
+    let world = World::on(&desk);
+    let mut watch = [world.watch()];
+    world.clock.set(START);
+    world.beat("a", at(-110)).await;
+    Ears::set(&world.ears.fails, true);
+    world.rounds(&mut watch, 20).await;
+    Ears::set(&world.ears.fails, false);
+    world.rounds(&mut watch, 40).await;
+    assert_eq!(world.ears.take(), [], "not before a minute has passed");
+    world.rounds(&mut watch, 40).await;
+    assert_eq!(world.ears.take().len(), 1);
+}
+
+async fn what_a_node_died_telling_another_tells(desk: Desk) {
+    let world = World::on(&desk);
+    let (mut dying, mut other) = (world.watch(), [world.watch()]);
+    world.clock.set(START);
+    world.beat("a", at(-200)).await;
+    Ears::set(&world.ears.hangs, true);
+    tokio::select! {
+        round = dying.round() => panic!("it must hang: {round:?}"),
+        () = world.ears.asked.notified() => {}
+    }
+    Ears::set(&world.ears.hangs, false);
+    world.rounds(&mut other, 100).await;
+    assert_eq!(world.ears.take(), [], "its lease holds");
+    world.rounds(&mut other, 40).await;
+    assert_eq!(world.ears.take().len(), 1);
+}
