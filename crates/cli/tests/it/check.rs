@@ -585,6 +585,22 @@ fn what_is_in_force_and_why() {
     command.environment                 []                                          default
     tick.secret                         (a tick needs a token)                      default
     edition.enabled                     false                                       default
+    alerts.every                        "20s"                                       default
+    alerts.missing_after                "2m"                                        default
+    alerts.late_after                   "1m"                                        default
+    alerts.stuck_after                  "1h"                                        default
+    alerts.unclaimed_after              "5m"                                        default
+    alerts.failing_after                3                                           default
+    alerts.gone_after                   "2m"                                        default
+    alerts.budget_percent               120                                         default
+    alerts.calm                         "1m"                                        default
+    alerts.quiet                        (none)                                      default
+    alerts.quiet_tz                     "UTC"                                       default
+    alerts.quiet_except                 "critical"                                  default
+    alerts.language                     (the edition's, or English)                 default
+    heartbeat.url                       (nobody hears it)                           default
+    heartbeat.every                     "1m"                                        default
+    heartbeat.method                    "get"                                       default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
     the configuration is good

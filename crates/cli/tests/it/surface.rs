@@ -23,6 +23,7 @@ fn help_shows_the_commands_and_the_exit_codes() {
       schedule     Put, look at, pause and fire schedules
       source       Add, look at and check sources: feeds, pages, sitemaps
       edition      Make, look at and publish editions: the daily digest
+      alert        List what is wrong, and try the channels that tell people of it
       why          Tell why a schedule fired or did not, or why a source is checked when it is
       tick         Make one pass of everything that is due, and leave
       next         Show when a schedule expression fires, in words and in times

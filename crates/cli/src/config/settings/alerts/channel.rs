@@ -103,6 +103,10 @@ pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<AlertChannel> {
     ];
     let mut channels = Vec::new();
     for (name, section, way) in ways {
+        // Nobody wants to read of channels that nobody has.
+        if !reader.layer.keys().any(|path| path.section == section) {
+            continue;
+        }
         let way = way(reader);
         let key = |name| KeyPath::plain(section, name);
         let rules = reader.value(&key("rules"), Vec::new(), value::texts(rule));
