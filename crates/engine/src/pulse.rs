@@ -79,3 +79,58 @@ fn note(heard: Result<(), String>, was_heard: bool) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use almanack_testkit::{clock::ManualClock, fixture::START};
+    use async_trait::async_trait;
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Ear {
+        beats: AtomicUsize,
+        heard: Notify,
+    }
+
+    #[async_trait]
+    impl Listener for Ear {
+        async fn beat(&self) -> Result<(), String> {
+            self.beats.fetch_add(1, Ordering::SeqCst);
+            self.heard.notify_one();
+            Err("HTTP 500".to_owned())
+        }
+    }
+
+    #[tokio::test]
+    async fn it_beats_with_good_rounds_and_no_oftener_than_it_should() {
+        let (ear, clock) = (Arc::new(Ear::default()), Arc::new(ManualClock::at(START)));
+        let (pulse, stop) = (Pulse::default(), CancellationToken::new());
+        let heartbeat = Heartbeat {
+            listener: ear.clone(),
+            every: SignedDuration::from_secs(60),
+            clock: clock.clone(),
+        };
+        let keeping = async {
+            for expected in 1..4 {
+                pulse.note();
+                ear.heard.notified().await;
+                assert_eq!(ear.beats.load(Ordering::SeqCst), expected);
+                for _ in 0..3 {
+                    clock.advance(SignedDuration::from_secs(15));
+                    pulse.note();
+                    tokio::task::yield_now().await;
+                }
+                // Rounds that failed are not noted: time alone beats nothing.
+                clock.advance(SignedDuration::from_secs(15));
+                tokio::task::yield_now().await;
+                assert_eq!(ear.beats.load(Ordering::SeqCst), expected);
+            }
+            stop.cancel();
+        };
+        tokio::join!(heartbeat.run(&pulse, &stop), keeping);
+    }
+}

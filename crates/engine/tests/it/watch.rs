@@ -13,7 +13,7 @@ use almanack_core::{
     backoff::Backoff,
     finish::{Outcome as Ending, finish},
     plan::Schedule,
-    store::{AlertFilter, Store},
+    store::{AlertFilter, ClaimId, Store},
     task::ClaimedTask,
 };
 use almanack_engine::watch::{Watch, WatchSettings};
@@ -166,6 +166,12 @@ async fn fire(world: &World, number: i64, ending: Ending) {
     let end = |task: &ClaimedTask| finish(task, &ending, &Backoff::default(), now, 0);
     let ends = claimed.tasks.iter().map(end).collect();
     world.store.finish(ends).await.unwrap();
+    // As a keeper does.
+    world
+        .store
+        .release_claims(&[ClaimId(number)])
+        .await
+        .unwrap();
 }
 
 async fn a_schedule_that_fails_again_and_again_is_one_alert_until_it_works(desk: Desk) {

@@ -1,6 +1,7 @@
 //! The dashboard as a browser meets it: pages out, forms in, a real store behind, no socket.
 
 mod activity;
+mod alerts;
 mod browser;
 mod editions;
 mod live;
