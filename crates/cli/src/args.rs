@@ -153,7 +153,7 @@ pub(crate) enum Command {
     /// Measure the engine on a scratch store of its own
     #[command(subcommand)]
     Bench(BenchCommand),
-    /// Run nodes of a scratch copy of the configuration while things go wrong, and check every promise
+    /// Run a scratch copy of the configuration while things go wrong, and check
     #[command(after_help = chaos::CHAOS_HELP)]
     Chaos(ChaosArguments),
     /// Write a completion script for a shell
