@@ -118,10 +118,12 @@ impl Lanes {
         lane.next_turn(&pace, now)
     }
 
-    /// The host asked to be left alone until then.
-    pub fn hold(&mut self, host: &str, until: Timestamp, now: Timestamp) {
+    /// The host asked to be left alone until then; answers until when it is, at most a day.
+    pub fn hold(&mut self, host: &str, until: Timestamp, now: Timestamp) -> Timestamp {
         let latest = now.saturating_add(HOLD_MAX).unwrap_or(Timestamp::MAX);
-        self.lane(host).hold(until.min(latest));
+        let until = until.min(latest);
+        self.lane(host).hold(until);
+        until
     }
 
     /// How many lanes are remembered.
