@@ -89,6 +89,14 @@ pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
     }
 }
 
+/// Whether several nodes may work on this database at once.
+pub(crate) fn is_shared(database: &Database) -> bool {
+    matches!(
+        Location::parse(database.url.expose()),
+        Ok(Location::Postgres(_))
+    )
+}
+
 /// Opens the configured database; creates or migrates it where needed.
 pub(crate) async fn open_store(database: &Database) -> Result<Arc<dyn Store>, Failure> {
     let url = database.url.expose();

@@ -7,6 +7,7 @@
 //! [`Store::database_time`], to correct the node's.
 
 mod edition;
+mod lane;
 mod overview;
 mod schedule;
 mod sign_in;
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
+pub use lane::{LaneAnswer, LaneAsk, LaneStore, Visitor};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,
@@ -385,6 +387,7 @@ pub trait Store:
     + TokenStore
     + SignInStore
     + OverviewStore
+    + LaneStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

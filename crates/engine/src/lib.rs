@@ -16,6 +16,7 @@ pub mod handlers;
 pub mod keeper;
 pub mod lock;
 pub mod node;
+pub mod places;
 pub mod planner;
 pub mod rehearsal;
 pub mod reschedule;

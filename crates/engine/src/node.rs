@@ -18,6 +18,7 @@ use crate::{
     claims::ClaimBook,
     handlers::Handlers,
     keeper::Keeper,
+    places::Places,
     planner::Planner,
     retention::{self, Keep, Retention},
     runner::{Runner, RunnerSettings},
@@ -91,6 +92,8 @@ pub struct Holdings {
     pub claims: Arc<ClaimBook>,
     /// How long.
     pub trust: Arc<Trust>,
+    /// Which places among all nodes.
+    pub places: Arc<Places>,
     /// What the node is doing, in numbers.
     pub tally: Arc<Tally>,
 }
@@ -125,7 +128,11 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         name: settings.name.clone(),
         session,
     };
-    let holdings = Holdings::default();
+    let places = Places::new(settings.runner.limits_in_all.clone());
+    let holdings = Holdings {
+        places: Arc::new(places),
+        ..Holdings::default()
+    };
     let lease = settings.lease;
     let keeper = Keeper::new(
         ports.clone(),

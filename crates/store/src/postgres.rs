@@ -7,6 +7,7 @@
 mod claim;
 mod edition;
 mod gate;
+mod lane;
 mod listen;
 mod overview;
 mod plan;

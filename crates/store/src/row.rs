@@ -4,6 +4,7 @@
 //! two drivers call a value differs; what the values mean does not.
 
 pub(crate) mod edition;
+pub(crate) mod lane;
 mod overview;
 mod schedule;
 mod sign_in;

@@ -6,6 +6,7 @@
 
 mod claim;
 mod edition;
+mod lane;
 mod overview;
 mod port;
 mod records;

@@ -41,6 +41,7 @@ pub mod entry;
 pub mod finish;
 pub mod fleet;
 pub mod guard;
+pub mod lane;
 pub mod lease;
 pub mod ledger;
 pub mod list;

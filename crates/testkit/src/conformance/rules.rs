@@ -248,6 +248,18 @@ macro_rules! conformance {
                 two_runs_of_one_name_are_two_nodes,
                 a_forgotten_run_is_gone,
             ]
+            lane: [
+                places_are_shared_by_all_visitors,
+                places_pass_on_with_their_lease,
+                a_visitor_says_how_many_it_has,
+                a_stuck_word_changes_nothing,
+                a_pace_holds_for_all_visitors,
+                a_lane_left_alone_lets_nobody_in,
+                lanes_are_answered_in_the_order_asked,
+                many_visitors_at_once_stay_within_the_limit,
+                lanes_decide_as_the_rules_say,
+                lanes_nobody_asks_about_are_forgotten,
+            ]
             token: [
                 a_token_is_found_by_its_hash,
                 a_taken_name_is_refused,
@@ -351,6 +363,7 @@ mod tests {
             ("finish", include_str!("finish.rs")),
             ("fleet", include_str!("fleet.rs")),
             ("guard", include_str!("guard.rs")),
+            ("lane", include_str!("lane.rs")),
             ("lease", include_str!("lease.rs")),
             ("ledger", include_str!("ledger.rs")),
             ("list", include_str!("list.rs")),
