@@ -233,6 +233,7 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
         handlers: Handlers::new(Arc::new(handler)),
+        subscriptions: Arc::default(),
     }
 }
 
