@@ -33,7 +33,7 @@ pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
-pub(crate) use subscription::{Happenings, Way};
+pub(crate) use subscription::{Happenings, Subscriber, Way};
 pub(crate) use target::{Command, Github, Schedules, Tick};
 
 /// Everything that can be set, checked.

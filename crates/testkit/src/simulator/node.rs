@@ -10,6 +10,7 @@ use std::{
 
 use almanack_core::{
     backoff::Backoff,
+    happening,
     lease::LeasePolicy,
     reschedule::{Receipt, Request},
     store::{OnceKey, Store},
@@ -18,6 +19,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
+    happenings::HappeningHandler,
     node::{NodeSettings, Ports, admit},
     reschedule::{Error, Kinds, Rescheduler},
     retention::Retention,
@@ -32,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     dice::Dice,
+    ear::{self, Ear, Shout},
     faults::{FaultyStore, OnTheWay, Traffic, Weather},
     record::Record,
     service::{Caller, Service},
@@ -52,6 +55,8 @@ pub(super) struct World {
     /// The store, behind the witness.
     pub(super) store: Arc<dyn Store>,
     pub(super) service: Arc<Service>,
+    /// Who is told of what ends, if anybody is.
+    pub(super) ear: Option<Arc<Ear>>,
     pub(super) weather: Weather,
     pub(super) drift_ppm: i64,
     pub(super) healed: Arc<AtomicBool>,
@@ -223,6 +228,15 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         service: Arc::clone(&world.service),
         gate: Arc::clone(&gate),
     };
+    let mut handlers = Handlers::new(Arc::new(handler));
+    if let Some(ear) = world.ear.clone() {
+        let shout = Shout {
+            ear,
+            gate: Arc::clone(&gate),
+        };
+        let telling = HappeningHandler::default().with(ear::NAME, Arc::new(shout));
+        handlers = handlers.with(kind(happening::KIND), Arc::new(telling));
+    }
     let sleeper = NodeSleeper {
         clock: Arc::clone(&clock),
         gate,
@@ -232,8 +246,8 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
-        handlers: Handlers::new(Arc::new(handler)),
-        subscriptions: Arc::default(),
+        handlers,
+        subscriptions: ear::subscriptions(world.ear.as_ref()),
     }
 }
 

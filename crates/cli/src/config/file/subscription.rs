@@ -35,14 +35,18 @@ impl Walk {
     }
 
     fn subscription(&mut self, table: &DeTable<'_>, item: &Spanned<DeValue<'_>>) {
-        let Some(name) = self.subscription_name(table, item) else {
-            self.cover_all(item);
+        let named = self.subscription_name(table, item);
+        let others = table.iter().filter(|(key, _)| key.get_ref() != "name");
+        let Some(name) = named else {
+            others.for_each(|(_, value)| self.cover_all(value));
             return;
         };
-        for entry in table {
-            if entry.0.get_ref() != "name" {
-                self.value(SUBSCRIPTIONS, Some(&name), entry);
-            }
+        if table.len() == 1 {
+            let what = format!("subscription `{name}` does not say where to tell");
+            self.complain(what, item.span(), "give it a url");
+        }
+        for entry in others {
+            self.value(SUBSCRIPTIONS, Some(&name), entry);
         }
     }
 
