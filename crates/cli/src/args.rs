@@ -19,6 +19,7 @@ mod next;
 mod schedule;
 mod simulate;
 mod source;
+mod subscription;
 mod user;
 mod world;
 
@@ -36,6 +37,7 @@ pub(crate) use source::{
     EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
+pub(crate) use subscription::SubscriptionCommand;
 pub(crate) use user::{PasswordArguments, UserCommand};
 pub(crate) use world::{
     ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
@@ -123,6 +125,9 @@ pub(crate) enum Command {
     /// Make, look at and publish editions: the daily digest
     #[command(subcommand)]
     Edition(EditionCommand),
+    /// Look at who is told of what happens
+    #[command(subcommand)]
+    Subscription(SubscriptionCommand),
     /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave

@@ -33,6 +33,7 @@ mod schedule;
 mod serve;
 mod simulate;
 mod source;
+mod subscription;
 mod task;
 mod tick;
 mod token;
@@ -86,6 +87,10 @@ pub(crate) fn dispatch(
         }
         Command::Source(command) => wait_for(source::run(&inputs, command, output)),
         Command::Edition(command) => wait_for(edition::run(&inputs, command, output)),
+        Command::Subscription(command) => wait_for(async {
+            let desk = Desk::open(&inputs, Errand::Existing).await?;
+            subscription::run(&desk, command, output).await
+        }),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {

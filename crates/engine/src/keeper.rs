@@ -158,13 +158,15 @@ impl Keeper {
     async fn return_claim(&self, claim: &ExpiredClaim, now: Timestamp) -> Result<(), store::Error> {
         let end = |task| {
             let jitter = self.ports.entropy.next_u64();
-            finish(
+            let mut finish = finish(
                 task,
                 &Outcome::LeaseExpired,
                 &self.settings.runner.backoff,
                 now,
                 jitter,
-            )
+            );
+            finish.tells = self.ports.subscriptions.of_finish(task, &finish);
+            finish
         };
         let finishes: Vec<_> = claim.tasks.iter().map(end).collect();
         if !finishes.is_empty() {

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
+    happening::Subscriptions,
     lease::LeasePolicy,
     store::{self, Node, Store},
     time::{Clock, CorrectedClock, Entropy, Sleeper},
@@ -56,6 +57,8 @@ pub struct Ports {
     pub entropy: Arc<dyn Entropy>,
     /// Who tries what.
     pub handlers: Handlers,
+    /// Who is told of what ended.
+    pub subscriptions: Arc<Subscriptions>,
 }
 
 /// Why a node did not start.

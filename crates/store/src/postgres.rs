@@ -116,7 +116,10 @@ impl PostgresStore {
         });
         let looks = Gate::open(LoadCurrent { pool: pool.clone() });
         let sources = Gate::open(LoadSources { pool: pool.clone() });
-        let source_writes = Gate::open(WriteSources { pool: pool.clone() });
+        let source_writes = Gate::open(WriteSources {
+            pool: pool.clone(),
+            channel: channel.clone(),
+        });
         Ok(Self {
             pool,
             changes,

@@ -59,6 +59,7 @@ pub mod sign_in;
 pub mod source;
 pub mod source_list;
 pub mod source_write;
+pub mod telling;
 pub mod token;
 pub mod value;
 

@@ -24,6 +24,7 @@ mod kind;
 mod log;
 mod outbound;
 mod sources;
+mod subscription;
 mod target;
 
 pub(crate) use database::{Database, Durability};
@@ -32,6 +33,7 @@ pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
+pub(crate) use subscription::{Happenings, Subscriber, Way};
 pub(crate) use target::{Command, Github, Schedules, Tick};
 
 /// Everything that can be set, checked.
@@ -67,6 +69,8 @@ pub(crate) struct Settings {
     pub(crate) tick: Tick,
     /// Whether there are editions, and how they are made.
     pub(crate) editions: Editions,
+    /// Who is told of what happens.
+    pub(crate) happenings: Happenings,
     /// What the process writes about itself.
     pub(crate) log: Log,
 }
@@ -90,6 +94,7 @@ impl Settings {
             command: Command::read(reader),
             tick: Tick::read(reader),
             editions: Editions::read(reader),
+            happenings: Happenings::read(reader),
             log: Log::read(reader),
         }
     }

@@ -14,7 +14,7 @@ use almanack_core::{
 use almanack_engine::schedules::Wanted;
 use url::Url;
 
-use super::editions;
+use super::{editions, happenings};
 use crate::{
     config::Settings,
     failure::{Exit, Failure},
@@ -29,7 +29,7 @@ const SOURCES_ALLOW: &str = "sources.allow";
 #[derive(Clone)]
 pub(crate) struct Outbound {
     client: Client,
-    /// Trusted as long as the process runs: services of kinds, GitHub, and whom editions need.
+    /// Trusted as long as the process runs: services of kinds, GitHub, subscribers, and whom editions need.
     services: BTreeSet<Origin>,
 }
 
@@ -42,11 +42,13 @@ impl Outbound {
         let services = kinds.filter_map(Origin::of);
         let others = editions::addresses(settings);
         let others = others.iter().filter_map(|url| origin(url));
+        let subscribers = happenings::addresses(settings).filter_map(Origin::of);
         let made = Self {
             client,
             services: services
                 .chain(origin(&settings.github.api_url))
                 .chain(others)
+                .chain(subscribers)
                 .collect(),
         };
         made.trust(&BTreeSet::new());
