@@ -11,6 +11,7 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod alert;
 mod chain;
 mod chaos;
 mod edition;
@@ -23,6 +24,7 @@ mod subscription;
 mod user;
 mod world;
 
+pub(crate) use alert::AlertCommand;
 pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use chaos::ChaosArguments;
 pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
@@ -128,6 +130,9 @@ pub(crate) enum Command {
     /// Look at who is told of what happens
     #[command(subcommand)]
     Subscription(SubscriptionCommand),
+    /// List what is wrong, and try the channels that tell people of it
+    #[command(subcommand)]
+    Alert(AlertCommand),
     /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave

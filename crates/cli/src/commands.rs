@@ -17,6 +17,7 @@ use crate::{
     wiring,
 };
 
+mod alert;
 mod bench;
 mod chain;
 mod chaos;
@@ -91,6 +92,7 @@ pub(crate) fn dispatch(
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             subscription::run(&desk, command, output).await
         }),
+        Command::Alert(command) => wait_for(alert::run(&inputs, command, output)),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {
@@ -149,6 +151,8 @@ struct Desk {
     clock: Arc<dyn Clock>,
     /// Who asks, as the history will show it.
     origin: String,
+    /// What programs that are started may see some of.
+    environment: BTreeMap<String, String>,
 }
 
 /// Whether a command can do anything on a database that is not there yet.
@@ -179,6 +183,7 @@ impl Desk {
             store,
             clock,
             origin,
+            environment: inputs.environment.clone(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+pub(crate) mod alerts;
 pub(crate) mod editions;
 mod happenings;
 pub(crate) mod opml;
@@ -59,6 +60,11 @@ pub(crate) fn entropy() -> Arc<dyn Entropy> {
 /// What recognises passwords.
 pub(crate) fn passwords() -> Arc<dyn Passwords> {
     Arc::new(Argon2id::default())
+}
+
+/// The machine's clock, for a command that asks no database.
+pub(crate) fn machine_clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
 }
 
 /// The clock of a command that asks a few questions: the machine's, corrected once to the

@@ -68,9 +68,12 @@ impl Keeper {
     /// next beat tries again, and if none succeeds the runner's trust runs out by itself.
     async fn pass(&self) {
         // The first that fails tells of them all: they fail together, and one line is enough.
-        if let Err(error) = self.keep().await {
-            let trusted_until = self.holdings.trusted_until();
-            tracing::warn!(error = error.chain(), %trusted_until, "the keeper's round failed; trying again");
+        match self.keep().await {
+            Ok(()) => self.holdings.pulse.note(),
+            Err(error) => {
+                let trusted_until = self.holdings.trusted_until();
+                tracing::warn!(error = error.chain(), %trusted_until, "the keeper's round failed; trying again");
+            }
         }
     }
 

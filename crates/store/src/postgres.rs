@@ -4,6 +4,7 @@
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
 //! (see `gate.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
+mod alert;
 mod claim;
 mod edition;
 mod gate;

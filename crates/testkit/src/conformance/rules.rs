@@ -285,6 +285,13 @@ macro_rules! conformance {
                 a_new_session_prunes_those_that_ended,
                 a_removed_session_is_gone,
             ]
+            alert: [
+                an_alert_is_kept_with_every_field,
+                of_nodes_that_saw_the_same_alert_one_writes,
+                an_alert_that_lasts_or_is_untold_is_not_opened_anew,
+                alerts_that_last_wait_or_closed_lately_are_listed,
+                old_alerts_are_forgotten_once_they_are_told,
+            ]
             search: [
                 a_line_tells_what_its_row_tells,
                 a_search_narrows_by_each_filter,
@@ -363,6 +370,7 @@ mod tests {
         let list = include_str!("rules.rs");
         for (area, source) in [
             ("activity", include_str!("activity.rs")),
+            ("alert", include_str!("alert.rs")),
             ("apply", include_str!("apply.rs")),
             ("claim", include_str!("claim.rs")),
             ("due", include_str!("due.rs")),
