@@ -13,6 +13,7 @@ pub mod claims;
 pub mod dispatch;
 pub mod editions;
 pub mod handlers;
+pub mod intake;
 pub mod keeper;
 pub mod lock;
 pub mod node;
