@@ -12,6 +12,7 @@ use clap_complete::Shell;
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
 mod chain;
+mod chaos;
 mod edition;
 mod import;
 mod next;
@@ -22,6 +23,7 @@ mod user;
 mod world;
 
 pub(crate) use chain::{ChainArguments, GuardArguments};
+pub(crate) use chaos::ChaosArguments;
 pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
@@ -151,6 +153,9 @@ pub(crate) enum Command {
     /// Measure the engine on a scratch store of its own
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Run nodes of a scratch copy of the configuration while things go wrong, and check every promise
+    #[command(after_help = chaos::CHAOS_HELP)]
+    Chaos(ChaosArguments),
     /// Write a completion script for a shell
     Completions {
         /// Which shell

@@ -19,6 +19,7 @@ use crate::{
 
 mod bench;
 mod chain;
+mod chaos;
 mod check;
 mod completions;
 mod demo;
@@ -55,6 +56,7 @@ pub(crate) fn dispatch(
             let settings = checked(config::load(&inputs, Need::Database))?;
             bench::run(command, &settings, output)
         }
+        Command::Chaos(arguments) => chaos::run(arguments, &inputs, output),
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
