@@ -14,6 +14,7 @@ pub mod dispatch;
 pub mod editions;
 pub mod handlers;
 pub mod happenings;
+pub mod intake;
 pub mod keeper;
 pub mod lock;
 pub mod node;
