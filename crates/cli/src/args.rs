@@ -15,6 +15,7 @@ mod chain;
 mod edition;
 mod import;
 mod next;
+mod operations;
 mod schedule;
 mod simulate;
 mod source;
@@ -25,6 +26,9 @@ pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
+pub(crate) use operations::{
+    BackupArguments, BackupCommand, DoctorArguments, MigrateArguments, RestoreArguments,
+};
 pub(crate) use schedule::{
     BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
     SchedulePutArguments, TickArguments, WhyArguments,
@@ -145,6 +149,13 @@ pub(crate) enum Command {
     /// Make, list and remove those who sign in to the dashboard
     #[command(subcommand)]
     User(UserCommand),
+    /// Copy the store into a file while a node works, and prove the copy
+    Backup(BackupArguments),
+    /// Make a backup the store
+    Restore(RestoreArguments),
+    /// Move the store from SQLite to PostgreSQL, or back
+    #[command(after_help = operations::MIGRATE_HELP)]
+    Migrate(MigrateArguments),
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),

@@ -17,6 +17,8 @@ use crate::{
     wiring,
 };
 
+mod alive;
+mod backup;
 mod bench;
 mod chain;
 mod check;
@@ -26,6 +28,7 @@ mod edition;
 mod guard;
 mod hub;
 mod import;
+mod migrate;
 mod next;
 mod progress;
 mod schedule;
@@ -63,6 +66,9 @@ pub(crate) fn dispatch(
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
         Command::World(command) => world::run(command, &inputs.environment, output),
         Command::Check => check::run(&inputs, output),
+        Command::Backup(arguments) => backup::run(arguments, &inputs, output),
+        Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
+        Command::Migrate(arguments) => migrate::run(arguments, &inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
             let loaded = config::load(&inputs, Need::Everything);
