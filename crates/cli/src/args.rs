@@ -17,6 +17,7 @@ mod chaos;
 mod edition;
 mod import;
 mod next;
+mod operations;
 mod schedule;
 mod simulate;
 mod source;
@@ -30,6 +31,9 @@ pub(crate) use chaos::ChaosArguments;
 pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
+pub(crate) use operations::{
+    BackupArguments, BackupCommand, DoctorArguments, MigrateArguments, RestoreArguments,
+};
 pub(crate) use schedule::{
     BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
     SchedulePutArguments, TickArguments, WhyArguments,
@@ -157,6 +161,13 @@ pub(crate) enum Command {
     /// Make, list and remove those who sign in to the dashboard
     #[command(subcommand)]
     User(UserCommand),
+    /// Copy the store into a file while a node works, and prove the copy
+    Backup(BackupArguments),
+    /// Make a backup the store
+    Restore(RestoreArguments),
+    /// Move the store from SQLite to PostgreSQL, or back
+    #[command(after_help = operations::MIGRATE_HELP)]
+    Migrate(MigrateArguments),
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),

@@ -18,6 +18,8 @@ use crate::{
 };
 
 mod alert;
+mod alive;
+mod backup;
 mod bench;
 mod chain;
 mod chaos;
@@ -28,6 +30,7 @@ mod edition;
 mod guard;
 mod hub;
 mod import;
+mod migrate;
 mod next;
 mod progress;
 mod schedule;
@@ -67,6 +70,9 @@ pub(crate) fn dispatch(
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
         Command::World(command) => world::run(command, &inputs.environment, output),
         Command::Check => check::run(&inputs, output),
+        Command::Backup(arguments) => backup::run(arguments, &inputs, output),
+        Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
+        Command::Migrate(arguments) => migrate::run(arguments, &inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
             let loaded = config::load(&inputs, Need::Everything);

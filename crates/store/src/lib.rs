@@ -5,6 +5,7 @@
 
 mod activity;
 mod alert;
+pub mod backup;
 mod claim;
 mod depth;
 mod edition;
@@ -26,10 +27,11 @@ pub mod sqlite;
 mod task;
 #[cfg(test)]
 mod texts;
+pub mod transfer;
 
 use std::{path::PathBuf, sync::Arc};
 
-use almanack_core::store::{Result, Store};
+use almanack_core::store::{Node, Result, Store};
 
 use crate::{
     postgres::PostgresStore,
@@ -72,6 +74,15 @@ impl Location {
             }
             _ => Err(UnknownLocation),
         }
+    }
+}
+
+/// Who is registered there, without opening it as a store: that would migrate what is only looked at. A database
+/// without such a table has nobody.
+pub async fn registered(location: &Location) -> Result<Vec<Node>> {
+    match location {
+        Location::Sqlite(path) => sqlite::registered(path),
+        Location::Postgres(url) => postgres::registered(url).await,
     }
 }
 
