@@ -345,6 +345,9 @@ pub(crate) struct LoadArguments {
     /// How many move at a time
     #[arg(long, env = "BENCH_CLIENTS", default_value_t = 8, value_parser = some)]
     pub(crate) clients: usize,
+    /// Nodes that drain, in this process and each with connections of its own
+    #[arg(long, env = "BENCH_NODES", default_value_t = 1, value_parser = some)]
+    pub(crate) nodes: usize,
     /// Tasks that are not due
     #[arg(long, env = "BENCH_FAR", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) far: i64,
