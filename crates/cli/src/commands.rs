@@ -18,8 +18,11 @@ use crate::{
 };
 
 mod alert;
+mod alive;
+mod backup;
 mod bench;
 mod chain;
+mod chaos;
 mod check;
 mod completions;
 mod demo;
@@ -27,12 +30,14 @@ mod edition;
 mod guard;
 mod hub;
 mod import;
+mod migrate;
 mod next;
 mod progress;
 mod schedule;
 mod serve;
 mod simulate;
 mod source;
+mod subscription;
 mod task;
 mod tick;
 mod token;
@@ -56,6 +61,7 @@ pub(crate) fn dispatch(
             let settings = checked(config::load(&inputs, Need::Database))?;
             bench::run(command, &settings, output)
         }
+        Command::Chaos(arguments) => chaos::run(arguments, &inputs, output),
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
@@ -64,6 +70,9 @@ pub(crate) fn dispatch(
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
         Command::World(command) => world::run(command, &inputs.environment, output),
         Command::Check => check::run(&inputs, output),
+        Command::Backup(arguments) => backup::run(arguments, &inputs, output),
+        Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
+        Command::Migrate(arguments) => migrate::run(arguments, &inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
             let loaded = config::load(&inputs, Need::Everything);
@@ -85,6 +94,10 @@ pub(crate) fn dispatch(
         }
         Command::Source(command) => wait_for(source::run(&inputs, command, output)),
         Command::Edition(command) => wait_for(edition::run(&inputs, command, output)),
+        Command::Subscription(command) => wait_for(async {
+            let desk = Desk::open(&inputs, Errand::Existing).await?;
+            subscription::run(&desk, command, output).await
+        }),
         Command::Alert(command) => wait_for(alert::run(&inputs, command, output)),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;

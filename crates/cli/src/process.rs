@@ -81,7 +81,7 @@ pub(crate) async fn start(
     // Before the node is admitted, which counts already.
     let metrics = install_metrics(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
-    let watch = Watch::new(settings, &store, &clock)?;
+    let watch = Watch::new(settings, &store, &timing)?;
     let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
     let ports = watch.looking(ports)?;
     let told: Arc<dyn Clock> = clock.clone();

@@ -26,6 +26,7 @@ pub mod import;
 pub mod lane;
 pub mod lease;
 pub mod lock;
+pub mod percent;
 pub mod place;
 pub mod plan;
 pub mod reschedule;

@@ -8,6 +8,7 @@
 
 mod alert;
 mod edition;
+mod lane;
 mod overview;
 mod schedule;
 mod sign_in;
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 
 pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
+pub use lane::{LaneAnswer, LaneAsk, LaneStore, Visitor};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,
@@ -387,6 +389,7 @@ pub trait Store:
     + TokenStore
     + SignInStore
     + OverviewStore
+    + LaneStore
     + AlertStore
 {
     /// Subscribes to hints; those given before are not repeated.

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
+    happening::Subscriptions,
     lease::LeasePolicy,
     store::{self, Node, Store},
     time::{Clock, CorrectedClock, Entropy, Sleeper},
@@ -18,6 +19,7 @@ use crate::{
     claims::ClaimBook,
     handlers::Handlers,
     keeper::Keeper,
+    places::Places,
     planner::Planner,
     pulse::{Heartbeat, Pulse},
     retention::{self, Keep, Retention},
@@ -57,6 +59,8 @@ pub struct Ports {
     pub entropy: Arc<dyn Entropy>,
     /// Who tries what.
     pub handlers: Handlers,
+    /// Who is told of what ended.
+    pub subscriptions: Arc<Subscriptions>,
 }
 
 /// Why a node did not start.
@@ -93,6 +97,8 @@ pub struct Holdings {
     pub claims: Arc<ClaimBook>,
     /// How long.
     pub trust: Arc<Trust>,
+    /// Which places among all nodes.
+    pub places: Arc<Places>,
     /// What the node is doing, in numbers.
     pub tally: Arc<Tally>,
     /// The rounds of its keeper that went well.
@@ -132,7 +138,11 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         name: settings.name.clone(),
         session,
     };
-    let holdings = Holdings::default();
+    let places = Places::new(settings.runner.limits_in_all.clone());
+    let holdings = Holdings {
+        places: Arc::new(places),
+        ..Holdings::default()
+    };
     let lease = settings.lease;
     let keeper = Keeper::new(
         ports.clone(),

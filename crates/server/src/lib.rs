@@ -25,7 +25,6 @@ mod idempotency;
 mod metrics;
 mod nodes;
 pub mod openapi;
-mod percent;
 pub mod picture;
 pub mod problem;
 mod receipts;
@@ -51,6 +50,8 @@ use almanack_engine::{
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
+
+use almanack_core::percent;
 
 use crate::access::Access;
 pub use crate::app::app;

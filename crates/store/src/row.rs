@@ -5,6 +5,7 @@
 
 mod alert;
 pub(crate) mod edition;
+pub(crate) mod lane;
 mod overview;
 mod schedule;
 mod sign_in;

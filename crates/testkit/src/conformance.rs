@@ -42,6 +42,7 @@ pub mod entry;
 pub mod finish;
 pub mod fleet;
 pub mod guard;
+pub mod lane;
 pub mod lease;
 pub mod ledger;
 pub mod list;
@@ -59,6 +60,7 @@ pub mod sign_in;
 pub mod source;
 pub mod source_list;
 pub mod source_write;
+pub mod telling;
 pub mod token;
 pub mod value;
 

@@ -52,7 +52,7 @@ async fn tick(
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
     let outbound = wiring::Outbound::new(settings)?;
-    let watch = Watch::new(settings, &store, &clock)?;
+    let watch = Watch::new(settings, &store, &timing)?;
     let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
     let ports = watch.looking(ports)?;
     let told: Arc<dyn Clock> = clock.clone();

@@ -25,6 +25,7 @@ mod kind;
 mod log;
 mod outbound;
 mod sources;
+mod subscription;
 mod target;
 
 pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
@@ -34,6 +35,7 @@ pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
+pub(crate) use subscription::{Happenings, Subscriber, Way};
 pub(crate) use target::{Command, Github, Schedules, Tick};
 
 /// Everything that can be set, checked.
@@ -69,6 +71,8 @@ pub(crate) struct Settings {
     pub(crate) tick: Tick,
     /// Whether there are editions, and how they are made.
     pub(crate) editions: Editions,
+    /// Who is told of what happens.
+    pub(crate) happenings: Happenings,
     /// Who is told when something is wrong.
     pub(crate) alerts: Alerts,
     /// Who hears that this node lives.
@@ -96,6 +100,7 @@ impl Settings {
             command: Command::read(reader),
             tick: Tick::read(reader),
             editions: Editions::read(reader),
+            happenings: Happenings::read(reader),
             alerts: Alerts::read(reader),
             heartbeat: Heartbeat::read(reader),
             log: Log::read(reader),

@@ -80,14 +80,16 @@ impl Workshop<'_> {
         let outside = outside::outside(self, edition, &sleeper, (purpose, paper))?;
         let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
         let rescheduler = rescheduler(self.settings, Arc::clone(self.store), Arc::clone(&clock));
-        Ok(Some(Arc::new(Editions::new(
+        let editions = Editions::new(
             store,
             clock,
             sleeper,
             Arc::new(rescheduler),
             outside,
             engine_settings(edition, self.node),
-        ))))
+        );
+        let subscriptions = Arc::new(self.settings.happenings.subscriptions());
+        Ok(Some(Arc::new(editions.telling(subscriptions))))
     }
 }
 

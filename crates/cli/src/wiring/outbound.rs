@@ -14,7 +14,7 @@ use almanack_core::{
 use almanack_engine::schedules::Wanted;
 use url::Url;
 
-use super::{alerts, editions};
+use super::{alerts, editions, happenings};
 use crate::{
     config::Settings,
     failure::{Exit, Failure},
@@ -29,7 +29,7 @@ const SOURCES_ALLOW: &str = "sources.allow";
 #[derive(Clone)]
 pub(crate) struct Outbound {
     client: Client,
-    /// Trusted as long as the process runs: services of kinds, GitHub, whom editions need and who is told of alerts.
+    /// Trusted as long as the process runs: services of kinds, GitHub, subscribers, whom editions need and who is told of alerts.
     services: BTreeSet<Origin>,
 }
 
@@ -43,11 +43,13 @@ impl Outbound {
         let mut others = editions::addresses(settings);
         others.extend(alerts::addresses(settings));
         let others = others.iter().filter_map(|url| origin(url));
+        let subscribers = happenings::addresses(settings).filter_map(Origin::of);
         let made = Self {
             client,
             services: services
                 .chain(origin(&settings.github.api_url))
                 .chain(others)
+                .chain(subscribers)
                 .collect(),
         };
         made.trust(&BTreeSet::new());

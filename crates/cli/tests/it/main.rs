@@ -11,6 +11,7 @@ mod alert;
 mod api;
 mod business;
 mod chain;
+mod chaos;
 mod check;
 mod demo;
 mod drain;

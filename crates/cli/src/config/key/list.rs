@@ -1,6 +1,6 @@
 //! The list itself.
 
-use super::{KINDS, Key};
+use super::{KINDS, Key, SUBSCRIPTIONS};
 
 /// All keys, in the order they are shown.
 pub(crate) const KEYS: &[Key] = &[
@@ -176,6 +176,15 @@ pub(crate) const KEYS: &[Key] = &[
     secret("alerts.telegram", "token"),
     plain("alerts.telegram", "chat"),
     plain("alerts.telegram", "api_url"),
+    plain(SUBSCRIPTIONS, "url"),
+    secret(SUBSCRIPTIONS, "secret"),
+    plain(SUBSCRIPTIONS, "timeout"),
+    plain(SUBSCRIPTIONS, "kafka_topic"),
+    plain(SUBSCRIPTIONS, "nats_subject"),
+    plain(SUBSCRIPTIONS, "events"),
+    plain(SUBSCRIPTIONS, "kinds"),
+    plain(SUBSCRIPTIONS, "subject_prefix"),
+    plain("happenings", "source"),
     plain("alerts.telegram", "rules"),
     plain("alerts.telegram", "severity"),
     plain("alerts.smtp", "host"),
