@@ -84,12 +84,11 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
     all.extend(facts.sources.iter().filter_map(attention));
     all.extend(deliveries(facts, now));
     let mut unsure = facts.unsure.clone();
-    match facts
-        .spending
-        .map(|spending| overspent(&spending, bounds, now))
-    {
-        Some(Some(found)) => all.extend(found),
-        Some(None) => _ = unsure.insert(Rule::Budget),
+    match &facts.spending {
+        Some(spending) if is_telling(spending, now) => {
+            all.extend(overspent(spending, bounds, now));
+        }
+        Some(_) => _ = unsure.insert(Rule::Budget),
         None => {}
     }
     // The first of several that say the same says it.
@@ -274,13 +273,15 @@ fn deliveries(facts: &Facts, now: Timestamp) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether the fleet spends too much; `None` while too little was counted to say.
+/// Whether enough was counted to say anything.
+fn is_telling(spending: &Spending, now: Timestamp) -> bool {
+    now.duration_since(spending.since) >= COUNTED_MIN && spending.checks >= CHECKS_MIN
+}
+
+/// Whether the fleet spends too much.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn overspent(spending: &Spending, bounds: &Bounds, now: Timestamp) -> Option<Option<Finding>> {
+fn overspent(spending: &Spending, bounds: &Bounds, now: Timestamp) -> Option<Finding> {
     let counted = now.duration_since(spending.since);
-    if counted < COUNTED_MIN || spending.checks < CHECKS_MIN {
-        return None;
-    }
     let days = counted.as_secs_f64() / SignedDuration::from_hours(24).as_secs_f64();
     let pace = spending.checks as f64 / days;
     let allowed = spending.per_day * f64::from(bounds.budget_percent) / 100.0;
@@ -288,10 +289,7 @@ fn overspent(spending: &Spending, bounds: &Bounds, now: Timestamp) -> Option<Opt
         "{pace:.0} checks a day at the pace since {}, where {:.0} are wanted",
         spending.since, spending.per_day
     );
-    Some(
-        (pace > allowed)
-            .then(|| Finding::new(Rule::Budget, About::Fleet, Severity::Warning, &detail)),
-    )
+    (pace > allowed).then(|| Finding::new(Rule::Budget, About::Fleet, Severity::Warning, &detail))
 }
 
 /// Whether tasks of a kind are counted by themselves: firings are their schedules', checks their sources'.
