@@ -99,11 +99,7 @@ pub(crate) async fn start(
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
     let node = cared_for(node, &watch, settings);
-    let node = node.watching(wiring::alerts::watch(settings, &store, &told, channels));
-    let node = match wiring::alerts::heartbeat(settings, &outbound, &told) {
-        Some(heartbeat) => node.beating(heartbeat),
-        None => node,
-    };
+    let node = wiring::alerts::watched(node, settings, &store, &told, (&outbound, channels));
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let files = read_files(inputs, schedules.clone(), outbound).await?;

@@ -141,10 +141,9 @@ impl Watch {
         for (alert, _) in changes.iter().zip(written).filter(|(_, it)| is_done(*it)) {
             log_change(alert);
         }
-        let changed: BTreeMap<&Key, &Alert> = changes.iter().map(|it| (&it.key, it)).collect();
-        let mut now_known: BTreeMap<&Key, &Alert> = known.iter().map(|it| (&it.key, it)).collect();
-        now_known.extend(changed);
-        show_open(now_known.into_values());
+        let rows = known.iter().chain(&changes);
+        let newest: BTreeMap<&Key, &Alert> = rows.map(|row| (&row.key, row)).collect();
+        show_open(newest.into_values());
         Ok(())
     }
 

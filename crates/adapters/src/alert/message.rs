@@ -132,13 +132,9 @@ fn id(keys: &[String]) -> String {
     match keys {
         [one] if one.len() <= ID_BYTES_MAX => one.clone(),
         many => {
-            let digest = Sha256::digest(many.join("\n").as_bytes());
-            let hex: String = digest
-                .iter()
-                .take(16)
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            format!("almanack-alerts-{hex}")
+            let digest: [u8; 32] = Sha256::digest(many.join("\n").as_bytes()).into();
+            let first = digest.first_chunk().copied().unwrap_or_default();
+            format!("almanack-alerts-{:032x}", u128::from_be_bytes(first))
         }
     }
 }

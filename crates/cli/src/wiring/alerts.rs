@@ -14,6 +14,7 @@ use almanack_adapters::{
 };
 use almanack_core::{store::Store, time::Clock};
 use almanack_engine::{
+    node::AdmittedNode,
     pulse::Heartbeat,
     watch::{Watch, WatchSettings},
 };
@@ -65,12 +66,12 @@ pub(crate) fn channels(
             },
         })
     };
-    let made: Result<Vec<Channel>, Failure> = settings.alerts.channels.iter().map(make).collect();
+    let all: Result<Vec<Channel>, Failure> = settings.alerts.channels.iter().map(make).collect();
     let telling = Telling {
         language: language(settings),
         timeout: CHANNEL_TIMEOUT,
     };
-    let channels = Channels::new(outbound.client(), Arc::clone(clock), telling, made?);
+    let channels = Channels::new(outbound.client(), Arc::clone(clock), telling, all?);
     Ok(Arc::new(channels))
 }
 
@@ -157,6 +158,21 @@ fn mailer(way: &AlertWay) -> Result<Mailer, Failure> {
     made.map_err(|error| Failure::new(Exit::Usage, error.to_string()).during("prepare alerts.smtp"))
 }
 
+/// The same node, which looks for what people should hear about, and tells somebody outside that it lives.
+pub(crate) fn watched(
+    node: AdmittedNode,
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+    (outbound, channels): (&Outbound, Arc<Channels>),
+) -> AdmittedNode {
+    let node = node.watching(watch(settings, store, clock, channels));
+    match heartbeat(settings, outbound, clock) {
+        Some(heartbeat) => node.beating(heartbeat),
+        None => node,
+    }
+}
+
 /// Who looks for what people should hear about.
 pub(crate) fn watch(
     settings: &Settings,
@@ -175,7 +191,7 @@ pub(crate) fn watch(
 }
 
 /// Who tells somebody outside that the node lives, where somebody listens.
-pub(crate) fn heartbeat(
+fn heartbeat(
     settings: &Settings,
     outbound: &Outbound,
     clock: &Arc<dyn Clock>,

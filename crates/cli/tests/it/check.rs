@@ -530,6 +530,7 @@ already_done = ["409:already_published"]
 const HOOK: &str = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one line for every key")]
 fn what_is_in_force_and_why() {
     let home = Home::with(GOOD)
         .file("password", "hunter2\n")

@@ -209,14 +209,11 @@ fn method(raw: &Raw) -> Read<Method> {
 fn secret_address(reader: &mut Reader<'_>, path: &KeyPath, unset: &str) -> Option<Secret> {
     let found = reader.secret(path, unset)?;
     let shaped = url::Url::parse(found.expose().trim()).ok();
-    match shaped.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
-        Some(url) => Some(Secret::new(url.as_str())),
-        None => {
-            let hint = "it begins with https:// and a host";
-            reader.complain(
-                path,
-                Complaint::new("what is kept there is no web address", hint),
-            )
-        }
+    let shaped = shaped.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    if let Some(url) = shaped {
+        return Some(Secret::new(url.as_str()));
     }
+    let hint = "it begins with https:// and a host";
+    let what = "what is kept there is no web address";
+    reader.complain(path, Complaint::new(what, hint))
 }

@@ -65,8 +65,8 @@ fn facts() -> ScheduleFacts {
     }
 }
 
-fn found_in(facts: Facts) -> Vec<String> {
-    let found = find(&facts, &Bounds::default(), NOW);
+fn found_in(facts: &Facts) -> Vec<String> {
+    let found = find(facts, &Bounds::default(), NOW);
     let told = found.findings.iter();
     told.map(|it| format!("{} {}: {}", it.key.rule, it.key.about, it.detail))
         .collect()
@@ -75,7 +75,7 @@ fn found_in(facts: Facts) -> Vec<String> {
 fn of_schedule(change: impl FnOnce(&mut ScheduleFacts)) -> Vec<String> {
     let mut facts = facts();
     change(&mut facts);
-    found_in(Facts {
+    found_in(&Facts {
         schedules: vec![facts],
         ..Facts::default()
     })
@@ -235,7 +235,7 @@ fn what_hangs_is_told_by_its_cause() {
         line("article:3", "PUBLISH", -3_599),
         line("schedule:nightly@2026-01-05T06:00:00Z", DISPATCH, -7_200),
     ];
-    let found = found_in(Facts {
+    let found = found_in(&Facts {
         running,
         ..Facts::default()
     });
@@ -258,7 +258,7 @@ fn work_that_nobody_begins_and_nodes_that_are_gone_are_found() {
     };
     for (first, due, count) in [(-300, 1, 1), (-299, 1, 0), (-300, 0, 0)] {
         let depths = vec![depth(first, due)];
-        let found = found_in(Facts {
+        let found = found_in(&Facts {
             depths,
             ..Facts::default()
         });
@@ -279,7 +279,7 @@ fn work_that_nobody_begins_and_nodes_that_are_gone_are_found() {
         (&[-90_000], 0, "forgotten"),
     ] {
         let nodes = seen.iter().map(|it| node("s", *it)).collect();
-        let found = found_in(Facts {
+        let found = found_in(&Facts {
             nodes,
             ..Facts::default()
         });
@@ -292,7 +292,7 @@ fn work_that_nobody_begins_and_nodes_that_are_gone_are_found() {
         lease_until: at(-120),
         tasks: 3,
     };
-    let found = found_in(Facts {
+    let found = found_in(&Facts {
         claims: vec![claim],
         ..Facts::default()
     });
@@ -315,7 +315,7 @@ fn sources_say_what_they_want() {
         source
     };
     let sources = Attention::ALL.into_iter().map(source).collect();
-    let found = found_in(Facts {
+    let found = found_in(&Facts {
         sources,
         ..Facts::default()
     });

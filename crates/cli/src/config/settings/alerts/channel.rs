@@ -294,14 +294,15 @@ fn ntfy(reader: &mut Reader<'_>) -> Option<AlertWay> {
             "set alerts.ntfy.url, topic included",
         );
     }
-    let token = token.and_then(|token| match Bearer::new(token.expose()) {
-        Some(bearer) => Some(bearer),
-        None => {
-            let hint = "ntfy's tokens begin with tk_";
-            reader.complain(&key("token"), Complaint::new("this is no token", hint))
-        }
-    });
-    Some(AlertWay::Ntfy { url: url?, token })
+    let bearer = token.as_ref().and_then(|token| Bearer::new(token.expose()));
+    if token.is_some() && bearer.is_none() {
+        let hint = "ntfy's tokens begin with tk_";
+        reader.complain::<()>(&key("token"), Complaint::new("this is no token", hint));
+    }
+    Some(AlertWay::Ntfy {
+        url: url?,
+        token: bearer,
+    })
 }
 
 fn topic(raw: &Raw) -> Read<String> {
