@@ -24,6 +24,7 @@ mod chain;
 mod check;
 mod completions;
 mod demo;
+mod doctor;
 mod edition;
 mod guard;
 mod hub;
@@ -68,6 +69,7 @@ pub(crate) fn dispatch(
         Command::Check => check::run(&inputs, output),
         Command::Backup(arguments) => backup::run(arguments, &inputs, output),
         Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
+        Command::Doctor(arguments) => doctor::run(arguments, &inputs, output),
         Command::Migrate(arguments) => migrate::run(arguments, &inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());

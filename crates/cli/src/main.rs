@@ -17,6 +17,8 @@ mod output;
 mod process;
 mod reload;
 mod suggest;
+mod supervisor;
+mod telemetry;
 mod view;
 mod when;
 mod wiring;

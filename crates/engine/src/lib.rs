@@ -17,6 +17,7 @@ pub mod keeper;
 pub mod lock;
 pub mod node;
 pub mod planner;
+pub mod pulse;
 pub mod rehearsal;
 pub mod reschedule;
 pub mod retention;

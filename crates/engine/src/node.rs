@@ -19,6 +19,7 @@ use crate::{
     handlers::Handlers,
     keeper::Keeper,
     planner::Planner,
+    pulse::Pulse,
     retention::{self, Keep, Retention},
     runner::{Runner, RunnerSettings},
     sources::keeper::SourceKeeper,
@@ -93,6 +94,8 @@ pub struct Holdings {
     pub trust: Arc<Trust>,
     /// What the node is doing, in numbers.
     pub tally: Arc<Tally>,
+    /// That it still turns.
+    pub pulse: Arc<Pulse>,
 }
 
 impl Holdings {
@@ -107,6 +110,7 @@ pub struct AdmittedNode {
     planner: Planner,
     duties: Duties,
     tally: Arc<Tally>,
+    pulse: Arc<Pulse>,
 }
 
 /// Everything but planning.
@@ -141,7 +145,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         stories: Retention::Keep,
     };
     let zones = Arc::new(Zones::default());
-    let tally = holdings.tally.clone();
+    let (tally, pulse) = (holdings.tally.clone(), holdings.pulse.clone());
     let planner =
         Planner::new(ports.store.clone(), ports.clock.clone(), zones).counting(tally.clone());
     let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
@@ -156,6 +160,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         planner,
         duties,
         tally,
+        pulse,
     })
 }
 
@@ -163,6 +168,11 @@ impl AdmittedNode {
     /// What it is doing, for who waits until it is idle.
     pub fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
+    }
+
+    /// That it still turns, for who watches it.
+    pub fn pulse(&self) -> Arc<Pulse> {
+        Arc::clone(&self.pulse)
     }
 
     /// Takes care of sources as well.

@@ -6,6 +6,7 @@
 mod activity;
 pub mod backup;
 mod claim;
+pub mod condition;
 mod depth;
 mod edition;
 mod entry;

@@ -25,6 +25,7 @@ mod log;
 mod outbound;
 mod sources;
 mod target;
+mod telemetry;
 
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
@@ -33,6 +34,7 @@ pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
 pub(crate) use target::{Command, Github, Schedules, Tick};
+pub(crate) use telemetry::Telemetry;
 
 /// Everything that can be set, checked.
 #[derive(Debug, Clone)]
@@ -69,6 +71,8 @@ pub(crate) struct Settings {
     pub(crate) editions: Editions,
     /// What the process writes about itself.
     pub(crate) log: Log,
+    /// Where traces go.
+    pub(crate) telemetry: Telemetry,
 }
 
 impl Settings {
@@ -91,6 +95,7 @@ impl Settings {
             tick: Tick::read(reader),
             editions: Editions::read(reader),
             log: Log::read(reader),
+            telemetry: Telemetry::read(reader),
         }
     }
 }

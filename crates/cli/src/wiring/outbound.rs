@@ -47,6 +47,7 @@ impl Outbound {
             services: services
                 .chain(origin(&settings.github.api_url))
                 .chain(others)
+                .chain(settings.telemetry.endpoint.as_ref().and_then(Origin::of))
                 .collect(),
         };
         made.trust(&BTreeSet::new());
