@@ -126,7 +126,9 @@ fn configuration(loaded: &Loaded, inputs: &Inputs) -> Finding {
     let first = |severity| {
         let mut told = reports.iter().map(|report| report.render(severity));
         let text = told.find(|text| !text.is_empty()).unwrap_or_default();
-        text.lines().next().unwrap_or_default().to_owned()
+        let line = text.lines().next().unwrap_or_default();
+        let (_, said) = line.split_once(": ").unwrap_or(("", line));
+        said.to_owned()
     };
     let hint = "`almanack check` shows all, with their places";
     if reports.iter().any(Report::has_errors) {
