@@ -11,7 +11,9 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod alert;
 mod chain;
+mod chaos;
 mod edition;
 mod import;
 mod next;
@@ -19,10 +21,13 @@ mod operations;
 mod schedule;
 mod simulate;
 mod source;
+mod subscription;
 mod user;
 mod world;
 
+pub(crate) use alert::AlertCommand;
 pub(crate) use chain::{ChainArguments, GuardArguments};
+pub(crate) use chaos::ChaosArguments;
 pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
@@ -38,6 +43,7 @@ pub(crate) use source::{
     EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
+pub(crate) use subscription::SubscriptionCommand;
 pub(crate) use user::{PasswordArguments, UserCommand};
 pub(crate) use world::{
     ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
@@ -125,6 +131,12 @@ pub(crate) enum Command {
     /// Make, look at and publish editions: the daily digest
     #[command(subcommand)]
     Edition(EditionCommand),
+    /// Look at who is told of what happens
+    #[command(subcommand)]
+    Subscription(SubscriptionCommand),
+    /// List what is wrong, and try the channels that tell people of it
+    #[command(subcommand)]
+    Alert(AlertCommand),
     /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave
@@ -165,6 +177,9 @@ pub(crate) enum Command {
     /// Measure the engine on a scratch store of its own
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Run a scratch copy of the configuration while things go wrong, and check
+    #[command(after_help = chaos::CHAOS_HELP)]
+    Chaos(ChaosArguments),
     /// Write a completion script for a shell
     Completions {
         /// Which shell
@@ -333,6 +348,9 @@ pub(crate) struct LoadArguments {
     /// How many move at a time
     #[arg(long, env = "BENCH_CLIENTS", default_value_t = 8, value_parser = some)]
     pub(crate) clients: usize,
+    /// Nodes that drain, in this process and each with connections of its own
+    #[arg(long, env = "BENCH_NODES", default_value_t = 1, value_parser = some)]
+    pub(crate) nodes: usize,
     /// Tasks that are not due
     #[arg(long, env = "BENCH_FAR", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) far: i64,

@@ -3,11 +3,11 @@
 //! By systemd's protocol (`Type=notify`, `WatchdogSec=`). Where nobody listens, nothing is sent. That nobody can be
 //! told is never a reason to do anything else: a node that works is worth more than one that is watched.
 //!
-//! The watchdog hears of every round of the keeper, not of the database's answers: see [`almanack_engine::pulse`].
+//! The watchdog hears of every round of the keeper, not of the database's answers: see [`almanack_engine::turns`].
 
 use std::sync::Arc;
 
-use almanack_engine::pulse::Pulse;
+use almanack_engine::turns::Turns;
 use jiff::SignedDuration;
 use sd_notify::NotifyState;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,7 @@ pub(crate) async fn leave(stop: CancellationToken) {
 
 /// Tells of every round, where somebody watches. A node with long leases makes few rounds: who would not wait for
 /// them is asked to.
-pub(crate) async fn watch(pulse: Arc<Pulse>, beat: SignedDuration) {
+pub(crate) async fn watch(turns: Arc<Turns>, beat: SignedDuration) {
     let Some(patience) = sd_notify::watchdog_enabled() else {
         return;
     };
@@ -50,8 +50,8 @@ pub(crate) async fn watch(pulse: Arc<Pulse>, beat: SignedDuration) {
         let wanted = u32::try_from(wanted.as_micros()).unwrap_or(u32::MAX);
         tell(&[NotifyState::WatchdogUsec(wanted)]);
     }
-    let mut rounds = pulse.hear();
-    drop(pulse);
+    let mut rounds = turns.hear();
+    drop(turns);
     tell(&[NotifyState::Watchdog]);
     while rounds.changed().await.is_ok() {
         tell(&[NotifyState::Watchdog]);

@@ -4,9 +4,11 @@
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
 //! (see `gate.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
+mod alert;
 mod claim;
 mod edition;
 mod gate;
+mod lane;
 mod listen;
 mod overview;
 mod plan;
@@ -116,7 +118,10 @@ impl PostgresStore {
         });
         let looks = Gate::open(LoadCurrent { pool: pool.clone() });
         let sources = Gate::open(LoadSources { pool: pool.clone() });
-        let source_writes = Gate::open(WriteSources { pool: pool.clone() });
+        let source_writes = Gate::open(WriteSources {
+            pool: pool.clone(),
+            channel: channel.clone(),
+        });
         Ok(Self {
             pool,
             changes,

@@ -39,6 +39,7 @@ fn help_shows_the_commands_and_the_exit_codes() {
       doctor       Look at everything a node depends on, and tell what to do about what is wrong
       world        Run a piece of the simulated outside world
       bench        Measure the engine on a scratch store of its own
+      chaos        Run a scratch copy of the configuration while things go wrong, and check
       completions  Write a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
 
