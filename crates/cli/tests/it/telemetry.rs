@@ -63,7 +63,10 @@ async fn world() -> (Arc<World>, String) {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .map(|digit| char::from_digit(digit.into(), 16).unwrap())
+        .collect()
 }
 
 fn attribute(span: &Span, key: &str) -> Option<String> {
