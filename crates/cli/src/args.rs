@@ -168,6 +168,9 @@ pub(crate) enum Command {
     /// Move the store from SQLite to PostgreSQL, or back
     #[command(after_help = operations::MIGRATE_HELP)]
     Migrate(MigrateArguments),
+    /// Look at everything a node depends on, and tell what to do about what is wrong
+    #[command(after_help = operations::DOCTOR_HELP)]
+    Doctor(DoctorArguments),
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),

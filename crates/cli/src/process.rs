@@ -13,6 +13,7 @@ use almanack_engine::{
     schedules::Schedules,
     sources::Sources,
     tick::Ticker,
+    turns::Turns,
 };
 use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
@@ -27,6 +28,7 @@ use crate::{
     config::{self, Inputs, Need, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
+    telemetry::Telemetry,
     wiring::{self, Time, Timing, Watch, editions::Workshop, opml::Lists},
 };
 
@@ -59,6 +61,7 @@ pub(crate) struct Process {
     leaving: CancellationToken,
     listener: TcpListener,
     app: axum::Router,
+    telemetry: Telemetry,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
     /// drain, and what a database that hangs did not take has passed on with its lease.
     leave_within: Duration,
@@ -96,7 +99,9 @@ pub(crate) async fn start(
         node: &node_name,
     };
     let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
-    let node = admit(ports, settings, node_name.clone()).await?;
+    let traced: (_, Arc<dyn Clock>) = (outbound.client(), clock.clone());
+    let telemetry = Telemetry::start(&settings.telemetry, &node_name, traced)?;
+    let node = admit(telemetry.watching(ports), settings, node_name.clone()).await?;
     watch.hear().await?;
     let node = cared_for(node, &watch, settings);
     let node = node.watching(wiring::alerts::watch(settings, &store, &told, channels));
@@ -146,6 +151,7 @@ pub(crate) async fn start(
         leaving,
         listener,
         app,
+        telemetry,
     })
 }
 
@@ -230,6 +236,11 @@ pub(crate) async fn admit(
 }
 
 impl Process {
+    /// That the node still turns.
+    pub(crate) fn turns(&self) -> Arc<Turns> {
+        self.node.turns()
+    }
+
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
         let (leave_within, told) = (self.leave_within, stop.clone());
@@ -271,6 +282,7 @@ impl Process {
             drained.cancel();
         };
         let (served, (), (), ()) = tokio::join!(answering, working, reading, hurrying);
+        self.telemetry.finish().await;
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
 }

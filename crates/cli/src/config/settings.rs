@@ -27,6 +27,7 @@ mod outbound;
 mod sources;
 mod subscription;
 mod target;
+mod telemetry;
 
 pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
 pub(crate) use database::{Database, Durability};
@@ -37,6 +38,7 @@ pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
 pub(crate) use subscription::{Happenings, Subscriber, Way};
 pub(crate) use target::{Command, Github, Schedules, Tick};
+pub(crate) use telemetry::Telemetry;
 
 /// Everything that can be set, checked.
 #[derive(Debug, Clone)]
@@ -79,6 +81,8 @@ pub(crate) struct Settings {
     pub(crate) heartbeat: Heartbeat,
     /// What the process writes about itself.
     pub(crate) log: Log,
+    /// Where traces go.
+    pub(crate) telemetry: Telemetry,
 }
 
 impl Settings {
@@ -104,6 +108,7 @@ impl Settings {
             alerts: Alerts::read(reader),
             heartbeat: Heartbeat::read(reader),
             log: Log::read(reader),
+            telemetry: Telemetry::read(reader),
         }
     }
 }

@@ -603,6 +603,10 @@ fn what_is_in_force_and_why() {
     heartbeat.method                    "get"                                       default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
+    telemetry.otlp_endpoint             (nothing is traced)                         default
+    telemetry.headers                   (none)                                      default
+    telemetry.sample                    1                                           default
+    telemetry.service                   "almanack"                                  default
     the configuration is good
     exit 0
     "#);

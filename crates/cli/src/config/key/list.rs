@@ -212,6 +212,10 @@ pub(crate) const KEYS: &[Key] = &[
     plain("heartbeat", "method"),
     plain("log", "format"),
     plain("log", "level"),
+    plain("telemetry", "otlp_endpoint"),
+    secret("telemetry", "headers"),
+    plain("telemetry", "sample"),
+    plain("telemetry", "service"),
 ];
 
 const fn plain(section: &'static str, name: &'static str) -> Key {
