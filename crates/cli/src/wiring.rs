@@ -1,5 +1,6 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+mod buses;
 pub(crate) mod editions;
 pub(crate) mod opml;
 mod outbound;
@@ -45,6 +46,7 @@ use crate::{
     failure::{Exit, Failure},
 };
 
+pub(crate) use buses::Buses;
 pub(crate) use outbound::{Outbound, client_of, hooks};
 pub(crate) use sources::{Watch, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};

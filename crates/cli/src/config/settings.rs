@@ -20,6 +20,7 @@ use super::{
 
 mod database;
 pub(crate) mod edition;
+mod events;
 mod kind;
 mod log;
 mod outbound;
@@ -28,6 +29,7 @@ mod target;
 
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
+pub(crate) use events::Events;
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
@@ -67,6 +69,8 @@ pub(crate) struct Settings {
     pub(crate) tick: Tick,
     /// Whether there are editions, and how they are made.
     pub(crate) editions: Editions,
+    /// Message buses.
+    pub(crate) events: Events,
     /// What the process writes about itself.
     pub(crate) log: Log,
 }
@@ -90,6 +94,7 @@ impl Settings {
             command: Command::read(reader),
             tick: Tick::read(reader),
             editions: Editions::read(reader),
+            events: Events::read(reader),
             log: Log::read(reader),
         }
     }
