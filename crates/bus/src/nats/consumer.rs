@@ -23,7 +23,7 @@ use crate::{
 
 /// How long the server waits for an acknowledgement before it delivers again. Waits for the store are shorter
 /// (`patience`), and each begins by saying that work is in progress.
-const ACK_WITHIN: Duration = Duration::from_secs(60);
+const ACK_WITHIN: Duration = Duration::from_mins(1);
 
 /// What a consumer is told.
 #[derive(Debug, Clone)]

@@ -585,6 +585,8 @@ fn what_is_in_force_and_why() {
     command.environment                 []                                          default
     tick.secret                         (a tick needs a token)                      default
     edition.enabled                     false                                       default
+    events.kafka.brokers                (none)                                      default
+    events.nats.servers                 (none)                                      default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
     the configuration is good

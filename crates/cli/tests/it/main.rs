@@ -8,6 +8,7 @@
 )]
 
 mod api;
+mod buses;
 mod business;
 mod chain;
 mod check;
