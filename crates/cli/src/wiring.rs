@@ -1,7 +1,9 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+pub(crate) mod alerts;
 mod buses;
 pub(crate) mod editions;
+mod happenings;
 pub(crate) mod opml;
 mod outbound;
 mod sources;
@@ -17,6 +19,7 @@ use almanack_adapters::{
     password::Argon2id,
 };
 use almanack_core::{
+    happening,
     plan::DISPATCH,
     sign_in::password::Passwords,
     source::SOURCE_CHECK,
@@ -61,6 +64,11 @@ pub(crate) fn passwords() -> Arc<dyn Passwords> {
     Arc::new(Argon2id::default())
 }
 
+/// The machine's clock, for a command that asks no database.
+pub(crate) fn machine_clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
+}
+
 /// The clock of a command that asks a few questions: the machine's, corrected once to the
 /// database's, so that "now" means the same to the command and to the nodes.
 pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>, Failure> {
@@ -91,6 +99,14 @@ pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
     }
 }
 
+/// Whether several nodes may work on this database at once.
+pub(crate) fn is_shared(database: &Database) -> bool {
+    matches!(
+        Location::parse(database.url.expose()),
+        Ok(Location::Postgres(_))
+    )
+}
+
 /// Opens the configured database; creates or migrates it where needed.
 pub(crate) async fn open_store(database: &Database) -> Result<Arc<dyn Store>, Failure> {
     let url = database.url.expose();
@@ -118,6 +134,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
             .chain(targets::dispatch_kind().ok())
             .chain(sources::check_kind().ok())
             .chain(editions::kinds())
+            .chain(happenings::kind().ok())
             .collect(),
         max_retry: settings
             .kinds
@@ -161,8 +178,10 @@ pub(crate) fn ports(
         environment,
         outbound,
     };
+    let handlers = targets::handlers(own, &store, timing)?;
     Ok(Ports {
-        handlers: targets::handlers(own, &store, timing)?,
+        handlers: happenings::telling(handlers, own, timing)?,
+        subscriptions: Arc::new(settings.happenings.subscriptions()),
         store,
         sleeper: timing.sleeper.clone(),
         clock: timing.clock.clone(),
@@ -200,14 +219,21 @@ fn kept_for(period: Option<SignedDuration>) -> retention::Retention {
 }
 
 /// How many attempts of which kind a node with so many slots may run at once. Targets and sources that hang
-/// must not take what everything else needs (DP-18, SS-08).
+/// must not take what everything else needs (DP-18, SS-08), nor must subscribers.
 fn limits(kinds: &BTreeMap<Kind, KindSettings>, slots: usize) -> BTreeMap<Kind, usize> {
     let limited = kinds.iter();
     let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
     let mut limits: BTreeMap<Kind, usize> = limited.collect();
-    for kind in [DISPATCH, SOURCE_CHECK] {
+    let most = (slots * 3 / 4).max(1);
+    // Who is told is out of our hands, and never urgent.
+    let few = (slots / 4).max(1);
+    for (kind, of_kind) in [
+        (DISPATCH, most),
+        (SOURCE_CHECK, most),
+        (happening::KIND, few),
+    ] {
         if let Ok(kind) = Kind::parse(kind) {
-            limits.entry(kind).or_insert((slots * 3 / 4).max(1));
+            limits.entry(kind).or_insert(of_kind);
         }
     }
     limits

@@ -8,6 +8,7 @@
 //! stated as a port trait ([`store`], [`handler`]) that other crates implement.
 
 pub mod address;
+pub mod alert;
 pub mod backoff;
 pub mod budget;
 pub mod callback;

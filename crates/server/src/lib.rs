@@ -14,6 +14,7 @@
 //!   ([`openapi`]).
 
 pub mod access;
+mod alerts;
 mod app;
 mod batch;
 mod call;

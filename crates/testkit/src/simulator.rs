@@ -17,6 +17,7 @@
 //!   by up to an hour and drifting;
 //! - `authors`: changes of mind, duplicated and reordered streams, repeated and abandoned calls;
 //! - `service`: succeeds, fails, refuses, panics, takes longer than a lease;
+//! - `ear`: is told of every task that ends, in every third seed, and often has no time;
 //! - `witness` and `model`: hold every write against what is allowed, at the write;
 //! - `checks`: read the whole story from its end.
 //!
@@ -26,6 +27,7 @@
 mod authors;
 mod checks;
 mod dice;
+mod ear;
 pub mod editions;
 mod faults;
 pub mod layer;
@@ -38,9 +40,9 @@ mod stage;
 mod time;
 mod witness;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use almanack_core::store::Store;
+use almanack_core::{store::Store, task::Kind};
 use jiff::SignedDuration;
 
 use self::stage::Stage;
@@ -61,6 +63,8 @@ pub struct Options {
     pub streamed: usize,
     /// Authors at once.
     pub authors: usize,
+    /// Attempts at once of single kinds, in all nodes together.
+    pub limits_in_all: BTreeMap<Kind, usize>,
 }
 
 impl Default for Options {
@@ -71,6 +75,7 @@ impl Default for Options {
             contested: 7,
             streamed: 6,
             authors: 3,
+            limits_in_all: BTreeMap::new(),
         }
     }
 }

@@ -42,7 +42,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// Tasks put in one call, at most.
 const BATCH_MAX: u64 = 200;
 /// Retries that no run of bad luck uses up.
-const MAX_RETRY: u32 = 1_000;
+const MAX_RETRY: u32 = 100;
 
 /// Why the customer did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -212,8 +212,11 @@ impl Customer {
         let Ok(answer) = response.json::<Answer>().await else {
             return false;
         };
-        let refused = answer.receipts.iter().any(|item| item.error.is_some());
-        let whole = !refused && answer.receipts.len() == wishes.len();
+        let refused = answer.receipts.iter().find_map(|item| item.error.as_ref());
+        if let Some(refused) = refused {
+            self.desk.book().refused(&refused.detail);
+        }
+        let whole = refused.is_none() && answer.receipts.len() == wishes.len();
         if whole {
             self.desk.book().acknowledged(wishes);
         }
@@ -228,7 +231,12 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct Item {
-    error: Option<Value>,
+    error: Option<Refused>,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    detail: String,
 }
 
 /// Tasks that a rate owes after some time.

@@ -1,6 +1,6 @@
 //! `almanack chaos`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
@@ -20,9 +20,9 @@ is made beside it and removed. Exit code 1 means that a promise was broken.
 /// How bad, for how long.
 #[derive(Debug, Args)]
 pub(crate) struct ChaosArguments {
-    /// How long things go wrong
-    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1_440))]
-    pub(crate) minutes: u64,
+    /// How long things go wrong; may be a part of a minute, like 0.5
+    #[arg(long, value_name = "NUMBER", default_value = "2", value_parser = minutes)]
+    pub(crate) minutes: Duration,
     /// Nodes [default: 3 on PostgreSQL; SQLite has one]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=16))]
     pub(crate) nodes: Option<u64>,
@@ -38,6 +38,15 @@ pub(crate) struct ChaosArguments {
     /// Draw lateness, calls, memory and blows over time into this file
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) picture: Option<PathBuf>,
+}
+
+/// From a few seconds, which is enough for a blow or two, to a day.
+fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes = text.parse::<f64>().ok();
+    let minutes = minutes.filter(|minutes| (0.1..=1_440.0).contains(minutes));
+    minutes
+        .map(|minutes| Duration::from_secs_f64(minutes * 60.0))
+        .ok_or_else(|| "write a number of minutes from 0.1 to 1440".to_owned())
 }
 
 /// Faults that were asked for.

@@ -52,12 +52,12 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
     })
 }
 
-/// Has one node do everything that is due, until the store shows it done.
+/// Has the nodes do everything that is due, until the store shows it done.
 pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
     let target = due(bench).await?;
     let handler = Arc::new(Counting::default());
     let watch = Stopwatch::start();
-    let node = bench.start_node(handler.clone(), SLOTS).await?;
+    let nodes = bench.start_nodes(&handler, SLOTS).await?;
     let (done, seconds) = loop {
         let seconds = watch.seconds();
         let over = seconds > bench.load.cap.as_secs_f64();
@@ -76,15 +76,17 @@ pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
         pause(LOOK_EVERY).await;
     };
     let rss_kb = rss_kb();
-    node.stop().await?;
+    for node in nodes {
+        node.stop().await?;
+    }
     Ok(Measured {
         n: done,
         seconds: Some(seconds),
         rss_kb,
         late_ms: None,
         how: format!(
-            "{SLOTS} slots, {} tasks a claim, endings in groups",
-            SLOTS / 2
+            "{} node(s) with {SLOTS} slots together, half of a node's a claim, endings in groups",
+            bench.load.nodes
         ),
     })
 }

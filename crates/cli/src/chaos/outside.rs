@@ -30,7 +30,7 @@ use crate::{
 /// How far ahead the customer puts tasks.
 const AHEAD: Duration = Duration::from_secs(3);
 /// Retries that no run of bad luck uses up.
-const MAX_RETRY: u32 = 1_000;
+const MAX_RETRY: u32 = 100;
 
 pub(super) async fn member(number: usize, location: &Location, wired: bool) -> io::Result<Member> {
     let Location::Postgres(url) = location else {

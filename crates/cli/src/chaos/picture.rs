@@ -162,8 +162,20 @@ fn late(scene: &Scene<'_>) -> Panel {
     }
 }
 
+/// A second without a call has no entry, and is a zero all the same.
 fn calls(scene: &Scene<'_>) -> Panel {
-    let points = seconds(scene, |second| count(second.called));
+    let mut by_second: BTreeMap<u64, f64> =
+        (0..scene.period.as_secs()).map(|at| (at, 0.0)).collect();
+    for second in scene.seconds {
+        let at = (second.unix - scene.begun_unix).unsigned_abs();
+        if let Some(calls) = by_second.get_mut(&at) {
+            *calls = count(second.called);
+        }
+    }
+    let points = by_second
+        .into_iter()
+        .map(|(at, calls)| (whole(at), calls))
+        .collect();
     linear("Calls a second", "", vec![("calls".to_owned(), points)])
 }
 
@@ -267,8 +279,9 @@ fn draw_axis(svg: &mut String, period: Duration, top: f64) {
 
 fn seconds(scene: &Scene<'_>, value: impl Fn(&Second) -> f64) -> Vec<(f64, f64)> {
     let at = |second: &Second| whole((second.unix - scene.begun_unix).unsigned_abs());
-    let known = scene.seconds.iter();
-    known.map(|second| (at(second), value(second))).collect()
+    let end = scene.period.as_secs_f64();
+    let within = scene.seconds.iter().filter(|second| at(second) <= end);
+    within.map(|second| (at(second), value(second))).collect()
 }
 
 /// Where a second is.

@@ -186,6 +186,8 @@ pub(crate) fn broken(
         articles.early.len() as u64,
         "articles were published before their time",
     );
+    let refused = customer.refused.iter();
+    broken.extend(refused.map(|why| format!("tasks were refused: {why}")));
     broken
 }
 
@@ -224,6 +226,7 @@ mod tests {
             repeated: 0,
             early: 0,
             unknown: 0,
+            refused: None,
             seconds: Vec::new(),
         }
     }
@@ -335,8 +338,9 @@ mod tests {
             lost: 1,
             early: 2,
             unknown: 3,
+            refused: Some("too many".to_owned()),
             ..quiet()
         };
-        assert_eq!(broken(&[], &customer, &ArticleFigures::default()).len(), 3);
+        assert_eq!(broken(&[], &customer, &ArticleFigures::default()).len(), 4);
     }
 }

@@ -126,7 +126,7 @@ impl Plan {
                 asked.0.clone()
             }
         };
-        let period = Duration::from_secs(arguments.minutes * 60);
+        let period = arguments.minutes;
         let climate = Climate {
             seed: arguments.seed,
             faults: &faults,
@@ -262,7 +262,7 @@ impl Run<'_> {
     }
 
     fn greeting(&self) -> String {
-        let (plan, minutes) = (self.plan, self.arguments.minutes);
+        let (plan, seconds) = (self.plan, self.arguments.minutes.as_secs());
         let names: Vec<_> = plan.faults.iter().map(|fault| fault.name()).collect();
         let faults = if names.is_empty() {
             "nothing".to_owned()
@@ -280,7 +280,7 @@ impl Run<'_> {
             .collect();
         let left_out = left_out.concat();
         format!(
-            "{} node(s) for {minutes} min, {} blows: {faults}; seed {}\n{left_out}",
+            "{} node(s) for {seconds} s, {} blows of {faults}; seed {}\n{left_out}",
             plan.nodes,
             plan.blows.len(),
             self.arguments.seed

@@ -18,6 +18,7 @@ use super::{
     value::{self, Complaint, Read},
 };
 
+mod alerts;
 mod database;
 pub(crate) mod edition;
 mod events;
@@ -25,8 +26,10 @@ mod kind;
 mod log;
 mod outbound;
 mod sources;
+mod subscription;
 mod target;
 
+pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
 pub(crate) use events::Events;
@@ -34,6 +37,7 @@ pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
+pub(crate) use subscription::{Happenings, Subscriber, Way};
 pub(crate) use target::{Command, Github, Schedules, Tick};
 
 /// Everything that can be set, checked.
@@ -71,6 +75,12 @@ pub(crate) struct Settings {
     pub(crate) editions: Editions,
     /// Message buses.
     pub(crate) events: Events,
+    /// Who is told of what happens.
+    pub(crate) happenings: Happenings,
+    /// Who is told when something is wrong.
+    pub(crate) alerts: Alerts,
+    /// Who hears that this node lives.
+    pub(crate) heartbeat: Heartbeat,
     /// What the process writes about itself.
     pub(crate) log: Log,
 }
@@ -94,6 +104,9 @@ impl Settings {
             command: Command::read(reader),
             tick: Tick::read(reader),
             editions: Editions::read(reader),
+            happenings: Happenings::read(reader),
+            alerts: Alerts::read(reader),
+            heartbeat: Heartbeat::read(reader),
             events: Events::read(reader),
             log: Log::read(reader),
         }

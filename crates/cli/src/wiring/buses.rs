@@ -76,7 +76,6 @@ impl Buses {
 }
 
 /// Tells happenings on a topic of the cluster in `[events.kafka]`.
-#[expect(dead_code, reason = "for subscriptions with a kafka_topic")]
 pub(crate) fn kafka_herald(settings: &Settings, topic: &str) -> Result<Arc<dyn Herald>, Failure> {
     let Some(kafka) = &settings.events.kafka else {
         return Err(nowhere("kafka_topic", "events.kafka", "brokers"));
@@ -89,7 +88,6 @@ pub(crate) fn kafka_herald(settings: &Settings, topic: &str) -> Result<Arc<dyn H
 }
 
 /// Tells happenings on a subject of the server in `[events.nats]`.
-#[expect(dead_code, reason = "for subscriptions with a nats_subject")]
 pub(crate) fn nats_herald(settings: &Settings, subject: &str) -> Result<Arc<dyn Herald>, Failure> {
     let Some(nats) = &settings.events.nats else {
         return Err(nowhere("nats_subject", "events.nats", "servers"));

@@ -11,6 +11,7 @@ mod api;
 mod buses;
 mod business;
 mod chain;
+mod chaos;
 mod check;
 mod demo;
 mod drain;

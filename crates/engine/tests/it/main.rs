@@ -13,6 +13,7 @@ mod entries;
 mod forgotten;
 mod lock;
 mod node;
+mod places;
 mod planner;
 mod refusals;
 mod rehearsal;

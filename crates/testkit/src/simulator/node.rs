@@ -4,20 +4,23 @@
 //! survives but what it had already sent to the store.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
 use almanack_core::{
     backoff::Backoff,
+    happening,
     lease::LeasePolicy,
     reschedule::{Receipt, Request},
     store::{OnceKey, Store},
-    task::Identity,
+    task::{Identity, Kind},
     time::CorrectedClock,
 };
 use almanack_engine::{
     handlers::Handlers,
+    happenings::HappeningHandler,
     node::{NodeSettings, Ports, admit},
     reschedule::{Error, Kinds, Rescheduler},
     retention::Retention,
@@ -32,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     dice::Dice,
+    ear::{self, Ear, Shout},
     faults::{FaultyStore, OnTheWay, Traffic, Weather},
     record::Record,
     service::{Caller, Service},
@@ -52,11 +56,15 @@ pub(super) struct World {
     /// The store, behind the witness.
     pub(super) store: Arc<dyn Store>,
     pub(super) service: Arc<Service>,
+    /// Who is told of what ends, if anybody is.
+    pub(super) ear: Option<Arc<Ear>>,
     pub(super) weather: Weather,
     pub(super) drift_ppm: i64,
     pub(super) healed: Arc<AtomicBool>,
     pub(super) doors: Doors,
     pub(super) traffic: Traffic,
+    /// Attempts at once of single kinds, in all nodes together.
+    pub(super) limits_in_all: BTreeMap<Kind, usize>,
 }
 
 /// A request on its way into a process.
@@ -144,7 +152,7 @@ impl Process {
         };
         let ports = ports(world, way, &clock, dice);
         let life = live(
-            name.clone(),
+            settings(name.clone(), world.limits_in_all.clone()),
             ports,
             stop.clone(),
             calls,
@@ -223,6 +231,15 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         service: Arc::clone(&world.service),
         gate: Arc::clone(&gate),
     };
+    let mut handlers = Handlers::new(Arc::new(handler));
+    if let Some(ear) = world.ear.clone() {
+        let shout = Shout {
+            ear,
+            gate: Arc::clone(&gate),
+        };
+        let telling = HappeningHandler::default().with(ear::NAME, Arc::new(shout));
+        handlers = handlers.with(kind(happening::KIND), Arc::new(telling));
+    }
     let sleeper = NodeSleeper {
         clock: Arc::clone(&clock),
         gate,
@@ -232,11 +249,12 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
-        handlers: Handlers::new(Arc::new(handler)),
+        handlers,
+        subscriptions: ear::subscriptions(world.ear.as_ref()),
     }
 }
 
-fn settings(name: String) -> NodeSettings {
+fn settings(name: String, limits_in_all: BTreeMap<Kind, usize>) -> NodeSettings {
     let short = SignedDuration::from_secs;
     NodeSettings {
         name,
@@ -246,6 +264,7 @@ fn settings(name: String) -> NodeSettings {
             slots: 6,
             claim_max: 4,
             limits: [(kind(NARROW), 1)].into(),
+            limits_in_all,
             backoff: Backoff {
                 base: short(1),
                 cap: short(10),
@@ -258,7 +277,7 @@ fn settings(name: String) -> NodeSettings {
 }
 
 async fn live(
-    name: String,
+    settings: NodeSettings,
     ports: Ports,
     stop: CancellationToken,
     calls: mpsc::UnboundedReceiver<Call>,
@@ -269,7 +288,8 @@ async fn live(
         ..Kinds::default()
     };
     let rescheduler = Rescheduler::new(ports.store.clone(), ports.clock.clone(), kinds);
-    match admit(ports, settings(name.clone())).await {
+    let name = settings.name.clone();
+    match admit(ports, settings).await {
         Err(error) => record.note(&name, format_args!("was not admitted: {error}")),
         Ok(node) => {
             record.note(&name, "is admitted");

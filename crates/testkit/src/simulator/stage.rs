@@ -14,6 +14,7 @@ use super::{
     authors::{self, Asker, Notes},
     checks::{self, Story},
     dice::Dice,
+    ear::Ear,
     faults::{Traffic, Weather},
     layer::Layered,
     node::{Doors, Process, World},
@@ -52,18 +53,22 @@ impl Stage {
         let record = Arc::new(Record::new(truth));
         let drift_ppm = if dice.hits(500) { DRIFT_PPM_MAX } else { 0 };
         let witness = Witness::new(truth, Arc::clone(&record), drift_ppm);
+        let limits = options.limits_in_all.clone();
         let service = Service::new(truth, Arc::clone(&record), witness.clone(), dice.fork());
+        let service = service.limiting(limits.clone());
         let slots = usize::try_from(2 + dice.below(options.nodes_max - 1)).unwrap_or(2);
         let world = World {
             truth,
-            record,
             store: Layered::over(store, witness.clone()),
+            ear: Ear::of(seed, &record, &dice),
             service: Arc::new(service),
+            record,
             weather: Weather::draw(&dice),
             drift_ppm,
             healed: Arc::new(AtomicBool::new(false)),
             doors: Doors::with_slots(slots),
             traffic: Traffic::default(),
+            limits_in_all: limits,
         };
         Self {
             seed,
@@ -272,6 +277,7 @@ impl Stage {
                     model: &self.witness.model(),
                     notes: &self.notes.lock().unwrap_or_else(PoisonError::into_inner),
                     seen: &self.world.service.seen(),
+                    heard: self.world.ear.as_ref().map(|ear| ear.heard()),
                     records,
                 };
                 story.check()

@@ -22,6 +22,7 @@ pub struct Book {
     lines: BTreeMap<u64, Line>,
     unknown: u64,
     early: u64,
+    refused: Option<String>,
     /// How late first calls were, in milliseconds, by the second they came in.
     late_ms: BTreeMap<i64, Vec<u32>>,
 }
@@ -43,6 +44,8 @@ pub struct Figures {
     pub early: u64,
     /// Calls about tasks that nobody asked for.
     pub unknown: u64,
+    /// Why Almanack refused what was asked for, if it did.
+    pub refused: Option<String>,
     /// What arrived, second by second.
     pub seconds: Vec<Second>,
 }
@@ -84,6 +87,11 @@ impl Book {
         }
     }
 
+    /// Almanack does not want them, and said why.
+    pub fn refused(&mut self, why: &str) {
+        self.refused.get_or_insert_with(|| why.to_owned());
+    }
+
     /// A call came.
     pub fn called(&mut self, number: u64, now: Timestamp) {
         let Some(line) = self.lines.get_mut(&number) else {
@@ -115,6 +123,7 @@ impl Book {
             repeated: calls.saturating_sub(called as u64),
             early: self.early,
             unknown: self.unknown,
+            refused: self.refused.clone(),
             seconds: self.late_ms.iter().map(second).collect(),
         }
     }
