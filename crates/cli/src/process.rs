@@ -29,7 +29,7 @@ use crate::{
     failure::{Exit, Failure},
     reload::Files,
     telemetry::Telemetry,
-    wiring::{self, Time, Timing, Watch, editions::Workshop, opml::Lists},
+    wiring::{self, Buses, Time, Timing, Watch, editions::Workshop, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -54,6 +54,7 @@ pub(crate) struct Process {
     /// The way in for what people want of sources.
     pub(crate) sources: Arc<Sources>,
     node: AdmittedNode,
+    buses: Buses,
     files: Files,
     reload_every: Option<SignedDuration>,
     clock: Arc<dyn Clock>,
@@ -114,8 +115,9 @@ pub(crate) async fn start(
     let files = read_files(inputs, schedules.clone(), outbound).await?;
     let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
+    let rescheduler = Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone()));
     let app = almanack_server::app(Arc::new(AppState {
-        rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
+        rescheduler: rescheduler.clone(),
         schedules,
         sources: watch.sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
@@ -143,6 +145,7 @@ pub(crate) async fn start(
         store,
         sources: watch.sources.clone(),
         node,
+        buses: Buses::of(settings, rescheduler, &timing),
         files,
         reload_every: settings.schedules.reload,
         clock,
@@ -277,8 +280,15 @@ impl Process {
             hear(SignalKind::hangup())?,
             stop.clone(),
         );
+        // Buses first: what they have taken is committed while the node is still there.
+        let heard = CancellationToken::new();
+        let hearing = async {
+            self.buses.run(stop.clone()).await;
+            stop.cancelled().await;
+            heard.cancel();
+        };
         let working = async {
-            Box::pin(self.node.run(stop)).await;
+            tokio::join!(hearing, Box::pin(self.node.run(heard.clone())));
             drained.cancel();
         };
         let (served, (), (), ()) = tokio::join!(answering, working, reading, hurrying);

@@ -21,6 +21,7 @@ use super::{
 mod alerts;
 mod database;
 pub(crate) mod edition;
+mod events;
 mod kind;
 mod log;
 mod outbound;
@@ -32,6 +33,7 @@ mod telemetry;
 pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
+pub(crate) use events::Events;
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
@@ -73,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) tick: Tick,
     /// Whether there are editions, and how they are made.
     pub(crate) editions: Editions,
+    /// Message buses.
+    pub(crate) events: Events,
     /// Who is told of what happens.
     pub(crate) happenings: Happenings,
     /// Who is told when something is wrong.
@@ -107,6 +111,7 @@ impl Settings {
             happenings: Happenings::read(reader),
             alerts: Alerts::read(reader),
             heartbeat: Heartbeat::read(reader),
+            events: Events::read(reader),
             log: Log::read(reader),
             telemetry: Telemetry::read(reader),
         }

@@ -601,6 +601,8 @@ fn what_is_in_force_and_why() {
     heartbeat.url                       (nobody hears it)                           default
     heartbeat.every                     "1m"                                        default
     heartbeat.method                    "get"                                       default
+    events.kafka.brokers                (none)                                      default
+    events.nats.servers                 (none)                                      default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
     telemetry.otlp_endpoint             (nothing is traced)                         default

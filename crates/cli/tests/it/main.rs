@@ -9,6 +9,7 @@
 
 mod alert;
 mod api;
+mod buses;
 mod business;
 mod chain;
 mod chaos;
