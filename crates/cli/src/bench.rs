@@ -21,6 +21,7 @@ use std::{
 use almanack_core::{
     finish::Outcome,
     handler::Handler,
+    happening::{Name, Subscription, Subscriptions, Wants},
     lease::LeasePolicy,
     reschedule::{Put, Request},
     store::{self, Store},
@@ -71,6 +72,22 @@ pub(crate) struct Load {
     pub(crate) clients: usize,
     /// A phase that takes longer is cut off; its rate is that of what got done.
     pub(crate) cap: Duration,
+    /// Who is told of every task that is done; telling costs nothing but the store's work.
+    pub(crate) subscriptions: usize,
+}
+
+impl Load {
+    fn subscribed(&self) -> Subscriptions {
+        let names = (0..self.subscriptions).map(|n| Name::parse(&format!("bench-{n}")));
+        let all = names.flatten().map(|name| Subscription {
+            name,
+            wants: Wants::default(),
+        });
+        Subscriptions {
+            source: "/bench".to_owned(),
+            all: all.collect(),
+        }
+    }
 }
 
 /// What a phase came to.
@@ -157,7 +174,7 @@ impl Bench {
             sleeper: wiring::sleeper(Arc::clone(&self.clock) as Arc<dyn Clock>),
             entropy: wiring::entropy(),
             handlers: Handlers::new(handler),
-            subscriptions: Arc::default(),
+            subscriptions: Arc::new(self.load.subscribed()),
         };
         let node = node::admit(ports, settings).await?;
         let stop = CancellationToken::new();

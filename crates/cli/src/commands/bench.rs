@@ -189,6 +189,7 @@ fn load(arguments: &LoadArguments) -> Load {
         moves: arguments.moves,
         clients: arguments.clients,
         cap: Duration::from_secs(arguments.cap_s),
+        subscriptions: arguments.subscriptions,
     }
 }
 

@@ -16,6 +16,7 @@ mod drain;
 mod edition;
 mod failures;
 mod firing;
+mod happenings;
 mod harness;
 mod import;
 mod kill;
