@@ -585,6 +585,7 @@ fn what_is_in_force_and_why() {
     command.environment                 []                                          default
     tick.secret                         (a tick needs a token)                      default
     edition.enabled                     false                                       default
+    happenings.source                   "/almanack"                                 default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
     the configuration is good
