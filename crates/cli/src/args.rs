@@ -357,6 +357,9 @@ pub(crate) struct LoadArguments {
     /// A drain is cut off after so many seconds
     #[arg(long, env = "BENCH_CAP_S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cap_s: u64,
+    /// Subscriptions that are told of every task that is drained
+    #[arg(long, env = "BENCH_SUBSCRIPTIONS", default_value_t = 0)]
+    pub(crate) subscriptions: usize,
 }
 
 /// What to do with tasks.

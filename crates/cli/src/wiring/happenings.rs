@@ -59,7 +59,7 @@ fn herald(way: &Way, own: Own<'_>, timing: &Timing) -> Result<Arc<dyn Herald>, F
         } => {
             let settings = WebhookHeraldSettings {
                 url: url.to_string(),
-                key: key.clone(),
+                key: key.as_deref().cloned(),
                 timeout: timeout(*patience),
             };
             let clock = Arc::clone(&timing.clock) as Arc<dyn Clock>;

@@ -603,6 +603,7 @@ fn what_is_in_force_and_why() {
     heartbeat.method                    "get"                                       default
     events.kafka.brokers                (none)                                      default
     events.nats.servers                 (none)                                      default
+    happenings.source                   "/almanack"                                 default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
     telemetry.otlp_endpoint             (nothing is traced)                         default

@@ -20,6 +20,7 @@ mod drain;
 mod edition;
 mod failures;
 mod firing;
+mod happenings;
 mod harness;
 mod import;
 mod kill;
