@@ -21,6 +21,7 @@ use serde::Deserialize;
 use crate::{
     http::{self, Client, Limits, Request},
     signature::SigningKey,
+    trace::{self, TRACEPARENT},
 };
 
 /// How much of an answer is read in search of a `code`.
@@ -100,11 +101,21 @@ impl Caller {
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Outcome {
-        let request = self.request(url, manner, task, body);
-        match self.client.open(request).await {
+        let mut request = self.request(url, manner, task, body);
+        let traced = trace::begin(self.clock.now());
+        if let Some(traced) = &traced {
+            request = request.header(TRACEPARENT, &traced.parent());
+        }
+        let answered = self.client.open(request).await;
+        let status = answered.as_ref().ok().map(|answer| answer.head.status);
+        let outcome = match answered {
             Ok(answer) => self.read(answer, manner).await,
             Err(error) => unanswered(&error),
+        };
+        if let Some(traced) = traced {
+            traced.end(self.clock.now(), url, status);
         }
+        outcome
     }
 
     fn request(&self, url: &str, manner: Manner<'_>, task: &ClaimedTask, body: Vec<u8>) -> Request {

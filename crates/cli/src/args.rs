@@ -168,6 +168,9 @@ pub(crate) enum Command {
     /// Move the store from SQLite to PostgreSQL, or back
     #[command(after_help = operations::MIGRATE_HELP)]
     Migrate(MigrateArguments),
+    /// Look at everything a node depends on, and tell what to do about what is wrong
+    #[command(after_help = operations::DOCTOR_HELP)]
+    Doctor(DoctorArguments),
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),
@@ -354,6 +357,9 @@ pub(crate) struct LoadArguments {
     /// A drain is cut off after so many seconds
     #[arg(long, env = "BENCH_CAP_S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cap_s: u64,
+    /// Subscriptions that are told of every task that is drained
+    #[arg(long, env = "BENCH_SUBSCRIPTIONS", default_value_t = 0)]
+    pub(crate) subscriptions: usize,
 }
 
 /// What to do with tasks.

@@ -21,6 +21,7 @@ use std::{
 use almanack_core::{
     finish::Outcome,
     handler::Handler,
+    happening::{Name, Subscription, Subscriptions, Wants},
     lease::LeasePolicy,
     reschedule::{Put, Request},
     store::{self, Store},
@@ -73,6 +74,22 @@ pub(crate) struct Load {
     pub(crate) nodes: usize,
     /// A phase that takes longer is cut off; its rate is that of what got done.
     pub(crate) cap: Duration,
+    /// Who is told of every task that is done; telling costs nothing but the store's work.
+    pub(crate) subscriptions: usize,
+}
+
+impl Load {
+    fn subscribed(&self) -> Subscriptions {
+        let names = (0..self.subscriptions).map(|n| Name::parse(&format!("bench-{n}")));
+        let all = names.flatten().map(|name| Subscription {
+            name,
+            wants: Wants::default(),
+        });
+        Subscriptions {
+            source: "/bench".to_owned(),
+            all: all.collect(),
+        }
+    }
 }
 
 /// What a phase came to.
@@ -159,7 +176,7 @@ impl Bench {
         let mut nodes = Vec::new();
         for store in std::iter::once(&self.store).chain(&self.others) {
             let name = format!("bench-{}", nodes.len());
-            nodes.push(start_node(store, &name, handler.clone(), each).await?);
+            nodes.push(self.start_on(store, &name, handler.clone(), each).await?);
         }
         Ok(nodes)
     }
@@ -170,41 +187,42 @@ impl Bench {
         handler: Arc<dyn Handler>,
         slots: usize,
     ) -> Result<RunningNode, Error> {
-        start_node(&self.store, "bench", handler, slots).await
+        self.start_on(&self.store, "bench", handler, slots).await
     }
-}
 
-async fn start_node(
-    store: &Arc<dyn Store>,
-    name: &str,
-    handler: Arc<dyn Handler>,
-    slots: usize,
-) -> Result<RunningNode, Error> {
-    let clock = wiring::node_clock(store.as_ref()).await?;
-    let runner = RunnerSettings {
-        slots,
-        claim_max: slots / 2,
-        ..RunnerSettings::default()
-    };
-    let settings = NodeSettings {
-        name: name.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        lease: LeasePolicy::default(),
-        runner,
-        retention: Retention::Keep,
-    };
-    let ports = Ports {
-        store: Arc::clone(store),
-        clock: Arc::clone(&clock),
-        sleeper: wiring::sleeper(Arc::clone(&clock) as Arc<dyn Clock>),
-        entropy: wiring::entropy(),
-        handlers: Handlers::new(handler),
-        subscriptions: Arc::default(),
-    };
-    let node = node::admit(ports, settings).await?;
-    let stop = CancellationToken::new();
-    let task = tokio::spawn(node.run(stop.clone()));
-    Ok(RunningNode { stop, task })
+    async fn start_on(
+        &self,
+        store: &Arc<dyn Store>,
+        name: &str,
+        handler: Arc<dyn Handler>,
+        slots: usize,
+    ) -> Result<RunningNode, Error> {
+        let clock = wiring::node_clock(store.as_ref()).await?;
+        let runner = RunnerSettings {
+            slots,
+            claim_max: slots / 2,
+            ..RunnerSettings::default()
+        };
+        let settings = NodeSettings {
+            name: name.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            lease: LeasePolicy::default(),
+            runner,
+            retention: Retention::Keep,
+        };
+        let ports = Ports {
+            store: Arc::clone(store),
+            clock: Arc::clone(&clock),
+            sleeper: wiring::sleeper(Arc::clone(&clock) as Arc<dyn Clock>),
+            entropy: wiring::entropy(),
+            handlers: Handlers::new(handler),
+            subscriptions: Arc::new(self.load.subscribed()),
+        };
+        let node = node::admit(ports, settings).await?;
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(node.run(stop.clone()));
+        Ok(RunningNode { stop, task })
+    }
 }
 
 /// A node that works until told to stop.

@@ -26,6 +26,7 @@ mod chaos;
 mod check;
 mod completions;
 mod demo;
+mod doctor;
 mod edition;
 mod guard;
 mod hub;
@@ -45,6 +46,10 @@ mod user;
 mod world;
 
 /// Does what was asked.
+#[expect(
+    clippy::too_many_lines,
+    reason = "a flat list: one arm per command, each a line or a few"
+)]
 pub(crate) fn dispatch(
     arguments: &Arguments,
     environment: BTreeMap<String, String>,
@@ -72,6 +77,7 @@ pub(crate) fn dispatch(
         Command::Check => check::run(&inputs, output),
         Command::Backup(arguments) => backup::run(arguments, &inputs, output),
         Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
+        Command::Doctor(arguments) => doctor::run(arguments, &inputs, output),
         Command::Migrate(arguments) => migrate::run(arguments, &inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());

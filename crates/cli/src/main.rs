@@ -18,6 +18,8 @@ mod output;
 mod process;
 mod reload;
 mod suggest;
+mod supervisor;
+mod telemetry;
 mod view;
 mod when;
 mod wiring;

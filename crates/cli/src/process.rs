@@ -13,6 +13,7 @@ use almanack_engine::{
     schedules::Schedules,
     sources::Sources,
     tick::Ticker,
+    turns::Turns,
 };
 use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
 use jiff::{SignedDuration, Timestamp};
@@ -27,7 +28,8 @@ use crate::{
     config::{self, Inputs, Need, Settings, settings::Node},
     failure::{Exit, Failure},
     reload::Files,
-    wiring::{self, Time, Timing, Watch, editions::Workshop, opml::Lists},
+    telemetry::Telemetry,
+    wiring::{self, Buses, Time, Timing, Watch, editions::Workshop, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -52,6 +54,7 @@ pub(crate) struct Process {
     /// The way in for what people want of sources.
     pub(crate) sources: Arc<Sources>,
     node: AdmittedNode,
+    buses: Buses,
     files: Files,
     reload_every: Option<SignedDuration>,
     clock: Arc<dyn Clock>,
@@ -59,6 +62,7 @@ pub(crate) struct Process {
     leaving: CancellationToken,
     listener: TcpListener,
     app: axum::Router,
+    telemetry: Telemetry,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
     /// drain, and what a database that hangs did not take has passed on with its lease.
     leave_within: Duration,
@@ -96,7 +100,9 @@ pub(crate) async fn start(
         node: &node_name,
     };
     let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
-    let node = admit(ports, settings, node_name.clone()).await?;
+    let traced: (_, Arc<dyn Clock>) = (outbound.client(), clock.clone());
+    let telemetry = Telemetry::start(&settings.telemetry, &node_name, traced)?;
+    let node = admit(telemetry.watching(ports), settings, node_name.clone()).await?;
     watch.hear().await?;
     let node = cared_for(node, &watch, settings);
     let node = wiring::alerts::watched(node, settings, &store, &told, (&outbound, channels));
@@ -105,8 +111,9 @@ pub(crate) async fn start(
     let files = read_files(inputs, schedules.clone(), outbound).await?;
     let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
+    let rescheduler = Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone()));
     let app = almanack_server::app(Arc::new(AppState {
-        rescheduler: Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone())),
+        rescheduler: rescheduler.clone(),
         schedules,
         sources: watch.sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
@@ -134,6 +141,7 @@ pub(crate) async fn start(
         store,
         sources: watch.sources.clone(),
         node,
+        buses: Buses::of(settings, rescheduler, &timing),
         files,
         reload_every: settings.schedules.reload,
         clock,
@@ -142,6 +150,7 @@ pub(crate) async fn start(
         leaving,
         listener,
         app,
+        telemetry,
     })
 }
 
@@ -226,6 +235,11 @@ pub(crate) async fn admit(
 }
 
 impl Process {
+    /// That the node still turns.
+    pub(crate) fn turns(&self) -> Arc<Turns> {
+        self.node.turns()
+    }
+
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
         let (leave_within, told) = (self.leave_within, stop.clone());
@@ -262,11 +276,19 @@ impl Process {
             hear(SignalKind::hangup())?,
             stop.clone(),
         );
+        // Buses first: what they have taken is committed while the node is still there.
+        let heard = CancellationToken::new();
+        let hearing = async {
+            self.buses.run(stop.clone()).await;
+            stop.cancelled().await;
+            heard.cancel();
+        };
         let working = async {
-            Box::pin(self.node.run(stop)).await;
+            tokio::join!(hearing, Box::pin(self.node.run(heard.clone())));
             drained.cancel();
         };
         let (served, (), (), ()) = tokio::join!(answering, working, reading, hurrying);
+        self.telemetry.finish().await;
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
 }

@@ -34,6 +34,7 @@ use crate::{
         report::{Problem, Report, Severity},
         settings::{Editions, edition},
     },
+    supervisor,
     wiring::{Outbound, hooks},
 };
 
@@ -108,6 +109,7 @@ impl Files {
             }
             if asked {
                 tracing::info!("told to read the schedules again");
+                supervisor::reloading();
             }
             // Reading files blocks, and a long list takes a while: it gets a thread of its own.
             let runtime = Handle::current();
@@ -118,6 +120,9 @@ impl Files {
             match syncing.await {
                 Ok((files, synced)) => {
                     self = files;
+                    if asked {
+                        supervisor::reloaded();
+                    }
                     if let Err(error) = synced {
                         tracing::warn!(%error, "schedules were not brought in line; trying again");
                     }

@@ -1,6 +1,7 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
 pub(crate) mod alerts;
+mod buses;
 pub(crate) mod editions;
 mod happenings;
 pub(crate) mod opml;
@@ -48,6 +49,7 @@ use crate::{
     failure::{Exit, Failure},
 };
 
+pub(crate) use buses::Buses;
 pub(crate) use outbound::{Outbound, client_of, hooks};
 pub(crate) use sources::{Watch, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};

@@ -36,6 +36,16 @@ impl Handlers {
         self
     }
 
+    /// The same, each inside what `wrap` puts around it.
+    #[must_use]
+    pub fn each(mut self, wrap: impl Fn(Arc<dyn Handler>) -> Arc<dyn Handler>) -> Self {
+        self.otherwise = wrap(self.otherwise);
+        for handler in self.by_kind.values_mut() {
+            *handler = wrap(Arc::clone(handler));
+        }
+        self
+    }
+
     /// How failures of `kind` wait, if not as usual.
     pub fn backoff_of(&self, kind: &Kind) -> Option<&Backoff> {
         self.backoffs.get(kind)

@@ -53,6 +53,7 @@ impl Keeper {
     pub async fn run(self, stop: CancellationToken) {
         loop {
             self.pass().await;
+            self.holdings.turns.add();
             // Counted from the clock as the pass has corrected it.
             let next = later(self.ports.clock.now(), self.settings.lease.beat);
             tokio::select! {

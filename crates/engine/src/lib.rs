@@ -30,6 +30,7 @@ pub mod sources;
 pub mod tally;
 pub mod tick;
 pub mod trust;
+pub mod turns;
 mod wake;
 pub mod watch;
 pub mod zones;

@@ -27,6 +27,7 @@ use crate::{
     sources::keeper::SourceKeeper,
     tally::Tally,
     trust::Trust,
+    turns::Turns,
     watch::Watch,
     zones::Zones,
 };
@@ -103,6 +104,8 @@ pub struct Holdings {
     pub tally: Arc<Tally>,
     /// The rounds of its keeper that went well.
     pub pulse: Pulse,
+    /// All rounds of its keeper.
+    pub turns: Arc<Turns>,
 }
 
 impl Holdings {
@@ -117,6 +120,7 @@ pub struct AdmittedNode {
     planner: Planner,
     duties: Duties,
     tally: Arc<Tally>,
+    turns: Arc<Turns>,
 }
 
 /// Everything but planning.
@@ -158,7 +162,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         stories: Retention::Keep,
     };
     let zones = Arc::new(Zones::default());
-    let tally = holdings.tally.clone();
+    let (tally, turns) = (holdings.tally.clone(), holdings.turns.clone());
     let pulse = holdings.pulse.clone();
     let planner =
         Planner::new(ports.store.clone(), ports.clock.clone(), zones).counting(tally.clone());
@@ -177,6 +181,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         planner,
         duties,
         tally,
+        turns,
     })
 }
 
@@ -184,6 +189,11 @@ impl AdmittedNode {
     /// What it is doing, for who waits until it is idle.
     pub fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
+    }
+
+    /// That it still turns, for who watches it.
+    pub fn turns(&self) -> Arc<Turns> {
+        Arc::clone(&self.turns)
     }
 
     /// Takes care of sources as well.

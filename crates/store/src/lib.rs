@@ -7,6 +7,7 @@ mod activity;
 mod alert;
 pub mod backup;
 mod claim;
+pub mod condition;
 mod depth;
 mod edition;
 mod entry;

@@ -47,7 +47,7 @@ use crate::{
 
 /// Connections a node holds at most. Two carry changes, one or two each claim and finish, the rest
 /// answer questions.
-const CONNECTIONS_MAX: usize = 12;
+pub(crate) const CONNECTIONS_MAX: usize = 12;
 /// How long to wait for a connection, new or used, before saying that the database is gone.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// A connection on which nothing comes back for so long is given up: a network that swallows

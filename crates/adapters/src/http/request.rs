@@ -85,6 +85,11 @@ impl Request {
         Self::new(Method::GET, address)
     }
 
+    /// Asks an address what a look at it would bring, without the looking.
+    pub fn head(address: impl Into<String>) -> Self {
+        Self::new(Method::HEAD, address)
+    }
+
     /// Sends JSON to an address.
     pub fn post_json(address: impl Into<String>, body: Vec<u8>) -> Self {
         let mut request = Self::new(Method::POST, address).header(CONTENT_TYPE, "application/json");

@@ -2,7 +2,7 @@
 
 use rdkafka::{
     ClientConfig,
-    error::{KafkaError, KafkaResult},
+    error::{KafkaError, KafkaResult, RDKafkaErrorCode},
 };
 
 use crate::{Error, Hidden, Tls};
@@ -113,8 +113,21 @@ pub(crate) fn made<T>(result: KafkaResult<T>) -> Result<T, Error> {
 pub(crate) fn told(error: &KafkaError) -> String {
     match error {
         KafkaError::ClientConfig(_, _, key, _) => format!("`{key}` has a value it does not accept"),
+        other if is_unreachable(other) => "no broker answers".to_owned(),
         other => other.to_string(),
     }
+}
+
+/// The client has several codes for one trouble and gives them in turn.
+fn is_unreachable(error: &KafkaError) -> bool {
+    matches!(
+        error.rdkafka_error_code(),
+        Some(
+            RDKafkaErrorCode::AllBrokersDown
+                | RDKafkaErrorCode::BrokerTransportFailure
+                | RDKafkaErrorCode::Resolve
+        )
+    )
 }
 
 #[cfg(test)]

@@ -4,7 +4,11 @@
 //! partitions are paused and the client is polled on, because a member that does not poll is put out of its group and its messages
 //! would go to a node that has the same trouble.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use almanack_core::event::incoming::{Bus, Incoming, Reading};
 use futures_util::FutureExt as _;
@@ -115,6 +119,7 @@ impl Consumer {
 
     async fn session(&self, client: Client, letters: Letters, stop: &CancellationToken) -> Ended {
         let session = Session {
+            trouble: Mutex::default(),
             settings: &self.settings,
             ports: &self.ports,
             client: Arc::new(client),
@@ -143,6 +148,8 @@ struct Session<'a> {
     client: Arc<Client>,
     letters: Letters,
     stop: &'a CancellationToken,
+    /// What was complained about last: each try fails anew, and only a change is worth a line.
+    trouble: Mutex<Option<String>>,
 }
 
 /// Messages that were delivered and the offsets behind them.
@@ -193,6 +200,7 @@ impl Session<'_> {
                 }
             }
             self.gather(&mut held);
+            self.relieve();
             patience.renew();
             let batch = std::mem::take(&mut held);
             if !self.settle(batch, &mut held).await {
@@ -295,7 +303,22 @@ impl Session<'_> {
     }
 
     fn complain(&self, error: &KafkaError) {
-        tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error = told(error), "reading events");
+        let error = told(error);
+        if self.swap(Some(&error)).as_ref() != Some(&error) {
+            tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error, "events cannot be read; it is tried on");
+        }
+    }
+
+    /// Says that a trouble is over, if there was one.
+    fn relieve(&self) {
+        if self.swap(None).is_some() {
+            tracing::info!(events.bus = "kafka", events.topic = %self.settings.topic, "events are read again");
+        }
+    }
+
+    fn swap(&self, trouble: Option<&String>) -> Option<String> {
+        let mut held = self.trouble.lock().ok()?;
+        std::mem::replace(&mut *held, trouble.cloned())
     }
 }
 

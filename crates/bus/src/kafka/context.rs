@@ -35,8 +35,9 @@ impl ClientContext for Context {
         log(level, fac, message);
     }
 
+    /// Comes again with every try, and the client's log and the consumer have said it by then.
     fn error(&self, error: KafkaError, reason: &str) {
-        tracing::warn!(events.bus = "kafka", error = told(&error), "{reason}");
+        tracing::debug!(events.bus = "kafka", error = told(&error), "{reason}");
     }
 
     fn stats(&self, statistics: Statistics) {

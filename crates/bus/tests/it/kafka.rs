@@ -3,7 +3,7 @@
 mod cluster;
 mod failures;
 mod group;
-mod outward;
+pub(crate) mod outward;
 
 use almanack_core::reschedule::Rule;
 use almanack_testkit::fixture::at;

@@ -9,3 +9,4 @@
 
 mod desk;
 mod kafka;
+mod nats;

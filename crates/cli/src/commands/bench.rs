@@ -195,6 +195,7 @@ fn load(arguments: &LoadArguments) -> Load {
         clients: arguments.clients,
         nodes: arguments.nodes,
         cap: Duration::from_secs(arguments.cap_s),
+        subscriptions: arguments.subscriptions,
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Result<Exit, Failure>
 }
 
 /// What is wrong with the file, and with DISPATCH where it can be told what that is.
-fn reports(loaded: &Loaded, inputs: &Inputs) -> Vec<Report> {
+pub(super) fn reports(loaded: &Loaded, inputs: &Inputs) -> Vec<Report> {
     let settings = loaded.settings.as_ref();
     let dispatch = settings.map(|it| dispatch::read(it, &inputs.environment));
     let dispatch = match dispatch {

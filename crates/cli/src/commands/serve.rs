@@ -8,7 +8,7 @@ use crate::{
     },
     failure::{Exit, Failure},
     output::Output,
-    process,
+    process, supervisor,
     wiring::Time,
 };
 
@@ -20,6 +20,10 @@ pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Resu
         let process = process::start(settings, inputs, &Time::Machine).await?;
         let (name, address) = (process.node_name.clone(), process.address);
         tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
+        supervisor::ready(&format!("node {name} answers at {address}"));
+        let beat = settings.node.lease_policy().beat;
+        tokio::spawn(supervisor::watch(process.turns(), beat));
+        tokio::spawn(supervisor::leave(stop.clone()));
         process.run(stop).await?;
         tracing::info!(node.name = %name, "the node has stopped");
         Ok(Exit::Ok)

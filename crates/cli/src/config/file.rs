@@ -201,7 +201,7 @@ impl Walk {
         };
         let raw = raw(value.get_ref());
         let reference = raw.as_text().is_some_and(secret::is_reference);
-        if (key.secret && !reference) || raw.as_text().is_some_and(secret::has_password) {
+        if (key.secret && !reference) || raw.texts().any(secret::has_password) {
             self.cover_all(value);
         }
         let place = Place::File { span: value.span() };

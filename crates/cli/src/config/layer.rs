@@ -44,6 +44,16 @@ impl Raw {
             Self::Number(_) | Self::Truth(_) | Self::List(_) | Self::Other(_) => None,
         }
     }
+
+    /// The text, or all texts of a list.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let items = match self {
+            Self::List(items) => items.as_slice(),
+            _ => &[],
+        };
+        let listed = items.iter().filter_map(|(raw, _)| raw.as_text());
+        self.as_text().into_iter().chain(listed)
+    }
 }
 
 /// A value and where it was given.

@@ -21,22 +21,26 @@ use super::{
 mod alerts;
 mod database;
 pub(crate) mod edition;
+mod events;
 mod kind;
 mod log;
 mod outbound;
 mod sources;
 mod subscription;
 mod target;
+mod telemetry;
 
 pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
+pub(crate) use events::Events;
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
 pub(crate) use subscription::{Happenings, Subscriber, Way};
 pub(crate) use target::{Command, Github, Schedules, Tick};
+pub(crate) use telemetry::Telemetry;
 
 /// Everything that can be set, checked.
 #[derive(Debug, Clone)]
@@ -71,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) tick: Tick,
     /// Whether there are editions, and how they are made.
     pub(crate) editions: Editions,
+    /// Message buses.
+    pub(crate) events: Events,
     /// Who is told of what happens.
     pub(crate) happenings: Happenings,
     /// Who is told when something is wrong.
@@ -79,6 +85,8 @@ pub(crate) struct Settings {
     pub(crate) heartbeat: Heartbeat,
     /// What the process writes about itself.
     pub(crate) log: Log,
+    /// Where traces go.
+    pub(crate) telemetry: Telemetry,
 }
 
 impl Settings {
@@ -103,7 +111,9 @@ impl Settings {
             happenings: Happenings::read(reader),
             alerts: Alerts::read(reader),
             heartbeat: Heartbeat::read(reader),
+            events: Events::read(reader),
             log: Log::read(reader),
+            telemetry: Telemetry::read(reader),
         }
     }
 }

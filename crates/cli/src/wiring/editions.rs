@@ -34,7 +34,7 @@ use crate::{
     failure::{Exit, Failure},
 };
 
-pub(super) use outside::addresses;
+pub(crate) use outside::addresses;
 
 /// When a node that makes no editions looks again whether another one does.
 const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(30);

@@ -14,7 +14,7 @@ use almanack_core::{
 use almanack_engine::{handlers::Handlers, happenings::HappeningHandler};
 use url::Url;
 
-use super::{Timing, targets::Own, timeout};
+use super::{Timing, buses, targets::Own, timeout};
 use crate::{
     config::{Settings, settings::Way},
     failure::{Exit, Failure},
@@ -59,16 +59,14 @@ fn herald(way: &Way, own: Own<'_>, timing: &Timing) -> Result<Arc<dyn Herald>, F
         } => {
             let settings = WebhookHeraldSettings {
                 url: url.to_string(),
-                key: key.clone(),
+                key: key.as_deref().cloned(),
                 timeout: timeout(*patience),
             };
             let clock = Arc::clone(&timing.clock) as Arc<dyn Clock>;
             let client = own.outbound.client();
             Ok(Arc::new(WebhookHerald::new(client, clock, settings)))
         }
-        Way::Kafka { .. } | Way::Nats { .. } => {
-            let what = "no message bus can be told by this version yet";
-            Err(Failure::new(Exit::Usage, what).hint("give it a url instead"))
-        }
+        Way::Kafka { topic } => buses::kafka_herald(own.settings, topic),
+        Way::Nats { subject } => buses::nats_herald(own.settings, subject),
     }
 }

@@ -50,6 +50,7 @@ impl Outbound {
                 .chain(origin(&settings.github.api_url))
                 .chain(others)
                 .chain(subscribers)
+                .chain(settings.telemetry.endpoint.as_ref().and_then(Origin::of))
                 .collect(),
         };
         made.trust(&BTreeSet::new());

@@ -602,8 +602,15 @@ fn what_is_in_force_and_why() {
     heartbeat.url                       (nobody hears it)                           default
     heartbeat.every                     "1m"                                        default
     heartbeat.method                    "get"                                       default
+    events.kafka.brokers                (none)                                      default
+    events.nats.servers                 (none)                                      default
+    happenings.source                   "/almanack"                                 default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
+    telemetry.otlp_endpoint             (nothing is traced)                         default
+    telemetry.headers                   (none)                                      default
+    telemetry.sample                    1                                           default
+    telemetry.service                   "almanack"                                  default
     the configuration is good
     exit 0
     "#);

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     edition::{Account, State, delivery, rules::Rules, story::Status},
+    happening::Subscriptions,
     store::Store,
     time::Sleeper,
 };
@@ -74,6 +75,7 @@ struct Room {
     clock: Arc<ManualClock>,
     news: Newsroom,
     settings: Settings,
+    subscriptions: Arc<Subscriptions>,
 }
 
 fn settings() -> Settings {
@@ -95,6 +97,7 @@ impl Room {
             clock: Arc::new(ManualClock::at(MORNING)),
             news,
             settings: settings(),
+            subscriptions: Arc::default(),
         }
     }
 
@@ -109,14 +112,15 @@ impl Room {
             ..Kinds::default()
         };
         let rescheduler = Rescheduler::new(self.store.clone(), self.clock.clone(), kinds);
-        Arc::new(Editions::new(
+        let editions = Editions::new(
             self.store.clone(),
             self.clock.clone(),
             sleeper,
             Arc::new(rescheduler),
             self.news.outside(),
             self.settings.clone(),
-        ))
+        );
+        Arc::new(editions.telling(self.subscriptions.clone()))
     }
 
     /// One tick, and then ten minutes.

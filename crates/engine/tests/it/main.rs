@@ -11,6 +11,7 @@ mod dispatch;
 mod editions;
 mod entries;
 mod forgotten;
+mod happenings;
 mod lock;
 mod node;
 mod places;

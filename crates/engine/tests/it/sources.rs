@@ -37,10 +37,14 @@ use almanack_testkit::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::desk::{Desk, HOUR, on_both};
+use crate::{
+    desk::{Desk, HOUR, on_both},
+    happenings::{everything, told},
+};
 
 on_both!(
     ss_06_a_check_keeps_what_is_new_once_and_comes_again,
+    new_entries_are_told_once,
     ss_08_a_busy_host_is_come_back_to_without_a_check,
     ss_05_a_failing_source_is_tried_for_ever,
     ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back,
@@ -274,6 +278,23 @@ async fn ss_06_a_check_keeps_what_is_new_once_and_comes_again(desk: Desk) {
     let identity = id.identity().unwrap();
     let records = room.store.load_records(&identity).await.unwrap();
     assert_eq!(records.attempts.len(), 0, "the source's row is the record");
+}
+
+async fn new_entries_are_told_once(desk: Desk) {
+    let mut room = Newsroom::at(desk);
+    room.handler = room.handler.telling(everything());
+    let id = room.add("https://example.com/feed").await;
+    let looks = [document(&["a"]), document(&["a"]), document(&["b", "a"])];
+    room.world.will_answer(looks);
+    let mut versions = Vec::new();
+    for hour in 0..3 {
+        room.clock.set(at(hour * HOUR));
+        versions.push(room.source(id).await.version);
+        room.run_due().await;
+    }
+    let told_of = |version: i64| format!("event:source-{id}-{version}@audit");
+    let expected = [told_of(versions[0]), told_of(versions[2])];
+    assert_eq!(told(room.store.as_ref()).await, expected, "no quiet look");
 }
 
 async fn ss_08_a_busy_host_is_come_back_to_without_a_check(desk: Desk) {

@@ -30,9 +30,9 @@ pub(super) struct Ear {
 }
 
 impl Ear {
-    /// Of every third seed.
+    /// Of every eighth seed.
     pub(super) fn of(seed: u64, record: &Arc<Record>, dice: &Dice) -> Option<Arc<Self>> {
-        (seed % 3 == 1).then(|| {
+        (seed % 8 == 1).then(|| {
             Arc::new(Self {
                 record: Arc::clone(record),
                 dice: dice.fork(),

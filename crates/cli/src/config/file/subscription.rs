@@ -23,13 +23,12 @@ impl Walk {
             return;
         };
         for item in items {
-            match item.get_ref() {
-                DeValue::Table(table) => self.subscription(table, item),
-                _ => {
-                    self.cover_all(item);
-                    let what = "a subscription is a table".to_owned();
-                    self.complain(what, item.span(), EXPECTED);
-                }
+            if let DeValue::Table(table) = item.get_ref() {
+                self.subscription(table, item);
+            } else {
+                self.cover_all(item);
+                let what = "a subscription is a table".to_owned();
+                self.complain(what, item.span(), EXPECTED);
             }
         }
     }

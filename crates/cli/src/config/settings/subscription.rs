@@ -51,7 +51,7 @@ pub(crate) enum Way {
         /// The address.
         url: Url,
         /// What calls are signed with.
-        key: Option<SigningKey>,
+        key: Option<Box<SigningKey>>,
         /// How long an answer may take.
         timeout: SignedDuration,
     },
@@ -171,7 +171,7 @@ fn read_way(reader: &mut Reader<'_>, name: &str) -> Option<Way> {
     }
     let webhook = url.map(|url| Way::Webhook {
         url,
-        key: secret,
+        key: secret.map(Box::new),
         timeout,
     });
     webhook

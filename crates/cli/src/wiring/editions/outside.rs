@@ -50,7 +50,7 @@ pub(super) fn outside(
 }
 
 /// Every address that the operator named for editions, or that Almanack itself names.
-pub(in super::super) fn addresses(settings: &Settings) -> Vec<String> {
+pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
     let Some(edition) = settings.editions.on() else {
         return Vec::new();
     };

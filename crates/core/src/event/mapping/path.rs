@@ -1,6 +1,6 @@
 //! Paths into JSON, and texts with paths in them.
 //!
-//! Two spellings of one thing: a JSON Pointer (RFC 6901, `/article/id`) and the plain part of JSONPath (`$.article.id`, `$.tags[0]`).
+//! Two spellings of one thing: a JSON Pointer (RFC 6901, `/article/id`) and the plain part of `JSONPath` (`$.article.id`, `$.tags[0]`).
 //! A path names one place, so wildcards and filters are refused: which of several revisions would be the revision?
 
 use std::{collections::BTreeMap, fmt};

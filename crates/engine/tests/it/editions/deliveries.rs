@@ -9,9 +9,11 @@ use almanack_engine::editions::Unwatched;
 use almanack_testkit::newsroom::{Fate, Place};
 
 use super::*;
+use crate::happenings::{everything, told};
 
 on_both!(
     ed_12_one_destination_fails_and_the_other_has_it,
+    a_destination_that_has_it_is_told_once,
     ed_12_a_lost_reply_is_settled_by_looking,
     ed_12_a_message_nobody_answered_is_not_sent_again,
     ed_12_or_is_if_that_is_preferred,
@@ -66,6 +68,24 @@ async fn ed_12_one_destination_fails_and_the_other_has_it(store: Arc<dyn Store>)
         account.deliveries[0].receipt.as_deref(),
         Some("edition:2026-01-04/1/github/1")
     );
+}
+
+async fn a_destination_that_has_it_is_told_once(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, Newsroom::with(3));
+    room.subscriptions = everything();
+    room.news.decide(fails_at("github"));
+    worked_through(&room).await;
+    let telegram = "event:edition-2026-01-04-1-telegram@audit";
+    assert_eq!(
+        told(room.store.as_ref()).await,
+        [telegram],
+        "of both its parts"
+    );
+    room.news.heal();
+    room.tick_times(3).await;
+    assert!(is_published(&room.account().await));
+    let github = "event:edition-2026-01-04-1-github@audit";
+    assert_eq!(told(room.store.as_ref()).await, [telegram, github]);
 }
 
 async fn ed_12_a_lost_reply_is_settled_by_looking(store: Arc<dyn Store>) {

@@ -1,0 +1,261 @@
+//! A durable pull consumer that acknowledges a message only when it may.
+//!
+//! Nodes share one durable: the server gives each message to one of them, and to another if it is not acknowledged in time.
+
+use std::time::Duration;
+
+use almanack_core::event::incoming::{Bus, Incoming, Reading};
+use async_nats::jetstream::{
+    self, AckKind,
+    consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull},
+};
+use futures_util::{FutureExt as _, StreamExt as _, future::join_all};
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::{connection::Connection, letters::Letters};
+use crate::{
+    Error, Ports,
+    batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
+    measures,
+    patience::Patience,
+};
+
+/// How long the server waits for an acknowledgement before it delivers again. Waits for the store are shorter
+/// (`patience`), and each begins by saying that work is in progress.
+const ACK_WITHIN: Duration = Duration::from_mins(1);
+
+/// What a consumer is told.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How the server is reached.
+    pub connection: Connection,
+    /// The stream that holds the events.
+    pub stream: String,
+    /// Which of its subjects; `>` for all.
+    pub subject: String,
+    /// The consumer's name: nodes with the same one share the work.
+    pub durable: String,
+    /// Where messages go that make no sense.
+    pub dead_letter: String,
+    /// How messages are read.
+    pub reading: Reading,
+}
+
+/// Reads one stream.
+pub struct Consumer {
+    settings: Settings,
+    ports: Ports,
+}
+
+/// Whether a session went on until it was told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Stopped,
+    /// It read something and then broke off.
+    Broken,
+}
+
+impl Consumer {
+    /// Reads by these settings.
+    pub fn new(settings: Settings, ports: Ports) -> Self {
+        Self { settings, ports }
+    }
+
+    /// Reads until `stop`. What does not answer is waited for.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut patience = Patience::default();
+        let mut client = None;
+        loop {
+            let session = async {
+                let connected = match client.take() {
+                    Some(connected) => connected,
+                    None => self.settings.connection.open().await?,
+                };
+                let context = jetstream::new(client.insert(connected).clone());
+                let (consumer, letters) = self.prepare(context).await?;
+                patience.renew();
+                Ok::<_, Error>((consumer, letters))
+            };
+            let prepared = tokio::select! {
+                () = stop.cancelled() => return,
+                prepared = session => prepared,
+            };
+            let error = match prepared {
+                Ok((consumer, letters)) => match self.session(&consumer, &letters, &stop).await {
+                    Ended::Stopped => break,
+                    Ended::Broken => "the server broke off".to_owned(),
+                },
+                Err(error) => error.to_string(),
+            };
+            let again_at = patience.next(&self.ports);
+            tracing::warn!(events.bus = "nats", error, %again_at, "reading events broke off; it is begun anew");
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = self.ports.sleeper.until(again_at) => {}
+            }
+        }
+        // Acknowledgements that are still in the client's buffer.
+        if let Some(client) = client {
+            let flushed = tokio::time::timeout(Duration::from_secs(2), client.flush()).await;
+            if !matches!(flushed, Ok(Ok(()))) {
+                tracing::debug!(events.bus = "nats", "the last acknowledgements may be lost");
+            }
+        }
+    }
+
+    async fn prepare(&self, context: jetstream::Context) -> Result<(PullConsumer, Letters), Error> {
+        let unavailable = |what| move |why: String| Error::Unavailable { what, why };
+        let Settings {
+            stream, durable, ..
+        } = &self.settings;
+        let found = context.get_stream(stream).await;
+        let found = found.map_err(|error| unavailable("find the stream")(error.to_string()))?;
+        let made = found.get_or_create_consumer(durable, self.config()).await;
+        let made = made.map_err(|error| unavailable("make the consumer")(error.to_string()))?;
+        let letters = Letters {
+            context,
+            subject: self.settings.dead_letter.clone(),
+        };
+        if let Err(why) = letters.prepare(stream).await {
+            tracing::warn!(events.bus = "nats", why, "no stream keeps dead letters");
+        }
+        Ok((made, letters))
+    }
+
+    fn config(&self) -> pull::Config {
+        let subject = self.settings.subject.as_str();
+        pull::Config {
+            durable_name: Some(self.settings.durable.clone()),
+            deliver_policy: DeliverPolicy::All,
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: ACK_WITHIN,
+            filter_subject: if subject == ">" {
+                String::new()
+            } else {
+                subject.to_owned()
+            },
+            max_ack_pending: i64::try_from(MESSAGES_MAX * 8).unwrap_or(i64::MAX),
+            ..pull::Config::default()
+        }
+    }
+
+    async fn session(
+        &self,
+        consumer: &PullConsumer,
+        letters: &Letters,
+        stop: &CancellationToken,
+    ) -> Ended {
+        let messages = consumer.stream().max_messages_per_batch(MESSAGES_MAX);
+        let Ok(mut messages) = messages.messages().await else {
+            return Ended::Broken;
+        };
+        loop {
+            let first = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ended::Stopped,
+                next = messages.next() => match next {
+                    Some(Ok(message)) => message,
+                    Some(Err(error)) => {
+                        tracing::debug!(events.bus = "nats", %error, "pull");
+                        return Ended::Broken;
+                    }
+                    None => return Ended::Broken,
+                },
+            };
+            let mut bytes = first.payload.len();
+            let mut batch = vec![first];
+            while batch.len() < MESSAGES_MAX
+                && bytes < BYTES_MAX
+                && let Some(Some(Ok(message))) = messages.next().now_or_never()
+            {
+                bytes += message.payload.len();
+                batch.push(message);
+            }
+            self.measure(&batch);
+            if !self.settle(&batch, letters, stop).await {
+                return Ended::Stopped;
+            }
+        }
+    }
+
+    /// Tries a batch until it is settled, then acknowledges it. Answers whether it was; otherwise we were told to stop.
+    async fn settle(
+        &self,
+        messages: &[jetstream::Message],
+        letters: &Letters,
+        stop: &CancellationToken,
+    ) -> bool {
+        let stream = &self.settings.stream;
+        let incoming = messages.iter().map(|message| owned(message, stream));
+        let mut batch = Batch::read(Bus::Nats, incoming.collect(), &self.settings.reading);
+        let mut patience = Patience::default();
+        while let Err(why) = batch.round(self.ports.intake.as_ref(), letters).await {
+            let again_at = patience.next(&self.ports);
+            say(&why, again_at);
+            answer(messages, AckKind::Progress).await;
+            tokio::select! {
+                // Others may have them at once.
+                () = stop.cancelled() => {
+                    answer(messages, AckKind::Nak(None)).await;
+                    return false;
+                }
+                () = self.ports.sleeper.until(again_at) => {}
+            }
+        }
+        answer(messages, AckKind::Ack).await;
+        true
+    }
+
+    fn measure(&self, messages: &[jetstream::Message]) {
+        let infos = messages.iter().filter_map(|message| message.info().ok());
+        let redelivered = infos.clone().filter(|info| info.delivered > 1).count();
+        measures::count_redelivered(Bus::Nats, redelivered);
+        if let Some(last) = infos.last() {
+            let Settings {
+                stream, durable, ..
+            } = &self.settings;
+            let waiting = i64::try_from(last.pending).unwrap_or(i64::MAX);
+            measures::lag(Bus::Nats, stream, durable, waiting);
+        }
+    }
+}
+
+/// One answer for all. A lost one is no harm: the server delivers again.
+async fn answer(messages: &[jetstream::Message], kind: AckKind) {
+    let sent = messages.iter().map(|message| message.ack_with(kind));
+    let failed = join_all(sent).await.into_iter().find_map(Result::err);
+    if let Some(error) = failed {
+        tracing::debug!(events.bus = "nats", %error, "acknowledge");
+    }
+}
+
+fn say(why: &Unsettled, again_at: Timestamp) {
+    match why {
+        Unsettled::Store(why) => {
+            tracing::warn!(events.bus = "nats", why, %again_at, "the store does not take events; they wait in their stream");
+        }
+        Unsettled::DeadLetters(why) => {
+            tracing::error!(events.bus = "nats", why, %again_at, "a dead letter cannot be published; its stream waits");
+        }
+    }
+}
+
+fn owned(message: &jetstream::Message, stream: &str) -> Incoming {
+    let headers = message.headers.iter().flat_map(|headers| headers.iter());
+    let headers = headers.flat_map(|(name, values)| {
+        let name = name.to_string();
+        let values = values.iter();
+        values.map(move |value| (name.clone(), value.as_str().as_bytes().to_vec()))
+    });
+    let number = message.info().map_or(0, |info| info.stream_sequence);
+    Incoming {
+        bus: Bus::Nats,
+        channel: stream.to_owned(),
+        place: format!("{stream}@{number}"),
+        headers: headers.collect(),
+        // NATS has no keys; the subject stands where a key would, at the end of its name.
+        key: Some(message.subject.as_str().as_bytes().to_vec()),
+        body: message.payload.to_vec(),
+    }
+}

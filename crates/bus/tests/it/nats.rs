@@ -1,0 +1,296 @@
+//! RS-10 over NATS, on a server of Debian's.
+
+use std::time::Duration;
+
+use almanack_bus::{
+    Mode, Ports,
+    nats::{Connection, Consumer, NatsHerald, Settings},
+};
+use almanack_core::{
+    finish::Outcome,
+    happening::{CloudEvent, Herald as _},
+    reschedule::Rule,
+};
+use almanack_testkit::fixture::{PUBLISH, at};
+use async_nats::{
+    HeaderMap,
+    jetstream::{self, consumer::PullConsumer, stream},
+};
+use futures_util::StreamExt as _;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    desk::{Desk, Manner, data, put, reading, until},
+    kafka::outward::happening,
+};
+
+const DURABLE: &str = "almanack";
+
+fn server_url() -> String {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test command says where it started the server"
+    )]
+    std::env::var("ALMANACK_TEST_NATS_URL").expect(
+        "ALMANACK_TEST_NATS_URL is not set: run `dev/check`, or `export ALMANACK_TEST_NATS_URL=$(dev/nats start)` once",
+    )
+}
+
+/// A stream of this test's own.
+struct Stage {
+    context: jetstream::Context,
+    stream: String,
+}
+
+impl Stage {
+    async fn new(name: &str) -> Self {
+        let client = async_nats::connect(server_url()).await.unwrap();
+        let context = jetstream::new(client);
+        for left_behind in [name.to_owned(), format!("{name}-dead-letter")] {
+            let _ = context.delete_stream(left_behind).await;
+        }
+        let config = stream::Config {
+            name: name.to_owned(),
+            subjects: vec![format!("{name}.>")],
+            ..stream::Config::default()
+        };
+        context.create_stream(config).await.unwrap();
+        Self {
+            context,
+            stream: name.to_owned(),
+        }
+    }
+
+    async fn write(&self, body: &str, headers: &[(&str, &str)]) {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, *value);
+        }
+        let subject = format!("{}.eu", self.stream);
+        let sent = self
+            .context
+            .publish_with_headers(subject, map, body.to_owned().into());
+        sent.await.unwrap().await.unwrap();
+    }
+
+    fn connection() -> Connection {
+        Connection {
+            servers: vec![server_url()],
+            ..Connection::default()
+        }
+    }
+
+    fn join(&self, ports: Ports) -> Member {
+        let settings = Settings {
+            connection: Self::connection(),
+            stream: self.stream.clone(),
+            subject: format!("{}.>", self.stream),
+            durable: DURABLE.to_owned(),
+            dead_letter: format!("dead-letter.{}", self.stream),
+            reading: reading(),
+        };
+        Member::of(settings, ports)
+    }
+
+    /// How many messages were delivered and not acknowledged, and how many are still to be delivered.
+    async fn open(&self) -> (usize, u64) {
+        let stream = self.context.get_stream(&self.stream).await.unwrap();
+        let consumer: PullConsumer = stream.get_consumer(DURABLE).await.unwrap();
+        let info = consumer.get_info().await.unwrap();
+        (info.num_ack_pending, info.num_pending)
+    }
+
+    async fn all_acknowledged(&self) {
+        until("all is acknowledged", async || self.open().await == (0, 0)).await;
+    }
+
+    /// The first messages that another stream has.
+    async fn read(&self, stream: &str, many: usize) -> Vec<jetstream::Message> {
+        until("the stream is there", async || {
+            self.context.get_stream(stream).await.is_ok()
+        })
+        .await;
+        let stream = self.context.get_stream(stream).await.unwrap();
+        let config = jetstream::consumer::pull::Config::default();
+        let consumer = stream.create_consumer(config).await.unwrap();
+        let mut messages = consumer.messages().await.unwrap();
+        let mut read = Vec::new();
+        while read.len() < many {
+            let next = tokio::time::timeout(Duration::from_secs(30), messages.next()).await;
+            read.push(next.expect("a message comes").unwrap().unwrap());
+        }
+        read
+    }
+}
+
+struct Member {
+    running: JoinHandle<()>,
+    stop: CancellationToken,
+}
+
+impl Member {
+    fn of(settings: Settings, ports: Ports) -> Self {
+        let stop = CancellationToken::new();
+        let consumer = Consumer::new(settings, ports);
+        Self {
+            running: tokio::spawn(consumer.run(stop.clone())),
+            stop,
+        }
+    }
+
+    async fn leave(self) {
+        self.stop.cancel();
+        self.running.await.unwrap();
+    }
+}
+
+fn header(message: &jetstream::Message, name: &str) -> String {
+    let headers = message.headers.as_ref().expect("it has headers");
+    headers
+        .get(name)
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() {
+    let (stage, desk) = (Stage::new("EFFECT").await, Desk::new());
+    for revision in [2, 5, 3, 5, 1] {
+        stage.write(&put("article:1", revision), &[]).await;
+    }
+    let attributes = [
+        ("ce-specversion", "1.0"),
+        ("ce-id", "e-2"),
+        ("ce-source", "%2Farticles"),
+        ("ce-type", "almanack.task.put.v1"),
+        ("ce-subject", "article:2"),
+        ("content-type", "application/json"),
+    ];
+    stage.write(&data(4).to_string(), &attributes).await;
+    let member = stage.join(desk.ports());
+    desk.has("article:2", 4).await;
+    desk.has("article:1", 5).await;
+    let task = desk.task("article:2").await.unwrap();
+    assert_eq!(
+        (task.execute_at, task.origin.as_str()),
+        (at(240), "event:/articles")
+    );
+    stage.all_acknowledged().await;
+    member.leave().await;
+    let stale = desk
+        .door
+        .rules()
+        .into_iter()
+        .filter(|rule| *rule == Rule::IgnoredStale);
+    assert_eq!(stale.count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_poison_message_over_nats_becomes_a_dead_letter() {
+    let (stage, desk) = (Stage::new("POISON").await, Desk::new());
+    stage.write("{\"no\": \"event\"", &[("x", "y")]).await;
+    let unknown = put("article:1", 9).replace(PUBLISH, "NOBODY");
+    stage.write(&unknown, &[]).await;
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    desk.has("article:1", 1).await;
+    let letters = stage.read("POISON-dead-letter", 2).await;
+    let broken = letters
+        .iter()
+        .find(|letter| header(letter, "x") == "y")
+        .unwrap();
+    assert_eq!(&broken.payload[..], b"{\"no\": \"event\"");
+    assert!(
+        header(broken, "almanack-reason").contains("EOF"),
+        "{}",
+        header(broken, "almanack-reason")
+    );
+    assert_eq!(header(broken, "almanack-place"), "POISON@1");
+    stage.all_acknowledged().await;
+    member.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
+    let (stage, desk) = (Stage::new("AWAY").await, Desk::new());
+    desk.door.set(Manner::Closed);
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    until("it asked again and again", async || desk.door.calls() >= 5).await;
+    assert_eq!(stage.open().await, (1, 0), "delivered and not acknowledged");
+    // Told to stop, it hands the message back, and another node has it at once.
+    member.leave().await;
+    let other = desk.beside();
+    let member = stage.join(desk.ports_at(&other));
+    desk.has("article:1", 1).await;
+    stage.all_acknowledged().await;
+    member.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_death_between_effect_and_acknowledgement_is_harmless() {
+    let (stage, desk) = (Stage::new("DEATH").await, Desk::new());
+    desk.door.set(Manner::Dies);
+    stage.write(&put("article:1", 3), &[]).await;
+    let member = stage.join(desk.ports());
+    desk.has("article:1", 3).await;
+    member.running.abort();
+    assert_eq!(
+        stage.open().await,
+        (1, 0),
+        "the effect is there, the acknowledgement is not"
+    );
+    // The server would deliver it again after a minute; nobody waits for that here.
+    let stream = stage.context.get_stream(&stage.stream).await.unwrap();
+    stream.delete_consumer(DURABLE).await.unwrap();
+    let after = desk.beside();
+    let member = stage.join(desk.ports_at(&after));
+    until("it came again", async || after.calls() >= 1).await;
+    assert_eq!(after.rules(), [Rule::Unchanged]);
+    stage.all_acknowledged().await;
+    member.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
+    let desk = Desk::new();
+    let settings = Settings {
+        connection: Connection {
+            servers: vec!["nats://127.0.0.1:9".to_owned()],
+            ..Connection::default()
+        },
+        stream: "NOWHERE".to_owned(),
+        subject: ">".to_owned(),
+        durable: DURABLE.to_owned(),
+        dead_letter: "dead-letter.NOWHERE".to_owned(),
+        reading: reading(),
+    };
+    let member = Member::of(settings, desk.ports());
+    member.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_happening_told_twice_over_nats_is_kept_once() {
+    let stage = Stage::new("OUTWARD").await;
+    let herald = NatsHerald::new(Stage::connection(), "OUTWARD.told", Mode::Structured);
+    for _ in 0..2 {
+        let outcome = herald.tell(&happening()).await;
+        assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+    }
+    let binary = NatsHerald::new(Stage::connection(), "OUTWARD.told", Mode::Binary);
+    let mut other = happening();
+    other.id = "task-8-done".to_owned();
+    assert!(matches!(binary.tell(&other).await, Outcome::Done { .. }));
+    let told = stage.read("OUTWARD", 2).await;
+    let whole: CloudEvent = serde_json::from_slice(&told[0].payload).unwrap();
+    assert_eq!(whole.id, "task-7-done");
+    assert_eq!(
+        header(&told[1], "ce-id"),
+        "task-8-done",
+        "the second of the first was not kept"
+    );
+    let nobody = NatsHerald::new(Stage::connection(), "nobody.keeps.this", Mode::Structured);
+    let outcome = nobody.tell(&happening()).await;
+    assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
+}

@@ -1,0 +1,77 @@
+//! The machine's clock against itself, and what is known about time zones.
+
+use almanack_adapters::clock::{SteadyClock, SystemClock};
+use almanack_core::time::Clock as _;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Finding;
+
+/// Before this version was written; a machine without a battery starts in 1970.
+const WRITTEN_AT: Timestamp = Timestamp::constant(1_767_225_600, 0);
+/// How far the two may part while the doctor looks; a clock that is being corrected slowly stays below.
+const PARTED: SignedDuration = SignedDuration::from_millis(200);
+/// Where systems keep the zones, with their version in the first line.
+const ZONES: &str = "/usr/share/zoneinfo/tzdata.zi";
+
+/// Both clocks of the machine, started together.
+pub(super) struct Watch(SteadyClock);
+
+impl Watch {
+    pub(super) fn start() -> Self {
+        Self(SteadyClock::start())
+    }
+
+    /// Compares them.
+    pub(super) fn stop(&self) -> Finding {
+        judge(SystemClock.now(), self.0.now())
+    }
+}
+
+fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
+    let parted = wall.duration_since(steady);
+    if wall < WRITTEN_AT {
+        return Finding::failed("clock", format!("the machine says it is {wall}"))
+            .hint("set the clock; `timedatectl` shows whether it is kept right");
+    }
+    if parted.abs() > PARTED {
+        let what = format!("it was set by {parted:#} during this look");
+        return Finding::warning("clock", what)
+            .hint("let it be corrected slowly (chrony, systemd-timesyncd), not in steps");
+    }
+    Finding::ok("clock", format!("{wall}, and steady"))
+}
+
+/// Which zones are used: the system's where it has any, else those built in.
+pub(super) fn zones() -> Finding {
+    let version = std::fs::read_to_string(ZONES).ok();
+    let version = version.as_deref().and_then(|text| {
+        let first = text.lines().next()?;
+        first.strip_prefix("# version ").map(str::to_owned)
+    });
+    match (jiff::tz::db().get("Europe/Berlin"), version) {
+        (Err(error), _) => Finding::failed("time zones", error.to_string())
+            .hint("the system's zones are damaged: install its tzdata anew"),
+        (Ok(_), Some(version)) => Finding::ok("time zones", format!("the system's, {version}")),
+        (Ok(_), None) => Finding::ok("time zones", "found; their version is not told"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::Verdict;
+
+    #[test]
+    fn a_clock_that_is_set_or_was_never_set_is_told() {
+        let steady: Timestamp = "2026-02-01T00:00:00Z".parse().unwrap();
+        for (wall, verdict) in [
+            ("2026-02-01T00:00:00.1Z", Verdict::Ok),
+            ("2026-02-01T00:00:01Z", Verdict::Warning),
+            ("2026-01-31T23:59:00Z", Verdict::Warning),
+            ("1970-01-01T00:00:09Z", Verdict::Failed),
+        ] {
+            let found = judge(wall.parse().unwrap(), steady);
+            assert_eq!(found.verdict, verdict, "{wall}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The database, what it survives, and who works on it.
+
+use almanack_adapters::{clock::SystemClock, disk};
+use almanack_core::{store::Node, time::Clock as _};
+use almanack_store::{
+    Location,
+    condition::{self, Condition, Make, NODE_CONNECTIONS},
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Finding, files::folder_of};
+use crate::{
+    commands::alive::alive,
+    config::{Settings, secret::without_password},
+    failure::{Exit, Failure},
+};
+
+/// The oldest PostgreSQL that we are tested with.
+const POSTGRES_MIN: i32 = 150_000;
+/// Less than this, and a log of writes may not find room.
+const FREE_BYTES: u64 = 256 * 1024 * 1024;
+/// A node corrects its clock by the database's; so far off, the machine's is worth a look all the same.
+const SKEW: SignedDuration = SignedDuration::from_secs(1);
+
+/// Looks at the database, if it is there.
+pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
+    let url = settings.database.url.expose();
+    let location =
+        Location::parse(url).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let shown = without_password(url);
+    if let Location::Sqlite(path) = &location
+        && !path.exists()
+    {
+        let hint = "`almanack serve` creates it; or is another file meant?";
+        let what = format!("{shown} is not there yet");
+        return Ok(vec![Finding::warning("database", what).hint(hint)]);
+    }
+    let found = match condition::look(&location).await {
+        Ok(found) => found,
+        Err(error) => {
+            let failure = Failure::from(error);
+            let what = failure.text();
+            let (what, hint) = what.split_once("\nhint: ").unwrap_or((&what, ""));
+            let what = what.trim_start_matches("error: ").trim();
+            let finding = Finding::failed("database", format!("{shown}: {what}"));
+            return Ok(vec![finding.hint(hint.trim())]);
+        }
+    };
+    let mut findings = vec![
+        Finding::ok("database", format!("{shown} answers: {}", found.version)),
+        migrations(&found),
+    ];
+    findings.extend(durability(&found, &location));
+    if let Some(time) = found.time {
+        findings.push(judge_skew(time, SystemClock.now()));
+    }
+    findings.extend(nodes(&alive(&location, settings.node.lease).await?));
+    Ok(findings)
+}
+
+fn migrations(found: &Condition) -> Finding {
+    let check = "schema";
+    match found.migrations {
+        None => Finding::failed(check, "a newer version of Almanack has been here")
+            .hint("run the newer version, or restore a backup from before"),
+        Some((0, _)) => Finding::warning(check, "nothing of Almanack's is here yet")
+            .hint("`almanack serve` creates it; or is another database meant?"),
+        Some((applied, known)) if applied < known => {
+            let what = format!("{applied} of {known} migrations; the next start makes the others");
+            Finding::warning(check, what)
+                .hint("make a backup before the first start of a new version")
+        }
+        Some((applied, _)) => Finding::ok(check, format!("{applied} migrations, all there are")),
+    }
+}
+
+fn durability(found: &Condition, location: &Location) -> Vec<Finding> {
+    match (&found.make, location) {
+        (
+            Make::Sqlite {
+                journal_mode,
+                unwritable,
+            },
+            Location::Sqlite(path),
+        ) => {
+            let folder = folder_of(path);
+            vec![
+                writable(unwritable.as_deref()),
+                journal(journal_mode),
+                network(disk::networked(folder)),
+                room(disk::free_bytes(folder).ok()),
+            ]
+        }
+        (make @ Make::Postgres { .. }, _) => postgres(make),
+        (Make::Sqlite { .. }, Location::Postgres(_)) => Vec::new(),
+    }
+}
+
+fn writable(unwritable: Option<&str>) -> Finding {
+    match unwritable {
+        None => Finding::ok("writing", "the file can be written"),
+        Some(why) => Finding::failed("writing", why)
+            .hint("may this user write the file and its folder? does another process hold it?"),
+    }
+}
+
+fn journal(mode: &str) -> Finding {
+    if mode == "wal" {
+        return Finding::ok("durability", "write-ahead log");
+    }
+    Finding::warning("durability", format!("journal mode is {mode}, not wal")).hint(
+        "a node sets it when it opens the file; if it stays so, the filesystem does not allow it",
+    )
+}
+
+fn network(kind: Option<String>) -> Finding {
+    match kind {
+        None => Finding::ok("filesystem", "local"),
+        Some(kind) => Finding::failed(
+            "filesystem",
+            format!("the file lies on {kind}, a network's"),
+        )
+        .hint("SQLite needs a disk of the machine's own; over a network use PostgreSQL"),
+    }
+}
+
+fn room(free: Option<u64>) -> Finding {
+    let mebibytes = |bytes: u64| bytes / 1024 / 1024;
+    match free {
+        None => Finding::warning("disk", "cannot tell how much room is left"),
+        Some(free) if free < FREE_BYTES => {
+            let what = format!("{} MiB left", mebibytes(free));
+            Finding::failed("disk", what).hint("make room: without it nothing can be written")
+        }
+        Some(free) => Finding::ok("disk", format!("{} MiB left", mebibytes(free))),
+    }
+}
+
+fn postgres(make: &Make) -> Vec<Finding> {
+    let Make::Postgres {
+        version_number,
+        fsync,
+        full_page_writes,
+        synchronous_commit,
+        connections_max,
+        connections,
+        read_only,
+        may_create,
+    } = make
+    else {
+        return Vec::new();
+    };
+    let version = if *version_number < POSTGRES_MIN {
+        Finding::warning("version", "older than PostgreSQL 15, which nobody tested")
+            .hint("upgrade the server")
+    } else {
+        Finding::ok("version", "new enough")
+    };
+    let writing = if *read_only {
+        Finding::failed("writing", "the server takes no writes")
+            .hint("is this a standby? name the primary in database.url")
+    } else if *may_create {
+        Finding::ok("writing", "it takes writes, and tables may be made")
+    } else {
+        Finding::warning("writing", "this user may make no tables")
+            .hint("migrations need it: grant create on the schema, or let another user start new versions first")
+    };
+    let kept = if !*fsync || !*full_page_writes {
+        Finding::failed(
+            "durability",
+            "fsync or full_page_writes is off: a loss of power may lose everything",
+        )
+        .hint("turn both on in postgresql.conf")
+    } else if synchronous_commit == "off" {
+        Finding::warning(
+            "durability",
+            "synchronous_commit is off: what was acknowledged may be lost",
+        )
+        .hint("set it to on for this database: alter database … set synchronous_commit = on")
+    } else {
+        Finding::ok(
+            "durability",
+            format!("fsync on, synchronous_commit {synchronous_commit}"),
+        )
+    };
+    vec![
+        version,
+        writing,
+        kept,
+        room_to_connect(*connections_max, *connections),
+    ]
+}
+
+fn room_to_connect(most: i32, used: i32) -> Finding {
+    let left = usize::try_from(most - used).unwrap_or_default();
+    let what =
+        format!("{used} of {most} connections are used; a node takes up to {NODE_CONNECTIONS}");
+    if left < NODE_CONNECTIONS {
+        return Finding::warning("connections", what)
+            .hint("raise max_connections, or put a pooler in between that keeps sessions");
+    }
+    Finding::ok("connections", what)
+}
+
+fn judge_skew(database: Timestamp, machine: Timestamp) -> Finding {
+    let skew = machine.duration_since(database);
+    let what = format!("this machine's is {skew:#} ahead");
+    if skew.abs() > SKEW {
+        return Finding::warning("clock of the database", what)
+            .hint("nodes correct theirs by it; keep both machines' clocks right all the same");
+    }
+    Finding::ok("clock of the database", what)
+}
+
+/// Who works on it.
+fn nodes(alive: &[Node]) -> Vec<Finding> {
+    if alive.is_empty() {
+        return vec![Finding::ok("nodes", "none is at work")];
+    }
+    let own = env!("CARGO_PKG_VERSION");
+    let finding = |node: &Node| {
+        let check = format!("node {}", node.name);
+        let skew = SignedDuration::from_micros(node.skew_us);
+        if skew.abs() > SKEW {
+            let what = format!("its clock is {skew:#} off; it corrects that");
+            return Finding::warning(check, what).hint("set that machine's clock");
+        }
+        if node.version != own {
+            let what = format!("it runs {}, and this is {own}", node.version);
+            return Finding::warning(check, what).hint("fine during an upgrade, and not for long");
+        }
+        Finding::ok(check, format!("alive, seen at {}", node.seen_at))
+    };
+    alive.iter().map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::Verdict;
+
+    fn server(change: impl FnOnce(&mut Make)) -> Vec<Verdict> {
+        let mut make = Make::Postgres {
+            version_number: 160_004,
+            fsync: true,
+            full_page_writes: true,
+            synchronous_commit: "on".to_owned(),
+            connections_max: 100,
+            connections: 5,
+            read_only: false,
+            may_create: true,
+        };
+        change(&mut make);
+        postgres(&make).iter().map(|it| it.verdict).collect()
+    }
+
+    #[test]
+    fn what_a_server_may_lose_is_told() {
+        use Verdict::{Failed, Ok, Warning};
+        assert_eq!(server(|_| ()), [Ok, Ok, Ok, Ok]);
+        let old = |make: &mut Make| {
+            let Make::Postgres {
+                version_number,
+                fsync,
+                ..
+            } = make
+            else {
+                return;
+            };
+            (*version_number, *fsync) = (130_001, false);
+        };
+        assert_eq!(server(old), [Warning, Ok, Failed, Ok]);
+        let standby = |make: &mut Make| {
+            let Make::Postgres {
+                read_only,
+                synchronous_commit,
+                connections,
+                ..
+            } = make
+            else {
+                return;
+            };
+            (*read_only, *connections) = (true, 90);
+            "off".clone_into(synchronous_commit);
+        };
+        assert_eq!(server(standby), [Ok, Failed, Warning, Warning]);
+    }
+
+    #[test]
+    fn a_full_disk_a_network_and_a_clock_that_is_off_are_told() {
+        assert_eq!(room(Some(1)).verdict, Verdict::Failed);
+        assert_eq!(room(Some(u64::MAX)).verdict, Verdict::Ok);
+        assert_eq!(network(Some("nfs4".to_owned())).verdict, Verdict::Failed);
+        assert_eq!(journal("delete").verdict, Verdict::Warning);
+        let at: Timestamp = "2026-02-01T00:00:00Z".parse().unwrap();
+        let late = at + SignedDuration::from_secs(-3);
+        assert_eq!(judge_skew(at, late).verdict, Verdict::Warning);
+        assert_eq!(judge_skew(at, at).verdict, Verdict::Ok);
+    }
+}

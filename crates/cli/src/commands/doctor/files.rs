@@ -1,0 +1,85 @@
+//! Files and folders: who may read what is secret, and whether we may write where we must.
+
+use std::{
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use almanack_adapters::disk;
+use almanack_store::Location;
+
+use super::Finding;
+use crate::config::{Inputs, Settings};
+
+/// Any of these, and others than the owner's group may read it.
+const OTHERS_READ: u32 = 0o004;
+
+/// Looks at what is on the disk.
+pub(super) fn look(settings: &Settings, inputs: &Inputs) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let database = match Location::parse(settings.database.url.expose()) {
+        Ok(Location::Sqlite(path)) => Some(path),
+        _ => None,
+    };
+    if let Some(path) = &database {
+        findings.push(folder("folder of the database", folder_of(path)));
+    }
+    if settings.command.enabled {
+        let path = &settings.command.directory;
+        findings.push(folder("folder of commands", path));
+    }
+    let kept = database.into_iter().chain(secrets(inputs));
+    let open: Vec<String> = kept
+        .filter(|path| is_open(path))
+        .map(|path| path.display().to_string())
+        .collect();
+    findings.push(judge_open(&open));
+    findings
+}
+
+fn folder(check: &str, path: &Path) -> Finding {
+    let shown = path.display();
+    if disk::is_writable(path) {
+        return Finding::ok(check, format!("{shown} can be written"));
+    }
+    Finding::failed(check, format!("{shown} cannot be written"))
+        .hint("create it, or give it to the user that runs the node")
+}
+
+fn judge_open(open: &[String]) -> Finding {
+    if open.is_empty() {
+        return Finding::ok("permissions", "nobody else can read what is secret");
+    }
+    let what = format!("every user of this machine can read {}", open.join(", "));
+    Finding::warning("permissions", what).hint(format!("chmod o= {}", open.join(" ")))
+}
+
+/// The files that secrets are read from: those that the file and the environment name.
+fn secrets(inputs: &Inputs) -> Vec<PathBuf> {
+    let (file, _) = inputs.file();
+    let base = file.parent().unwrap_or(Path::new("")).to_path_buf();
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let named = |text: &str| -> Vec<PathBuf> {
+        let quoted = text.split('"').filter_map(|it| it.strip_prefix("file:"));
+        quoted.map(|path| base.join(path)).collect()
+    };
+    let variables = inputs.environment.iter();
+    let variables = variables
+        .filter(|(name, _)| name.starts_with("ALMANACK_"))
+        .filter_map(|(_, value)| Some(base.join(value.strip_prefix("file:")?)));
+    let mut found: Vec<PathBuf> = named(&text).into_iter().chain(variables).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn is_open(path: &Path) -> bool {
+    let mode = std::fs::metadata(path).map(|it| it.permissions().mode());
+    mode.is_ok_and(|mode| mode & OTHERS_READ != 0)
+}
+
+/// Where a file lies; one that is named without a folder lies here.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}

@@ -1,0 +1,130 @@
+//! Whether what is called can be reached, and who holds our port.
+//!
+//! A probe is a connection and a HEAD request to the root of an origin, by the client that makes the calls, with its rules about
+//! addresses. Whatever answers can be reached; what it answers does not matter. Nothing is fired.
+
+use std::{collections::BTreeMap, net::TcpListener, time::Duration};
+
+use almanack_adapters::http::{Client, Error, Limits, Request};
+use almanack_core::target::Target;
+use almanack_engine::schedules::Wanted;
+use futures_util::{StreamExt as _, stream};
+use url::Url;
+
+use super::Finding;
+use crate::{
+    config::Settings,
+    failure::Failure,
+    wiring::{self, hooks},
+};
+
+/// How long one probe may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Probes at a time.
+const AT_ONCE: usize = 8;
+
+/// Whether a node could listen, or does.
+pub(super) async fn port(settings: &Settings) -> Result<Finding, Failure> {
+    let listen = settings.server.listen;
+    let check = "port";
+    let Err(taken) = TcpListener::bind(listen) else {
+        return Ok(Finding::ok(
+            check,
+            format!("{listen} is free: no node runs here"),
+        ));
+    };
+    let mut asked = listen;
+    if asked.ip().is_unspecified() {
+        asked.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+    }
+    let address = format!("http://{asked}/healthz");
+    let client = wiring::client_of(&address)?;
+    let request = Request::get(address).limits(limits());
+    let ours = match client.send(request).await {
+        Ok(answer) => String::from_utf8_lossy(&answer.body).contains("\"version\""),
+        Err(_) => false,
+    };
+    Ok(if ours {
+        Finding::ok(check, format!("a node answers at {listen}"))
+    } else {
+        Finding::failed(check, format!("{listen}: {taken}")).hint(
+            "another program listens there, or this user may not; choose one with server.listen",
+        )
+    })
+}
+
+/// Looks whether everything that is called can be reached.
+pub(super) async fn targets(
+    settings: &Settings,
+    schedules: &[Wanted],
+) -> Result<Vec<Finding>, Failure> {
+    let outbound = wiring::Outbound::new(settings)?;
+    outbound.trust(&hooks(schedules).collect());
+    let client = outbound.client();
+    let probes = origins(settings, schedules).into_iter();
+    let probes = probes.map(|(origin, who)| probe(client.clone(), origin, who));
+    let mut findings: Vec<Finding> = stream::iter(probes)
+        .buffer_unordered(AT_ONCE)
+        .collect()
+        .await;
+    findings.sort_by(|a, b| a.check.cmp(&b.check));
+    Ok(findings)
+}
+
+/// What is called, by origin, and one that calls it. Addresses may hold secrets; origins do not.
+fn origins(settings: &Settings, schedules: &[Wanted]) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut note = |url: &str, who: String| {
+        if let Ok(url) = Url::parse(url) {
+            found
+                .entry(url.origin().ascii_serialization())
+                .or_insert(who);
+        }
+    };
+    for (kind, of_kind) in &settings.kinds {
+        if let Some(url) = &of_kind.url {
+            note(url.as_str(), format!("kind {kind}"));
+        }
+    }
+    for wanted in schedules {
+        let who = format!("schedule {}", wanted.name);
+        match &wanted.definition.target {
+            Target::Webhook { url, .. } => note(url, who),
+            Target::Workflow { .. } => note(&settings.github.api_url, who),
+            _ => {}
+        }
+    }
+    for url in wiring::editions::addresses(settings) {
+        note(&url, "editions".to_owned());
+    }
+    found
+}
+
+async fn probe(client: Client, origin: String, who: String) -> Finding {
+    let request = Request::head(format!("{origin}/")).limits(limits());
+    judge(&origin, &who, client.open(request).await.map(|_| ()))
+}
+
+fn judge(origin: &str, who: &str, answered: Result<(), Error>) -> Finding {
+    let check = format!("{origin} ({who})");
+    match answered {
+        Ok(()) => Finding::ok(check, "answers"),
+        Err(error) => {
+            let mut told = error.to_string();
+            let mut cause = std::error::Error::source(&error);
+            while let Some(next) = cause {
+                told = format!("{told}: {next}");
+                cause = next.source();
+            }
+            Finding::failed(check, told)
+                .hint("is it running, is the name right, and does a firewall or outbound.allow stand in between?")
+        }
+    }
+}
+
+fn limits() -> Limits {
+    Limits {
+        total: PATIENCE,
+        ..Limits::default()
+    }
+}

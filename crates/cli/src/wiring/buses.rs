@@ -1,0 +1,103 @@
+//! Message buses beside a node: they bring events to the same way in as the API.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_bus::{Mode, Ports, kafka, nats};
+use almanack_core::{event::incoming::Reading, happening::Herald};
+use almanack_engine::{intake::Events, reschedule::Rescheduler};
+use tokio_util::sync::CancellationToken;
+
+use super::{Timing, entropy};
+use crate::{
+    config::Settings,
+    failure::{Exit, Failure},
+};
+
+/// How long buses may take to end in order. A cluster that is away does not answer a goodbye, and what is not committed comes again.
+const LEAVE_WITHIN: Duration = Duration::from_secs(5);
+
+/// The buses that a node listens to.
+pub(crate) struct Buses {
+    kafka: Option<kafka::Consumer>,
+    nats: Option<nats::Consumer>,
+}
+
+impl Buses {
+    /// Those that are configured.
+    pub(crate) fn of(settings: &Settings, rescheduler: Arc<Rescheduler>, timing: &Timing) -> Self {
+        let ports = Ports {
+            intake: Arc::new(Events::new(rescheduler)),
+            clock: timing.clock.clone(),
+            sleeper: timing.sleeper.clone(),
+            entropy: entropy(),
+        };
+        let payload_bytes = settings.limits.payload_bytes;
+        let within = |reading: Reading| Reading {
+            payload_bytes,
+            ..reading
+        };
+        let kafka = settings.events.kafka.as_ref();
+        let kafka = kafka.and_then(|kafka| kafka.consumer.clone());
+        let nats = settings.events.nats.as_ref();
+        let nats = nats.and_then(|nats| nats.consumer.clone());
+        Self {
+            kafka: kafka.map(|mut told| {
+                told.reading = within(told.reading);
+                kafka::Consumer::new(told, ports.clone())
+            }),
+            nats: nats.map(|mut told| {
+                told.reading = within(told.reading);
+                nats::Consumer::new(told, ports.clone())
+            }),
+        }
+    }
+
+    /// Listens until `stop`, and ends in order.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let kafka = async {
+            if let Some(kafka) = self.kafka {
+                kafka.run(stop.clone()).await;
+            }
+        };
+        let nats = async {
+            if let Some(nats) = self.nats {
+                nats.run(stop.clone()).await;
+            }
+        };
+        let too_late = async {
+            stop.cancelled().await;
+            almanack_adapters::clock::pause(LEAVE_WITHIN).await;
+        };
+        tokio::select! {
+            _ = async { tokio::join!(kafka, nats) } => {}
+            () = too_late => tracing::warn!("left a message bus without a goodbye; what was not committed comes again"),
+        }
+    }
+}
+
+/// Tells happenings on a topic of the cluster in `[events.kafka]`.
+pub(crate) fn kafka_herald(settings: &Settings, topic: &str) -> Result<Arc<dyn Herald>, Failure> {
+    let Some(kafka) = &settings.events.kafka else {
+        return Err(nowhere("kafka_topic", "events.kafka", "brokers"));
+    };
+    let herald = kafka::KafkaHerald::new(&kafka.connection, topic, Mode::Structured);
+    match herald {
+        Ok(herald) => Ok(Arc::new(herald)),
+        Err(error) => Err(Failure::new(Exit::Usage, error.to_string())),
+    }
+}
+
+/// Tells happenings on a subject of the server in `[events.nats]`.
+pub(crate) fn nats_herald(settings: &Settings, subject: &str) -> Result<Arc<dyn Herald>, Failure> {
+    let Some(nats) = &settings.events.nats else {
+        return Err(nowhere("nats_subject", "events.nats", "servers"));
+    };
+    let connection = nats.connection.clone();
+    let herald = nats::NatsHerald::new(connection, subject, Mode::Structured);
+    Ok(Arc::new(herald))
+}
+
+fn nowhere(key: &str, section: &str, name: &str) -> Failure {
+    let what = format!("{key} names no place while [{section}] is not configured");
+    Failure::new(Exit::Usage, what).hint(&format!("say where it is: {name} in [{section}]"))
+}

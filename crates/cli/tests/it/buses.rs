@@ -1,0 +1,103 @@
+//! `[events.kafka]` and `[events.nats]` in the configuration: what is shown, what is refused, and that no secret is told.
+
+use crate::harness::Home;
+
+fn complaint(toml: &str) -> String {
+    let ran = Home::with(toml).run(&["check"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    ran.notes
+}
+
+#[test]
+fn a_bus_is_shown_with_its_mapping_and_without_its_secrets() {
+    let home = Home::with(
+        r#"
+[events.kafka]
+brokers = ["kafka-1:9092", "kafka-2:9092"]
+topic = "articles"
+format = "json"
+tls = true
+sasl = "scram-sha-512"
+username = "almanack"
+password = "file:password"
+
+[events.kafka.mapping]
+subject = "article:{/article/id}"
+kind = "ARTICLE_PUBLISH"
+execute_at = "$.article.publishAt"
+execute_at_unit = "milliseconds"
+revision = "/article/version"
+action = "/op"
+cancel = ["delete"]
+
+[events.nats]
+servers = ["nats://nats:4222"]
+stream = "ARTICLES"
+token = "file:password"
+"#,
+    )
+    .file("password", "hunter2");
+    let ran = home.run(&["check"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    for line in [
+        "events.kafka.mapping.subject          \"article:{/article/id}\"",
+        "events.kafka.mapping.execute_at_unit  \"milliseconds\"",
+        "events.kafka.password                 *** (file:password)",
+        "events.nats.token                     *** (file:password)",
+        "events.nats.durable                   \"almanack\"",
+    ] {
+        assert!(ran.data.contains(line), "{line}\n{ran}");
+    }
+    assert!(!format!("{ran}").contains("hunter2"), "{ran}");
+}
+
+#[test]
+fn half_a_bus_is_a_mistake() {
+    for (toml, told) in [
+        (
+            "[events.kafka]\ntopic = \"a\"\n",
+            "[events.kafka] is only half there: brokers is missing",
+        ),
+        (
+            "[events.kafka]\nbrokers = [\"a:1\"]\nusername = \"x\"\n",
+            "[events.kafka] is only half there: sasl is missing",
+        ),
+        (
+            "[events.kafka]\nbrokers = [\"a:1\"]\ntopic = \"a\"\nformat = \"json\"\n",
+            "events.kafka.mapping.subject is missing",
+        ),
+        (
+            "[events.kafka]\nbrokers = [\"a:1\"]\n[events.kafka.mapping]\nkind = \"K\"\n",
+            "[events.kafka.mapping] has no effect while events.kafka.format is \"cloudevents\"",
+        ),
+        (
+            "[events.kafka]\nbrokers = [\"a:1\"]\ntls_ca = \"ca.pem\"\n",
+            "events.kafka.tls_ca has no effect without events.kafka.tls",
+        ),
+        (
+            "[events.kafka]\nbrokers = [\"a:1\"]\ntopic = \"a\"\ndead_letter = \"a\"\n",
+            "dead letters must not go back to where they came from",
+        ),
+        (
+            "[events.kafka]\nbrokers = [\"kafka://a:1\"]\n",
+            "`kafka://a:1` is not a broker",
+        ),
+        (
+            "[events.nats]\nservers = [\"nats://a:1\"]\nstream = \"S\"\nsubject = \"a.>\"\ndead_letter = \"a.b\"\n",
+            "`a.>` would bring dead letters back to where they came from",
+        ),
+    ] {
+        let notes = complaint(toml);
+        assert!(notes.contains(told), "{toml}\n{notes}");
+    }
+}
+
+#[test]
+fn a_password_in_the_address_of_a_server_is_refused_and_not_shown() {
+    let notes = complaint("[events.nats]\nservers = [\"nats://bob:hunter2@a:1\"]\n");
+    assert!(
+        notes.contains("`nats://bob:***@a:1` holds who signs in"),
+        "{notes}"
+    );
+    assert!(!notes.contains("hunter2"), "{notes}");
+}

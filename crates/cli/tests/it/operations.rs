@@ -1,0 +1,186 @@
+//! Backup, restore, migrate and doctor, as an operator calls them.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use almanack_store::{Location, condition, scratch};
+use almanack_testkit::postgres::Schema;
+use serde_json::Value;
+
+use crate::{
+    harness::Home,
+    process::{Process, eventually, free_address},
+};
+
+/// A folder with a store that holds one task for the year 2999.
+fn stored() -> Home {
+    let home = Home::new();
+    let arguments = ["task", "put", "ARTICLE_PUBLISH", "article:42", "--at"];
+    let when = [
+        "2999-01-01T00:00Z",
+        "--callback-url",
+        "https://example.org/publish",
+    ];
+    home.run(&[&arguments[..], &when].concat()).expect_data();
+    home
+}
+
+#[tokio::test]
+async fn a_backup_is_made_proven_and_put_back() {
+    let home = stored();
+    let made = home.run(&["backup", "kept.db"]).expect_data();
+    assert!(made.contains("saved: kept.db"), "{made}");
+    let again = home.run(&["backup", "kept.db"]);
+    assert_eq!(again.code, 1);
+    assert!(again.notes.contains("--force"), "{again}");
+    let verified = home
+        .run(&["backup", "verify", "kept.db", "--json"])
+        .expect_json();
+    assert_eq!(verified["tables"]["task"]["rows"], 1);
+    let elsewhere = ["--database", "sqlite:new.db"];
+    home.run(&[&["restore", "kept.db"][..], &elsewhere].concat())
+        .expect_data();
+    let listed = home
+        .run(&[&["task", "list"][..], &elsewhere].concat())
+        .expect_data();
+    assert!(listed.contains("article:42"), "{listed}");
+    for (arguments, code, told) in [
+        (&["restore", "kept.db"][..], 1, "is not empty"),
+        (&["restore", "none.db"], 3, "no backup at none.db"),
+        (&["backup", "almanack.db"], 2, "the store itself"),
+        (&["backup", "no/such/folder.db"], 1, "no/such/folder.db"),
+        (&["backup", "verify", "none.db"], 3, "no backup"),
+    ] {
+        let ran = home.run(arguments);
+        assert_eq!(ran.code, code, "{arguments:?}: {ran}");
+        assert!(ran.notes.contains(told), "{arguments:?}: {ran}");
+    }
+}
+
+/// Not even with --force: a node would go on writing to a file that is no longer there.
+#[tokio::test]
+async fn nothing_is_restored_or_moved_under_a_living_node() {
+    let home = stored();
+    home.run(&["backup", "kept.db"]).expect_data();
+    let node = Process::node(&home, free_address(), &["--node-name", "n1"])
+        .ready()
+        .await;
+    home.run(&["backup", "while-it-works.db"]).expect_data();
+    let schema = Schema::create().await;
+    let home = home.set("TARGET", schema.url());
+    for arguments in [
+        &["restore", "kept.db", "--force"][..],
+        &["migrate", "sqlite:almanack.db", "env:TARGET"],
+    ] {
+        let refused = home.run(arguments);
+        assert_eq!(refused.code, 1, "{refused}");
+        assert!(refused.notes.contains("nodes are at work"), "{refused}");
+        assert!(refused.notes.contains("`n1`"), "{refused}");
+    }
+    drop(node);
+}
+
+/// Killed in the middle, it leaves nothing; run again, it moves everything, and a node works on it.
+#[tokio::test]
+async fn a_move_that_is_killed_is_made_again_and_a_node_goes_on() {
+    const FAR: i64 = 60_000;
+    let home = stored();
+    let source = Location::Sqlite(home.path().join("almanack.db"));
+    scratch::load_far(&source, 32_503_680_000_000_000, FAR)
+        .await
+        .unwrap();
+    let schema = Schema::create().await;
+    let home = home.set("TARGET", schema.url());
+    let arguments = ["migrate", "sqlite:almanack.db", "env:TARGET", "--json"];
+    let mut killed = Process::start(&home, free_address(), home.command(&arguments));
+    let target = Location::Postgres(schema.url().to_owned());
+    eventually("the target has its tables", async || {
+        let found = condition::look(&target).await.ok()?;
+        found.migrations.filter(|(applied, _)| *applied > 0)
+    })
+    .await;
+    killed.kill().await;
+    let moved = home.run(&arguments).expect_json();
+    let tasks = moved["tables"].as_array().unwrap().iter();
+    let tasks: Vec<&Value> = tasks.filter(|it| it["table"] == "task").collect();
+    assert_eq!(tasks[0]["rows"], FAR + 1);
+    let home = home.set("ALMANACK_DATABASE_URL", schema.url());
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    let found = home
+        .run(&["task", "get", "ARTICLE_PUBLISH", "article:42"])
+        .expect_data();
+    assert!(found.contains("2999-01-01"), "{found}");
+    drop(node);
+}
+
+fn verdict<'a>(told: &'a Value, check: &str) -> &'a str {
+    let findings = told["findings"].as_array().unwrap().iter();
+    let mut found = findings.filter(|it| it["check"].as_str().unwrap().starts_with(check));
+    found
+        .next()
+        .unwrap_or_else(|| panic!("no {check} in {told}"))["verdict"]
+        .as_str()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_is_well_and_what_is_not() {
+    let home = stored();
+    let file = home.path().join("almanack.db");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let listen = format!("server.listen={}", free_address());
+    let well = home.run(&["doctor", "--json", "--set", &listen]);
+    assert_eq!(well.code, 0, "{well}");
+    let told: Value = serde_json::from_str(&well.data).unwrap();
+    for check in [
+        "configuration",
+        "clock",
+        "database",
+        "schema",
+        "writing",
+        "durability",
+        "permissions",
+        "nodes",
+        "port",
+    ] {
+        assert_eq!(verdict(&told, check), "ok", "{check}: {told}");
+    }
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let open = home.run(&["doctor", "--set", &listen]);
+    assert_eq!(open.code, 1, "{open}");
+    assert!(open.notes.contains("chmod o= almanack.db"), "{open}");
+    let nobody = format!("http://{}/publish", free_address());
+    let kind = format!("kinds.ARTICLE_PUBLISH.url={nobody}");
+    let away = home.run(&["doctor", "--json", "--set", &listen, "--set", &kind]);
+    assert_eq!(away.code, 2, "{away}");
+    let told: Value = serde_json::from_str(&away.data).unwrap();
+    assert_eq!(verdict(&told, "http://127.0.0.1"), "failed");
+    let expected = home.run(&[
+        "doctor",
+        "--expect",
+        "schedule=nightly,within=1h",
+        "--set",
+        &listen,
+    ]);
+    assert_eq!(expected.code, 2, "{expected}");
+    assert!(
+        expected.data.contains("there is no such schedule"),
+        "{expected}"
+    );
+    let unclear = home.run(&["doctor", "--expect", "nightly"]);
+    assert_eq!(unclear.code, 2);
+    assert!(
+        unclear.notes.contains("schedule=NAME,within=PERIOD"),
+        "{unclear}"
+    );
+}
+
+/// Who only looks leaves nothing behind.
+#[test]
+fn the_doctor_creates_no_database() {
+    let home = Home::new();
+    let listen = format!("server.listen={}", free_address());
+    let ran = home.run(&["doctor", "--set", &listen]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.data.contains("is not there yet"), "{ran}");
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
