@@ -199,11 +199,19 @@ fn migrate(connection: &mut Connection) -> Result<()> {
         connection.execute_batch(migrate::CREATE_LEDGER)?;
         let mut statement = connection.prepare(migrate::LOAD_APPLIED)?;
         let applied = statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
+            .query_map([], |row| {
+                Ok(migrate::Applied {
+                    number: row.get(0)?,
+                    name: row.get(1)?,
+                    works_from: row.get(2)?,
+                })
+            })?
+            .collect::<rusqlite::Result<Vec<migrate::Applied>>>()?;
         for migration in migrate::pending(&applied)? {
             connection.execute_batch(migration.sqlite)?;
             connection.execute(migrate::NOTE_APPLIED, (migration.number, migration.name))?;
+            let mark = (migration.number, migration.works_from());
+            connection.execute(migrate::MARK_APPLIED, mark)?;
         }
         Ok(())
     })
