@@ -11,17 +11,22 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod alert;
 mod chain;
+mod chaos;
 mod edition;
 mod import;
 mod next;
 mod schedule;
 mod simulate;
 mod source;
+mod subscription;
 mod user;
 mod world;
 
+pub(crate) use alert::AlertCommand;
 pub(crate) use chain::{ChainArguments, GuardArguments};
+pub(crate) use chaos::ChaosArguments;
 pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
@@ -34,6 +39,7 @@ pub(crate) use source::{
     EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
     SourceCommand, SourceListArguments, SourceSetArguments,
 };
+pub(crate) use subscription::SubscriptionCommand;
 pub(crate) use user::{PasswordArguments, UserCommand};
 pub(crate) use world::{
     ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
@@ -121,6 +127,12 @@ pub(crate) enum Command {
     /// Make, look at and publish editions: the daily digest
     #[command(subcommand)]
     Edition(EditionCommand),
+    /// Look at who is told of what happens
+    #[command(subcommand)]
+    Subscription(SubscriptionCommand),
+    /// List what is wrong, and try the channels that tell people of it
+    #[command(subcommand)]
+    Alert(AlertCommand),
     /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave
@@ -151,6 +163,9 @@ pub(crate) enum Command {
     /// Measure the engine on a scratch store of its own
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Run a scratch copy of the configuration while things go wrong, and check
+    #[command(after_help = chaos::CHAOS_HELP)]
+    Chaos(ChaosArguments),
     /// Write a completion script for a shell
     Completions {
         /// Which shell

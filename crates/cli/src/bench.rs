@@ -157,6 +157,7 @@ impl Bench {
             sleeper: wiring::sleeper(Arc::clone(&self.clock) as Arc<dyn Clock>),
             entropy: wiring::entropy(),
             handlers: Handlers::new(handler),
+            subscriptions: Arc::default(),
         };
         let node = node::admit(ports, settings).await?;
         let stop = CancellationToken::new();

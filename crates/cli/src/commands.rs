@@ -17,8 +17,10 @@ use crate::{
     wiring,
 };
 
+mod alert;
 mod bench;
 mod chain;
+mod chaos;
 mod check;
 mod completions;
 mod demo;
@@ -32,6 +34,7 @@ mod schedule;
 mod serve;
 mod simulate;
 mod source;
+mod subscription;
 mod task;
 mod tick;
 mod token;
@@ -55,6 +58,7 @@ pub(crate) fn dispatch(
             let settings = checked(config::load(&inputs, Need::Database))?;
             bench::run(command, &settings, output)
         }
+        Command::Chaos(arguments) => chaos::run(arguments, &inputs, output),
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
@@ -84,6 +88,11 @@ pub(crate) fn dispatch(
         }
         Command::Source(command) => wait_for(source::run(&inputs, command, output)),
         Command::Edition(command) => wait_for(edition::run(&inputs, command, output)),
+        Command::Subscription(command) => wait_for(async {
+            let desk = Desk::open(&inputs, Errand::Existing).await?;
+            subscription::run(&desk, command, output).await
+        }),
+        Command::Alert(command) => wait_for(alert::run(&inputs, command, output)),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {
@@ -142,6 +151,8 @@ struct Desk {
     clock: Arc<dyn Clock>,
     /// Who asks, as the history will show it.
     origin: String,
+    /// What programs that are started may see some of.
+    environment: BTreeMap<String, String>,
 }
 
 /// Whether a command can do anything on a database that is not there yet.
@@ -172,6 +183,7 @@ impl Desk {
             store,
             clock,
             origin,
+            environment: inputs.environment.clone(),
         })
     }
 

@@ -2,7 +2,9 @@
 
 use std::{fmt::Write as _, io};
 
-use almanack_core::{plan::Origin, reschedule::NothingThere, store, task::Identity};
+use almanack_core::{
+    happening::is_telling, plan::Origin, reschedule::NothingThere, store, task::Identity,
+};
 use almanack_engine::{editions, reschedule, schedules, sources};
 use serde_json::json;
 
@@ -77,6 +79,17 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// What failed, with all its causes.
+    pub(crate) fn caused(what: &str, error: &dyn std::error::Error) -> Self {
+        let mut told = format!("{what}: {error}");
+        let mut source = error.source();
+        while let Some(cause) = source {
+            told = format!("{told}: {cause}");
+            source = cause.source();
+        }
+        Self::new(Exit::Failed, told)
+    }
+
     /// A failure with a code and a sentence.
     pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
         Self::Told {
@@ -215,8 +228,14 @@ impl From<reschedule::Error> for Failure {
             reschedule::Error::NothingThere(nothing) => nothing.into(),
             reschedule::Error::Store(error) => error.into(),
             reschedule::Error::Contended { .. } => Self::new(Exit::Failed, what).hint("try again"),
-            reschedule::Error::Reserved { .. } => Self::new(Exit::Usage, what)
-                .hint("`almanack schedule fire NAME` fires a schedule by hand"),
+            reschedule::Error::Reserved { kind } => {
+                let hint = if is_telling(&kind) {
+                    "`almanack task retry HAPPENING SUBJECT` tells a happening once more"
+                } else {
+                    "`almanack schedule fire NAME` fires a schedule by hand"
+                };
+                Self::new(Exit::Usage, what).hint(hint)
+            }
             reschedule::Error::KeyReused => {
                 Self::new(Exit::Failed, what).hint("use a new key for a new request")
             }

@@ -1,6 +1,8 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+pub(crate) mod alerts;
 pub(crate) mod editions;
+mod happenings;
 pub(crate) mod opml;
 mod outbound;
 mod sources;
@@ -16,6 +18,7 @@ use almanack_adapters::{
     password::Argon2id,
 };
 use almanack_core::{
+    happening,
     plan::DISPATCH,
     sign_in::password::Passwords,
     source::SOURCE_CHECK,
@@ -57,6 +60,11 @@ pub(crate) fn entropy() -> Arc<dyn Entropy> {
 /// What recognises passwords.
 pub(crate) fn passwords() -> Arc<dyn Passwords> {
     Arc::new(Argon2id::default())
+}
+
+/// The machine's clock, for a command that asks no database.
+pub(crate) fn machine_clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
 }
 
 /// The clock of a command that asks a few questions: the machine's, corrected once to the
@@ -124,6 +132,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
             .chain(targets::dispatch_kind().ok())
             .chain(sources::check_kind().ok())
             .chain(editions::kinds())
+            .chain(happenings::kind().ok())
             .collect(),
         max_retry: settings
             .kinds
@@ -167,8 +176,10 @@ pub(crate) fn ports(
         environment,
         outbound,
     };
+    let handlers = targets::handlers(own, &store, timing)?;
     Ok(Ports {
-        handlers: targets::handlers(own, &store, timing)?,
+        handlers: happenings::telling(handlers, own, timing)?,
+        subscriptions: Arc::new(settings.happenings.subscriptions()),
         store,
         sleeper: timing.sleeper.clone(),
         clock: timing.clock.clone(),
@@ -207,14 +218,21 @@ fn kept_for(period: Option<SignedDuration>) -> retention::Retention {
 }
 
 /// How many attempts of which kind a node with so many slots may run at once. Targets and sources that hang
-/// must not take what everything else needs (DP-18, SS-08).
+/// must not take what everything else needs (DP-18, SS-08), nor must subscribers.
 fn limits(kinds: &BTreeMap<Kind, KindSettings>, slots: usize) -> BTreeMap<Kind, usize> {
     let limited = kinds.iter();
     let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
     let mut limits: BTreeMap<Kind, usize> = limited.collect();
-    for kind in [DISPATCH, SOURCE_CHECK] {
+    let most = (slots * 3 / 4).max(1);
+    // Who is told is out of our hands, and never urgent.
+    let few = (slots / 4).max(1);
+    for (kind, of_kind) in [
+        (DISPATCH, most),
+        (SOURCE_CHECK, most),
+        (happening::KIND, few),
+    ] {
         if let Ok(kind) = Kind::parse(kind) {
-            limits.entry(kind).or_insert((slots * 3 / 4).max(1));
+            limits.entry(kind).or_insert(of_kind);
         }
     }
     limits

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     backoff::{Backoff, next_wait},
-    task::{ClaimedTask, Status, TaskId, Term, retries_left},
+    task::{ClaimedTask, NewTask, Status, TaskId, Term, retries_left},
     time::{LATEST, to_micros},
 };
 
@@ -95,6 +95,8 @@ pub struct Finish {
     pub detail: Option<String>,
     /// The attempt itself, for the history.
     pub ended: EndedAttempt,
+    /// Who is told of it: written with the ending, or not at all if the ending is late.
+    pub tells: Vec<NewTask>,
 }
 
 impl Finish {
@@ -102,6 +104,11 @@ impl Finish {
     /// its own, because the task's columns are about to describe the next one.
     pub fn needs_attempt_row(&self) -> bool {
         self.waits && self.on_record
+    }
+
+    /// Whether the task is over, well or badly.
+    pub fn is_final(&self) -> bool {
+        !self.waits
     }
 }
 
@@ -151,6 +158,7 @@ pub fn finish(
             finished_at: now.max(task.started_at),
             outcome: outcome.name(),
         },
+        tells: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@
 //! `now` is always an argument; the database's own clock is only ever read by
 //! [`Store::database_time`], to correct the node's.
 
+mod alert;
 mod edition;
 mod lane;
 mod overview;
@@ -16,6 +17,7 @@ mod source;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use lane::{LaneAnswer, LaneAsk, LaneStore, Visitor};
 pub use overview::{
@@ -388,6 +390,7 @@ pub trait Store:
     + SignInStore
     + OverviewStore
     + LaneStore
+    + AlertStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

@@ -240,6 +240,8 @@ pub struct Priority(u8);
 impl Priority {
     /// In the middle, so that a later wish can go either way.
     pub const DEFAULT: Self = Self(5);
+    /// After what people wait for.
+    pub const LOW: Self = Self(2);
 
     /// Accepts 0 to 9.
     pub fn new(level: i64) -> Result<Self, Invalid> {

@@ -30,6 +30,7 @@ use almanack_core::{
         port::{Press, Publisher, Reader, Sensitivity, StorySource, Teller, Writer},
         rules::Rules,
     },
+    happening::Subscriptions,
     schedule::{Timetable, Zone},
     store::EditionStore,
     time::{Clock, Sleeper},
@@ -98,6 +99,7 @@ pub struct Editions {
     rescheduler: Arc<Rescheduler>,
     outside: Outside,
     settings: Settings,
+    subscriptions: Arc<Subscriptions>,
 }
 
 impl Editions {
@@ -117,7 +119,15 @@ impl Editions {
             rescheduler,
             outside,
             settings,
+            subscriptions: Arc::default(),
         }
+    }
+
+    /// Tells these of what was published.
+    #[must_use]
+    pub fn telling(mut self, subscriptions: Arc<Subscriptions>) -> Self {
+        self.subscriptions = subscriptions;
+        self
     }
 
     /// What the operator decided.

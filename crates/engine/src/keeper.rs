@@ -68,9 +68,12 @@ impl Keeper {
     /// next beat tries again, and if none succeeds the runner's trust runs out by itself.
     async fn pass(&self) {
         // The first that fails tells of them all: they fail together, and one line is enough.
-        if let Err(error) = self.keep().await {
-            let trusted_until = self.holdings.trusted_until();
-            tracing::warn!(error = error.chain(), %trusted_until, "the keeper's round failed; trying again");
+        match self.keep().await {
+            Ok(()) => self.holdings.pulse.note(),
+            Err(error) => {
+                let trusted_until = self.holdings.trusted_until();
+                tracing::warn!(error = error.chain(), %trusted_until, "the keeper's round failed; trying again");
+            }
         }
     }
 
@@ -158,13 +161,15 @@ impl Keeper {
     async fn return_claim(&self, claim: &ExpiredClaim, now: Timestamp) -> Result<(), store::Error> {
         let end = |task| {
             let jitter = self.ports.entropy.next_u64();
-            finish(
+            let mut finish = finish(
                 task,
                 &Outcome::LeaseExpired,
                 &self.settings.runner.backoff,
                 now,
                 jitter,
-            )
+            );
+            finish.tells = self.ports.subscriptions.of_finish(task, &finish);
+            finish
         };
         let finishes: Vec<_> = claim.tasks.iter().map(end).collect();
         if !finishes.is_empty() {

@@ -11,6 +11,7 @@ use std::{
 };
 
 use almanack_core::{
+    happening::is_telling,
     history::{self, Decision, Kept},
     plan::DISPATCH,
     reschedule::{Change, DecisionId, NothingThere, Put, Receipt, Request, decide},
@@ -43,9 +44,9 @@ pub enum Error {
         /// The kinds that are configured.
         known: Vec<Kind>,
     },
-    /// Firings are made by schedules alone: their payload says what is run.
+    /// Firings and happenings are made by Almanack alone: their payload says what is run, or what others take for true.
     #[error(
-        "kind `{kind}` is made by schedules; the time of a firing may be changed, what it fires may not"
+        "tasks of kind `{kind}` are made by Almanack itself; the time of one may be changed, what it does may not"
     )]
     Reserved {
         /// The kind asked for.
@@ -111,9 +112,11 @@ impl Rescheduler {
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
         let mut open: Vec<Asked> = requests.into_iter().enumerate().map(Asked::new).collect();
         let mut answers: BTreeMap<usize, Result<Receipt, Error>> = BTreeMap::new();
-        // Whether a firing may be changed depends on what is there.
-        let firings = open.iter().any(|asked| is_firing(asked.request.identity()));
-        let mut look = if open.len() < GUESSED_NEW_FROM || firings {
+        // Whether one of our own may be changed depends on what is there.
+        let reserved = open
+            .iter()
+            .any(|asked| is_reserved(asked.request.identity()));
+        let mut look = if open.len() < GUESSED_NEW_FROM || reserved {
             Look::First
         } else {
             Look::GuessNew
@@ -279,7 +282,7 @@ impl Rescheduler {
             return Ok(());
         };
         let made_up = row.is_none() || put.payload.is_some() || put.callback_url.is_some();
-        if is_firing(&put.identity) && made_up {
+        if is_reserved(&put.identity) && made_up {
             let kind = put.identity.kind.clone();
             return Err(Error::Reserved { kind });
         }
@@ -299,9 +302,10 @@ impl Rescheduler {
     }
 }
 
-/// Whether this is a schedule's. A payload from elsewhere could run any command that a node allows.
-fn is_firing(identity: &Identity) -> bool {
-    identity.kind.as_str() == DISPATCH
+/// Whether this is a schedule's, or tells of a happening. A payload from elsewhere could run any command that a node allows, or have a
+/// lie signed.
+fn is_reserved(identity: &Identity) -> bool {
+    identity.kind.as_str() == DISPATCH || is_telling(&identity.kind)
 }
 
 /// How a round learns what is there.

@@ -251,6 +251,7 @@ impl Sources {
             change(&mut source);
             source.updated_at = at;
             let write = SourceWrite {
+                tells: Vec::new(),
                 source: source.clone(),
                 entries: Vec::new(),
                 at,

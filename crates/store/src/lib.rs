@@ -1,9 +1,10 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
-//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `lane`, `overview` and `activity` hold the statements, `row` reads what they return, and
+//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `lane`, `overview`, `activity` and `alert` hold the statements, `row` reads what they return, and
 //! `sqlite` and `postgres` carry the ports out. One conformance suite proves the two equal.
 
 mod activity;
+mod alert;
 mod claim;
 mod depth;
 mod edition;

@@ -44,6 +44,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(6, "0006_sign_in_overview"),
     migration!(7, "0007_schedule_beside"),
     migration!(8, "0008_lane"),
+    migration!(9, "0009_alert"),
 ];
 
 /// Beside each step, for versions that do not know it: they work if they know all steps up to `works_from`.

@@ -44,16 +44,22 @@ pub(crate) fn earliest_hint(changes: &[Change], poll: SignedDuration) -> Option<
     changes.iter().filter_map(worth).min()
 }
 
-/// The same for ended attempts: a task handed back or to be retried soon is due soon.
+/// The same for ended attempts: a task handed back or to be retried soon is due soon, and one that tells of an ending is due now.
 pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option<Timestamp> {
     let worth = |finish: &&Finish| {
         finish.waits && is_worth_a_hint(finish.execute_at, finish.ended.finished_at, poll)
     };
-    finishes
+    let waits = finishes
         .iter()
         .filter(worth)
-        .map(|finish| finish.execute_at)
-        .min()
+        .map(|finish| finish.execute_at);
+    let told = finishes.iter().filter_map(|f| earliest_told(&f.tells));
+    waits.chain(told).min()
+}
+
+/// The same for tasks that tell: they are due as they are written.
+pub(crate) fn earliest_told(tells: &[NewTask]) -> Option<Timestamp> {
+    tells.iter().filter_map(NewTask::due_at).min()
 }
 
 /// The same for a schedule's write: the planner must look at it, or the runner at its firings.

@@ -5,6 +5,7 @@
 //! (see `gate.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod address;
+mod alert;
 mod claim;
 mod edition;
 mod gate;
@@ -118,7 +119,10 @@ impl PostgresStore {
         });
         let looks = Gate::open(LoadCurrent { pool: pool.clone() });
         let sources = Gate::open(LoadSources { pool: pool.clone() });
-        let source_writes = Gate::open(WriteSources { pool: pool.clone() });
+        let source_writes = Gate::open(WriteSources {
+            pool: pool.clone(),
+            channel: channel.clone(),
+        });
         Ok(Self {
             pool,
             changes,

@@ -4,6 +4,7 @@
 //! few others; write-ahead logging lets them work at once. Other processes may use the same file:
 //! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
 
+mod alert;
 mod claim;
 mod edition;
 mod lane;

@@ -31,6 +31,7 @@ use jiff::{Timestamp, civil::Date};
 use crate::fixture::{START, claim_request, edition::day, new_schedule, put, schedule_name};
 
 pub mod activity;
+pub mod alert;
 pub mod apply;
 pub mod claim;
 pub mod due;
@@ -59,6 +60,7 @@ pub mod sign_in;
 pub mod source;
 pub mod source_list;
 pub mod source_write;
+pub mod telling;
 pub mod token;
 pub mod value;
 

@@ -255,6 +255,7 @@ pub fn next_look(source: &Source, now: Timestamp, change: impl FnOnce(&mut Sourc
     after.updated_at = now;
     change(&mut after);
     SourceWrite {
+        tells: Vec::new(),
         source: after,
         entries: Vec::new(),
         at: now,

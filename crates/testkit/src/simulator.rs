@@ -17,6 +17,7 @@
 //!   by up to an hour and drifting;
 //! - `authors`: changes of mind, duplicated and reordered streams, repeated and abandoned calls;
 //! - `service`: succeeds, fails, refuses, panics, takes longer than a lease;
+//! - `ear`: is told of every task that ends, in every third seed, and often has no time;
 //! - `witness` and `model`: hold every write against what is allowed, at the write;
 //! - `checks`: read the whole story from its end.
 //!
@@ -26,6 +27,7 @@
 mod authors;
 mod checks;
 mod dice;
+mod ear;
 pub mod editions;
 mod faults;
 pub mod layer;

@@ -12,6 +12,7 @@ mod command;
 mod feed;
 mod fixture;
 mod github;
+mod herald;
 mod http;
 mod hub;
 mod lock;

@@ -26,7 +26,7 @@ pub(crate) const SET: &str = "--set";
 pub(crate) fn read(environment: &BTreeMap<String, String>, below: &Layer) -> (Layer, Vec<Problem>) {
     let mut layer = Layer::new();
     let mut problems = Vec::new();
-    for key in key::KEYS.iter().filter(|key| key.section != KINDS) {
+    for key in unnamed_keys() {
         let own = key.variable(None);
         // A name that others use too is often set to nothing; then it says nothing.
         let shared = key.aliases.iter().copied();
@@ -44,10 +44,7 @@ pub(crate) fn read(environment: &BTreeMap<String, String>, below: &Layer) -> (La
         let Some(rest) = variable.strip_prefix(VARIABLE_PREFIX).filter(|_| !known) else {
             continue;
         };
-        if key::KEYS
-            .iter()
-            .any(|key| key.section != KINDS && key.variable(None) == *variable)
-        {
+        if unnamed_keys().any(|key| key.variable(None) == *variable) {
             continue;
         }
         match kind_key(rest, below) {
@@ -58,6 +55,11 @@ pub(crate) fn read(environment: &BTreeMap<String, String>, below: &Layer) -> (La
         }
     }
     (layer, problems)
+}
+
+/// The keys that have one variable each.
+fn unnamed_keys() -> impl Iterator<Item = &'static Key> {
+    key::KEYS.iter().filter(|key| !key::is_named(key.section))
 }
 
 /// Reads what the command line says. Each item: the flag as written, the key, the value.
@@ -97,7 +99,7 @@ fn unknown_flag_key(flag: &str, key: &str) -> Problem {
     let known: Vec<String> = key::KEYS
         .iter()
         .map(|known| match known.section {
-            KINDS => format!("{KINDS}.NAME.{}", known.name),
+            section if key::is_named(section) => format!("{section}.NAME.{}", known.name),
             section => format!("{section}.{}", known.name),
         })
         .collect();
@@ -132,7 +134,8 @@ fn kind_key(rest: &str, below: &Layer) -> Option<KeyPath> {
         .filter(fits)
         .max_by_key(|key| key.name.len())?;
     let kind = &rest[..rest.len() - key.name.len() - 1];
-    let spelt = below.keys().filter_map(|path| path.kind.as_deref());
+    let kinds = below.keys().filter(|path| path.section == KINDS);
+    let spelt = kinds.filter_map(|path| path.kind.as_deref());
     let kind = spelt
         .into_iter()
         .find(|known| variable_form(known) == kind)
@@ -158,11 +161,7 @@ fn stranger(variable: &str, rest: &str) -> Option<Problem> {
         variable: variable.to_owned(),
         shown: COVER.to_owned(),
     };
-    let known: Vec<String> = key::KEYS
-        .iter()
-        .filter(|key| key.section != KINDS)
-        .map(|key| key.variable(None))
-        .collect();
+    let known: Vec<String> = unnamed_keys().map(|key| key.variable(None)).collect();
     let bare = known
         .iter()
         .filter_map(|name| name.strip_prefix(VARIABLE_PREFIX));

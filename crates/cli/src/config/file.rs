@@ -3,6 +3,8 @@
 //! The document is walked by hand instead of being deserialized into structs, because serde stops
 //! at the first mistake and we want them all.
 
+mod subscription;
+
 use std::ops::Range;
 
 use toml::{
@@ -13,7 +15,7 @@ use toml::{
 use almanack_core::task::Kind;
 
 use super::{
-    key::{self, KINDS, KeyPath},
+    key::{self, KINDS, KeyPath, SUBSCRIPTIONS},
     layer::{Given, Layer, Raw},
     report::{Place, Problem},
     schedule::{self, FileSchedules, SCHEDULES},
@@ -45,6 +47,8 @@ pub(crate) fn read(source: &mut Source) -> Document {
             let (schedules, covered) = schedule::read(value, &text);
             walk.schedules = schedules;
             walk.covered.extend(covered);
+        } else if name.get_ref() == SUBSCRIPTIONS {
+            walk.subscriptions(value);
         } else {
             walk.section((name, value));
         }
@@ -209,7 +213,7 @@ impl Walk {
         let given = name.get_ref();
         let home = key::KEYS
             .iter()
-            .find(|key| key.name == given.as_ref() && key.section != KINDS);
+            .find(|key| key.name == given.as_ref() && !key::is_named(key.section));
         let hint = match (suggest::nearest(given, key::sections()), home) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, Some(key)) => format!("`{given}` belongs into [{}]", key.section),

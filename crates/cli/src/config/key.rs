@@ -15,7 +15,7 @@ pub(crate) use list::KEYS;
 /// One key of the configuration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
-    /// The table it stands in; [`KINDS`] for the tables of single kinds.
+    /// The table it stands in; [`KINDS`] for the tables of single kinds, [`SUBSCRIPTIONS`] for those of subscriptions.
     pub(crate) section: &'static str,
     /// Its name there.
     pub(crate) name: &'static str,
@@ -27,6 +27,14 @@ pub(crate) struct Key {
 
 /// The section that holds one table per kind.
 pub(crate) const KINDS: &str = "kinds";
+
+/// The list of tables that holds one table per subscription.
+pub(crate) const SUBSCRIPTIONS: &str = "subscription";
+
+/// Whether a section has a table for each of several names.
+pub(crate) fn is_named(section: &str) -> bool {
+    section == KINDS || section == SUBSCRIPTIONS
+}
 
 /// What every environment variable of ours starts with.
 pub(crate) const VARIABLE_PREFIX: &str = "ALMANACK_";
@@ -85,12 +93,12 @@ pub(crate) fn inside(outer: &str) -> Vec<&'static str> {
     names
 }
 
-/// Where a value belongs: a key, and for the keys of [`KINDS`] which kind.
+/// Where a value belongs: a key, and for the keys of [`KINDS`] and [`SUBSCRIPTIONS`] of which.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyPath {
     /// The section.
     pub(crate) section: &'static str,
-    /// The kind, in the section of kinds.
+    /// The kind, in the section of kinds; the subscription, in theirs.
     pub(crate) kind: Option<String>,
     /// The key's name.
     pub(crate) name: &'static str,
@@ -106,6 +114,20 @@ impl KeyPath {
         }
     }
 
+    /// A key of one of several of a section.
+    pub(crate) fn named(section: &'static str, which: &str, name: &'static str) -> Self {
+        Self {
+            section,
+            kind: Some(which.to_owned()),
+            name,
+        }
+    }
+
+    /// Whether it is about this one of a section.
+    pub(crate) fn is_of(&self, section: &str, which: &str) -> bool {
+        self.section == section && self.kind.as_deref() == Some(which)
+    }
+
     /// A key outside the section of kinds.
     pub(crate) fn plain(section: &'static str, name: &'static str) -> Self {
         Self {
@@ -117,11 +139,7 @@ impl KeyPath {
 
     /// A key of one kind.
     pub(crate) fn kind(kind: &str, name: &'static str) -> Self {
-        Self {
-            section: KINDS,
-            kind: Some(kind.to_owned()),
-            name,
-        }
+        Self::named(KINDS, kind, name)
     }
 
     /// Whether its value must never be shown.
@@ -129,12 +147,12 @@ impl KeyPath {
         find(self.section, self.name).is_some_and(|key| key.secret)
     }
 
-    /// Reads `section.key` or `kinds.NAME.key`; a kind's own dots do no harm.
+    /// Reads `section.key`, `kinds.NAME.key` or `subscription.NAME.key`; a kind's own dots do no harm.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (front, name) = text.rsplit_once('.')?;
         let (section, kind) = match front.split_once('.') {
-            Some((section, kind)) if section == KINDS => (section, Some(kind)),
-            None if front == KINDS => return None,
+            Some((section, kind)) if is_named(section) => (section, Some(kind)),
+            None if is_named(front) => return None,
             Some(_) | None => (front, None),
         };
         find(section, name).map(|key| Self::of(key, kind))
@@ -164,12 +182,15 @@ mod tests {
         let dotted = KeyPath::parse("kinds.news.daily.url").unwrap();
         assert_eq!(dotted.kind.as_deref(), Some("news.daily"));
         assert_eq!(dotted.to_string(), "kinds.\"news.daily\".url");
+        let subscription = KeyPath::parse("subscription.audit.url").unwrap();
+        assert_eq!(subscription.to_string(), "subscription.audit.url");
         let nested = KeyPath::parse("edition.model.provider").unwrap();
         assert_eq!(nested.to_string(), "edition.model.provider");
         for wrong in [
             "lease",
             "node.lisen",
             "kinds.url",
+            "subscription.url",
             "node.x.lease",
             "edition.model",
             "",

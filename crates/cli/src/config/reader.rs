@@ -163,15 +163,19 @@ impl Reader<'_> {
         self.layer.get(path).map(|given| given.place.clone())
     }
 
-    /// The kinds that have a table of their own, as they are spelt.
-    pub(crate) fn kinds(&self) -> Vec<String> {
-        let mut kinds: Vec<String> = self
-            .layer
-            .keys()
-            .filter_map(|path| path.kind.clone())
-            .collect();
-        kinds.dedup();
-        kinds
+    /// The names that have a table of their own in `section`, as they are spelt.
+    pub(crate) fn named(&self, section: &str) -> Vec<String> {
+        let paths = self.layer.keys().filter(|path| path.section == section);
+        let mut names: Vec<String> = paths.filter_map(|path| path.kind.clone()).collect();
+        names.dedup();
+        names
+    }
+
+    /// Where something is said about this one of `section`, to point there.
+    pub(crate) fn first_place(&self, section: &str, which: &str) -> Option<Place> {
+        let mut given = self.layer.iter();
+        let found = given.find(|(path, _)| path.is_of(section, which));
+        found.map(|(_, given)| given.place.clone())
     }
 
     fn parse<T>(&mut self, path: &KeyPath, parse: impl Fn(&Raw) -> Read<T>) -> Option<T> {

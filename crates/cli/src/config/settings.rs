@@ -18,20 +18,24 @@ use super::{
     value::{self, Complaint, Read},
 };
 
+mod alerts;
 mod database;
 pub(crate) mod edition;
 mod kind;
 mod log;
 mod outbound;
 mod sources;
+mod subscription;
 mod target;
 
+pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
 pub(crate) use kind::KindSettings;
 pub(crate) use log::{Log, LogFormat};
 pub(crate) use outbound::Outbound;
 pub(crate) use sources::Sources;
+pub(crate) use subscription::{Happenings, Subscriber, Way};
 pub(crate) use target::{Command, Github, Schedules, Tick};
 
 /// Everything that can be set, checked.
@@ -67,6 +71,12 @@ pub(crate) struct Settings {
     pub(crate) tick: Tick,
     /// Whether there are editions, and how they are made.
     pub(crate) editions: Editions,
+    /// Who is told of what happens.
+    pub(crate) happenings: Happenings,
+    /// Who is told when something is wrong.
+    pub(crate) alerts: Alerts,
+    /// Who hears that this node lives.
+    pub(crate) heartbeat: Heartbeat,
     /// What the process writes about itself.
     pub(crate) log: Log,
 }
@@ -90,6 +100,9 @@ impl Settings {
             command: Command::read(reader),
             tick: Tick::read(reader),
             editions: Editions::read(reader),
+            happenings: Happenings::read(reader),
+            alerts: Alerts::read(reader),
+            heartbeat: Heartbeat::read(reader),
             log: Log::read(reader),
         }
     }

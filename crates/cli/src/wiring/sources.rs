@@ -153,7 +153,8 @@ impl Watch {
             Arc::clone(&self.clock),
             Arc::clone(&self.checker),
             Arc::clone(&self.fleet),
-        );
+        )
+        .telling(Arc::clone(&ports.subscriptions));
         Ok(Ports {
             handlers: ports.handlers.with(check_kind()?, Arc::new(handler)),
             ..ports

@@ -35,6 +35,7 @@ fn help_shows_the_commands_and_the_exit_codes() {
       user         Make, list and remove those who sign in to the dashboard
       world        Run a piece of the simulated outside world
       bench        Measure the engine on a scratch store of its own
+      chaos        Run a scratch copy of the configuration while things go wrong, and check
       completions  Write a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
 

@@ -10,6 +10,7 @@ use super::{
     document::Document,
     story::{Status, Story},
 };
+use crate::task::NewTask;
 
 /// An edition with all its rows, of one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +103,8 @@ pub struct Change {
     pub alerts: Vec<Alert>,
     /// A new document.
     pub document: Option<Document>,
+    /// Who is told of it: written with the edition, or not at all.
+    pub tells: Vec<NewTask>,
 }
 
 impl Change {
@@ -114,6 +117,7 @@ impl Change {
             deliveries: Vec::new(),
             alerts: Vec::new(),
             document: None,
+            tells: Vec::new(),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::source::{
     entry::{Entry, Found},
     policy::cadence::Cadence,
 };
+use crate::task::NewTask;
 
 /// What became of a source to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct SourceWrite {
     pub entries: Vec<(String, Found)>,
     /// When: the row's `updated_at`, and when the entries were first seen.
     pub at: Timestamp,
+    /// Who is told of it: written with the row, or not at all.
+    pub tells: Vec<NewTask>,
 }
 
 /// What became of a write.

@@ -32,9 +32,10 @@ impl Editions {
         change: Option<Change>,
     ) -> Result<Option<Account>, Error> {
         let (rules, now) = (&self.settings.rules, self.clock.now());
-        let Some(change) = turn::watched(account, change, rules, now) else {
+        let Some(mut change) = turn::watched(account, change, rules, now) else {
             return Ok(Some(account.clone()));
         };
+        change.tells = self.subscriptions.of_edition(account, &change);
         match self.store.write_edition(change.clone()).await? {
             EditionWritten::Lost => Ok(None),
             EditionWritten::Done => {

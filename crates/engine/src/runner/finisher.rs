@@ -110,7 +110,7 @@ impl Finisher {
     }
 
     fn decide(&self, ending: &Ending, now: Timestamp) -> Finish {
-        finish(
+        let mut finish = finish(
             &ending.task,
             &ending.outcome,
             self.ports
@@ -119,7 +119,9 @@ impl Finisher {
                 .unwrap_or(&self.backoff),
             now,
             self.ports.entropy.next_u64(),
-        )
+        );
+        finish.tells = self.ports.subscriptions.of_finish(&ending.task, &finish);
+        finish
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use almanack_core::{
     finish::Outcome,
     handler::Handler,
+    happening::Subscriptions,
     source::{
         Source, SourceId, State,
         check::{Ask, Checker, Failure, FailureClass, Look},
@@ -38,6 +39,7 @@ pub struct SourceHandler {
     clock: Arc<dyn Clock>,
     checker: Arc<dyn Checker>,
     fleet: Arc<Fleet>,
+    subscriptions: Arc<Subscriptions>,
 }
 
 /// Why a source is not looked at any more.
@@ -81,7 +83,15 @@ impl SourceHandler {
             clock,
             checker,
             fleet,
+            subscriptions: Arc::default(),
         }
+    }
+
+    /// Tells these of new entries.
+    #[must_use]
+    pub fn telling(mut self, subscriptions: Arc<Subscriptions>) -> Self {
+        self.subscriptions = subscriptions;
+        self
     }
 
     async fn check(&self, id: SourceId) -> Result<Option<Timestamp>, Stopped> {
@@ -115,11 +125,13 @@ impl SourceHandler {
             };
             let settled = settle(&source, told, &self.fleet.terms(), made.at);
             let entries = fresh.len();
-            let write = SourceWrite {
+            let mut write = SourceWrite {
                 source: settled.source.clone(),
                 entries: fresh,
                 at: made.at,
+                tells: Vec::new(),
             };
+            write.tells = self.subscriptions.of_source(&write);
             match self.store.write_sources(vec![write]).await?.pop() {
                 Some(Written::Done) => {
                     measure(&settled, entries, made.took);

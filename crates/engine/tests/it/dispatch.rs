@@ -141,6 +141,7 @@ impl House {
             sleeper: Arc::new(self.time),
             entropy: Arc::new(SeededEntropy::new(1)),
             handlers,
+            subscriptions: Arc::default(),
         };
         node::admit(ports, settings).await.unwrap()
     }

@@ -74,6 +74,7 @@ async fn bring(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<Found>
     let source = store.load_sources(&[id]).await.unwrap().remove(0).unwrap();
     let keyed = |found: Found| (found.key().unwrap(), found);
     let write = SourceWrite {
+        tells: Vec::new(),
         source,
         entries: found.into_iter().map(keyed).collect(),
         at,

@@ -91,6 +91,7 @@ impl House {
             sleeper: Arc::new(self.time),
             entropy: Arc::new(SeededEntropy::new(seed)),
             handlers: Handlers::new(Arc::new(Slow(attempt_takes))),
+            subscriptions: Arc::default(),
         };
         let settings = NodeSettings {
             name: "node-a".to_owned(),

@@ -9,7 +9,7 @@ use deadpool_postgres::{GenericClient, Object};
 use jiff::Timestamp;
 use tokio_postgres::{Statement, types::ToSql};
 
-use super::{PostgresStore, SAFETY_POLL, explain, listen::NOTIFY};
+use super::{PostgresStore, SAFETY_POLL, explain, listen::NOTIFY, task::insert_tasks};
 use crate::{
     claim, history,
     nudge::earliest_wait,
@@ -174,11 +174,12 @@ async fn next_due(
     maybe_instant(row.get(0))
 }
 
-/// Which of the attempts still held their tasks. An ending that needs a row in the history is
-/// written in the same transaction; the common one, success, is a single statement.
+/// Which of the attempts still held their tasks. What an ending brings with it, a row in the history or a task that tells of it,
+/// is written in the same transaction; the common one, a success that nobody hears of, is a single statement.
 async fn end_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>> {
     let failed = |error| explain("finish attempts", error);
-    if finishes.iter().all(|finish| !finish.needs_attempt_row()) {
+    let is_alone = |finish: &&Finish| !finish.needs_attempt_row() && finish.tells.is_empty();
+    if finishes.iter().all(is_alone) {
         let applied = write_ends(client, finishes).await?;
         if applied.iter().all(|applied| *applied) {
             return Ok(applied);
@@ -196,10 +197,20 @@ async fn end_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>>
     let mut waiting = picked(finishes, &applied, true);
     waiting.retain(|finish| finish.needs_attempt_row());
     note_attempts(&transaction, history::NOTE_ATTEMPT_POSTGRES, &waiting).await?;
+    tell_all(&transaction, &picked(finishes, &applied, true)).await?;
     let late = picked(finishes, &applied, false);
     note_attempts(&transaction, history::NOTE_LATE_POSTGRES, &late).await?;
     transaction.commit().await.map_err(failed)?;
     Ok(applied)
+}
+
+/// Writes the tasks that tell of these endings.
+async fn tell_all(client: &impl GenericClient, finishes: &[&Finish]) -> Result<()> {
+    let told = finishes.iter().flat_map(|finish| {
+        let told_at_us = micros(finish.ended.finished_at);
+        finish.tells.iter().map(move |new| (0, told_at_us, new))
+    });
+    insert_tasks(client, told.collect()).await.map(|_| ())
 }
 
 fn picked<'a>(finishes: &[&'a Finish], applied: &[bool], wanted: bool) -> Vec<&'a Finish> {

@@ -18,10 +18,14 @@ use futures_util::future::try_join_all;
 use jiff::{Timestamp, civil::Date};
 use tokio_postgres::{IsolationLevel, Row, types::ToSql};
 
-use super::{PostgresStore, explain};
+use super::{
+    PostgresStore, explain,
+    task::{insert_tasks, tell},
+};
 use crate::{
     edition::{self, day},
-    row::{Value, edition as row, most},
+    nudge::earliest_told,
+    row::{Value, edition as row, micros, most},
 };
 
 #[async_trait]
@@ -63,7 +67,10 @@ impl EditionStore for PostgresStore {
     }
 
     async fn write_edition(&self, change: Change) -> Result<EditionWritten> {
-        write(&mut self.client().await?, &change).await
+        let mut client = self.client().await?;
+        let written = write(&mut client, &change).await?;
+        tell(&client, &self.channel, earliest_told(&change.tells)).await;
+        Ok(written)
     }
 
     async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>> {
@@ -185,7 +192,9 @@ async fn write_rows(client: &impl GenericClient, change: &Change) -> Result<()> 
         let skipped = row::skipped_values(&change.edition, document);
         execute(client, edition::SKIP_OLDER, skipped).await?;
     }
-    Ok(())
+    let told_at_us = micros(change.edition.updated_at);
+    let told = change.tells.iter().map(|new| (0, told_at_us, new));
+    insert_tasks(client, told.collect()).await.map(|_| ())
 }
 
 /// Each taken by its row first, as a change is: who reads and writes an edition meanwhile loses or comes after.

@@ -13,7 +13,7 @@ use crate::{
     lanes::{Lane, shares},
     nudge::earliest_wait,
     row::{self, maybe_instant, micros, most, small, unreadable},
-    sqlite::{SAFETY_POLL, SqliteStore, thread::Outcome},
+    sqlite::{SAFETY_POLL, SqliteStore, task::insert_all, thread::Outcome},
 };
 
 impl SqliteStore {
@@ -183,6 +183,7 @@ fn next_due(
 
 /// The statements of a batch of endings, prepared once for all of them.
 struct Endings<'c> {
+    connection: &'c Connection,
     end: CachedStatement<'c>,
     wait: CachedStatement<'c>,
     note: CachedStatement<'c>,
@@ -192,6 +193,7 @@ struct Endings<'c> {
 impl<'c> Endings<'c> {
     fn prepare(connection: &'c Connection) -> Outcome<Self> {
         Ok(Self {
+            connection,
             end: connection.prepare_cached(claim::FINISH_END_SQLITE)?,
             wait: connection.prepare_cached(claim::FINISH_WAIT_SQLITE)?,
             note: connection.prepare_cached(history::NOTE_ATTEMPT_SQLITE)?,
@@ -207,6 +209,11 @@ impl<'c> Endings<'c> {
         if finish.needs_attempt_row() {
             note_attempt(&mut self.note, finish)?;
         }
+        insert_all(
+            self.connection,
+            &finish.tells,
+            micros(finish.ended.finished_at),
+        )?;
         Ok(Finished::Applied)
     }
 

@@ -10,8 +10,9 @@ use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use crate::{
     edition::{self, day},
-    row::{Value, edition as row, most, unreadable},
-    sqlite::{SqliteStore, thread::Outcome},
+    nudge::earliest_told,
+    row::{Value, edition as row, micros, most, unreadable},
+    sqlite::{SqliteStore, task::insert_all, thread::Outcome},
 };
 
 #[async_trait]
@@ -61,10 +62,14 @@ impl EditionStore for SqliteStore {
     }
 
     async fn write_edition(&self, change: Change) -> Result<EditionWritten> {
-        self.write("write edition", move |connection| {
-            write(connection, &change)
-        })
-        .await
+        let told_at = earliest_told(&change.tells);
+        let written = self
+            .write("write edition", move |connection| {
+                write(connection, &change)
+            })
+            .await?;
+        self.nudge_told(told_at);
+        Ok(written)
     }
 
     async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>> {
@@ -161,6 +166,8 @@ fn write(connection: &Connection, change: &Change) -> Outcome<EditionWritten> {
         let skipped = row::skipped_values(&change.edition, document);
         execute(connection, edition::SKIP_OLDER, skipped)?;
     }
+    let written_at_us = micros(change.edition.updated_at);
+    insert_all(connection, &change.tells, written_at_us)?;
     Ok(EditionWritten::Done)
 }
 

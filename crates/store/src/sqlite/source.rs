@@ -15,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use crate::{
     entry,
+    nudge::earliest_told,
     row::{self, many, micros, most},
     source::{self, numbers},
     sqlite::{SqliteStore, thread::Outcome},
@@ -95,11 +96,15 @@ impl SourceStore for SqliteStore {
     }
 
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
-        self.write("write sources", move |connection| {
-            let written = writes.iter().map(|write| write::write(connection, write));
-            written.collect()
-        })
-        .await
+        let told_at = writes.iter().filter_map(|w| earliest_told(&w.tells)).min();
+        let written = self
+            .write("write sources", move |connection| {
+                let written = writes.iter().map(|write| write::write(connection, write));
+                written.collect()
+            })
+            .await?;
+        self.nudge_told(told_at);
+        Ok(written)
     }
 
     async fn remove_source(&self, id: SourceId) -> Result<bool> {

@@ -5,6 +5,7 @@ use almanack_core::{
     store::{Applied, AppliedOnce, OnceKey, OnceRecord, Result},
     task::{Identity, NewTask, Task, TaskId},
 };
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
@@ -86,6 +87,13 @@ impl SqliteStore {
             Ok(Some(OnceRecord { digest, receipts }))
         })
         .await
+    }
+
+    /// Hints at tasks that tell, written with something else.
+    pub(super) fn nudge_told(&self, due_at: Option<Timestamp>) {
+        if let Some(due_at) = due_at {
+            self.nudger.nudge(due_at);
+        }
     }
 }
 
@@ -186,6 +194,18 @@ pub(super) fn insert(
         new.payload.as_str(),
     ])?;
     Ok((rows == 1).then(|| TaskId(connection.last_insert_rowid())))
+}
+
+/// Writes tasks as a part of something larger; an identity that exists already is left as it is.
+pub(super) fn insert_all(
+    connection: &Connection,
+    tasks: &[NewTask],
+    created_at_us: i64,
+) -> Outcome<()> {
+    for new in tasks {
+        insert(connection, new, created_at_us)?;
+    }
+    Ok(())
 }
 
 fn note_decision(

@@ -184,6 +184,7 @@ fn full(seen: &Edition) -> Change {
         deliveries: vec![full_delivery()],
         alerts: vec![alert],
         document: None,
+        tells: Vec::new(),
     }
 }
 

@@ -5,14 +5,20 @@
 use std::{sync::Arc, time::Duration};
 
 use almanack_core::{
+    edition::account::Change,
     finish::Outcome,
     plan::ScheduleWrite,
     store::{Nudges, Store},
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::{claim_one, end, keep, plant, wrote};
-use crate::fixture::{PUBLISH, START, at, fires, next_write, put, schedule};
+use super::{
+    changed, claim_one, claimed, done, end, ending, followed, keep, looked, opened, plant,
+    telling::tell, wrote,
+};
+use crate::fixture::{
+    PUBLISH, START, at, claim_request, fires, next_look, next_write, put, schedule, source,
+};
 
 /// How long one hint is waited for, and how often.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -85,6 +91,42 @@ pub async fn a_task_that_waits_again_soon_is_hinted_at(store: Arc<dyn Store>) {
         }
     }
     panic!("{ROUNDS} endings and no hint");
+}
+
+/// Who tells must not sleep until somebody else has something to do, wherever it was written.
+pub async fn what_is_told_is_hinted_at(store: Arc<dyn Store>) {
+    let mut nudges = store.nudges();
+    let mut heard = Vec::new();
+    for round in 0..ROUNDS {
+        let now = at(round);
+        let told = |what: &str| vec![tell(&format!("{what}-{round}"), now)];
+        plant(
+            &*store,
+            put(&format!("article:{round}"), PUBLISH, START),
+            START,
+        )
+        .await;
+        let attempt = claimed(&*store, claim_request(round + 1, START, 1)).await;
+        let mut finish = ending(&attempt[0], &done(), now);
+        finish.tells = told("task");
+        let seen = followed(&*store, source(&format!("s{round}"))).await;
+        let mut look = next_look(&seen, now, |_| ());
+        look.tells = told("source");
+        let day = opened(&*store, i32::try_from(round).unwrap()).await;
+        let mut change = Change::of(day.edition);
+        change.tells = told("edition");
+        while next(&mut *nudges).await.is_some() {}
+        store.finish(vec![finish]).await.unwrap();
+        heard.push(hears(&mut *nudges, now).await);
+        looked(&*store, look).await;
+        heard.push(hears(&mut *nudges, now).await);
+        changed(&*store, change).await;
+        heard.push(hears(&mut *nudges, now).await);
+        if heard.ends_with(&[true, true, true]) {
+            return;
+        }
+    }
+    panic!("{ROUNDS} rounds, and not every hint was given: {heard:?}");
 }
 
 /// The runner sleeps until the next task it knows of; a firing is one it does not know of.

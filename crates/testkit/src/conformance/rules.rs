@@ -243,6 +243,15 @@ macro_rules! conformance {
                 ed_31_pruning_takes_only_what_it_may,
                 ed_31_who_saw_an_edition_before_it_was_pruned_decides_again,
             ]
+            telling: [
+                an_ending_is_told_with_the_ending,
+                a_late_ending_is_not_told,
+                of_many_endings_those_are_told_that_took_effect,
+                what_is_being_told_is_left_alone,
+                entries_are_told_with_their_source,
+                a_source_that_moves_is_told_of,
+                an_edition_is_told_with_its_change,
+            ]
             node: [
                 a_heartbeat_registers_and_then_refreshes,
                 two_runs_of_one_name_are_two_nodes,
@@ -275,6 +284,13 @@ macro_rules! conformance {
                 a_session_is_found_by_its_hash,
                 a_new_session_prunes_those_that_ended,
                 a_removed_session_is_gone,
+            ]
+            alert: [
+                an_alert_is_kept_with_every_field,
+                of_nodes_that_saw_the_same_alert_one_writes,
+                an_alert_that_lasts_or_is_untold_is_not_opened_anew,
+                alerts_that_last_wait_or_closed_lately_are_listed,
+                old_alerts_are_forgotten_once_they_are_told,
             ]
             search: [
                 a_line_tells_what_its_row_tells,
@@ -309,6 +325,7 @@ macro_rules! conformance {
                 a_change_due_soon_is_hinted_at,
                 a_change_due_far_off_is_not,
                 a_task_that_waits_again_soon_is_hinted_at,
+                what_is_told_is_hinted_at,
                 dp_05_a_firing_due_soon_is_hinted_at,
                 a_look_due_soon_is_hinted_at,
                 a_look_far_off_is_not_hinted_at,
@@ -353,6 +370,7 @@ mod tests {
         let list = include_str!("rules.rs");
         for (area, source) in [
             ("activity", include_str!("activity.rs")),
+            ("alert", include_str!("alert.rs")),
             ("apply", include_str!("apply.rs")),
             ("claim", include_str!("claim.rs")),
             ("due", include_str!("due.rs")),

@@ -3,9 +3,10 @@
 //! The [`Witness`](super::witness::Witness) checks every step; these checks read the whole story
 //! from its end: from the receipts askers hold, the calls the service got, and the store's history.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
+    happening,
     history::Attempt,
     store::{Records, Store},
     task::{Identity, Status, TaskId, Term},
@@ -13,7 +14,8 @@ use almanack_core::{
 
 use super::{
     authors::Notes,
-    model::{Accepted, Model},
+    ear,
+    model::{Accepted, Model, Row},
     service::Seen,
 };
 
@@ -24,6 +26,8 @@ pub(super) struct Story<'a> {
     pub(super) model: &'a Model,
     pub(super) notes: &'a Notes,
     pub(super) seen: &'a [Seen],
+    /// What the subscriber heard, if there is one.
+    pub(super) heard: Option<BTreeSet<String>>,
     pub(super) records: BTreeMap<Identity, Records>,
 }
 
@@ -50,7 +54,11 @@ impl Story<'_> {
         self.streams_ended_with_their_last_event()?;
         self.decisions_are_in_the_history()?;
         self.claims_are_in_the_history()?;
-        self.calls_had_a_claim()
+        self.calls_had_a_claim()?;
+        match &self.heard {
+            Some(heard) => self.every_end_was_told(heard),
+            None => Ok(()),
+        }
     }
 
     /// RS-06. An earlier change was superseded by a later one; the last one must have been kept.
@@ -180,6 +188,34 @@ impl Story<'_> {
                     term.0
                 ));
             }
+        }
+        Ok(())
+    }
+
+    /// Every task that ended was told once to the subscriber, nothing else was, and all of it was heard.
+    fn every_end_was_told(&self, heard: &BTreeSet<String>) -> Checked {
+        let tells = |row: &&Row| row.identity.kind.as_str() == happening::KIND;
+        let ended = |row: &Row| matches!(row.status, Status::Success | Status::Fail);
+        let rows = self.model.rows.iter();
+        let ends: BTreeSet<String> = rows
+            .filter(|(_, row)| !tells(row) && ended(row) && !row.is_live())
+            .map(|(id, row)| format!("task-{id}-{}", row.term.0))
+            .collect();
+        let subject = |id: &String| format!("event:{id}@{}", ear::NAME);
+        let expected: BTreeSet<String> = ends.iter().map(subject).collect();
+        let telling: Vec<&Row> = self.model.rows.values().filter(tells).collect();
+        let told = telling.iter().map(|row| row.identity.subject.to_string());
+        let told: BTreeSet<String> = told.collect();
+        if told != expected || telling.len() != expected.len() {
+            let missing: Vec<_> = expected.symmetric_difference(&told).collect();
+            return Err(format!("told and ended differ in {missing:?}"));
+        }
+        if let Some(row) = telling.iter().find(|row| row.status != Status::Success) {
+            return Err(format!("a happening was never told: {row:?}"));
+        }
+        if *heard != ends {
+            let missing: Vec<_> = ends.symmetric_difference(heard).collect();
+            return Err(format!("heard and ended differ in {missing:?}"));
         }
         Ok(())
     }

@@ -286,6 +286,17 @@ impl Model {
         Ok(())
     }
 
+    /// A task that tells of an ending, and the row the store says it became.
+    pub(super) fn told(&mut self, new: &NewTask, id: Option<TaskId>) -> Checked {
+        let identity = &new.identity;
+        let id = id.ok_or(format!("{identity} was to be written with an ending"))?;
+        if let Some(other) = self.current.insert(identity.clone(), id) {
+            return Err(format!("{identity} is told twice: {other} and {id}"));
+        }
+        self.rows.insert(id, Row::of(new));
+        Ok(())
+    }
+
     pub(super) fn live(&self) -> usize {
         self.rows.values().filter(|row| row.is_live()).count()
     }

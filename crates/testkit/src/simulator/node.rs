@@ -11,6 +11,7 @@ use std::{
 
 use almanack_core::{
     backoff::Backoff,
+    happening,
     lease::LeasePolicy,
     reschedule::{Receipt, Request},
     store::{OnceKey, Store},
@@ -19,6 +20,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
+    happenings::HappeningHandler,
     node::{NodeSettings, Ports, admit},
     reschedule::{Error, Kinds, Rescheduler},
     retention::Retention,
@@ -33,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     dice::Dice,
+    ear::{self, Ear, Shout},
     faults::{FaultyStore, OnTheWay, Traffic, Weather},
     record::Record,
     service::{Caller, Service},
@@ -53,6 +56,8 @@ pub(super) struct World {
     /// The store, behind the witness.
     pub(super) store: Arc<dyn Store>,
     pub(super) service: Arc<Service>,
+    /// Who is told of what ends, if anybody is.
+    pub(super) ear: Option<Arc<Ear>>,
     pub(super) weather: Weather,
     pub(super) drift_ppm: i64,
     pub(super) healed: Arc<AtomicBool>,
@@ -226,6 +231,15 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         service: Arc::clone(&world.service),
         gate: Arc::clone(&gate),
     };
+    let mut handlers = Handlers::new(Arc::new(handler));
+    if let Some(ear) = world.ear.clone() {
+        let shout = Shout {
+            ear,
+            gate: Arc::clone(&gate),
+        };
+        let telling = HappeningHandler::default().with(ear::NAME, Arc::new(shout));
+        handlers = handlers.with(kind(happening::KIND), Arc::new(telling));
+    }
     let sleeper = NodeSleeper {
         clock: Arc::clone(&clock),
         gate,
@@ -235,7 +249,8 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
-        handlers: Handlers::new(Arc::new(handler)),
+        handlers,
+        subscriptions: ear::subscriptions(world.ear.as_ref()),
     }
 }
 

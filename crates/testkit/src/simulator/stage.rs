@@ -14,6 +14,7 @@ use super::{
     authors::{self, Asker, Notes},
     checks::{self, Story},
     dice::Dice,
+    ear::Ear,
     faults::{Traffic, Weather},
     layer::Layered,
     node::{Doors, Process, World},
@@ -58,9 +59,10 @@ impl Stage {
         let slots = usize::try_from(2 + dice.below(options.nodes_max - 1)).unwrap_or(2);
         let world = World {
             truth,
-            record,
             store: Layered::over(store, witness.clone()),
+            ear: Ear::of(seed, &record, &dice),
             service: Arc::new(service),
+            record,
             weather: Weather::draw(&dice),
             drift_ppm,
             healed: Arc::new(AtomicBool::new(false)),
@@ -275,6 +277,7 @@ impl Stage {
                     model: &self.witness.model(),
                     notes: &self.notes.lock().unwrap_or_else(PoisonError::into_inner),
                     seen: &self.world.service.seen(),
+                    heard: self.world.ear.as_ref().map(|ear| ear.heard()),
                     records,
                 };
                 story.check()

@@ -151,6 +151,19 @@ impl Witness {
         }
     }
 
+    /// What tells of an ending was written with it.
+    async fn saw_told(&self, store: &dyn Store, finish: &Finish) {
+        for new in &finish.tells {
+            let found = store
+                .load_current(std::slice::from_ref(&new.identity))
+                .await;
+            let row = self.must(found).and_then(|mut rows| rows.pop().flatten());
+            let checked = self.model().told(new, row.as_ref().map(|row| row.id));
+            self.record.check(checked);
+            self.look_at(store, row.into_iter().map(|row| row.id)).await;
+        }
+    }
+
     fn saw_change(&self, change: &Change, inserted: Option<TaskId>) {
         let amended = change.amend.as_ref().map(|amend| amend.guard.task_id.0);
         let written = inserted.map(|id| id.0);
@@ -238,6 +251,11 @@ impl Layer for Witness {
             self.record.note("finish", what);
             let checked = self.model().finish(finish, *answered);
             self.record.check(checked);
+        }
+        for (finish, answered) in finishes.iter().zip(&answers) {
+            if *answered == Finished::Applied {
+                self.saw_told(below, finish).await;
+            }
         }
         self.look_at(below, finishes.iter().map(|finish| finish.task_id))
             .await;

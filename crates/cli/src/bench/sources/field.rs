@@ -186,6 +186,7 @@ impl Field {
             sleeper: wiring::sleeper(clock.clone()),
             clock,
             entropy: wiring::entropy(),
+            subscriptions: Arc::default(),
         };
         let ports = watch.looking(ports).map_err(|failure| told(&failure))?;
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));

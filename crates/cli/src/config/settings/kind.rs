@@ -12,9 +12,9 @@ use url::Url;
 
 use super::{
     super::{
-        key::KeyPath,
+        key::{KINDS, KeyPath},
         reader::{Reader, Show},
-        report::{Place, Problem},
+        report::Problem,
         value::{self, Complaint, Read},
     },
     signing_key, timeout_bounds,
@@ -51,12 +51,12 @@ impl Show for AlreadyDone {
 /// Reads all kinds that have a table of their own.
 pub(super) fn read_all(reader: &mut Reader<'_>) -> BTreeMap<Kind, KindSettings> {
     let mut kinds = BTreeMap::new();
-    for name in reader.kinds() {
+    for name in reader.named(KINDS) {
         match Kind::parse(&name) {
             Ok(kind) => drop(kinds.insert(kind, KindSettings::read(reader, &name))),
             // The file was checked while it was walked; variables and flags are checked here.
             Err(error) => {
-                let place = place_of_kind(reader, &name);
+                let place = reader.first_place(KINDS, &name);
                 reader
                     .problems
                     .push(Problem::error(error.to_string(), place));
@@ -64,14 +64,6 @@ pub(super) fn read_all(reader: &mut Reader<'_>) -> BTreeMap<Kind, KindSettings> 
         }
     }
     kinds
-}
-
-fn place_of_kind(reader: &Reader<'_>, name: &str) -> Option<Place> {
-    let mut given = reader
-        .layer
-        .iter()
-        .filter(|(path, _)| path.kind.as_deref() == Some(name));
-    given.next().map(|(_, given)| given.place.clone())
 }
 
 impl KindSettings {

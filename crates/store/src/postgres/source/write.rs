@@ -3,7 +3,7 @@
 //! A batch is one transaction: rows that stay where they are, are taken by their versions in one statement, in the
 //! order of their numbers, so that nodes queue instead of waiting for each other in a circle; then each that
 //! moves, behind a savepoint, because a taken address must not undo the others; then the entries of all that
-//! were got. A second write of one source in a batch waits for the next round: one statement changes a row once.
+//! were got, and the tasks that tell of them. A second write of one source in a batch waits for the next round: one statement changes a row once.
 //!
 //! All rounds are one transaction, because a group whose commit fails is tried again one by one, and must not
 //! meet itself.
@@ -18,9 +18,14 @@ use async_trait::async_trait;
 use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
 use tokio_postgres::{error::SqlState, types::ToSql};
 
-use super::super::{client, explain, gate::Errand};
+use super::super::{
+    client, explain,
+    gate::Errand,
+    task::{insert_tasks, tell},
+};
 use crate::{
     entry,
+    nudge::earliest_told,
     row::{SourceColumns, SourceLists, micros},
     source,
 };
@@ -31,6 +36,7 @@ type Placed<'a> = (usize, &'a SourceWrite);
 /// Carries out each write for itself.
 pub(in crate::postgres) struct WriteSources {
     pub(in crate::postgres) pool: Pool,
+    pub(in crate::postgres) channel: String,
 }
 
 #[async_trait]
@@ -47,6 +53,8 @@ impl Errand for WriteSources {
             write_round(&mut transaction, &round, &mut answers).await?;
         }
         transaction.commit().await.map_err(failed)?;
+        let told_at = writes.iter().filter_map(|w| earliest_told(&w.tells)).min();
+        tell(&client, &self.channel, told_at).await;
         Ok(answers)
     }
 }
@@ -92,7 +100,14 @@ async fn write_round(
             }
         }
     }
-    insert_entries(&*transaction, &won).await
+    insert_entries(&*transaction, &won).await?;
+    let told = won.iter().flat_map(|write| {
+        let told_at_us = micros(write.at);
+        write.tells.iter().map(move |new| (0, told_at_us, new))
+    });
+    insert_tasks(&*transaction, told.collect())
+        .await
+        .map(|_| ())
 }
 
 /// Carries out `text` for these; the numbers of the rows it took.

@@ -11,7 +11,7 @@ use crate::{
     entry::{self, Kept, doomed},
     row::{Row, SourceColumns, hashes, micros, most, unreadable},
     source,
-    sqlite::thread::Outcome,
+    sqlite::{task::insert_all, thread::Outcome},
 };
 
 /// Adds one source, unless its address is taken.
@@ -32,8 +32,11 @@ pub(super) fn add(connection: &Connection, new: &Source) -> Outcome<Added> {
 /// Writes one source and what it published, or nothing of it.
 pub(super) fn write(connection: &Connection, write: &SourceWrite) -> Outcome<Written> {
     let written = take(connection, write)?;
-    if written == Written::Done && !write.entries.is_empty() {
-        insert(connection, write)?;
+    if written == Written::Done {
+        if !write.entries.is_empty() {
+            insert(connection, write)?;
+        }
+        insert_all(connection, &write.tells, micros(write.at))?;
     }
     Ok(written)
 }

@@ -58,6 +58,25 @@ fn a_missing_term_check_is_noticed() {
     assert_noticed(open, &["an ending under term"]);
 }
 
+/// What tells of an ending is forgotten.
+struct NoOutbox;
+
+#[async_trait]
+impl Layer for NoOutbox {
+    async fn finish(&self, below: &dyn Store, mut finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        for finish in &mut finishes {
+            finish.tells.clear();
+        }
+        below.finish(finishes).await
+    }
+}
+
+#[test]
+fn a_missing_outbox_is_noticed() {
+    let open = |_| Layered::over(open(), NoOutbox);
+    assert_noticed(open, &["was to be written with an ending"]);
+}
+
 /// A lost race is taken for a success.
 struct NoDecideAgain;
 

@@ -1,0 +1,81 @@
+//! The webhook herald: tells a happening by a signed HTTP POST.
+//!
+//! The body is the CloudEvent in structured mode. `webhook-id` is the event's own id and the same whenever it is told again, so a
+//! receiver that keeps the ids it has seen hears everything once. What an answer means is decided in `core::happening`; the
+//! body of an answer is not read.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_core::{
+    finish::Outcome,
+    happening::{CloudEvent, Herald, judge},
+    time::Clock,
+};
+use async_trait::async_trait;
+use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+
+use crate::{call::Seal, http::Client, signature::SigningKey};
+
+/// What a structured CloudEvent is sent as.
+const CLOUDEVENT: &str = "application/cloudevents+json";
+
+/// Where and how to tell.
+#[derive(Debug, Clone)]
+pub struct WebhookHeraldSettings {
+    /// The subscriber's address.
+    pub url: String,
+    /// What calls are signed with.
+    pub key: Option<SigningKey>,
+    /// How long an answer may take, connection included.
+    pub timeout: Duration,
+}
+
+/// Tells one subscriber.
+pub struct WebhookHerald {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    settings: WebhookHeraldSettings,
+}
+
+impl WebhookHerald {
+    /// Tells as `settings` say.
+    pub fn new(client: Client, clock: Arc<dyn Clock>, settings: WebhookHeraldSettings) -> Self {
+        Self {
+            client,
+            clock,
+            settings,
+        }
+    }
+}
+
+#[async_trait]
+impl Herald for WebhookHerald {
+    async fn tell(&self, event: &CloudEvent) -> Outcome {
+        let Ok(body) = serde_json::to_vec(event) else {
+            return Outcome::GiveUp {
+                error: "the happening cannot be written as JSON".to_owned(),
+            };
+        };
+        let WebhookHeraldSettings { url, key, timeout } = &self.settings;
+        let sealed = Seal {
+            idempotency_key: &event.id,
+            id: &event.id,
+            at: self.clock.now(),
+            key: key.as_ref(),
+        };
+        let request = sealed
+            .post(url, *timeout, body)
+            .header(CONTENT_TYPE, CLOUDEVENT);
+        match self.client.open(request).await {
+            Ok(answer) => {
+                let asked = answer.head.header(&RETRY_AFTER);
+                judge(answer.head.status, asked, self.clock.now())
+            }
+            // An address that may not be gone to is mended in the configuration, like one where nobody answers.
+            Err(error) => Outcome::Retry {
+                error: error.to_string(),
+                retry_after: None,
+            },
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Who tells subscribers what happened, as this node's configuration says.
+//!
+//! A subscription is told by a herald: by webhook here, by a message bus where one is configured. To add a way to tell, add a
+//! variant to [`Way`] and an arm to [`herald`].
+
+use std::sync::Arc;
+
+use almanack_adapters::herald::{WebhookHerald, WebhookHeraldSettings};
+use almanack_core::{
+    happening::{Herald, KIND},
+    task::Kind,
+    time::Clock,
+};
+use almanack_engine::{handlers::Handlers, happenings::HappeningHandler};
+use url::Url;
+
+use super::{Timing, targets::Own, timeout};
+use crate::{
+    config::{Settings, settings::Way},
+    failure::{Exit, Failure},
+};
+
+/// The kind of tasks that tell; every node knows it, whether or not it has subscriptions itself.
+pub(super) fn kind() -> Result<Kind, Failure> {
+    Kind::parse(KIND).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+}
+
+/// The addresses of subscribers.
+pub(super) fn addresses(settings: &Settings) -> impl Iterator<Item = &Url> {
+    let ways = settings.happenings.subscribers.iter().map(|it| &it.way);
+    ways.filter_map(|way| match way {
+        Way::Webhook { url, .. } => Some(url),
+        Way::Kafka { .. } | Way::Nats { .. } => None,
+    })
+}
+
+/// The same handlers, where happenings are told too.
+pub(super) fn telling(
+    handlers: Handlers,
+    own: Own<'_>,
+    timing: &Timing,
+) -> Result<Handlers, Failure> {
+    let mut handler = HappeningHandler::default();
+    for subscriber in &own.settings.happenings.subscribers {
+        let name = subscriber.subscription.name.as_str();
+        let herald = herald(&subscriber.way, own, timing)
+            .map_err(|failure| failure.during(&format!("set up subscription `{name}`")))?;
+        handler = handler.with(name, herald);
+    }
+    Ok(handlers.with(kind()?, Arc::new(handler)))
+}
+
+fn herald(way: &Way, own: Own<'_>, timing: &Timing) -> Result<Arc<dyn Herald>, Failure> {
+    match way {
+        Way::Webhook {
+            url,
+            key,
+            timeout: patience,
+        } => {
+            let settings = WebhookHeraldSettings {
+                url: url.to_string(),
+                key: key.clone(),
+                timeout: timeout(*patience),
+            };
+            let clock = Arc::clone(&timing.clock) as Arc<dyn Clock>;
+            let client = own.outbound.client();
+            Ok(Arc::new(WebhookHerald::new(client, clock, settings)))
+        }
+        Way::Kafka { .. } | Way::Nats { .. } => {
+            let what = "no message bus can be told by this version yet";
+            Err(Failure::new(Exit::Usage, what).hint("give it a url instead"))
+        }
+    }
+}

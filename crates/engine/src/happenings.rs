@@ -1,0 +1,73 @@
+//! The handler of `HAPPENING` tasks: hands a happening to the herald of its subscription.
+//!
+//! What is told was written into the task when it happened ([`almanack_core::happening`]); nothing is looked up here, so what
+//! arrives is what was true then. A subscription that this node does not know is no reason to give up: another node may know it, or this
+//! one after its configuration has been mended.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    finish::Outcome,
+    handler::Handler,
+    happening::{CloudEvent, Herald, Type, subscriber},
+    task::ClaimedTask,
+};
+use async_trait::async_trait;
+use jiff::SignedDuration;
+
+/// Before a happening of an unknown subscription is tried again.
+const UNKNOWN_WAIT: SignedDuration = SignedDuration::from_mins(1);
+
+/// Tells.
+#[derive(Default)]
+pub struct HappeningHandler {
+    heralds: BTreeMap<String, Arc<dyn Herald>>,
+}
+
+impl HappeningHandler {
+    /// What the subscription of this name wants is handed to `herald`.
+    #[must_use]
+    pub fn with(mut self, subscription: &str, herald: Arc<dyn Herald>) -> Self {
+        self.heralds.insert(subscription.to_owned(), herald);
+        self
+    }
+}
+
+#[async_trait]
+impl Handler for HappeningHandler {
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome {
+        let Some(name) = subscriber(&task.identity) else {
+            return give_up("the subject names no subscription");
+        };
+        let Ok(event) = serde_json::from_str::<CloudEvent>(task.payload.as_str()) else {
+            return give_up("the payload is no CloudEvent");
+        };
+        let Some(herald) = self.heralds.get(name) else {
+            return unknown(name);
+        };
+        let outcome = herald.tell(&event).await;
+        if let (Outcome::Done { .. }, Some(what)) = (&outcome, Type::parse(&event.r#type)) {
+            metrics::counter!("almanack_happenings_total", "type" => what.as_str()).increment(1);
+        }
+        outcome
+    }
+}
+
+fn unknown(name: &str) -> Outcome {
+    tracing::warn!(
+        subscription = name,
+        "this node does not know a subscription that something is to be told to; it waits"
+    );
+    Outcome::Retry {
+        error: format!(
+            "no subscription is called `{name}` here; configure it again, or cancel this task"
+        ),
+        retry_after: Some(UNKNOWN_WAIT),
+    }
+}
+
+fn give_up(error: &str) -> Outcome {
+    Outcome::GiveUp {
+        error: error.to_owned(),
+    }
+}
