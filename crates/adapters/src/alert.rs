@@ -1,195 +1,203 @@
-//! Alerts: what is wrong with an edition reaches people by every channel that the configuration names.
+//! Alerts: what is wrong reaches people by every channel that the configuration names.
 //!
-//! A notice counts as told when all channels took it or will never take it. Where one may still, the caller comes again;
-//! a channel that already has it is then left in peace, as long as this process remembers. After a restart it may hear
-//! the same once more: a webhook's receiver knows it by its key, a chat shows it twice, which is better
-//! than an alert that nobody read.
+//! A channel is told what it wants, in one message however much it is. What many channels have in common is a [`Message`]; how each is
+//! reached has a file of its own: signed webhooks and what speaks HTTP besides ([`http`]), [`mail`], Telegram by its bot, a local program ([`exec`]).
 //!
-//! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) keeps no other from hearing the next
-//! notice, which comes only after this one was told. The log says what was not told, and by whom.
+//! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) keeps no other from hearing. The log says what
+//! was not told, and by whom; neither log nor answer holds a token, a password or an address.
 
+mod edition;
+pub mod exec;
+mod http;
+pub mod mail;
+mod message;
 mod words;
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use almanack_core::{
-    edition::{
-        alert::News,
-        port::{Failure, FailureClass, Notice, Sent, Teller},
+    alert::{
+        Key, Severity,
+        port::{Answer, Herald, Notice, Outcome},
     },
+    edition::port::{FailureClass, Sent},
     time::Clock,
 };
 use async_trait::async_trait;
-use jiff::{Timestamp, civil::Date};
-use serde::Serialize;
+use futures_util::future::join_all;
 
 use crate::{
-    call::Seal,
+    bearer::Bearer,
     http::Client,
-    publish::{unsent, webhook::judge},
     signature::SigningKey,
     telegram::{Bot, Form, MESSAGE_UNITS_MAX, cut},
 };
+use edition::Told;
+use exec::Program;
+use mail::Mailer;
+use message::Message;
 pub use words::Language;
 
-/// Notices that wait for one of their channels; far more than there ever are. Past it the oldest are
-/// forgotten, and told once more.
-const WAITING_MAX: usize = 1_000;
-
 /// A way to reach people.
-pub enum Channel {
+pub enum Way {
     /// A signed POST of JSON.
     Webhook {
-        /// The name used in failures.
-        name: String,
         /// The address.
         url: String,
         /// What calls are signed with.
         key: Option<SigningKey>,
-        /// How long an answer may take, connection included.
-        timeout: Duration,
     },
     /// A message in a chat.
-    Telegram {
-        /// The name used in failures.
-        name: String,
-        /// Who says it, and where.
-        bot: Bot,
-        /// In which language.
-        language: Language,
+    Telegram(Bot),
+    /// A mail.
+    Mail(Mailer),
+    /// A notification of ntfy.
+    Ntfy {
+        /// The server and its topic: `https://ntfy.sh/topic`.
+        url: String,
+        /// Where topics are guarded.
+        token: Option<Bearer>,
     },
+    /// A message by an incoming webhook of Slack, or of what understands the same.
+    Slack {
+        /// The address, which is the secret.
+        url: String,
+    },
+    /// A local program.
+    Exec(Program),
 }
 
-impl Channel {
-    fn name(&self) -> &str {
-        match self {
-            Self::Webhook { name, .. } | Self::Telegram { name, .. } => name,
-        }
+/// What a channel wants to hear.
+#[derive(Debug, Clone, Default)]
+pub struct Wants {
+    /// Only by these rules, of alerts and of editions; all when empty.
+    pub rules: BTreeSet<String>,
+    /// Only what matters at least so much.
+    pub severity: Option<Severity>,
+}
+
+impl Wants {
+    fn takes(&self, rule: &str, severity: Severity) -> bool {
+        let named = self.rules.is_empty() || self.rules.contains(rule);
+        named && self.severity.is_none_or(|least| severity >= least)
     }
 }
 
-/// A notice at a channel.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Told {
-    opened_at: Timestamp,
-    date: Date,
-    rule: String,
-    news: &'static str,
-    channel: usize,
+/// A way with a name.
+pub struct Channel {
+    /// The name used in the store, in answers and in metrics.
+    pub name: String,
+    /// How people are reached.
+    pub way: Way,
+    /// What they want to hear.
+    pub wants: Wants,
+}
+
+/// How all channels tell.
+#[derive(Debug, Clone, Copy)]
+pub struct Telling {
+    /// In which language.
+    pub language: Language,
+    /// How long an answer may take, connection included.
+    pub timeout: Duration,
 }
 
 /// All channels.
 pub struct Channels {
     client: Client,
     clock: Arc<dyn Clock>,
+    telling: Telling,
     all: Vec<Channel>,
-    /// What some channels took, or refused for good, while others may still take it.
+    /// Notices of editions that some channels took while others may still take them.
     told: Mutex<BTreeSet<Told>>,
 }
 
 impl Channels {
     /// Tells by all of `channels`; by none, everything is told at once.
-    pub fn new(client: Client, clock: Arc<dyn Clock>, channels: Vec<Channel>) -> Self {
+    pub fn new(
+        client: Client,
+        clock: Arc<dyn Clock>,
+        telling: Telling,
+        channels: Vec<Channel>,
+    ) -> Self {
         Self {
             client,
             clock,
+            telling,
             all: channels,
             told: Mutex::default(),
         }
     }
 
-    async fn tell_by(&self, channel: &Channel, notice: &Notice<'_>) -> Sent {
-        match channel {
-            Channel::Webhook {
-                url, key, timeout, ..
-            } => {
-                let call = (url.as_str(), key.as_ref(), *timeout);
-                self.post(call, notice).await
-            }
-            Channel::Telegram { bot, language, .. } => {
-                let text = cut(&language.sentence(notice), MESSAGE_UNITS_MAX);
+    /// The channels' names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|channel| channel.name.as_str())
+    }
+
+    /// Sends a message that says that it is only a test, whatever the channels want; to one of them, or to all.
+    pub async fn test(&self, only: Option<&str>) -> Vec<Answer> {
+        let message = Message::test(self.telling.language, self.clock.now());
+        let asked = self.all.iter();
+        let asked = asked.filter(|channel| only.is_none_or(|only| channel.name == only));
+        let telling = asked.map(|channel| async {
+            let sent = self.send(channel, &message).await;
+            answer(channel, Vec::new(), sent)
+        });
+        join_all(telling).await
+    }
+
+    async fn send(&self, channel: &Channel, message: &Message) -> Sent {
+        match &channel.way {
+            Way::Webhook { url, key } => self.post(url, key.as_ref(), message).await,
+            Way::Ntfy { url, token } => self.notify(url, token.as_ref(), message).await,
+            Way::Slack { url } => self.slack(url, message).await,
+            Way::Telegram(bot) => {
+                let text = cut(&message.text, MESSAGE_UNITS_MAX);
                 bot.say(&text, Form::Plain, None).await
             }
-        }
-    }
-
-    async fn post(
-        &self,
-        (url, key, timeout): (&str, Option<&SigningKey>, Duration),
-        notice: &Notice<'_>,
-    ) -> Sent {
-        let id = id(notice);
-        let seal = Seal {
-            idempotency_key: &id,
-            id: &id,
-            at: self.clock.now(),
-            key,
-        };
-        // Texts and instants can always be written as JSON.
-        let body = serde_json::to_vec(&Body::of(notice)).unwrap_or_default();
-        match self.client.open(seal.post(url, timeout, body)).await {
-            Ok(answer) => judge(&answer.head, self.clock.now()),
-            Err(error) => unsent(&error),
-        }
-    }
-
-    fn knows(&self, told: &Told) -> bool {
-        let known = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        known.contains(told)
-    }
-
-    /// What all took is not asked for again; what some took is kept until the others do.
-    fn remember(&self, notice: &Notice<'_>, taken: Vec<Told>) {
-        let mut known = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if taken.len() == self.all.len() {
-            for channel in 0..self.all.len() {
-                known.remove(&told(notice, channel));
+            Way::Mail(mailer) => {
+                let at = self.clock.now();
+                mailer.send(message, at, self.telling.timeout).await
             }
-            return;
+            Way::Exec(program) => program.run(message).await,
         }
-        known.extend(taken);
-        while known.len() > WAITING_MAX {
-            known.pop_first();
+    }
+
+    async fn tell_one(&self, channel: &Channel, notices: &[Notice]) -> Option<Answer> {
+        let wanted = notices.iter().filter(|notice| {
+            let alert = &notice.alert;
+            let wants = &channel.wants;
+            wants.takes(alert.key.rule.as_str(), alert.severity)
+                && !alert.taken_by.contains(&channel.name)
+        });
+        let wanted: Vec<&Notice> = wanted.collect();
+        let message = Message::of_alerts(&wanted, self.telling.language)?;
+        let keys = wanted.iter().map(|it| it.alert.key.clone()).collect();
+        let answer = answer(channel, keys, self.send(channel, &message).await);
+        if !matches!(answer.outcome, Outcome::Taken(_)) {
+            tracing::error!(
+                channel = channel.name,
+                alerts = wanted.len(),
+                error = answer.outcome.detail(),
+                outcome = answer.outcome.as_str(),
+                "alerts were not taken"
+            );
         }
+        Some(answer)
     }
 }
 
 #[async_trait]
-impl Teller for Channels {
-    async fn tell(&self, notice: &Notice<'_>) -> Result<(), Failure> {
-        let mut taken = Vec::new();
-        let mut failures = Vec::new();
-        for (number, channel) in self.all.iter().enumerate() {
-            let told = told(notice, number);
-            if self.knows(&told) {
-                taken.push(told);
-                continue;
-            }
-            match self.tell_by(channel, notice).await {
-                Sent::Confirmed { .. } => taken.push(told),
-                Sent::Failed(failure) if is_final(failure.class) => {
-                    tracing::error!(
-                        channel = channel.name(),
-                        edition.date = %notice.date,
-                        alert = told.rule,
-                        news = told.news,
-                        error = failure.detail,
-                        class = failure.class.as_str(),
-                        "an alert was refused and is not told here again; correct [alerts]"
-                    );
-                    taken.push(told);
-                }
-                Sent::Failed(failure) | Sent::Unknown(failure) => {
-                    failures.push((channel.name(), failure));
-                }
-            }
-        }
-        self.remember(notice, taken);
-        joined(failures).map_or(Ok(()), Err)
+impl Herald for Channels {
+    /// All channels at once: the slowest bounds how long it takes.
+    async fn tell(&self, notices: &[Notice]) -> Vec<Answer> {
+        let telling = self.all.iter();
+        let telling = telling.map(|channel| self.tell_one(channel, notices));
+        join_all(telling).await.into_iter().flatten().collect()
     }
 }
 
@@ -198,73 +206,16 @@ fn is_final(class: FailureClass) -> bool {
     matches!(class, FailureClass::Refused | FailureClass::Credentials)
 }
 
-fn told(notice: &Notice<'_>, channel: usize) -> Told {
-    Told {
-        opened_at: notice.alert.opened_at,
-        date: notice.date,
-        rule: notice.alert.rule.name(),
-        news: name(notice.news),
-        channel,
-    }
-}
-
-/// One failure that names every channel. What waiting can mend comes first: then the caller comes again soon.
-fn joined(failures: Vec<(&str, Failure)>) -> Option<Failure> {
-    let told = failures
-        .iter()
-        .map(|(name, failure)| format!("`{name}` did not take it: {failure}"));
-    let detail = told.collect::<Vec<_>>().join("; ");
-    let passing = [FailureClass::Transient, FailureClass::RateLimited];
-    let first = failures
-        .into_iter()
-        .map(|(_, failure)| failure)
-        .max_by_key(|failure| passing.contains(&failure.class))?;
-    Some(Failure { detail, ..first })
-}
-
-fn name(news: News) -> &'static str {
-    match news {
-        News::Opened => "opened",
-        News::Closed => "closed",
-    }
-}
-
-/// Names a notice for ever. Whatever a destination is called, a header can hold it.
-fn id(notice: &Notice<'_>) -> String {
-    let (rule, news) = (notice.alert.rule.name(), name(notice.news));
-    let since = notice.alert.opened_at.as_microsecond();
-    let id = format!("almanack-alert-{}-{rule}-{news}-{since}", notice.date);
-    let plain = |c: char| if c.is_ascii_graphic() { c } else { '_' };
-    id.chars().map(plain).collect()
-}
-
-/// What a webhook is sent.
-#[derive(Serialize)]
-struct Body<'a> {
-    r#type: &'static str,
-    date: Date,
-    rule: String,
-    detail: &'a str,
-    at: Timestamp,
-}
-
-impl<'a> Body<'a> {
-    fn of(notice: &Notice<'a>) -> Self {
-        let alert = notice.alert;
-        let (r#type, at) = match notice.news {
-            News::Opened => ("edition.alert.opened", alert.opened_at),
-            News::Closed => (
-                "edition.alert.closed",
-                alert.closed_at.unwrap_or(alert.opened_at),
-            ),
-        };
-        Self {
-            r#type,
-            date: notice.date,
-            rule: alert.rule.name(),
-            detail: &alert.detail,
-            at,
-        }
+fn answer(channel: &Channel, keys: Vec<Key>, sent: Sent) -> Answer {
+    let outcome = match sent {
+        Sent::Confirmed { receipt } => Outcome::Taken(receipt.unwrap_or_default()),
+        Sent::Failed(failure) if is_final(failure.class) => Outcome::Refused(failure.detail),
+        Sent::Failed(failure) | Sent::Unknown(failure) => Outcome::Failed(failure.detail),
+    };
+    Answer {
+        channel: channel.name.clone(),
+        keys,
+        outcome,
     }
 }
 
@@ -273,19 +224,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_name_their_channels_and_what_can_pass_decides() {
-        let odd = Failure::new(FailureClass::Unusable, "HTTP 200: no message");
-        let late = Failure {
-            retry_after: Some(jiff::SignedDuration::from_secs(7)),
-            ..Failure::new(FailureClass::RateLimited, "HTTP 429")
+    fn a_channel_hears_what_it_wants() {
+        let wants = |rules: &[&str], severity| Wants {
+            rules: rules.iter().map(|&rule| rule.to_owned()).collect(),
+            severity,
         };
-        let both = joined(vec![("chat", odd), ("pager", late)]).unwrap();
-        assert_eq!(both.class, FailureClass::RateLimited);
-        assert_eq!(both.retry_after, Some(jiff::SignedDuration::from_secs(7)));
-        assert_eq!(
-            both.detail,
-            "`chat` did not take it: HTTP 200: no message; `pager` did not take it: HTTP 429"
-        );
-        assert_eq!(joined(Vec::new()), None);
+        let critical = Some(Severity::Critical);
+        for (wants, rule, severity, takes) in [
+            (wants(&[], None), "late", Severity::Warning, true),
+            (wants(&["late"], None), "late", Severity::Warning, true),
+            (wants(&["stuck"], None), "late", Severity::Critical, false),
+            (wants(&[], critical), "late", Severity::Warning, false),
+            (wants(&["late"], critical), "late", Severity::Critical, true),
+        ] {
+            assert_eq!(wants.takes(rule, severity), takes, "{wants:?}");
+        }
     }
 }

@@ -11,7 +11,13 @@
 mod output;
 mod permission;
 
-use std::{collections::BTreeMap, io, path::PathBuf, process::ExitStatus, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::PathBuf,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
 
 use almanack_core::{
     finish::Outcome,
@@ -22,8 +28,9 @@ use almanack_core::{
 use async_trait::async_trait;
 use rustix::io::Errno;
 use tokio::{
+    io::AsyncWriteExt,
     net::unix::pipe::Receiver,
-    process::{Child, Command},
+    process::{Child, ChildStdin, Command},
     time::timeout,
 };
 
@@ -87,24 +94,42 @@ impl CommandLauncher {
             .current_dir(&self.settings.directory);
         command
     }
+}
 
-    async fn run(&self, command: Command, time: Duration) -> Outcome {
-        let mut running = match Running::start(command) {
-            Ok(running) => running,
-            Err(error) => return not_started(&error),
-        };
-        let ended = timeout(time, running.end()).await;
-        if ended.is_err() {
-            running.group.ask_to_end();
-            // However it ends now, it was too late.
-            let _ = timeout(self.settings.stop_grace, running.end()).await;
-        }
-        let tail = running.finish().await;
-        match ended {
-            Ok(Ok(status)) => judge(status, &tail),
-            Ok(Err(error)) => retry(&format!("its end was not seen: {error}"), &tail),
-            Err(_) => retry(&format!("did not end within {time:?}, stopped"), &tail),
-        }
+/// Runs a command with this to read, and everything it starts, for so long at most; one that ran out of time has `grace` to end by itself.
+pub(crate) async fn run(
+    mut command: Command,
+    input: Option<Vec<u8>>,
+    time: Duration,
+    grace: Duration,
+) -> Outcome {
+    if input.is_some() {
+        command.stdin(Stdio::piped());
+    }
+    let mut running = match Running::start(command) {
+        Ok(running) => running,
+        Err(error) => return not_started(&error),
+    };
+    let feeding = feed(running.child.stdin.take(), input.unwrap_or_default());
+    let ended = timeout(time, async { tokio::join!(feeding, running.end()).1 }).await;
+    if ended.is_err() {
+        running.group.ask_to_end();
+        // However it ends now, it was too late.
+        let _ = timeout(grace, running.end()).await;
+    }
+    let tail = running.finish().await;
+    match ended {
+        Ok(Ok(status)) => judge(status, &tail),
+        Ok(Err(error)) => retry(&format!("its end was not seen: {error}"), &tail),
+        Err(_) => retry(&format!("did not end within {time:?}, stopped"), &tail),
+    }
+}
+
+/// Who does not read need not: that it ended says whether all is well.
+async fn feed(pipe: Option<ChildStdin>, input: Vec<u8>) {
+    if let Some(mut pipe) = pipe {
+        let _ = pipe.write_all(&input).await;
+        let _ = pipe.shutdown().await;
     }
 }
 
@@ -127,7 +152,7 @@ impl Launcher for CommandLauncher {
         let mut command = self.prepare(program, arguments);
         command.envs(facts(firing, task));
         let time = Duration::try_from(*timeout).unwrap_or_default();
-        self.run(command, time).await
+        run(command, None, time, self.settings.stop_grace).await
     }
 }
 

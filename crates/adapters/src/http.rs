@@ -180,7 +180,8 @@ impl Client {
             self.guard.judge(ip).map_err(Error::refused)?;
         }
         if let (Some(gate), Some(host)) = (&request.gate, url.host_str()) {
-            gate.pass(host).map_err(|until| Error::Busy { until })?;
+            let passed = gate.pass(host).await;
+            passed.map_err(|until| Error::Busy { until })?;
         }
         let pool = if trusted {
             &self.trusting

@@ -12,6 +12,7 @@ pub mod entropy;
 pub mod feed;
 pub mod github;
 pub mod hacker_news;
+pub mod heartbeat;
 pub mod herald;
 pub mod http;
 mod launcher;

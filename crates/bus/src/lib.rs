@@ -1,1 +1,45 @@
 //! Almanack's events over message buses: Kafka and NATS.
+//!
+//! Inward, a consumer brings what services tell to [`almanack_core::event::intake::Intake`]. The one promise: a message is forgotten
+//! (its offset committed, its delivery acknowledged) only after the store has its effect or the dead letters have the message. So
+//! nothing is lost, everything may come twice, and twice is harmless because revisions decide (RS-10). Whatever does not answer, a
+//! broker or the store, is waited for and never stops the node.
+//!
+//! ```text
+//!   messages ─► batch ─► understand (core) ─► intake ─► taken ─────────► settled ─► commit or acknowledge
+//!                             │                 ├─────► not now ─► wait, the same batch again
+//!                             └── makes no sense ┴────► dead letter, confirmed ─► settled
+//! ```
+//!
+//! Outward, a herald hands Almanack's own happenings to a topic or a subject.
+//!
+//! [`batch`](self) and patience are shared; [`kafka`] and [`nats`] differ only in how messages come and how they are forgotten.
+
+mod batch;
+pub mod kafka;
+mod measures;
+pub mod nats;
+mod patience;
+mod settings;
+
+use std::sync::Arc;
+
+use almanack_core::{
+    event::intake::Intake,
+    time::{Clock, Entropy, Sleeper},
+};
+
+pub use settings::{Error, Hidden, Mode, Tls};
+
+/// What a consumer works with.
+#[derive(Clone)]
+pub struct Ports {
+    /// Takes wishes.
+    pub intake: Arc<dyn Intake>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// How it waits.
+    pub sleeper: Arc<dyn Sleeper>,
+    /// Spreads waits.
+    pub entropy: Arc<dyn Entropy>,
+}

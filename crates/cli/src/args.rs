@@ -11,10 +11,13 @@ use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
+mod alert;
 mod chain;
+mod chaos;
 mod edition;
 mod import;
 mod next;
+mod operations;
 mod schedule;
 mod simulate;
 mod source;
@@ -22,10 +25,15 @@ mod subscription;
 mod user;
 mod world;
 
+pub(crate) use alert::AlertCommand;
 pub(crate) use chain::{ChainArguments, GuardArguments};
+pub(crate) use chaos::ChaosArguments;
 pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
+pub(crate) use operations::{
+    BackupArguments, BackupCommand, DoctorArguments, MigrateArguments, RestoreArguments,
+};
 pub(crate) use schedule::{
     BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
     SchedulePutArguments, TickArguments, WhyArguments,
@@ -126,6 +134,9 @@ pub(crate) enum Command {
     /// Look at who is told of what happens
     #[command(subcommand)]
     Subscription(SubscriptionCommand),
+    /// List what is wrong, and try the channels that tell people of it
+    #[command(subcommand)]
+    Alert(AlertCommand),
     /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave
@@ -150,12 +161,22 @@ pub(crate) enum Command {
     /// Make, list and remove those who sign in to the dashboard
     #[command(subcommand)]
     User(UserCommand),
+    /// Copy the store into a file while a node works, and prove the copy
+    Backup(BackupArguments),
+    /// Make a backup the store
+    Restore(RestoreArguments),
+    /// Move the store from SQLite to PostgreSQL, or back
+    #[command(after_help = operations::MIGRATE_HELP)]
+    Migrate(MigrateArguments),
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),
     /// Measure the engine on a scratch store of its own
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Run a scratch copy of the configuration while things go wrong, and check
+    #[command(after_help = chaos::CHAOS_HELP)]
+    Chaos(ChaosArguments),
     /// Write a completion script for a shell
     Completions {
         /// Which shell
@@ -324,6 +345,9 @@ pub(crate) struct LoadArguments {
     /// How many move at a time
     #[arg(long, env = "BENCH_CLIENTS", default_value_t = 8, value_parser = some)]
     pub(crate) clients: usize,
+    /// Nodes that drain, in this process and each with connections of its own
+    #[arg(long, env = "BENCH_NODES", default_value_t = 1, value_parser = some)]
+    pub(crate) nodes: usize,
     /// Tasks that are not due
     #[arg(long, env = "BENCH_FAR", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) far: i64,

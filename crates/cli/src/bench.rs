@@ -70,6 +70,8 @@ pub(crate) struct Load {
     pub(crate) moves: usize,
     /// How many move at a time.
     pub(crate) clients: usize,
+    /// Nodes that drain.
+    pub(crate) nodes: usize,
     /// A phase that takes longer is cut off; its rate is that of what got done.
     pub(crate) cap: Duration,
     /// Who is told of every task that is done; telling costs nothing but the store's work.
@@ -133,12 +135,26 @@ pub(crate) struct Bench {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) load: Load,
     clock: Arc<CorrectedClock>,
+    /// The same database over connections of their own, for further nodes.
+    others: Vec<Arc<dyn Store>>,
 }
 
 impl Bench {
     pub(crate) async fn new(store: Arc<dyn Store>, load: Load) -> Result<Self, Error> {
         let clock = wiring::node_clock(store.as_ref()).await?;
-        Ok(Self { store, load, clock })
+        Ok(Self {
+            store,
+            load,
+            clock,
+            others: Vec::new(),
+        })
+    }
+
+    /// Drains by as many nodes more as there are stores.
+    #[must_use]
+    pub(crate) fn beside(mut self, others: Vec<Arc<dyn Store>>) -> Self {
+        self.others = others;
+        self
     }
 
     fn rescheduler(&self) -> Arc<Rescheduler> {
@@ -150,37 +166,65 @@ impl Bench {
         Arc::new(Rescheduler::new(store, clock, kinds))
     }
 
+    /// All nodes, which share `slots` evenly.
+    async fn start_nodes(
+        &self,
+        handler: &Arc<Counting>,
+        slots: usize,
+    ) -> Result<Vec<RunningNode>, Error> {
+        let each = (slots / (1 + self.others.len())).max(2);
+        let mut nodes = Vec::new();
+        for store in std::iter::once(&self.store).chain(&self.others) {
+            let name = format!("bench-{}", nodes.len());
+            let told = self.load.subscribed();
+            nodes.push(start_node(store, &name, handler.clone(), each, told).await?);
+        }
+        Ok(nodes)
+    }
+
     /// A node that claims as much as it can and does nothing with it.
     async fn start_node(
         &self,
         handler: Arc<dyn Handler>,
         slots: usize,
     ) -> Result<RunningNode, Error> {
-        let runner = RunnerSettings {
-            slots,
-            claim_max: slots / 2,
-            ..RunnerSettings::default()
-        };
-        let settings = NodeSettings {
-            name: "bench".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            lease: LeasePolicy::default(),
-            runner,
-            retention: Retention::Keep,
-        };
-        let ports = Ports {
-            store: Arc::clone(&self.store),
-            clock: Arc::clone(&self.clock),
-            sleeper: wiring::sleeper(Arc::clone(&self.clock) as Arc<dyn Clock>),
-            entropy: wiring::entropy(),
-            handlers: Handlers::new(handler),
-            subscriptions: Arc::new(self.load.subscribed()),
-        };
-        let node = node::admit(ports, settings).await?;
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(node.run(stop.clone()));
-        Ok(RunningNode { stop, task })
+        let told = self.load.subscribed();
+        start_node(&self.store, "bench", handler, slots, told).await
     }
+}
+
+async fn start_node(
+    store: &Arc<dyn Store>,
+    name: &str,
+    handler: Arc<dyn Handler>,
+    slots: usize,
+    told: Subscriptions,
+) -> Result<RunningNode, Error> {
+    let clock = wiring::node_clock(store.as_ref()).await?;
+    let runner = RunnerSettings {
+        slots,
+        claim_max: slots / 2,
+        ..RunnerSettings::default()
+    };
+    let settings = NodeSettings {
+        name: name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        lease: LeasePolicy::default(),
+        runner,
+        retention: Retention::Keep,
+    };
+    let ports = Ports {
+        store: Arc::clone(store),
+        clock: Arc::clone(&clock),
+        sleeper: wiring::sleeper(Arc::clone(&clock) as Arc<dyn Clock>),
+        entropy: wiring::entropy(),
+        handlers: Handlers::new(handler),
+        subscriptions: Arc::new(told),
+    };
+    let node = node::admit(ports, settings).await?;
+    let stop = CancellationToken::new();
+    let task = tokio::spawn(node.run(stop.clone()));
+    Ok(RunningNode { stop, task })
 }
 
 /// A node that works until told to stop.

@@ -17,8 +17,12 @@ use crate::{
     wiring,
 };
 
+mod alert;
+mod alive;
+mod backup;
 mod bench;
 mod chain;
+mod chaos;
 mod check;
 mod completions;
 mod demo;
@@ -26,6 +30,7 @@ mod edition;
 mod guard;
 mod hub;
 mod import;
+mod migrate;
 mod next;
 mod progress;
 mod schedule;
@@ -56,6 +61,7 @@ pub(crate) fn dispatch(
             let settings = checked(config::load(&inputs, Need::Database))?;
             bench::run(command, &settings, output)
         }
+        Command::Chaos(arguments) => chaos::run(arguments, &inputs, output),
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
@@ -64,6 +70,9 @@ pub(crate) fn dispatch(
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
         Command::World(command) => world::run(command, &inputs.environment, output),
         Command::Check => check::run(&inputs, output),
+        Command::Backup(arguments) => backup::run(arguments, &inputs, output),
+        Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
+        Command::Migrate(arguments) => migrate::run(arguments, &inputs, output),
         Command::Serve(serve) => {
             inputs.flags.extend(serve.settings());
             let loaded = config::load(&inputs, Need::Everything);
@@ -89,6 +98,7 @@ pub(crate) fn dispatch(
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             subscription::run(&desk, command, output).await
         }),
+        Command::Alert(command) => wait_for(alert::run(&inputs, command, output)),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {
@@ -147,6 +157,8 @@ struct Desk {
     clock: Arc<dyn Clock>,
     /// Who asks, as the history will show it.
     origin: String,
+    /// What programs that are started may see some of.
+    environment: BTreeMap<String, String>,
 }
 
 /// Whether a command can do anything on a database that is not there yet.
@@ -177,6 +189,7 @@ impl Desk {
             store,
             clock,
             origin,
+            environment: inputs.environment.clone(),
         })
     }
 

@@ -79,6 +79,17 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// What failed, with all its causes.
+    pub(crate) fn caused(what: &str, error: &dyn std::error::Error) -> Self {
+        let mut told = format!("{what}: {error}");
+        let mut source = error.source();
+        while let Some(cause) = source {
+            told = format!("{told}: {cause}");
+            source = cause.source();
+        }
+        Self::new(Exit::Failed, told)
+    }
+
     /// A failure with a code and a sentence.
     pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
         Self::Told {

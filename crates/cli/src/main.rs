@@ -10,6 +10,7 @@ use clap::Parser;
 
 mod args;
 mod bench;
+mod chaos;
 mod commands;
 mod config;
 mod failure;

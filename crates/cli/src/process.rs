@@ -81,13 +81,16 @@ pub(crate) async fn start(
     // Before the node is admitted, which counts already.
     let metrics = install_metrics(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
-    let watch = Watch::new(settings, &store, &clock)?;
+    let watch = Watch::new(settings, &store, &timing)?;
     let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
     let ports = watch.looking(ports)?;
+    let told: Arc<dyn Clock> = clock.clone();
+    let channels = wiring::alerts::channels(settings, environment, &outbound, &told)?;
     let workshop = Workshop {
         settings,
         outbound: &outbound,
         store: &store,
+        channels: channels.clone(),
         clock: clock.clone(),
         sleeper: timing.sleeper.clone(),
         node: &node_name,
@@ -96,6 +99,11 @@ pub(crate) async fn start(
     let node = admit(ports, settings, node_name.clone()).await?;
     watch.hear().await?;
     let node = cared_for(node, &watch, settings);
+    let node = node.watching(wiring::alerts::watch(settings, &store, &told, channels));
+    let node = match wiring::alerts::heartbeat(settings, &outbound, &told) {
+        Some(heartbeat) => node.beating(heartbeat),
+        None => node,
+    };
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let files = read_files(inputs, schedules.clone(), outbound).await?;

@@ -1,5 +1,6 @@
 //! Concrete types behind the ports, and settings in the shape that each of them wants.
 
+pub(crate) mod alerts;
 pub(crate) mod editions;
 mod happenings;
 pub(crate) mod opml;
@@ -61,6 +62,11 @@ pub(crate) fn passwords() -> Arc<dyn Passwords> {
     Arc::new(Argon2id::default())
 }
 
+/// The machine's clock, for a command that asks no database.
+pub(crate) fn machine_clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
+}
+
 /// The clock of a command that asks a few questions: the machine's, corrected once to the
 /// database's, so that "now" means the same to the command and to the nodes.
 pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>, Failure> {
@@ -89,6 +95,14 @@ pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
         Ok(Location::Sqlite(path)) if !path.exists() => Some(path),
         _ => None,
     }
+}
+
+/// Whether several nodes may work on this database at once.
+pub(crate) fn is_shared(database: &Database) -> bool {
+    matches!(
+        Location::parse(database.url.expose()),
+        Ok(Location::Postgres(_))
+    )
 }
 
 /// Opens the configured database; creates or migrates it where needed.

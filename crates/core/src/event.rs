@@ -11,9 +11,16 @@
 //!
 //! `data.revision` is required: queues deliver twice and out of order, and only the number tells an
 //! old wish from a new one.
+//!
+//! [`incoming`] understands what a queue delivers, in any mode; [`mapping`] reads messages of services that have a format of
+//! their own; [`intake`] is the port by which a queue hands wishes over.
+
+pub mod incoming;
+pub mod intake;
+pub mod mapping;
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -39,10 +46,35 @@ pub enum EventError {
     /// Some other event.
     #[error("event has type `{0}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are understood")]
     Type(String),
+    /// Not JSON at all, or not text.
+    #[error("message is `{0}`; only JSON is understood")]
+    Encoding(String),
+    /// An address that no call may go to.
+    #[error(
+        "callback_url must be an http or https address without user name or password, at a port of web servers"
+    )]
+    Callback,
     /// A value breaks its rule.
     #[error(transparent)]
     Invalid(#[from] Invalid),
 }
+
+impl EventError {
+    /// What is wrong in one word, for logs and metrics: the message itself may repeat what was sent.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Shape(_) => "shape",
+            Self::Version(_) => "version",
+            Self::Type(_) => "type",
+            Self::Encoding(_) => "encoding",
+            Self::Callback => "callback",
+            Self::Invalid(_) => "invalid",
+        }
+    }
+}
+
+/// Longest part of an event's source that the history keeps.
+const SOURCE_CHARS_MAX: usize = 200;
 
 /// An event that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +85,50 @@ pub struct TaskEvent {
     pub source: String,
     /// What it asks for.
     pub request: Request,
+}
+
+impl TaskEvent {
+    /// What the history says about who asked.
+    pub fn origin(&self) -> String {
+        let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+        let source = self.source.chars().take(SOURCE_CHARS_MAX).map(plain);
+        format!("event:{}", source.collect::<String>())
+    }
+}
+
+/// A binary-mode event in structured form.
+#[derive(Serialize)]
+struct Gathered<'a> {
+    specversion: String,
+    id: String,
+    source: String,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    data: &'a RawValue,
+}
+
+/// Puts a binary-mode event into structured form: its attributes travel as headers that start with `prefix`, its data is the
+/// body. `header` finds one by its whole name.
+pub fn gather(
+    prefix: &str,
+    header: impl Fn(&str) -> Option<String>,
+    data: &RawValue,
+) -> Result<String, EventError> {
+    let optional = |name: &str| header(&format!("{prefix}{name}"));
+    let required = |name: &str| {
+        let told = || format!("header `{prefix}{name}` is missing or not UTF-8");
+        optional(name).ok_or_else(|| EventError::Shape(told()))
+    };
+    let gathered = Gathered {
+        specversion: required("specversion")?,
+        id: required("id")?,
+        source: required("source")?,
+        r#type: required("type")?,
+        subject: optional("subject"),
+        data,
+    };
+    serde_json::to_string(&gathered).map_err(|error| EventError::Shape(error.to_string()))
 }
 
 /// CloudEvents allow extension attributes, so unknown fields of the envelope pass; unknown fields

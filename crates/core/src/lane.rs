@@ -18,9 +18,10 @@
 //!   who is back later than promised takes the next that is ripe.
 //! - A lane that nobody needs is forgotten, so there are never more lanes than hosts of the last minutes.
 //!
-//! Lanes live in one process. Nodes that share a database each have their own, so a host sees at most the
-//! pace times the number of nodes.
+//! These lanes live in one process. Nodes that share a database have a lane in common behind them, which
+//! lets in whom the node's own has let in ([`shared`]); whom it sends back is [`Lanes::turn_away`]'s.
 
+pub mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -60,7 +61,8 @@ impl Default for Pace {
 }
 
 impl Pace {
-    fn gap(&self) -> SignedDuration {
+    /// Between two requests that are spread evenly.
+    pub fn gap(&self) -> SignedDuration {
         let requests = i32::try_from(self.requests.max(1)).unwrap_or(i32::MAX);
         self.per / requests
     }
@@ -107,10 +109,21 @@ impl Lanes {
         }
     }
 
-    /// The host asked to be left alone until then.
-    pub fn hold(&mut self, host: &str, until: Timestamp, now: Timestamp) {
+    /// Whoever entered was sent back by the lane that all nodes share, which lets nobody in before
+    /// `until`; answers when to come again.
+    pub fn turn_away(&mut self, host: &str, until: Timestamp, now: Timestamp) -> Timestamp {
+        let (pace, lane) = (self.pace, self.lane(host));
+        lane.withdraw();
+        lane.hold(until);
+        lane.next_turn(&pace, now)
+    }
+
+    /// The host asked to be left alone until then; answers until when it is, at most a day.
+    pub fn hold(&mut self, host: &str, until: Timestamp, now: Timestamp) -> Timestamp {
         let latest = now.saturating_add(HOLD_MAX).unwrap_or(Timestamp::MAX);
-        self.lane(host).hold(until.min(latest));
+        let until = until.min(latest);
+        self.lane(host).hold(until);
+        until
     }
 
     /// How many lanes are remembered.
@@ -167,14 +180,20 @@ impl Lane {
             self.admit(pace, now);
             return Turn::Now;
         }
-        let gap = self.gap(pace);
+        Turn::At(self.next_turn(pace, now))
+    }
+
+    /// Promises the next turn after the last that was promised.
+    fn next_turn(&mut self, pace: &Pace, now: Timestamp) -> Timestamp {
+        let (gap, free_at) = (self.gap(pace), self.free_at(pace));
+        let full = self.inside >= pace.at_once.max(1);
         let after_stay = full.then(|| later(now, gap));
         let after_last = self.last_turn.map(|turn| later(turn, gap));
         let soonest = later(now, SignedDuration::from_millis(1));
         let turn = [free_at, after_stay, after_last].into_iter().flatten();
         let turn = turn.fold(soonest, Timestamp::max);
         self.promise(turn);
-        Turn::At(turn)
+        turn
     }
 
     /// Before when pace and host let nobody in.
@@ -191,6 +210,12 @@ impl Lane {
             self.entered.pop_front();
         }
         self.entered.push_back(now);
+    }
+
+    /// As if the last one had not entered.
+    fn withdraw(&mut self) {
+        self.inside = self.inside.saturating_sub(1);
+        self.entered.pop_back();
     }
 
     fn promise(&mut self, turn: Timestamp) {

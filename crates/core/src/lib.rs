@@ -8,6 +8,7 @@
 //! stated as a port trait ([`store`], [`handler`]) that other crates implement.
 
 pub mod address;
+pub mod alert;
 pub mod backoff;
 pub mod budget;
 pub mod callback;
@@ -25,6 +26,7 @@ pub mod import;
 pub mod lane;
 pub mod lease;
 pub mod lock;
+pub mod percent;
 pub mod place;
 pub mod plan;
 pub mod reschedule;

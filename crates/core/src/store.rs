@@ -6,7 +6,9 @@
 //! `now` is always an argument; the database's own clock is only ever read by
 //! [`Store::database_time`], to correct the node's.
 
+mod alert;
 mod edition;
+mod lane;
 mod overview;
 mod schedule;
 mod sign_in;
@@ -15,7 +17,9 @@ mod source;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
+pub use lane::{LaneAnswer, LaneAsk, LaneStore, Visitor};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,
@@ -385,6 +389,8 @@ pub trait Store:
     + TokenStore
     + SignInStore
     + OverviewStore
+    + LaneStore
+    + AlertStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     node::{Holdings, NodeIdentity, NodeSettings, Ports},
+    places::Asker,
     wake::later,
 };
 
@@ -67,9 +68,12 @@ impl Keeper {
     /// next beat tries again, and if none succeeds the runner's trust runs out by itself.
     async fn pass(&self) {
         // The first that fails tells of them all: they fail together, and one line is enough.
-        if let Err(error) = self.keep().await {
-            let trusted_until = self.holdings.trusted_until();
-            tracing::warn!(error = error.chain(), %trusted_until, "the keeper's round failed; trying again");
+        match self.keep().await {
+            Ok(()) => self.holdings.pulse.note(),
+            Err(error) => {
+                let trusted_until = self.holdings.trusted_until();
+                tracing::warn!(error = error.chain(), %trusted_until, "the keeper's round failed; trying again");
+            }
         }
     }
 
@@ -99,6 +103,8 @@ impl Keeper {
     pub async fn beat(&self) -> Result<(), store::Error> {
         let asked_at = self.ports.clock.now();
         let (store, lease) = (&self.ports.store, &self.settings.lease);
+        // First, and from the same instant: what is trusted below must not outlive the node's places.
+        self.keep_places(asked_at).await?;
         let held = self.holdings.claims.held();
         let lease_until = lease.lease_until(asked_at);
         let extended = store.extend_claims(&held, asked_at, lease_until).await?;
@@ -109,6 +115,15 @@ impl Keeper {
         self.holdings.trust.extend(trusted_until);
         store.save_node(&self.describe(asked_at)).await?;
         self.release_done().await
+    }
+
+    async fn keep_places(&self, now: Timestamp) -> Result<(), store::Error> {
+        let asker = Asker {
+            session: &self.identity.session,
+            lease: &self.settings.lease,
+        };
+        let store = self.ports.store.as_ref();
+        self.holdings.places.keep(store, asker, now).await
     }
 
     /// Tidiness: a claim that is not forgotten here expires with nothing left in it.
@@ -171,6 +186,7 @@ impl Keeper {
         let store = &self.ports.store;
         let signed_off = async {
             self.release_done().await?;
+            self.keep_places(self.ports.clock.now()).await?;
             store.forget_node(&self.identity.session).await
         };
         if let Err(error) = signed_off.await {

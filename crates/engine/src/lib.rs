@@ -2,7 +2,7 @@
 //!
 //! Each duty is one file: the [`planner`] turns the slots of schedules into tasks, the [`runner`] tries
 //! what is due, the [`keeper`] keeps leases and nodes honest, [`retention`] forgets what ended long
-//! ago; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a wish
+//! ago, the [`mod@watch`] looks for what people should hear about, and [`pulse`] tells somebody outside that the node lives; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a wish
 //! from outside becomes a change of a task, [`schedules`] the same for schedules; [`editions`] makes a day's digest,
 //! [`dispatch`] fires a slot at its target, [`happenings`] tells others what happened, [`chain`] keeps schedules where there is no database, and [`tick`] is one pass of
 //! everything for who drives Almanack from outside. None of them sees SQL, reads a clock or rolls
@@ -14,10 +14,13 @@ pub mod dispatch;
 pub mod editions;
 pub mod handlers;
 pub mod happenings;
+pub mod intake;
 pub mod keeper;
 pub mod lock;
 pub mod node;
+pub mod places;
 pub mod planner;
+pub mod pulse;
 pub mod rehearsal;
 pub mod reschedule;
 pub mod retention;
@@ -28,4 +31,5 @@ pub mod tally;
 pub mod tick;
 pub mod trust;
 mod wake;
+pub mod watch;
 pub mod zones;

@@ -19,12 +19,15 @@ use crate::{
     claims::ClaimBook,
     handlers::Handlers,
     keeper::Keeper,
+    places::Places,
     planner::Planner,
+    pulse::{Heartbeat, Pulse},
     retention::{self, Keep, Retention},
     runner::{Runner, RunnerSettings},
     sources::keeper::SourceKeeper,
     tally::Tally,
     trust::Trust,
+    watch::Watch,
     zones::Zones,
 };
 
@@ -94,8 +97,12 @@ pub struct Holdings {
     pub claims: Arc<ClaimBook>,
     /// How long.
     pub trust: Arc<Trust>,
+    /// Which places among all nodes.
+    pub places: Arc<Places>,
     /// What the node is doing, in numbers.
     pub tally: Arc<Tally>,
+    /// The rounds of its keeper that went well.
+    pub pulse: Pulse,
 }
 
 impl Holdings {
@@ -119,6 +126,9 @@ struct Duties {
     keeper: Keeper,
     runner: Runner,
     sources: Option<SourceKeeper>,
+    watch: Option<Watch>,
+    heartbeat: Option<Heartbeat>,
+    pulse: Pulse,
 }
 
 /// Admits a node: after this call it is registered, its clock is corrected and its trust proven.
@@ -128,7 +138,11 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         name: settings.name.clone(),
         session,
     };
-    let holdings = Holdings::default();
+    let places = Places::new(settings.runner.limits_in_all.clone());
+    let holdings = Holdings {
+        places: Arc::new(places),
+        ..Holdings::default()
+    };
     let lease = settings.lease;
     let keeper = Keeper::new(
         ports.clone(),
@@ -145,6 +159,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     };
     let zones = Arc::new(Zones::default());
     let tally = holdings.tally.clone();
+    let pulse = holdings.pulse.clone();
     let planner =
         Planner::new(ports.store.clone(), ports.clock.clone(), zones).counting(tally.clone());
     let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
@@ -154,6 +169,9 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         keeper,
         runner,
         sources: None,
+        watch: None,
+        heartbeat: None,
+        pulse,
     };
     Ok(AdmittedNode {
         planner,
@@ -172,6 +190,20 @@ impl AdmittedNode {
     #[must_use]
     pub fn caring_for(mut self, sources: SourceKeeper) -> Self {
         self.duties.sources = Some(sources);
+        self
+    }
+
+    /// Looks for what people should hear about as well.
+    #[must_use]
+    pub fn watching(mut self, watch: Watch) -> Self {
+        self.duties.watch = Some(watch);
+        self
+    }
+
+    /// Tells somebody outside that it lives as well.
+    #[must_use]
+    pub fn beating(mut self, heartbeat: Heartbeat) -> Self {
+        self.duties.heartbeat = Some(heartbeat);
         self
     }
 
@@ -210,10 +242,22 @@ impl Duties {
                 sources.run(sleeper.as_ref(), stop).await;
             }
         };
+        let watching = async {
+            if let Some(watch) = self.watch {
+                watch.run(self.ports.sleeper.as_ref(), stop).await;
+            }
+        };
+        let beating = async {
+            if let Some(heartbeat) = self.heartbeat {
+                heartbeat.run(&self.pulse, stop).await;
+            }
+        };
         tokio::join!(
             running,
             forgetting,
             caring,
+            watching,
+            beating,
             self.keeper.run(drained.clone())
         );
     }

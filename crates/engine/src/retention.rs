@@ -28,6 +28,8 @@ const EDITIONS: usize = 10;
 const EDITION_STEPS: usize = 100;
 /// A run of a node that was not heard of for so long is forgotten.
 const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
+/// A lane that nobody asked about for so long is forgotten: longer than any lease.
+const LANE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(2);
 
 /// How long ended tasks, used keys and ledger rows are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +87,7 @@ pub async fn run(ports: &Ports, keep: Keep, stop: &CancellationToken) {
 async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Option<TaskId>, store::Error> {
     if after == TaskId(0) {
         forget_silent_nodes(ports).await?;
+        forget_empty_lanes(ports).await?;
         forget_stories(ports, keep.stories).await?;
     }
     let Some(before) = ended_before(ports, keep.tasks) else {
@@ -145,4 +148,11 @@ async fn forget_silent_nodes(ports: &Ports) -> Result<(), store::Error> {
         }
     }
     Ok(())
+}
+
+async fn forget_empty_lanes(ports: &Ports) -> Result<(), store::Error> {
+    let now = ports.clock.now();
+    let before = now.saturating_sub(LANE_FORGOTTEN_AFTER);
+    let before = before.unwrap_or(Timestamp::MIN);
+    ports.store.prune_lanes(before, now).await.map(|_| ())
 }

@@ -8,14 +8,14 @@ mod finisher;
 mod measures;
 mod running;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, future::Future, pin::Pin};
 
 use almanack_core::{
     backoff::Backoff,
     finish::Outcome,
     lease::LeasePolicy,
     store::{self, ClaimId, ClaimRequest, Claimed},
-    task::Kind,
+    task::{ClaimedTask, Kind},
     time::Clock,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     node::{Holdings, NodeIdentity, Ports},
+    places::Asker,
     runner::{
         finisher::{Finisher, FinisherHandle},
         running::Running,
@@ -36,6 +37,8 @@ use crate::{
 const CONTENDED_WAIT: SignedDuration = SignedDuration::from_millis(10);
 /// After the store failed.
 const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
+/// After all places of a kind were taken by other nodes: nobody tells when one is free again.
+const PLACES_WAIT: SignedDuration = SignedDuration::from_secs(1);
 
 /// What a node may run at once, and how failures wait.
 #[derive(Debug, Clone)]
@@ -46,6 +49,8 @@ pub struct RunnerSettings {
     pub claim_max: usize,
     /// Attempts at once of single kinds.
     pub limits: BTreeMap<Kind, usize>,
+    /// Attempts at once of single kinds, in all nodes together.
+    pub limits_in_all: BTreeMap<Kind, usize>,
     /// How failures wait.
     pub backoff: Backoff,
     /// How long running attempts may take to end when the node stops.
@@ -58,6 +63,7 @@ impl Default for RunnerSettings {
             slots: 64,
             claim_max: 1_000,
             limits: BTreeMap::new(),
+            limits_in_all: BTreeMap::new(),
             backoff: Backoff::default(),
             drain: SignedDuration::from_secs(20),
         }
@@ -108,7 +114,7 @@ impl Runner {
         let (handle, endings) = FinisherHandle::new();
         let (trust, drained) = (holdings.trust.clone(), CancellationToken::new());
         let work = async {
-            let running = Running::new(ports.handlers.clone(), handle, holdings.tally.clone());
+            let running = Running::new(ports.handlers.clone(), handle, &holdings);
             let mut shift = Shift {
                 ports: &ports,
                 identity,
@@ -135,6 +141,14 @@ impl Runner {
         };
         tokio::join!(work, finish);
     }
+}
+
+fn count_by_kind(tasks: &[ClaimedTask]) -> BTreeMap<Kind, usize> {
+    let mut counts = BTreeMap::new();
+    for task in tasks {
+        *counts.entry(task.identity.kind.clone()).or_default() += 1;
+    }
+    counts
 }
 
 /// After the drain, waits for the end of the node's trust. While it works a node keeps an ending
@@ -172,6 +186,7 @@ impl Shift<'_> {
             if self.ports.clock.now() >= claim_at {
                 claim_at = self.step().await;
             }
+            self.return_places(claim_at).await;
             let trusted_until = self.holdings.trusted_until();
             tokio::select! {
                 biased;
@@ -208,29 +223,109 @@ impl Shift<'_> {
         if self.short_of_room {
             return poll_at;
         }
-        let request = self.request(now, free.min(self.settings.claim_max));
         self.holdings.tally.asks();
-        let wake_at = match self.claim(request.clone()).await {
-            Ok(claimed) => self.start(&request, claimed).min(poll_at),
-            Err(error) => {
+        let asked = self.ask(now, free.min(self.settings.claim_max)).await;
+        self.holdings.tally.asked();
+        asked.map_or_else(
+            |error| {
                 tracing::warn!(error = error.chain(), "claim failed");
                 later(self.ports.clock.now(), TROUBLE_WAIT)
-            }
-        };
-        self.holdings.tally.asked();
-        wake_at
+            },
+            |wake_at| wake_at.min(poll_at),
+        )
     }
 
-    /// Asks for work without losing sight of what runs: a database that hangs also holds up the
-    /// heartbeat, and then trust may run out while the answer is still awaited.
-    async fn claim(&mut self, request: ClaimRequest) -> store::Result<Claimed> {
+    /// Takes places, claims and starts; answers when to look again. Everything counts from `now`, before the first word: a
+    /// claim must not be trusted for longer than the places that its attempts need.
+    async fn ask(&mut self, now: Timestamp, slots: usize) -> store::Result<Timestamp> {
+        let wanted = self.wanted(slots);
+        let places = self.take_places(&wanted, now).await?;
+        let request = self.request(now, slots, &places);
         let ports = self.ports;
-        let mut answer = ports.store.claim(request);
+        let claimed = self.watching(ports.store.claim(request.clone())).await;
+        let kept = match &claimed {
+            Ok(claimed) => count_by_kind(&claimed.tasks),
+            Err(_) => BTreeMap::new(),
+        };
+        for (kind, granted) in &places {
+            let unused = granted.saturating_sub(kept.get(kind).copied().unwrap_or(0));
+            self.holdings.places.give_back(kind, unused);
+        }
+        let wake_at = self.start(&request, claimed?);
+        let short = wanted
+            .iter()
+            .any(|(kind, wanted)| places.get(kind) < Some(wanted));
+        let retry_at = later(now, PLACES_WAIT);
+        Ok(if short {
+            wake_at.min(retry_at)
+        } else {
+            wake_at
+        })
+    }
+
+    /// How many more of each kind that is limited in all this node could run.
+    fn wanted(&self, slots: usize) -> BTreeMap<Kind, usize> {
+        let room = |kind: &Kind| self.room(kind).map_or(slots, |room| room.min(slots));
+        let kinds = self.settings.limits_in_all.keys();
+        kinds.map(|kind| (kind.clone(), room(kind))).collect()
+    }
+
+    /// How many more of a kind this node may run, where its own settings limit that.
+    fn room(&self, kind: &Kind) -> Option<usize> {
+        let limit = self.settings.limits.get(kind)?;
+        Some(limit.saturating_sub(self.running.count_of(kind)))
+    }
+
+    async fn take_places(
+        &mut self,
+        wanted: &BTreeMap<Kind, usize>,
+        now: Timestamp,
+    ) -> store::Result<BTreeMap<Kind, usize>> {
+        if wanted.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let (ports, places) = (self.ports, self.holdings.places.clone());
+        let (session, lease) = (self.identity.session.clone(), self.lease);
+        let wanted = wanted.clone();
+        let taking = async move {
+            let (session, lease) = (session.as_str(), &lease);
+            let asker = Asker { session, lease };
+            places.take(ports.store.as_ref(), asker, &wanted, now).await
+        };
+        self.watching(Box::pin(taking)).await
+    }
+
+    /// Others may be waiting for places that are not needed here, so the database hears of them at once, unless
+    /// the next claim, which says the same, is due anyway. If it does not answer, the heartbeat tells it.
+    async fn return_places(&mut self, claim_at: Timestamp) {
+        let now = self.ports.clock.now();
+        if !self.holdings.places.is_overstated() || claim_at <= now {
+            return;
+        }
+        let (ports, places) = (self.ports, self.holdings.places.clone());
+        let (session, lease) = (self.identity.session.clone(), self.lease);
+        let saying = async move {
+            let (session, lease) = (session.as_str(), &lease);
+            let asker = Asker { session, lease };
+            places.keep(ports.store.as_ref(), asker, now).await
+        };
+        if let Err(error) = self.watching(Box::pin(saying)).await {
+            tracing::warn!(
+                error = error.chain(),
+                "could not give back places; the heartbeat will"
+            );
+        }
+    }
+
+    /// Waits for the store without losing sight of what runs: a database that hangs also holds up the
+    /// heartbeat, and then trust may run out while the answer is still awaited.
+    async fn watching<T>(&mut self, mut answer: Pin<Box<dyn Future<Output = T> + Send + '_>>) -> T {
+        let ports = self.ports;
         loop {
             let trusted_until = self.holdings.trusted_until();
             tokio::select! {
                 biased;
-                claimed = &mut answer => return claimed,
+                answer = &mut answer => return answer,
                 () = self.running.next_ended() => self.running.collect_ended(),
                 () = ports.sleeper.until(trusted_until), if !self.running.is_empty() => {
                     self.abandon_lapsed();
@@ -239,13 +334,18 @@ impl Shift<'_> {
         }
     }
 
-    fn request(&self, now: Timestamp, slots: usize) -> ClaimRequest {
-        let room = |(kind, limit): (&Kind, &usize)| {
-            (
-                kind.clone(),
-                limit.saturating_sub(self.running.count_of(kind)),
-            )
-        };
+    fn request(
+        &self,
+        now: Timestamp,
+        slots: usize,
+        places: &BTreeMap<Kind, usize>,
+    ) -> ClaimRequest {
+        let own = self.settings.limits.keys();
+        let own = own.filter(|kind| !places.contains_key(*kind));
+        let own = own.filter_map(|kind| Some((kind.clone(), self.room(kind)?)));
+        let in_all = places
+            .iter()
+            .map(|(kind, granted)| (kind.clone(), *granted));
         ClaimRequest {
             claim_id: ClaimId(self.ports.entropy.next_u64().cast_signed() & i64::MAX),
             session: self.identity.session.clone(),
@@ -253,7 +353,7 @@ impl Shift<'_> {
             now,
             lease_until: self.lease.lease_until(now),
             slots,
-            limits: self.settings.limits.iter().map(room).collect(),
+            limits: own.chain(in_all).collect(),
         }
     }
 
@@ -277,6 +377,9 @@ impl Shift<'_> {
             self.holdings
                 .claims
                 .open(claim_id, tasks.len(), Timestamp::MAX);
+            for (kind, places) in count_by_kind(&tasks) {
+                self.holdings.places.give_back(&kind, places);
+            }
             self.running.hand_back(claim_id, tasks);
         }
         match claimed.next_due_at {

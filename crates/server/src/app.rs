@@ -34,7 +34,7 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::{
     AppState,
     access::{Gate, guard, guard_looking},
-    batch, editions, events, health, metrics, nodes,
+    alerts, batch, editions, events, health, metrics, nodes,
     openapi::{self, Rendered},
     problem::{self, Code, Problem},
     receipts, schedules, sources, tasks, tick, ui,
@@ -121,6 +121,7 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(schedules::ledger::list_edits))
         .routes(register!(schedules::ledger::why))
         .routes(register!(nodes::list_nodes))
+        .routes(register!(alerts::list_alerts))
         .routes(register!(metrics::get_metrics))
         .merge(guarded_sources())
         .merge(guarded_editions())

@@ -16,7 +16,6 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use serde::Serialize;
 use serde_json::value::{RawValue, Value};
 
 use self::schema::{EventBody, EventsView};
@@ -37,8 +36,6 @@ mod schema;
 const STRUCTURED: &str = "application/cloudevents+json";
 const BATCHED: &str = "application/cloudevents-batch+json";
 const PLAIN: &str = "application/json";
-/// Longest part of an event's source that the history keeps.
-const SOURCE_CHARS_MAX: usize = 200;
 
 /// An event that was understood: what it asks for, and what the history says about who asked.
 struct Wish {
@@ -142,16 +139,9 @@ fn understand(text: &str, limits: &Limits) -> Result<Wish, Problem> {
     if let Request::Put(put) = &event.request {
         check_callback(put.callback_url.as_deref(), "data.callback_url")?;
     }
-    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let source: String = event
-        .source
-        .chars()
-        .take(SOURCE_CHARS_MAX)
-        .map(plain)
-        .collect();
     Ok(Wish {
+        origin: event.origin(),
         request: event.request,
-        origin: format!("event:{source}"),
     })
 }
 
@@ -169,34 +159,7 @@ fn explain(text: &str, error: EventError) -> Problem {
 }
 
 /// A binary-mode event in structured form.
-#[derive(Serialize)]
-struct Envelope<'a> {
-    specversion: String,
-    id: String,
-    source: String,
-    r#type: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subject: Option<String>,
-    data: &'a RawValue,
-}
-
 fn envelope(headers: &HeaderMap, data: &str) -> Result<String, Problem> {
-    let attribute = |name: &str| {
-        let value = headers.get(name)?.to_str().ok()?;
-        percent::decode(value)
-    };
-    let required = |name: &str| {
-        let detail = format!("header `{name}` is missing or not percent-encoded UTF-8");
-        attribute(name).ok_or_else(|| Problem::new(Code::InvalidEvent, detail))
-    };
-    let envelope = Envelope {
-        specversion: required("ce-specversion")?,
-        id: required("ce-id")?,
-        source: required("ce-source")?,
-        r#type: required("ce-type")?,
-        subject: attribute("ce-subject"),
-        data: read_json(data)?,
-    };
-    serde_json::to_string(&envelope)
-        .map_err(|_| Problem::new(Code::Internal, "the event could not be put together"))
+    let header = |name: &str| percent::decode(headers.get(name)?.to_str().ok()?);
+    Ok(event::gather("ce-", header, read_json(data)?)?)
 }

@@ -14,6 +14,7 @@
 //!   ([`openapi`]).
 
 pub mod access;
+mod alerts;
 mod app;
 mod batch;
 mod call;
@@ -24,7 +25,6 @@ mod idempotency;
 mod metrics;
 mod nodes;
 pub mod openapi;
-mod percent;
 pub mod picture;
 pub mod problem;
 mod receipts;
@@ -50,6 +50,8 @@ use almanack_engine::{
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
+
+use almanack_core::percent;
 
 use crate::access::Access;
 pub use crate::app::app;

@@ -1,14 +1,17 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
-//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `overview` and `activity` hold the statements, `row` reads what they return, and
+//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `lane`, `overview`, `activity` and `alert` hold the statements, `row` reads what they return, and
 //! `sqlite` and `postgres` carry the ports out. One conformance suite proves the two equal.
 
 mod activity;
+mod alert;
+pub mod backup;
 mod claim;
 mod depth;
 mod edition;
 mod entry;
 mod history;
+mod lane;
 mod lanes;
 mod migrate;
 mod nudge;
@@ -24,10 +27,11 @@ pub mod sqlite;
 mod task;
 #[cfg(test)]
 mod texts;
+pub mod transfer;
 
 use std::{path::PathBuf, sync::Arc};
 
-use almanack_core::store::{Result, Store};
+use almanack_core::store::{Node, Result, Store};
 
 use crate::{
     postgres::PostgresStore,
@@ -70,6 +74,15 @@ impl Location {
             }
             _ => Err(UnknownLocation),
         }
+    }
+}
+
+/// Who is registered there, without opening it as a store: that would migrate what is only looked at. A database
+/// without such a table has nobody.
+pub async fn registered(location: &Location) -> Result<Vec<Node>> {
+    match location {
+        Location::Sqlite(path) => sqlite::registered(path),
+        Location::Postgres(url) => postgres::registered(url).await,
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(5, "0005_editions"),
     migration!(6, "0006_sign_in_overview"),
     migration!(7, "0007_schedule_beside"),
+    migration!(8, "0008_lane"),
+    migration!(9, "0009_alert"),
 ];
 
 pub(crate) const CREATE_LEDGER: &str = "create table if not exists migration \

@@ -4,9 +4,11 @@
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
 //! (see `gate.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
+mod alert;
 mod claim;
 mod edition;
 mod gate;
+mod lane;
 mod listen;
 mod overview;
 mod plan;
@@ -21,13 +23,13 @@ mod task;
 
 use std::time::Duration;
 
-use almanack_core::store::{Cause, Error, Nudges, Result, Store};
+use almanack_core::store::{Cause, Error, Node, Nudges, Result, Store};
 use async_trait::async_trait;
 use deadpool_postgres::{
     Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
 };
 use jiff::{SignedDuration, Timestamp};
-use tokio_postgres::{Config, NoTls, error::SqlState};
+use tokio_postgres::{Client, Config, NoTls, error::SqlState};
 
 use crate::{
     migrate,
@@ -39,7 +41,8 @@ use crate::{
         source::{LoadSources, WriteSources},
         task::Apply,
     },
-    row::instant,
+    register,
+    row::{self, instant},
 };
 
 /// Connections a node holds at most. Two carry changes, one or two each claim and finish, the rest
@@ -165,6 +168,38 @@ impl Store for PostgresStore {
     }
 }
 
+/// A connection of one's own, without what a node sets for its sessions: for who reads or writes everything.
+pub(crate) async fn connect_alone(url: &str) -> Result<Client> {
+    let statement = "connect to PostgreSQL";
+    let mut config: Config = url
+        .parse()
+        .map_err(|error| unavailable("read URL", error))?;
+    config
+        .application_name("almanack")
+        .connect_timeout(PATIENCE)
+        .keepalives_idle(SILENCE)
+        .tcp_user_timeout(SILENCE);
+    let connected = config.connect(NoTls).await;
+    let (client, connection) = connected.map_err(|error| Error::Unavailable {
+        statement,
+        source: bare(error),
+    })?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+/// Who is registered in a database that is only looked at.
+pub(crate) async fn registered(url: &str) -> Result<Vec<Node>> {
+    let failed = |error| explain("load nodes", error);
+    let client = connect_alone(url).await?;
+    let known = client.query_one("select to_regclass('node') is not null", &[]);
+    if !known.await.map_err(failed)?.get::<_, bool>(0) {
+        return Ok(Vec::new());
+    }
+    let rows = client.query(register::LOAD_NODES, &[]).await;
+    rows.map_err(failed)?.iter().map(row::node).collect()
+}
+
 async fn client(pool: &Pool) -> Result<Object> {
     let statement = "connect to PostgreSQL";
     pool.get().await.map_err(|error| match error {
@@ -240,7 +275,7 @@ fn is_refused(code: &SqlState) -> bool {
 }
 
 /// Sorts the server's errors by what a caller can do about them.
-fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
+pub(crate) fn explain(statement: &'static str, error: tokio_postgres::Error) -> Error {
     let unwritable = [
         SqlState::READ_ONLY_SQL_TRANSACTION,
         SqlState::DISK_FULL,

@@ -3,7 +3,9 @@
 //! Columns are read by position, in the order of the column lists beside the statements. What the
 //! two drivers call a value differs; what the values mean does not.
 
+mod alert;
 pub(crate) mod edition;
+pub(crate) mod lane;
 mod overview;
 mod schedule;
 mod sign_in;
@@ -22,6 +24,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
+pub(crate) use alert::{AlertColumns, alert};
 pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count, task_line};
 pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, slot};
 pub(crate) use sign_in::{holder_columns, session, user};

@@ -4,8 +4,10 @@
 //! few others; write-ahead logging lets them work at once. Other processes may use the same file:
 //! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
 
+mod alert;
 mod claim;
 mod edition;
+mod lane;
 mod overview;
 mod port;
 mod records;
@@ -17,7 +19,7 @@ mod thread;
 
 use std::{path::Path, sync::Mutex, time::Duration};
 
-use almanack_core::store::{Error, Nudges, Result, Store};
+use almanack_core::store::{Error, Node, Nudges, Result, Store};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
@@ -25,13 +27,14 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 use crate::{
     migrate,
     nudge::{NudgeReceiver, Nudger},
+    register, row,
     sqlite::thread::{Fault, Mode, Outcome, Threads, in_transaction},
 };
 
 /// Reads that may run at the same time.
 const READERS: usize = 2;
 /// How long to queue at the file lock behind another process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection; more than there are.
 const STATEMENTS_KEPT: usize = 128;
 /// The log is copied back into the file when it has this many pages (16 MiB). A busy page is written
@@ -153,6 +156,27 @@ impl Store for SqliteStore {
     }
 }
 
+/// Who is registered in a file that is only looked at.
+pub(crate) fn registered(path: &Path) -> Result<Vec<Node>> {
+    let shown = path.display().to_string();
+    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let connection = opened.map_err(|error| unopened(&shown, error))?;
+    let load = || -> Outcome<Vec<Node>> {
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        if !connection.table_exists(None, "node")? {
+            return Ok(Vec::new());
+        }
+        let mut statement = connection.prepare(register::LOAD_NODES)?;
+        let mut rows = statement.query([])?;
+        let mut nodes = Vec::new();
+        while let Some(row) = rows.next()? {
+            nodes.push(row::node(row)?);
+        }
+        Ok(nodes)
+    };
+    load().map_err(|fault| explain("load nodes", fault))
+}
+
 fn start(connections: Vec<Connection>, mode: Mode) -> Result<Threads> {
     Threads::start(connections, mode).map_err(|error| Error::Unavailable {
         statement: "start database thread",
@@ -209,7 +233,7 @@ fn migrate(connection: &mut Connection) -> Result<()> {
     .map_err(|fault| explain("migrate", fault))
 }
 
-fn unopened(path: &str, error: rusqlite::Error) -> Error {
+pub(crate) fn unopened(path: &str, error: rusqlite::Error) -> Error {
     let statement = "open database file";
     match explain(statement, Fault::Driver(error)) {
         Error::Unavailable { source, .. } => Error::Unavailable {
@@ -225,7 +249,7 @@ fn unopened(path: &str, error: rusqlite::Error) -> Error {
 }
 
 /// Sorts the driver's errors by what a caller can do about them.
-fn explain(statement: &'static str, fault: Fault) -> Error {
+pub(crate) fn explain(statement: &'static str, fault: Fault) -> Error {
     let error = match fault {
         Fault::Store(error) => return error,
         Fault::Stopped => {

@@ -6,7 +6,7 @@ mod overview;
 use rusqlite::{Connection, Params, StatementStatus, ToSql, params_from_iter, types::Value};
 
 use crate::{
-    claim, entry, history, migrate, register, schedule,
+    alert, claim, entry, history, lane, migrate, register, schedule,
     source::{self, numbers},
     task,
 };
@@ -16,6 +16,10 @@ use crate::{
 #[test]
 fn shared_texts_use_their_parameters_in_ascending_order() {
     let shared = [
+        alert::CHANGE,
+        alert::LOAD,
+        alert::OPEN,
+        alert::PRUNE,
         claim::EXPIRED,
         claim::LANES,
         entry::LIST,
@@ -27,6 +31,7 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         history::LOAD_ONCE,
         history::NOTE_ONCE,
         history::PRUNE_ONCE,
+        lane::PRUNE,
         migrate::NOTE_APPLIED,
         register::FORGET_NODE,
         register::LOAD_TOKEN,

@@ -31,6 +31,7 @@ use jiff::{Timestamp, civil::Date};
 use crate::fixture::{START, claim_request, edition::day, new_schedule, put, schedule_name};
 
 pub mod activity;
+pub mod alert;
 pub mod apply;
 pub mod claim;
 pub mod due;
@@ -41,6 +42,7 @@ pub mod entry;
 pub mod finish;
 pub mod fleet;
 pub mod guard;
+pub mod lane;
 pub mod lease;
 pub mod ledger;
 pub mod list;

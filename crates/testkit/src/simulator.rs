@@ -40,9 +40,9 @@ mod stage;
 mod time;
 mod witness;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use almanack_core::store::Store;
+use almanack_core::{store::Store, task::Kind};
 use jiff::SignedDuration;
 
 use self::stage::Stage;
@@ -63,6 +63,8 @@ pub struct Options {
     pub streamed: usize,
     /// Authors at once.
     pub authors: usize,
+    /// Attempts at once of single kinds, in all nodes together.
+    pub limits_in_all: BTreeMap<Kind, usize>,
 }
 
 impl Default for Options {
@@ -73,6 +75,7 @@ impl Default for Options {
             contested: 7,
             streamed: 6,
             authors: 3,
+            limits_in_all: BTreeMap::new(),
         }
     }
 }

@@ -149,6 +149,7 @@ pub struct Running {
     /// Ends when the service has stopped.
     pub join: JoinHandle<Result<(), Error>>,
     happenings: broadcast::Sender<Happening>,
+    store: store::Store,
 }
 
 impl Running {
@@ -160,6 +161,16 @@ impl Running {
     /// Tells what happens from now on. A slow watcher misses happenings; the service never waits.
     pub fn watch(&self) -> broadcast::Receiver<Happening> {
         self.happenings.subscribe()
+    }
+
+    /// Its own table, the newest `limit` of it: what really took effect.
+    pub async fn articles(&self, limit: u32) -> Result<Vec<state::Article>, store::Error> {
+        self.store.list(limit).await
+    }
+
+    /// Events that Almanack has not taken yet.
+    pub async fn waiting(&self) -> Result<i64, store::Error> {
+        Ok(self.store.outbox().await?.waiting)
     }
 }
 
@@ -218,6 +229,7 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
         outbox_changed: outbox_changed.clone(),
         happenings: happenings.clone(),
     };
+    let table = store.clone();
     let service = Service {
         store,
         secret,
@@ -231,6 +243,7 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
         addr,
         join,
         happenings,
+        store: table,
     })
 }
 

@@ -5,6 +5,7 @@
 //!
 //! - [`article`]: the reference article service of RS-12, with audit, publish and an outbox;
 //! - [`authors`]: people who write articles, move their publication and withdraw them;
+//! - [`customer`]: somebody who puts tasks at a steady rate and knows what was promised;
 //! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
@@ -23,6 +24,7 @@ pub mod authors;
 pub mod chance;
 pub mod client;
 pub mod clock;
+pub mod customer;
 mod fate;
 pub mod feeds;
 mod fingerprint;

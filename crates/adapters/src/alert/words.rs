@@ -1,9 +1,13 @@
 //! Alerts in one sentence each.
 
-use almanack_core::edition::{
-    alert::{News, Rule},
-    port::Notice,
+use almanack_core::{
+    alert::{self, Severity, words},
+    edition::{
+        alert::{News, Rule},
+        port::Notice,
+    },
 };
+use jiff::SignedDuration;
 
 /// The languages alerts are told in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,7 +30,86 @@ impl Language {
         }
     }
 
-    /// A notice in one sentence.
+    /// What a message is about, in a few words.
+    pub(super) fn title(self, notices: &[&alert::port::Notice]) -> String {
+        let [notice] = notices else {
+            let count = notices.len();
+            return match self {
+                Self::English => format!("Almanack: {count} alerts"),
+                Self::Chinese => format!("Almanack：{count} 条告警"),
+            };
+        };
+        let what = self.what(notice);
+        match (self, notice.news) {
+            (Self::English, alert::News::Opened) => format!("Almanack: {what}"),
+            (Self::English, _) => format!("Almanack: over: {what}"),
+            (Self::Chinese, alert::News::Opened) => format!("Almanack：{what}"),
+            (Self::Chinese, _) => format!("Almanack：已恢复：{what}"),
+        }
+    }
+
+    /// All notices, a line each.
+    pub(super) fn text(self, notices: &[&alert::port::Notice]) -> String {
+        let lines: Vec<String> = notices.iter().map(|notice| self.line(notice)).collect();
+        lines.join("\n")
+    }
+
+    fn line(self, notice: &alert::port::Notice) -> String {
+        let (what, alert) = (self.what(notice), &notice.alert);
+        let detail = alert.detail.trim().trim_end_matches(['.', '。']);
+        let mark = match (notice.news, alert.severity) {
+            (alert::News::Closed | alert::News::Passed, _) => "✅",
+            (alert::News::Opened, Severity::Critical) => "🚨",
+            (alert::News::Opened, Severity::Warning) => "⚠️",
+        };
+        let until = alert.closed_at.unwrap_or(alert.opened_at);
+        let lasted = until.duration_since(alert.opened_at);
+        let lasted = format!("{:#}", SignedDuration::from_secs(lasted.as_secs()));
+        match (self, notice.news) {
+            (Self::English, alert::News::Opened) => format!("{mark} {} ({detail}).", upper(&what)),
+            (Self::English, alert::News::Closed) => {
+                format!("{mark} Over after {lasted}: {what} ({detail}).")
+            }
+            (Self::English, alert::News::Passed) => {
+                format!("{mark} Came and went within {lasted}: {what} ({detail}).")
+            }
+            (Self::Chinese, alert::News::Opened) => format!("{mark} {what}（{detail}）。"),
+            (Self::Chinese, alert::News::Closed) => {
+                format!("{mark} 已恢复（持续 {lasted}）：{what}（{detail}）。")
+            }
+            (Self::Chinese, alert::News::Passed) => {
+                format!("{mark} 曾发生，已自行恢复（持续 {lasted}）：{what}（{detail}）。")
+            }
+        }
+    }
+
+    fn what(self, notice: &alert::port::Notice) -> String {
+        match self {
+            Self::English => words::english(&notice.alert),
+            Self::Chinese => words::chinese(&notice.alert),
+        }
+    }
+
+    /// Title and text of a test.
+    pub(super) fn test(self) -> (&'static str, &'static str) {
+        match self {
+            Self::English => (
+                "Almanack: a test",
+                "This is only a test: Almanack's alerts reach you here.",
+            ),
+            Self::Chinese => ("Almanack：测试", "这只是测试：Almanack 的告警会送达此处。"),
+        }
+    }
+
+    /// What a notice about an edition is about, in a few words.
+    pub(super) fn edition_title(self, notice: &Notice<'_>) -> String {
+        match self {
+            Self::English => format!("Almanack: edition of {}", notice.date),
+            Self::Chinese => format!("Almanack：{} 日报", notice.date),
+        }
+    }
+
+    /// A notice about an edition in one sentence.
     pub(super) fn sentence(self, notice: &Notice<'_>) -> String {
         let date = notice.date;
         let detail = notice.alert.detail.trim().trim_end_matches(['.', '。']);
@@ -44,6 +127,15 @@ impl Language {
                 format!("✅ {date} 日报，已解除：{what}（{detail}）。")
             }
         }
+    }
+}
+
+/// The same with a capital letter.
+fn upper(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
     }
 }
 

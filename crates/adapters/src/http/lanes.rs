@@ -1,26 +1,36 @@
 //! Lanes with permits: whoever was let in leaves, however the visit ends.
 //!
 //! What lanes decide is in `core::lane`; here they are shared between tasks, and leaving cannot be
-//! forgotten: a permit leaves when it is dropped, by an answer, an error or a cancelled attempt.
+//! forgotten: a permit leaves when it is dropped, by an answer, an error or a cancelled attempt. Where nodes share a
+//! database, they share their lanes as well ([`Lanes::sharing`]), so that a host does not notice how many nodes there are.
+
+mod shared;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use almanack_core::{
     lane::{self, Pace, Turn},
     time::Clock,
 };
-use jiff::Timestamp;
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Gate;
+pub use shared::Sharing;
+use shared::{Entered, Place, SharedLanes};
+
+/// When to come back while the database does not answer.
+const AWAY_WAIT: SignedDuration = SignedDuration::from_secs(5);
 
 /// The lanes of this process. Clones are the same lanes.
 #[derive(Clone)]
 pub struct Lanes {
     lanes: Arc<Mutex<lane::Lanes>>,
     clock: Arc<dyn Clock>,
+    shared: Option<SharedLanes>,
 }
 
 /// Whether one may enter.
@@ -36,26 +46,59 @@ impl Lanes {
     /// Empty lanes; `clock` tells how long visits take.
     pub fn new(pace: Pace, clock: Arc<dyn Clock>) -> Self {
         let lanes = Arc::new(Mutex::new(lane::Lanes::new(pace)));
-        Self { lanes, clock }
+        let shared = None;
+        Self {
+            lanes,
+            clock,
+            shared,
+        }
     }
 
-    /// Asks to enter the lane of `host`. Never waits: who is sent away has a turn of their own.
-    pub fn enter(&self, host: &str, now: Timestamp) -> Enter {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        match lanes.enter(host, now) {
-            Turn::At(turn) => Enter::At(turn),
-            Turn::Now => Enter::Now(Permit {
-                lanes: self.clone(),
-                host: host.to_owned(),
-                entered_at: now,
-            }),
+    /// The same, and all nodes together keep to the pace. Belongs into a runtime: it starts a task there.
+    pub fn sharing(pace: Pace, sharing: Sharing) -> Self {
+        let clock = Arc::clone(&sharing.clock);
+        Self {
+            shared: Some(SharedLanes::open(sharing, pace)),
+            ..Self::new(pace, clock)
+        }
+    }
+
+    /// Asks to enter the lane of `host`. Waits for nobody inside: who is sent away has a turn of their own.
+    pub async fn enter(&self, host: &str, now: Timestamp) -> Enter {
+        let turn = self.own().enter(host, now);
+        if let Turn::At(turn) = turn {
+            return Enter::At(turn);
+        }
+        // From here on whoever is dropped leaves.
+        let mut permit = Permit {
+            lanes: self.clone(),
+            host: host.to_owned(),
+            entered_at: now,
+            is_inside: true,
+            place: None,
+        };
+        let Some(shared) = &self.shared else {
+            return Enter::Now(permit);
+        };
+        match shared.enter(host).await {
+            Entered::In(place) => {
+                permit.place = Some(place);
+                Enter::Now(permit)
+            }
+            Entered::At(until) => Enter::At(permit.turned_away(until, now)),
+            Entered::Away => {
+                let until = now.saturating_add(AWAY_WAIT).unwrap_or(Timestamp::MAX);
+                Enter::At(permit.turned_away(until, now))
+            }
         }
     }
 
     /// Nobody enters the lane of `host` before `until`: it said so (429, `Retry-After`).
     pub fn hold(&self, host: &str, until: Timestamp, now: Timestamp) {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.hold(host, until, now);
+        let until = self.own().hold(host, until, now);
+        if let Some(shared) = &self.shared {
+            shared.hold(host, until);
+        }
     }
 
     /// One visit that begins at `now`, with as many lanes as its redirects need.
@@ -69,8 +112,11 @@ impl Lanes {
 
     fn leave(&self, host: &str, entered_at: Timestamp) {
         let now = self.clock.now();
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.leave(host, entered_at, now);
+        self.own().leave(host, entered_at, now);
+    }
+
+    fn own(&self) -> MutexGuard<'_, lane::Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -86,11 +132,24 @@ pub struct Permit {
     lanes: Lanes,
     host: String,
     entered_at: Timestamp,
+    is_inside: bool,
+    /// Its place among all nodes, where lanes are shared.
+    place: Option<Place>,
+}
+
+impl Permit {
+    /// As if it had never entered; answers when to come again.
+    fn turned_away(mut self, until: Timestamp, now: Timestamp) -> Timestamp {
+        self.is_inside = false;
+        self.lanes.own().turn_away(&self.host, until, now)
+    }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.lanes.leave(&self.host, self.entered_at);
+        if self.is_inside {
+            self.lanes.leave(&self.host, self.entered_at);
+        }
     }
 }
 
@@ -102,21 +161,31 @@ pub(crate) struct Visit {
     permits: Mutex<Vec<Permit>>,
 }
 
+#[async_trait]
 impl Gate for Visit {
-    fn pass(&self, host: &str) -> Result<(), Timestamp> {
-        let mut permits = self.permits.lock().unwrap_or_else(PoisonError::into_inner);
-        if permits.iter().any(|permit| permit.host == host) {
+    async fn pass(&self, host: &str) -> Result<(), Timestamp> {
+        if self.has_entered(host) {
             return Ok(());
         }
         // Hops take time, and the pace of a host counts from when it is asked.
         let now = self.lanes.clock.now().max(self.now);
-        match self.lanes.enter(host, now) {
+        match self.lanes.enter(host, now).await {
             Enter::At(at) => Err(at),
             Enter::Now(permit) => {
-                permits.push(permit);
+                self.permits().push(permit);
                 Ok(())
             }
         }
+    }
+}
+
+impl Visit {
+    fn has_entered(&self, host: &str) -> bool {
+        self.permits().iter().any(|permit| permit.host == host)
+    }
+
+    fn permits(&self) -> MutexGuard<'_, Vec<Permit>> {
+        self.permits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -138,16 +207,19 @@ mod tests {
         }
     }
 
-    #[test]
-    fn ss_14_a_permit_leaves_however_it_ends() {
+    #[tokio::test]
+    async fn ss_14_a_permit_leaves_however_it_ends() {
         let now = Timestamp::from_second(1_767_600_000).unwrap();
         let lanes = Lanes::new(Pace::default(), Arc::new(Stopped(now)));
-        let Enter::Now(permit) = lanes.enter("a.test", now) else {
+        let Enter::Now(permit) = lanes.enter("a.test", now).await else {
             panic!("nobody is there");
         };
         drop(permit);
-        assert!(matches!(lanes.enter("a.test", now), Enter::Now(_)));
-        let at_once = [lanes.enter("a.test", now), lanes.enter("a.test", now)];
+        assert!(matches!(lanes.enter("a.test", now).await, Enter::Now(_)));
+        let at_once = [
+            lanes.enter("a.test", now).await,
+            lanes.enter("a.test", now).await,
+        ];
         assert!(matches!(at_once[0], Enter::Now(_)));
         assert!(matches!(at_once[1], Enter::At(turn) if turn > now));
     }

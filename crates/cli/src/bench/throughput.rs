@@ -52,14 +52,14 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
     })
 }
 
-/// Has one node do everything that is due, until the store shows it done.
+/// Has the nodes do everything that is due, until the store shows it done.
 pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
     // A happening is a task too; what counts is what people asked for.
     let each = 1 + bench.load.subscriptions;
     let target = due(bench).await? * each;
     let handler = Arc::new(Counting::default());
     let watch = Stopwatch::start();
-    let node = bench.start_node(handler.clone(), SLOTS).await?;
+    let nodes = bench.start_nodes(&handler, SLOTS).await?;
     let (done, seconds) = loop {
         let seconds = watch.seconds();
         let over = seconds > bench.load.cap.as_secs_f64();
@@ -78,16 +78,17 @@ pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
         pause(LOOK_EVERY).await;
     };
     let rss_kb = rss_kb();
-    node.stop().await?;
+    for node in nodes {
+        node.stop().await?;
+    }
     Ok(Measured {
         n: done / each,
         seconds: Some(seconds),
         rss_kb,
         late_ms: None,
         how: format!(
-            "{SLOTS} slots, {} tasks a claim, endings in groups, {} told of each",
-            SLOTS / 2,
-            bench.load.subscriptions
+            "{} node(s) with {SLOTS} slots together, half of a node's a claim, endings in groups, {} told of each",
+            bench.load.nodes, bench.load.subscriptions
         ),
     })
 }

@@ -150,7 +150,12 @@ async fn one_phase(
     arguments: &LoadArguments,
 ) -> Result<Value, Failure> {
     let store: Arc<dyn Store> = almanack_store::open(location, durability).await?;
+    let mut others = Vec::new();
+    for _ in 1..arguments.nodes {
+        others.push(almanack_store::open(location, durability).await?);
+    }
     let bench = Bench::new(store, load(arguments)).await.map_err(failed)?;
+    let bench = bench.beside(others);
     let measured: Measured = match phase {
         Phase::Setup => return Ok(json!({})),
         Phase::Enqueue => bench::enqueue(&bench).await,
@@ -188,6 +193,7 @@ fn load(arguments: &LoadArguments) -> Load {
         pending: arguments.pending,
         moves: arguments.moves,
         clients: arguments.clients,
+        nodes: arguments.nodes,
         cap: Duration::from_secs(arguments.cap_s),
         subscriptions: arguments.subscriptions,
     }

@@ -77,8 +77,11 @@ impl Desk {
     /// Who makes editions. What is printed instead of published must not stand between the lines of JSON.
     fn editions(&self, purpose: Purpose, json: bool) -> Result<Arc<Editions>, Failure> {
         let outbound = Outbound::new(&self.settings)?;
+        let channels =
+            wiring::alerts::channels(&self.settings, &self.environment, &outbound, &self.clock)?;
         let workshop = Workshop {
             settings: &self.settings,
+            channels,
             outbound: &outbound,
             store: &self.store,
             clock: Arc::clone(&self.clock),

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use almanack_core::time::Clock;
 use almanack_engine::{sources::keeper::Walk, tick::Ticked};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -51,12 +52,15 @@ async fn tick(
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
     let outbound = wiring::Outbound::new(settings)?;
-    let watch = Watch::new(settings, &store, &clock)?;
+    let watch = Watch::new(settings, &store, &timing)?;
     let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
     let ports = watch.looking(ports)?;
+    let told: Arc<dyn Clock> = clock.clone();
+    let channels = wiring::alerts::channels(settings, environment, &outbound, &told)?;
     let workshop = Workshop {
         settings,
         outbound: &outbound,
+        channels: channels.clone(),
         store: &store,
         clock: clock.clone(),
         sleeper: timing.sleeper.clone(),
@@ -69,6 +73,7 @@ async fn tick(
     if let Err(error) = watch.keeper().round(&mut Walk::whole()).await {
         tracing::warn!(%error, "the round of sources failed; the next tick tries again");
     }
+    let mut alerts = wiring::alerts::watch(settings, &store, &told, channels);
     let schedules = wiring::schedules(store.clone(), clock.clone());
     Files::new(inputs.clone(), Arc::new(schedules), outbound)
         .sync()
@@ -88,6 +93,13 @@ async fn tick(
     let ((), ticked) = tokio::join!(running, ticking);
     // What nobody counts looks like a fleet that may be asked more often.
     watch.report().await?;
+    // Who is only driven from outside has nobody else who would look.
+    if let Err(error) = alerts.round().await {
+        tracing::warn!(
+            error = error.chain(),
+            "the watch's round failed; the next tick tries again"
+        );
+    }
     ticked
 }
 

@@ -207,11 +207,5 @@ pub(super) fn failed(error: &article::Error) -> Failure {
 
 /// What failed, with all its causes.
 pub(super) fn told(what: &str, error: &dyn Error) -> Failure {
-    let mut told = format!("{what}: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        told = format!("{told}: {cause}");
-        source = cause.source();
-    }
-    Failure::new(Exit::Failed, told)
+    Failure::caused(what, error)
 }

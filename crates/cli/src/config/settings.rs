@@ -18,6 +18,7 @@ use super::{
     value::{self, Complaint, Read},
 };
 
+mod alerts;
 mod database;
 pub(crate) mod edition;
 mod kind;
@@ -27,6 +28,7 @@ mod sources;
 mod subscription;
 mod target;
 
+pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
 pub(crate) use kind::KindSettings;
@@ -71,6 +73,10 @@ pub(crate) struct Settings {
     pub(crate) editions: Editions,
     /// Who is told of what happens.
     pub(crate) happenings: Happenings,
+    /// Who is told when something is wrong.
+    pub(crate) alerts: Alerts,
+    /// Who hears that this node lives.
+    pub(crate) heartbeat: Heartbeat,
     /// What the process writes about itself.
     pub(crate) log: Log,
 }
@@ -95,6 +101,8 @@ impl Settings {
             tick: Tick::read(reader),
             editions: Editions::read(reader),
             happenings: Happenings::read(reader),
+            alerts: Alerts::read(reader),
+            heartbeat: Heartbeat::read(reader),
             log: Log::read(reader),
         }
     }

@@ -5,6 +5,7 @@ mod outside;
 
 use std::{io::Write, sync::Arc};
 
+use almanack_adapters::alert::Channels;
 use almanack_core::{
     edition::{EDITION_RUN, EDITION_TICK},
     finish::Outcome,
@@ -59,6 +60,8 @@ pub(crate) struct Workshop<'a> {
     pub(crate) clock: Arc<dyn Clock>,
     /// Waits by it.
     pub(crate) sleeper: Arc<dyn Sleeper>,
+    /// Who is told when something is wrong.
+    pub(crate) channels: Arc<Channels>,
     /// What this node is called.
     pub(crate) node: &'a str,
 }

@@ -14,7 +14,7 @@ use almanack_core::{
 use almanack_engine::schedules::Wanted;
 use url::Url;
 
-use super::{editions, happenings};
+use super::{alerts, editions, happenings};
 use crate::{
     config::Settings,
     failure::{Exit, Failure},
@@ -29,7 +29,7 @@ const SOURCES_ALLOW: &str = "sources.allow";
 #[derive(Clone)]
 pub(crate) struct Outbound {
     client: Client,
-    /// Trusted as long as the process runs: services of kinds, GitHub, subscribers, and whom editions need.
+    /// Trusted as long as the process runs: services of kinds, GitHub, subscribers, whom editions need and who is told of alerts.
     services: BTreeSet<Origin>,
 }
 
@@ -40,7 +40,8 @@ impl Outbound {
         let client = client(&outbound.allow, OUTBOUND_ALLOW, outbound.contact.as_deref())?;
         let kinds = settings.kinds.values().filter_map(|kind| kind.url.as_ref());
         let services = kinds.filter_map(Origin::of);
-        let others = editions::addresses(settings);
+        let mut others = editions::addresses(settings);
+        others.extend(alerts::addresses(settings));
         let others = others.iter().filter_map(|url| origin(url));
         let subscribers = happenings::addresses(settings).filter_map(Origin::of);
         let made = Self {

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use almanack_adapters::{
     feed::checker::FeedChecker,
-    http::{Limits, lanes::Lanes},
+    http::{
+        Limits,
+        lanes::{Lanes, Sharing},
+    },
 };
 use almanack_core::{
     source::{SOURCE_CHECK, check::Checker},
-    store::Store,
+    store::{LaneStore, Store},
     task::Kind,
     time::{Clock, CorrectedClock},
 };
@@ -22,7 +25,7 @@ use almanack_engine::{
     },
 };
 
-use super::{outbound, rescheduler, timeout};
+use super::{Timing, entropy, is_shared, outbound, rescheduler, timeout};
 use crate::{
     config::Settings,
     failure::{Exit, Failure},
@@ -33,11 +36,15 @@ pub(crate) fn check_kind() -> Result<Kind, Failure> {
     Kind::parse(SOURCE_CHECK).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
 }
 
-/// Who looks at sources.
+/// Who looks at sources, in lanes of this process alone: for commands, and where one process is the rule.
 pub(crate) fn checker(
     settings: &Settings,
     clock: Arc<dyn Clock>,
 ) -> Result<Arc<dyn Checker>, Failure> {
+    checker_in(settings, Lanes::new(settings.sources.pace, clock))
+}
+
+fn checker_in(settings: &Settings, lanes: Lanes) -> Result<Arc<dyn Checker>, Failure> {
     let sources = &settings.sources;
     let client = outbound::fetching(settings)?;
     let limits = Limits {
@@ -45,8 +52,23 @@ pub(crate) fn checker(
         body_bytes: sources.body_bytes,
         ..Limits::default()
     };
-    let lanes = Lanes::new(sources.pace, clock);
     Ok(Arc::new(FeedChecker::with_limits(client, lanes, limits)))
+}
+
+/// The lanes of a node: where several nodes share a database, they share their lanes.
+fn lanes(settings: &Settings, store: &Arc<dyn Store>, timing: &Timing) -> Lanes {
+    let (pace, clock) = (settings.sources.pace, Arc::clone(&timing.clock));
+    if !is_shared(&settings.database) {
+        return Lanes::new(pace, clock);
+    }
+    let sharing = Sharing {
+        store: Arc::clone(store) as Arc<dyn LaneStore>,
+        clock,
+        sleeper: Arc::clone(&timing.sleeper),
+        lease: settings.node.lease_policy(),
+        visitor: format!("{:016x}", entropy().next_u64()),
+    };
+    Lanes::sharing(pace, sharing)
 }
 
 /// What all sources together may cost.
@@ -78,10 +100,10 @@ impl Watch {
     pub(crate) fn new(
         settings: &Settings,
         store: &Arc<dyn Store>,
-        clock: &Arc<CorrectedClock>,
+        timing: &Timing,
     ) -> Result<Self, Failure> {
-        let checker = checker(settings, Arc::clone(clock) as Arc<dyn Clock>)?;
-        Ok(Self::with_checker(settings, store, clock, checker))
+        let checker = checker_in(settings, lanes(settings, store, timing))?;
+        Ok(Self::with_checker(settings, store, &timing.clock, checker))
     }
 
     /// The same with somebody else who looks.

@@ -10,6 +10,7 @@
 mod api;
 mod business;
 mod chain;
+mod chaos;
 mod check;
 mod demo;
 mod drain;

@@ -34,8 +34,13 @@ fn help_shows_the_commands_and_the_exit_codes() {
       guard         Find dead chains and start them again
       token         Create, list and revoke access tokens
       user          Make, list and remove those who sign in to the dashboard
+      backup        Copy the store into a file while a node works, and prove the copy
+      restore       Make a backup the store
+      migrate       Move the store from SQLite to PostgreSQL, or back
+      doctor        Look at everything a node depends on, and tell what to do about what is wrong
       world         Run a piece of the simulated outside world
       bench         Measure the engine on a scratch store of its own
+      chaos         Run a scratch copy of the configuration while things go wrong, and check
       completions   Write a completion script for a shell
       help          Print this message or the help of the given subcommand(s)
 

@@ -18,7 +18,7 @@ use super::{
     finisher::{Ending, FinisherHandle},
     measures::Measures,
 };
-use crate::{handlers::Handlers, tally::Tally};
+use crate::{handlers::Handlers, node::Holdings, places::Places, tally::Tally};
 
 /// What is known about a running attempt.
 struct Attempt {
@@ -36,10 +36,11 @@ pub(super) struct Running {
     counts: BTreeMap<Kind, usize>,
     measures: Measures,
     tally: Arc<Tally>,
+    places: Arc<Places>,
 }
 
 impl Running {
-    pub(super) fn new(handlers: Handlers, finisher: FinisherHandle, tally: Arc<Tally>) -> Self {
+    pub(super) fn new(handlers: Handlers, finisher: FinisherHandle, holdings: &Holdings) -> Self {
         Self {
             handlers,
             finisher,
@@ -47,7 +48,8 @@ impl Running {
             attempts: BTreeMap::new(),
             counts: BTreeMap::new(),
             measures: Measures::default(),
-            tally,
+            tally: Arc::clone(&holdings.tally),
+            places: Arc::clone(&holdings.places),
         }
     }
 
@@ -140,6 +142,7 @@ impl Running {
             *count -= 1;
         }
         self.measures.of(kind).running.decrement(1.0);
+        self.places.give_back(kind, 1);
         Some(attempt)
     }
 

@@ -14,6 +14,7 @@ mod forgotten;
 mod happenings;
 mod lock;
 mod node;
+mod places;
 mod planner;
 mod refusals;
 mod rehearsal;

@@ -23,7 +23,7 @@ const GROUP_MAX: usize = 256;
 
 /// Why a job failed: the driver said so, or what it read made no sense.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     Driver(rusqlite::Error),
     Store(Error),
     /// No transaction could be started: another process holds the file.

@@ -5,8 +5,10 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod backup;
 mod postgres;
 mod sqlite;
+mod transfer;
 
 use almanack_core::{
     source::{SourceId, hints::Hints, recent::Recent},

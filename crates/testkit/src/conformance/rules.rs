@@ -257,6 +257,18 @@ macro_rules! conformance {
                 two_runs_of_one_name_are_two_nodes,
                 a_forgotten_run_is_gone,
             ]
+            lane: [
+                places_are_shared_by_all_visitors,
+                places_pass_on_with_their_lease,
+                a_visitor_says_how_many_it_has,
+                a_stuck_word_changes_nothing,
+                a_pace_holds_for_all_visitors,
+                a_lane_left_alone_lets_nobody_in,
+                lanes_are_answered_in_the_order_asked,
+                many_visitors_at_once_stay_within_the_limit,
+                lanes_decide_as_the_rules_say,
+                lanes_nobody_asks_about_are_forgotten,
+            ]
             token: [
                 a_token_is_found_by_its_hash,
                 a_taken_name_is_refused,
@@ -272,6 +284,13 @@ macro_rules! conformance {
                 a_session_is_found_by_its_hash,
                 a_new_session_prunes_those_that_ended,
                 a_removed_session_is_gone,
+            ]
+            alert: [
+                an_alert_is_kept_with_every_field,
+                of_nodes_that_saw_the_same_alert_one_writes,
+                an_alert_that_lasts_or_is_untold_is_not_opened_anew,
+                alerts_that_last_wait_or_closed_lately_are_listed,
+                old_alerts_are_forgotten_once_they_are_told,
             ]
             search: [
                 a_line_tells_what_its_row_tells,
@@ -351,6 +370,7 @@ mod tests {
         let list = include_str!("rules.rs");
         for (area, source) in [
             ("activity", include_str!("activity.rs")),
+            ("alert", include_str!("alert.rs")),
             ("apply", include_str!("apply.rs")),
             ("claim", include_str!("claim.rs")),
             ("due", include_str!("due.rs")),
@@ -361,6 +381,7 @@ mod tests {
             ("finish", include_str!("finish.rs")),
             ("fleet", include_str!("fleet.rs")),
             ("guard", include_str!("guard.rs")),
+            ("lane", include_str!("lane.rs")),
             ("lease", include_str!("lease.rs")),
             ("ledger", include_str!("ledger.rs")),
             ("list", include_str!("list.rs")),

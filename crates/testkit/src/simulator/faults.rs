@@ -5,6 +5,7 @@
 //! longer than a lease; a node may be cut off for a while, and everything it sends hangs. A call that is on its way may even arrive after the node that sent it died.
 
 mod edition;
+mod lane;
 mod overview;
 mod schedule;
 mod source;

@@ -1,6 +1,7 @@
 //! A layer between the engine and a store: sees calls pass, and may meddle with them.
 
 mod edition;
+mod lane;
 mod overview;
 
 use std::sync::Arc;

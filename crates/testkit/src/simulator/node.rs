@@ -4,6 +4,7 @@
 //! survives but what it had already sent to the store.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
@@ -14,7 +15,7 @@ use almanack_core::{
     lease::LeasePolicy,
     reschedule::{Receipt, Request},
     store::{OnceKey, Store},
-    task::Identity,
+    task::{Identity, Kind},
     time::CorrectedClock,
 };
 use almanack_engine::{
@@ -62,6 +63,8 @@ pub(super) struct World {
     pub(super) healed: Arc<AtomicBool>,
     pub(super) doors: Doors,
     pub(super) traffic: Traffic,
+    /// Attempts at once of single kinds, in all nodes together.
+    pub(super) limits_in_all: BTreeMap<Kind, usize>,
 }
 
 /// A request on its way into a process.
@@ -149,7 +152,7 @@ impl Process {
         };
         let ports = ports(world, way, &clock, dice);
         let life = live(
-            name.clone(),
+            settings(name.clone(), world.limits_in_all.clone()),
             ports,
             stop.clone(),
             calls,
@@ -251,7 +254,7 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
     }
 }
 
-fn settings(name: String) -> NodeSettings {
+fn settings(name: String, limits_in_all: BTreeMap<Kind, usize>) -> NodeSettings {
     let short = SignedDuration::from_secs;
     NodeSettings {
         name,
@@ -261,6 +264,7 @@ fn settings(name: String) -> NodeSettings {
             slots: 6,
             claim_max: 4,
             limits: [(kind(NARROW), 1)].into(),
+            limits_in_all,
             backoff: Backoff {
                 base: short(1),
                 cap: short(10),
@@ -273,7 +277,7 @@ fn settings(name: String) -> NodeSettings {
 }
 
 async fn live(
-    name: String,
+    settings: NodeSettings,
     ports: Ports,
     stop: CancellationToken,
     calls: mpsc::UnboundedReceiver<Call>,
@@ -284,7 +288,8 @@ async fn live(
         ..Kinds::default()
     };
     let rescheduler = Rescheduler::new(ports.store.clone(), ports.clock.clone(), kinds);
-    match admit(ports, settings(name.clone())).await {
+    let name = settings.name.clone();
+    match admit(ports, settings).await {
         Err(error) => record.note(&name, format_args!("was not admitted: {error}")),
         Ok(node) => {
             record.note(&name, "is admitted");

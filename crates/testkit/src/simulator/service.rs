@@ -1,6 +1,7 @@
 //! The business service: what tasks call. It remembers every attempt and answers as it pleases.
 
 use std::{
+    collections::BTreeMap,
     panic::resume_unwind,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -9,7 +10,7 @@ use std::{
 use almanack_core::{
     finish::Outcome,
     handler::Handler,
-    task::{ClaimedTask, Identity, TaskId, Term},
+    task::{ClaimedTask, Identity, Kind, TaskId, Term},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -44,6 +45,7 @@ pub(super) struct Service {
     witness: Witness,
     dice: Dice,
     seen: Mutex<Vec<Seen>>,
+    limits_in_all: BTreeMap<Kind, usize>,
 }
 
 impl Service {
@@ -55,6 +57,35 @@ impl Service {
             witness,
             dice,
             seen,
+            limits_in_all: BTreeMap::new(),
+        }
+    }
+
+    /// The same, which counts how many of single kinds are at it.
+    pub(super) fn limiting(self, limits_in_all: BTreeMap<Kind, usize>) -> Self {
+        Self {
+            limits_in_all,
+            ..self
+        }
+    }
+
+    /// All nodes together keep to the limits of kinds. A frozen node cannot stop what it runs, so it does not
+    /// count: its places have passed on.
+    fn check_limit(&self, task: &ClaimedTask, seen: &[Seen]) {
+        let kind = &task.identity.kind;
+        let Some(limit) = self.limits_in_all.get(kind) else {
+            return;
+        };
+        let at_it = |s: &&Seen| {
+            let awake = |gate: &Arc<Gate>| !gate.was_shut_since(s.claimed_at);
+            s.identity.kind == *kind && s.waiting.as_ref().is_some_and(awake)
+        };
+        let others = seen.iter().filter(at_it).count();
+        if others >= *limit {
+            let id = task.id;
+            self.record.broke(format_args!(
+                "task {id} of {kind} starts beside {others} others, of {limit} in all"
+            ));
         }
     }
 
@@ -72,7 +103,8 @@ impl Service {
         let mut seen = self.seen();
         // A frozen node cannot know that its claim has passed on; any other does not start under it.
         let newest = self.witness.model().rows.get(&id).map(|row| row.term.0);
-        if newest.is_some_and(|newest| newest > term) && !gate.was_shut_since(task.started_at) {
+        let awake = !gate.was_shut_since(task.started_at);
+        if awake && newest.is_some_and(|newest| newest > term) {
             self.record.broke(format_args!(
                 "task {id} starts under term {term} although {newest:?} is the newest"
             ));
@@ -83,11 +115,14 @@ impl Service {
             let at_it = s.waiting.as_ref().is_some_and(awake);
             s.task_id == task.id && at_it
         };
-        if let Some(other) = seen.iter().find(still_running) {
+        if let Some(other) = seen.iter().find(still_running).filter(|_| awake) {
             let other = other.term.0;
             self.record.broke(format_args!(
                 "task {id} starts under term {term} while it still runs under term {other}"
             ));
+        }
+        if awake {
+            self.check_limit(task, &seen);
         }
         if seen
             .iter()

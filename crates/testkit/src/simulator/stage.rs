@@ -53,7 +53,9 @@ impl Stage {
         let record = Arc::new(Record::new(truth));
         let drift_ppm = if dice.hits(500) { DRIFT_PPM_MAX } else { 0 };
         let witness = Witness::new(truth, Arc::clone(&record), drift_ppm);
+        let limits = options.limits_in_all.clone();
         let service = Service::new(truth, Arc::clone(&record), witness.clone(), dice.fork());
+        let service = service.limiting(limits.clone());
         let slots = usize::try_from(2 + dice.below(options.nodes_max - 1)).unwrap_or(2);
         let world = World {
             truth,
@@ -66,6 +68,7 @@ impl Stage {
             healed: Arc::new(AtomicBool::new(false)),
             doors: Doors::with_slots(slots),
             traffic: Traffic::default(),
+            limits_in_all: limits,
         };
         Self {
             seed,

@@ -228,7 +228,7 @@ async fn show(State(app): App, Path(id): Path<i64>) -> Result<Response, Failure>
 }
 
 async fn list(State(app): App) -> Result<Response, Failure> {
-    Ok(Json(json!({ "articles": app.store.list().await? })).into_response())
+    Ok(Json(json!({ "articles": app.store.list(store::LIST_MAX).await? })).into_response())
 }
 
 async fn outbox(State(app): App) -> Result<Response, Failure> {

@@ -20,7 +20,7 @@ use super::{
 };
 
 /// Most articles in one answer.
-const LIST_MAX: u32 = 1000;
+pub(super) const LIST_MAX: u32 = 1000;
 /// How long to wait for another process that writes to the same file.
 const BUSY_WITHIN: Duration = Duration::from_secs(5);
 
@@ -110,7 +110,7 @@ pub(super) struct Settled {
 /// How the outbox stands.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct Outbox {
-    waiting: i64,
+    pub(super) waiting: i64,
     sent: i64,
     rejected: Vec<Rejected>,
 }
@@ -122,7 +122,7 @@ struct Rejected {
 }
 
 /// The database. One connection: SQLite has one writer anyway, and reads here are short.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct Store {
     connection: Arc<Mutex<Connection>>,
     writer: Writer,
@@ -221,10 +221,10 @@ impl Store {
     }
 
     /// The newest articles first.
-    pub(super) async fn list(&self) -> Result<Vec<Article>, Error> {
-        self.transact(|tx| {
+    pub(super) async fn list(&self, limit: u32) -> Result<Vec<Article>, Error> {
+        self.transact(move |tx| {
             let mut statement = tx.prepare_cached(LIST)?;
-            let rows = statement.query_map([LIST_MAX], article)?;
+            let rows = statement.query_map([limit], article)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
         .await

@@ -5,7 +5,6 @@
 //! on, and while editions are off nothing they hold is looked at, so that a stranger's variable never keeps a node from
 //! starting.
 
-mod alerts;
 mod destination;
 mod making;
 mod model;
@@ -18,8 +17,8 @@ use std::path::PathBuf;
 use almanack_core::edition::{port::Sensitivity, rules::Rules};
 use jiff::SignedDuration;
 
-pub(crate) use alerts::Alerts;
 pub(crate) use destination::{Destinations, ToDirectory, ToGithub, ToTelegram, ToWebhook};
+pub(super) use destination::{bot_token, half};
 pub(crate) use making::read_template;
 pub(crate) use model::Model;
 pub(crate) use pages::Pages;
@@ -100,7 +99,7 @@ impl Editions {
         reader
             .layer
             .retain(|path, given| !(is_ours(path) && foreign(&given.place)));
-        let other = |path: &KeyPath| *path != switch && (is_ours(path) || is_alert(path));
+        let other = |path: &KeyPath| *path != switch && is_ours(path);
         if reader.layer.keys().any(other) {
             // Only to find what is wrong with it.
             Edition::read(reader);
@@ -138,8 +137,6 @@ pub(crate) struct Edition {
     pub(crate) model: Option<Model>,
     /// Where editions go, besides this server's own pages.
     pub(crate) destinations: Destinations,
-    /// Who is told when something is wrong.
-    pub(crate) alerts: Alerts,
     /// Whether everybody may read the pages of published editions.
     pub(crate) public: bool,
 }
@@ -162,7 +159,6 @@ impl Edition {
             pages: Pages::read(reader),
             model: Model::read(reader),
             destinations: Destinations::read(reader),
-            alerts: Alerts::read(reader),
         }
     }
 
@@ -198,10 +194,6 @@ fn is_ours(path: &KeyPath) -> bool {
     path.section == "edition" || path.section.starts_with("edition.")
 }
 
-fn is_alert(path: &KeyPath) -> bool {
-    path.section.starts_with("alerts.")
-}
-
 /// The variable of the founding setup that holds a value, if one does.
 fn founding_variable(place: &Place) -> Option<&str> {
     match place {
@@ -217,12 +209,12 @@ fn is_anybodys(place: &Place) -> bool {
 }
 
 /// Whether anybody says anything about one of these keys of `section`.
-fn is_given(reader: &Reader<'_>, section: &'static str, names: &[&'static str]) -> bool {
+pub(super) fn is_given(reader: &Reader<'_>, section: &'static str, names: &[&'static str]) -> bool {
     let mut names = names.iter();
     names.any(|name| reader.layer.contains_key(&KeyPath::plain(section, name)))
 }
 
 /// An address, as text.
-fn address(raw: &Raw) -> Read<String> {
+pub(super) fn address(raw: &Raw) -> Read<String> {
     value::web_address(raw).map(|url| url.to_string())
 }

@@ -6,7 +6,6 @@
 use std::{io::Write, sync::Arc};
 
 use almanack_adapters::{
-    alert::{Channel, Channels, Language},
     bearer::Bearer,
     hacker_news::{self, HackerNews},
     model::{self, ChatModel, Extractive},
@@ -19,11 +18,7 @@ use almanack_core::{
 };
 use almanack_engine::editions::{Outside, entries::EntryStories};
 
-use super::{
-    super::outbound,
-    Purpose, Workshop,
-    delivery::{self, DESTINATION_TIMEOUT},
-};
+use super::{super::outbound, Purpose, Workshop, delivery};
 use crate::{
     config::{
         Settings,
@@ -50,7 +45,7 @@ pub(super) fn outside(
         writer: writer(workshop, edition, sleeper)?,
         press: Arc::new(press(edition, purpose)?),
         publishers: delivery::publishers(workshop, edition, sleeper, paper)?,
-        teller: Arc::new(teller(workshop, edition)),
+        teller: workshop.channels.clone(),
     })
 }
 
@@ -73,12 +68,10 @@ pub(in super::super) fn addresses(settings: &Settings) -> Vec<String> {
         Pages::Crawler { url, .. } => named.push(url.clone()),
         Pages::Prefix { prefix, .. } => named.push(prefix.clone()),
     }
-    let (to, alerts) = (&edition.destinations, &edition.alerts);
+    let to = &edition.destinations;
     named.extend(edition.model.iter().map(|model| model.base_url.clone()));
     named.extend(to.telegram.iter().map(|telegram| telegram.api_url.clone()));
     named.extend(to.webhook.iter().map(|webhook| webhook.url.clone()));
-    named.extend(alerts.telegram.iter().map(|chat| chat.api_url.clone()));
-    named.extend(alerts.webhook.iter().map(|hook| hook.url.clone()));
     named
 }
 
@@ -187,26 +180,4 @@ fn press(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
             None => failure,
         }
     })
-}
-
-fn teller(workshop: &Workshop<'_>, edition: &Edition) -> Channels {
-    let alerts = &edition.alerts;
-    let mut channels = Vec::new();
-    if let Some(hook) = &alerts.webhook {
-        channels.push(Channel::Webhook {
-            name: "webhook".to_owned(),
-            url: hook.url.clone(),
-            key: hook.key.clone(),
-            timeout: DESTINATION_TIMEOUT,
-        });
-    }
-    if let Some(chat) = &alerts.telegram {
-        channels.push(Channel::Telegram {
-            name: "telegram".to_owned(),
-            bot: delivery::bot(workshop, (&chat.api_url, &chat.token, &chat.chat)),
-            language: Language::of(&edition.language),
-        });
-    }
-    let (client, clock) = (workshop.outbound.client(), Arc::clone(&workshop.clock));
-    Channels::new(client, clock, channels)
 }

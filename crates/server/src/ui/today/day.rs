@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 
 use almanack_core::{
+    alert::Alert,
     edition::{Account, State as EditionState},
     plan::{Schedule, State as ScheduleState},
     source::Source,
-    store::{EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount, TaskLine},
+    store::{
+        AlertFilter, EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount, TaskLine,
+    },
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -33,6 +36,8 @@ const SOURCES_MAX: usize = 200;
 const RUNNING_MAX: usize = 50;
 /// Most slots to come of one schedule.
 const SLOTS_MAX: usize = 150;
+/// Most alerts.
+const ALERTS_MAX: usize = 100;
 /// Editions whose work and deliveries fall into the window.
 const EDITIONS_NEWEST: usize = 2;
 /// Editions that are looked through for what was never settled.
@@ -62,6 +67,8 @@ pub(super) struct Day {
     pub(super) wanting: Vec<Source>,
     pub(super) parked: Vec<Schedule>,
     pub(super) editions: Vec<Account>,
+    /// What is wrong, by the watch; the newest.
+    pub(super) alerts: Vec<Alert>,
 }
 
 impl Day {
@@ -88,6 +95,7 @@ impl Day {
                 .await?,
             parked: store.list_schedules(&in_state("parked")).await?,
             editions: editions(state).await?,
+            alerts: store.load_alerts(open_alerts()).await?,
         })
     }
 
@@ -142,6 +150,13 @@ fn sources(needs_attention: bool, limit: usize) -> SourceFilter {
         needs_attention,
         limit,
         ..SourceFilter::default()
+    }
+}
+
+fn open_alerts() -> AlertFilter {
+    AlertFilter {
+        closed_from: Timestamp::MAX,
+        limit: ALERTS_MAX,
     }
 }
 

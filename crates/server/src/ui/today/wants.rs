@@ -1,8 +1,11 @@
 //! What needs a person: what Almanack will not or cannot settle by itself.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use almanack_core::{
+    alert::{self, About, Severity, words},
     edition::{alert::Rule, delivery},
-    plan::State as ScheduleState,
+    plan::{ScheduleName, State as ScheduleState},
     source::Attention,
     store::TaskLine,
     task::Status,
@@ -34,6 +37,7 @@ pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
     let lang = viewer.lang;
     let mut wants = deliveries(lang, day);
     wants.extend(alerts(lang, day));
+    wants.extend(watched(lang, day));
     wants.extend(failures(lang, day));
     wants.extend(parked(lang, day));
     wants.extend(sources(lang, day));
@@ -119,38 +123,66 @@ fn alerts(lang: Lang, day: &Day) -> Vec<Want> {
     wants
 }
 
-/// Tasks that ran out of retries within the window.
+/// What the watch found and lasts. What the page finds by itself is left out: it names more of it.
+fn watched(lang: Lang, day: &Day) -> Vec<Want> {
+    let shown = day.alerts.iter().filter(|alert| is_shown(alert));
+    let mut wants: Vec<Want> = shown
+        .clone()
+        .take(SHOWN)
+        .map(|it| watch(lang, it))
+        .collect();
+    let more = shown.count().saturating_sub(SHOWN);
+    if more > 0 {
+        wants.push(Want {
+            bad: true,
+            sentence: html! { (say!(lang, "and {more} more alerts", "另有 {more} 条告警")) },
+            href: "/ui/activity".to_owned(),
+            since: None,
+        });
+    }
+    wants
+}
+
+fn is_shown(alert: &alert::Alert) -> bool {
+    use alert::Rule::{Budget, Failing, Gone, Late, Missing, Stuck};
+    let is_source = matches!(alert.key.about, About::Source(_));
+    let of_others = [Missing, Late, Stuck, Failing, Gone, Budget];
+    alert.is_open() && !is_source && of_others.contains(&alert.key.rule)
+}
+
+fn watch(lang: Lang, alert: &alert::Alert) -> Want {
+    let what = match lang {
+        Lang::English => words::english(alert),
+        Lang::Chinese => words::chinese(alert),
+    };
+    Want {
+        bad: alert.severity == Severity::Critical,
+        sentence: html! { (what) ": " (lang.english(&alert.detail)) },
+        href: match &alert.key.about {
+            About::Schedule(name) => links::schedule(name),
+            About::Source(id) => links::source(*id),
+            About::Delivery { date, .. } => links::edition(*date),
+            About::Kind(kind) => format!("/ui/tasks?kind={}", kind.as_str()),
+            About::Node(_) => "/ui/nodes".to_owned(),
+            About::Fleet => "/ui/sources".to_owned(),
+        },
+        since: Some(alert.opened_at),
+    }
+}
+
+/// Tasks that ran out of retries within the window; the firings of a schedule in one line.
 fn failures(lang: Lang, day: &Day) -> Vec<Want> {
     // What a source wants, it says itself.
     let given_up = |task: &&TaskLine| {
         task.status == Status::Fail && !task.is_live() && !links::is_check(&task.identity)
     };
-    let failed: Vec<_> = day.finished.iter().filter(given_up).collect();
-    let mut wants: Vec<Want> = failed
+    let (fired, failed): (Vec<&TaskLine>, Vec<&TaskLine>) = day
+        .finished
         .iter()
-        .take(SHOWN)
-        .map(|task| {
-            let (subject, attempts) = (&task.identity.subject, task.attempt);
-            let times = match attempts {
-                1 => say!(
-                    lang,
-                    "failed for good at its first attempt",
-                    "首次尝试即最终失败"
-                ),
-                _ => say!(
-                    lang,
-                    "failed for good after {attempts} attempts",
-                    "尝试 {attempts} 次后最终失败"
-                ),
-            };
-            Want {
-                bad: true,
-                sentence: html! { (subject) " " (times) },
-                href: links::task_path(&task.identity),
-                since: task.finished_at,
-            }
-        })
-        .collect();
+        .filter(given_up)
+        .partition(|task| links::fired_schedule(&task.identity).is_some());
+    let mut wants = firings(lang, day, &fired);
+    wants.extend(failed.iter().take(SHOWN).map(|task| failure(lang, task)));
     let more = failed.len().saturating_sub(SHOWN);
     if more > 0 {
         wants.push(Want {
@@ -161,6 +193,88 @@ fn failures(lang: Lang, day: &Day) -> Vec<Want> {
         });
     }
     wants
+}
+
+fn failure(lang: Lang, task: &TaskLine) -> Want {
+    let (subject, attempts) = (&task.identity.subject, task.attempt);
+    let times = match attempts {
+        1 => say!(
+            lang,
+            "failed for good at its first attempt",
+            "首次尝试即最终失败"
+        ),
+        _ => say!(
+            lang,
+            "failed for good after {attempts} attempts",
+            "尝试 {attempts} 次后最终失败"
+        ),
+    };
+    Want {
+        bad: true,
+        sentence: html! { (subject) " " (times) },
+        href: links::task_path(&task.identity),
+        since: task.finished_at,
+    }
+}
+
+/// Failed firings, a line for each schedule, latest first: one that fails every minute must not hide everything else.
+fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
+    let told: BTreeSet<&ScheduleName> = day.alerts.iter().filter_map(failing_schedule).collect();
+    let mut counts: BTreeMap<ScheduleName, (u32, Option<Timestamp>)> = BTreeMap::new();
+    for task in failed {
+        let name =
+            links::fired_schedule(&task.identity).and_then(|it| ScheduleName::parse(it).ok());
+        let Some(name) = name.filter(|name| !told.contains(name)) else {
+            continue;
+        };
+        let (count, latest) = counts.entry(name).or_default();
+        *count += 1;
+        *latest = task.finished_at.max(*latest);
+    }
+    let mut rows: Vec<_> = counts.into_iter().collect();
+    rows.sort_by_key(|(_, (_, latest))| std::cmp::Reverse(*latest));
+    let more = rows.len().saturating_sub(SHOWN);
+    let mut wants: Vec<Want> = rows
+        .into_iter()
+        .take(SHOWN)
+        .map(|(name, (count, latest))| Want {
+            bad: true,
+            sentence: html! { (firings_failed(lang, &name, count)) },
+            href: links::schedule(&name),
+            since: latest,
+        })
+        .collect();
+    if more > 0 {
+        wants.push(Want {
+            bad: true,
+            sentence: html! { (say!(lang, "and {more} more schedules failed", "另有 {more} 个日程失败")) },
+            href: links::tasks_in(Status::Fail),
+            since: None,
+        });
+    }
+    wants
+}
+
+fn firings_failed(lang: Lang, name: &ScheduleName, count: u32) -> std::borrow::Cow<'static, str> {
+    match count {
+        1 => say!(
+            lang,
+            "A firing of schedule {name} failed for good",
+            "日程 {name} 有 1 次触发最终失败"
+        ),
+        _ => say!(
+            lang,
+            "{count} firings of schedule {name} failed for good",
+            "日程 {name} 有 {count} 次触发最终失败"
+        ),
+    }
+}
+
+fn failing_schedule(alert: &alert::Alert) -> Option<&ScheduleName> {
+    match (&alert.key.about, alert.key.rule) {
+        (About::Schedule(name), alert::Rule::Failing) if alert.is_open() => Some(name),
+        _ => None,
+    }
 }
 
 /// Schedules that cannot be planned.

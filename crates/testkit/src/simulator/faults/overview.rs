@@ -1,10 +1,11 @@
 //! People on that way: nobody in the simulation signs in or looks at a page.
 
 use almanack_core::{
+    alert::Alert,
     sign_in::{Session, User},
     store::{
-        Activity, ActivityFilter, ClaimLine, OverviewStore, Result, SignInStore, SlotLine,
-        StatusCount, TaskLine, TaskSearch,
+        Activity, ActivityFilter, AlertFilter, AlertStore, Applied, ClaimLine, OverviewStore,
+        Result, SignInStore, SlotLine, StatusCount, TaskLine, TaskSearch,
     },
 };
 use async_trait::async_trait;
@@ -78,5 +79,18 @@ impl OverviewStore for FaultyStore {
     }
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
         self.below.load_activity(filter).await
+    }
+}
+
+#[async_trait]
+impl AlertStore for FaultyStore {
+    async fn load_alerts(&self, filter: AlertFilter) -> Result<Vec<Alert>> {
+        self.below.load_alerts(filter).await
+    }
+    async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
+        self.below.write_alerts(alerts).await
+    }
+    async fn prune_alerts(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.below.prune_alerts(before, limit).await
     }
 }

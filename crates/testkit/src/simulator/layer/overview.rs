@@ -1,10 +1,11 @@
 //! People under a layer: what they sign in with and what their pages look at passes untouched.
 
 use almanack_core::{
+    alert::Alert,
     sign_in::{Session, User},
     store::{
-        Activity, ActivityFilter, ClaimLine, OverviewStore, Result, SignInStore, SlotLine,
-        StatusCount, TaskLine, TaskSearch,
+        Activity, ActivityFilter, AlertFilter, AlertStore, Applied, ClaimLine, OverviewStore,
+        Result, SignInStore, SlotLine, StatusCount, TaskLine, TaskSearch,
     },
 };
 use async_trait::async_trait;
@@ -78,5 +79,18 @@ impl<L: Layer> OverviewStore for Layered<L> {
     }
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
         self.below.load_activity(filter).await
+    }
+}
+
+#[async_trait]
+impl<L: Layer> AlertStore for Layered<L> {
+    async fn load_alerts(&self, filter: AlertFilter) -> Result<Vec<Alert>> {
+        self.below.load_alerts(filter).await
+    }
+    async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
+        self.below.write_alerts(alerts).await
+    }
+    async fn prune_alerts(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.below.prune_alerts(before, limit).await
     }
 }

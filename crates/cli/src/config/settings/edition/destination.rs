@@ -29,7 +29,7 @@ use super::{
 };
 
 pub(crate) use telegram::ToTelegram;
-pub(super) use telegram::bot_token;
+pub(in super::super) use telegram::bot_token;
 
 const GITHUB: &str = "edition.github";
 const DIRECTORY: &str = "edition.directory";
@@ -91,7 +91,12 @@ impl Destinations {
 }
 
 /// Says what is missing of a destination of which there is something.
-pub(super) fn half(reader: &mut Reader<'_>, section: &'static str, missing: &str, hint: &str) {
+pub(in super::super) fn half(
+    reader: &mut Reader<'_>,
+    section: &'static str,
+    missing: &str,
+    hint: &str,
+) {
     let first = reader
         .layer
         .iter()

@@ -95,7 +95,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<ToTelegram> {
 }
 
 /// A bot's token, if it looks like one.
-pub(in super::super) fn bot_token(
+pub(in super::super::super) fn bot_token(
     reader: &mut Reader<'_>,
     path: &KeyPath,
     unset: &str,

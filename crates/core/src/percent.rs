@@ -1,10 +1,10 @@
-//! Percent-encoding (RFC 3986), for the two places that need it: the path of a task in `Location`,
-//! and CloudEvents attributes that travel as headers.
+//! Percent-encoding (RFC 3986), for the two places that need it: names in addresses of the API and its pages,
+//! and CloudEvents attributes that travel as headers of HTTP or NATS.
 
 use std::fmt::Write as _;
 
 /// Encodes everything but unreserved characters, so that a subject with `/` stays one segment.
-pub(crate) fn encode(text: &str) -> String {
+pub fn encode(text: &str) -> String {
     text.bytes()
         .fold(String::with_capacity(text.len()), |mut encoded, byte| {
             if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) {
@@ -18,7 +18,7 @@ pub(crate) fn encode(text: &str) -> String {
 }
 
 /// Decodes `%XX`; what is not such a triplet stays as it is. `None` if the bytes are not UTF-8.
-pub(crate) fn decode(text: &str) -> Option<String> {
+pub fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {

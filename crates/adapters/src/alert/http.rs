@@ -1,0 +1,130 @@
+//! Channels over HTTP: a signed webhook, ntfy, and what understands Slack's incoming webhooks.
+
+use almanack_core::{
+    alert::Severity,
+    edition::port::{Failure, FailureClass, Sent},
+};
+use serde_json::{Value, json};
+
+use super::{Channels, Message};
+use crate::{
+    bearer::Bearer,
+    call::Seal,
+    http::{Limits, Request},
+    publish::{unsent, webhook::judge},
+    signature::SigningKey,
+};
+
+/// How much of an answer is read: nothing in it matters.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Most characters of a message; ntfy makes a file of longer ones, Slack cuts them.
+const TEXT_CHARS_MAX: usize = 3_000;
+
+impl Channels {
+    pub(super) async fn post(
+        &self,
+        url: &str,
+        key: Option<&SigningKey>,
+        message: &Message,
+    ) -> Sent {
+        let seal = Seal {
+            idempotency_key: &message.id,
+            id: &message.id,
+            at: self.clock.now(),
+            key,
+        };
+        let body = message.body.to_string().into_bytes();
+        self.ask(seal.post(url, self.telling.timeout, body)).await
+    }
+
+    /// As JSON: the headers of the other way cannot hold every script.
+    pub(super) async fn notify(
+        &self,
+        url: &str,
+        token: Option<&Bearer>,
+        message: &Message,
+    ) -> Sent {
+        let Some((server, topic)) = url.trim_end_matches('/').rsplit_once('/') else {
+            return Sent::Failed(Failure::new(
+                FailureClass::Refused,
+                "the address names no topic",
+            ));
+        };
+        let (priority, tag) = match message.severity {
+            Some(Severity::Critical) => (5, "rotating_light"),
+            Some(Severity::Warning) => (4, "warning"),
+            None => (3, "white_check_mark"),
+        };
+        let body = json!({
+            "topic": topic,
+            "title": message.title,
+            "message": bounded(&message.text),
+            "priority": priority,
+            "tags": [tag],
+        });
+        let request = self.json(server, &body);
+        let request = match token {
+            Some(token) => token.sign(request),
+            None => request,
+        };
+        self.ask(request).await
+    }
+
+    pub(super) async fn slack(&self, url: &str, message: &Message) -> Sent {
+        let text = escaped(&bounded(&message.text));
+        self.ask(self.json(url, &json!({ "text": text }))).await
+    }
+
+    fn json(&self, url: &str, body: &Value) -> Request {
+        let timeout = self.telling.timeout;
+        Request::post_json(url, body.to_string().into_bytes()).limits(Limits {
+            total: timeout,
+            idle: timeout,
+            body_bytes: ANSWER_BYTES_MAX,
+        })
+    }
+
+    async fn ask(&self, request: Request) -> Sent {
+        match self.client.open(request).await {
+            Ok(answer) => match judge(&answer.head, self.clock.now()) {
+                Sent::Confirmed { receipt: None } => Sent::Confirmed {
+                    receipt: Some(format!("HTTP {}", answer.head.status)),
+                },
+                other => other,
+            },
+            Err(error) => unsent(&error),
+        }
+    }
+}
+
+fn bounded(text: &str) -> String {
+    match text.char_indices().nth(TEXT_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Other people's words must not become links or calls to everybody.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_message_means_anything_to_slack() {
+        assert_eq!(
+            escaped("<!channel> & <http://x|y>"),
+            "&lt;!channel&gt; &amp; &lt;http://x|y&gt;"
+        );
+        assert_eq!(
+            bounded(&"日".repeat(3_001)).chars().count(),
+            3_001,
+            "3,000 and …"
+        );
+    }
+}

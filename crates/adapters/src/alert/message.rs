@@ -1,0 +1,150 @@
+//! A message, as all channels have it in common: words for people, and the same for programs.
+
+use almanack_core::{
+    alert::{Severity, port::Notice},
+    edition,
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::words::Language;
+
+/// The longest name of a message, in bytes: it is a header.
+const ID_BYTES_MAX: usize = 150;
+
+/// What is sent.
+#[derive(Debug, Clone)]
+pub(super) struct Message {
+    /// Names it for ever; a header can hold it.
+    pub(super) id: String,
+    /// In a few words.
+    pub(super) title: String,
+    /// All of it.
+    pub(super) text: String,
+    /// How much the worst of it matters; `None` where it is only good news.
+    pub(super) severity: Option<Severity>,
+    /// For programs.
+    pub(super) body: Value,
+    /// What the first of it is about, for programs that read variables: name and value.
+    pub(super) facts: Vec<(&'static str, String)>,
+}
+
+impl Message {
+    /// Several notices in one message; none of no notices.
+    pub(super) fn of_alerts(notices: &[&Notice], language: Language) -> Option<Self> {
+        let first = notices.first()?;
+        let alerts: Vec<Value> = notices.iter().map(|notice| described(notice)).collect();
+        let keys: Vec<String> = notices.iter().map(|notice| key(notice)).collect();
+        let bad = notices.iter().filter(|notice| notice.alert.is_open());
+        Some(Self {
+            id: id(&keys),
+            title: language.title(notices),
+            text: language.text(notices),
+            severity: bad.map(|notice| notice.alert.severity).max(),
+            body: json!({ "type": "alerts", "alerts": alerts }),
+            facts: vec![
+                ("ALMANACK_ALERT_NEWS", first.news.as_str().to_owned()),
+                ("ALMANACK_ALERT_RULE", first.alert.key.rule.to_string()),
+                ("ALMANACK_ALERT_ABOUT", first.alert.key.about.to_string()),
+                (
+                    "ALMANACK_ALERT_SEVERITY",
+                    first.alert.severity.as_str().to_owned(),
+                ),
+                ("ALMANACK_ALERT_COUNT", notices.len().to_string()),
+            ],
+        })
+    }
+
+    /// A notice about an edition; webhooks hear of it as they always did.
+    pub(super) fn of_edition(notice: &edition::port::Notice<'_>, language: Language) -> Self {
+        use edition::alert::News;
+        let alert = notice.alert;
+        let (rule, news) = (alert.rule.name(), super::edition::name(notice.news));
+        let since = alert.opened_at.as_microsecond();
+        let at = match notice.news {
+            News::Opened => alert.opened_at,
+            News::Closed => alert.closed_at.unwrap_or(alert.opened_at),
+        };
+        let severity = super::edition::SEVERITY;
+        Self {
+            id: header(&format!(
+                "almanack-alert-{}-{rule}-{news}-{since}",
+                notice.date
+            )),
+            title: language.edition_title(notice),
+            text: language.sentence(notice),
+            severity: (notice.news == News::Opened).then_some(severity),
+            body: json!({
+                "type": format!("edition.alert.{news}"),
+                "date": notice.date,
+                "rule": rule,
+                "detail": alert.detail,
+                "at": at,
+            }),
+            facts: vec![
+                ("ALMANACK_ALERT_NEWS", news.to_owned()),
+                ("ALMANACK_ALERT_RULE", rule),
+                ("ALMANACK_ALERT_ABOUT", format!("edition:{}", notice.date)),
+                ("ALMANACK_ALERT_SEVERITY", severity.as_str().to_owned()),
+                ("ALMANACK_ALERT_COUNT", "1".to_owned()),
+            ],
+        }
+    }
+
+    /// One that says it is only a test.
+    pub(super) fn test(language: Language, now: Timestamp) -> Self {
+        let (title, text) = language.test();
+        Self {
+            id: format!("almanack-alert-test-{}", now.as_microsecond()),
+            title: title.to_owned(),
+            text: text.to_owned(),
+            severity: None,
+            body: json!({ "type": "alert.test", "text": text, "at": now }),
+            facts: vec![("ALMANACK_ALERT_NEWS", "test".to_owned())],
+        }
+    }
+}
+
+fn described(notice: &Notice) -> Value {
+    let alert = &notice.alert;
+    json!({
+        "type": format!("alert.{}", notice.news.as_str()),
+        "key": key(notice),
+        "rule": alert.key.rule.as_str(),
+        "about": alert.key.about.to_string(),
+        "severity": alert.severity.as_str(),
+        "detail": alert.detail,
+        "opened_at": alert.opened_at,
+        "closed_at": alert.closed_at,
+    })
+}
+
+fn key(notice: &Notice) -> String {
+    header(&format!(
+        "almanack-alert-{}",
+        notice.alert.message_key(notice.news)
+    ))
+}
+
+/// One notice is named by its key, several by all of theirs.
+fn id(keys: &[String]) -> String {
+    match keys {
+        [one] if one.len() <= ID_BYTES_MAX => one.clone(),
+        many => {
+            let digest = Sha256::digest(many.join("\n").as_bytes());
+            let hex: String = digest
+                .iter()
+                .take(16)
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            format!("almanack-alerts-{hex}")
+        }
+    }
+}
+
+/// Whatever things are called, a header can hold it.
+fn header(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_graphic() { c } else { '_' };
+    text.chars().map(plain).collect()
+}

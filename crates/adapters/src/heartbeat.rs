@@ -1,0 +1,61 @@
+//! The outbound heartbeat over HTTP: one small POST to somebody who calls for help when none comes (healthchecks.io, Uptime Kuma and their like).
+
+use std::time::Duration;
+
+use almanack_core::alert::port::Listener;
+use async_trait::async_trait;
+use reqwest::Method;
+
+use crate::http::{Client, Limits, Request};
+
+/// Nothing in the answer matters.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// A listener behind an address, which is the secret.
+pub struct HttpListener {
+    client: Client,
+    url: String,
+    method: Method,
+    timeout: Duration,
+}
+
+/// How the address is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// By GET: what every such service takes.
+    Get,
+    /// By POST.
+    Post,
+}
+
+impl HttpListener {
+    /// Beats at `url`.
+    pub fn new(client: Client, url: String, ask: Ask, timeout: Duration) -> Self {
+        let method = match ask {
+            Ask::Get => Method::GET,
+            Ask::Post => Method::POST,
+        };
+        Self {
+            client,
+            url,
+            method,
+            timeout,
+        }
+    }
+}
+
+#[async_trait]
+impl Listener for HttpListener {
+    async fn beat(&self) -> Result<(), String> {
+        let request = Request::new(self.method.clone(), &self.url).limits(Limits {
+            total: self.timeout,
+            idle: self.timeout,
+            body_bytes: ANSWER_BYTES_MAX,
+        });
+        match self.client.open(request).await {
+            Ok(answer) if (200..300).contains(&answer.head.status) => Ok(()),
+            Ok(answer) => Err(format!("HTTP {}", answer.head.status)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A batch of messages on its way to being forgotten.
+//!
+//! Each message is settled once the store has its effect, the dead letters have it, or it is about something else. A round tries all that
+//! are not; whoever runs the rounds waits in between. Only a batch that is settled as a whole may be committed, and only such a batch
+//! can be: an offset stands for everything before it.
+
+use almanack_core::event::{
+    incoming::{Bus, Incoming, Reading, understand},
+    intake::{Answer, Intake, Wish},
+};
+use async_trait::async_trait;
+use futures_util::future::join_all;
+
+use crate::measures::{Outcome, count};
+
+/// Most messages in a batch: one commit of the store takes them all.
+pub(crate) const MESSAGES_MAX: usize = 500;
+/// Most bytes in a batch, so that large messages do not fill the memory.
+pub(crate) const BYTES_MAX: usize = 8 << 20;
+
+/// Headers of a dead letter, besides its own.
+pub(crate) const REASON: &str = "almanack-reason";
+/// Longest reason: brokers bound headers, and a reason may quote what was sent.
+const REASON_CHARS_MAX: usize = 1000;
+
+/// Where messages go that make no sense.
+#[async_trait]
+pub(crate) trait DeadLetters: Send + Sync {
+    /// Hands one over; done means that it was confirmed.
+    async fn bury(&self, message: &Incoming, reason: &str) -> Result<(), String>;
+}
+
+/// Why a batch is not settled yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unsettled {
+    /// The intake said "not now".
+    Store(String),
+    /// The dead letters did not take one.
+    DeadLetters(String),
+}
+
+struct Item {
+    message: Incoming,
+    state: State,
+}
+
+enum State {
+    Asks(Wish),
+    Dead { code: &'static str, reason: String },
+    Settled,
+}
+
+/// Messages that were delivered together.
+pub(crate) struct Batch {
+    bus: Bus,
+    items: Vec<Item>,
+}
+
+impl Batch {
+    /// Reads what the messages ask for.
+    pub(crate) fn read(bus: Bus, messages: Vec<Incoming>, reading: &Reading) -> Self {
+        let items = messages.into_iter().map(|message| {
+            let state = match understand(&message, reading) {
+                Ok(Some(wish)) => State::Asks(wish),
+                Ok(None) => {
+                    count(bus, Outcome::PassedOver, 1);
+                    State::Settled
+                }
+                Err(error) => State::Dead {
+                    code: error.code(),
+                    reason: error.to_string(),
+                },
+            };
+            Item { message, state }
+        });
+        Self {
+            bus,
+            items: items.collect(),
+        }
+    }
+
+    /// Tries everything that is not settled, once.
+    pub(crate) async fn round(
+        &mut self,
+        intake: &dyn Intake,
+        letters: &dyn DeadLetters,
+    ) -> Result<(), Unsettled> {
+        let asked = self.ask(intake).await;
+        let buried = self.bury(letters).await;
+        asked.and(buried)
+    }
+
+    async fn ask(&mut self, intake: &dyn Intake) -> Result<(), Unsettled> {
+        let asking = self.items.iter_mut();
+        let asking: Vec<&mut Item> = asking.filter(|item| item.wish().is_some()).collect();
+        let wishes: Vec<Wish> = asking
+            .iter()
+            .filter_map(|item| item.wish().cloned())
+            .collect();
+        if wishes.is_empty() {
+            return Ok(());
+        }
+        let answers = intake.take(wishes).await;
+        let (mut taken, mut not_now) = (0, Vec::new());
+        for (item, answer) in asking.into_iter().zip(answers) {
+            match answer {
+                Answer::Taken(_) => {
+                    item.state = State::Settled;
+                    taken += 1;
+                }
+                Answer::Refused { reason } => {
+                    let code = "refused";
+                    item.state = State::Dead { code, reason };
+                }
+                Answer::NotNow { reason } => not_now.push(reason),
+            }
+        }
+        count(self.bus, Outcome::Taken, taken);
+        count(self.bus, Outcome::NotNow, not_now.len());
+        match not_now.into_iter().next() {
+            Some(why) => Err(Unsettled::Store(why)),
+            // An intake that answers less than it was asked breaks its contract; ask again.
+            None if self.items.iter().any(|item| item.wish().is_some()) => {
+                Err(Unsettled::Store("an answer is missing".to_owned()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn bury(&mut self, letters: &dyn DeadLetters) -> Result<(), Unsettled> {
+        let bus = self.bus;
+        let burials = self.items.iter_mut().map(|item| item.bury(bus, letters));
+        let failed = join_all(burials).await.into_iter().find_map(Result::err);
+        failed.map_or(Ok(()), |why| Err(Unsettled::DeadLetters(why)))
+    }
+}
+
+impl Item {
+    fn wish(&self) -> Option<&Wish> {
+        match &self.state {
+            State::Asks(wish) => Some(wish),
+            State::Dead { .. } | State::Settled => None,
+        }
+    }
+
+    async fn bury(&mut self, bus: Bus, letters: &dyn DeadLetters) -> Result<(), String> {
+        let State::Dead { code, reason } = &self.state else {
+            return Ok(());
+        };
+        let reason: String = reason.chars().take(REASON_CHARS_MAX).collect();
+        letters.bury(&self.message, &plain(&reason)).await?;
+        // The reason may quote the message, so it stands with the dead letter and not here.
+        tracing::warn!(events.bus = bus.as_str(), events.place = %self.message.place, events.refused = code, "a message makes no sense; it is among the dead letters with its reason");
+        count(bus, Outcome::DeadLetter, 1);
+        self.state = State::Settled;
+        Ok(())
+    }
+}
+
+/// A header must stay one line.
+fn plain(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests;

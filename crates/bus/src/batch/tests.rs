@@ -1,0 +1,141 @@
+use std::sync::Mutex;
+
+use almanack_core::{
+    event::incoming::{Format, Others},
+    reschedule::{DecisionId, Receipt, Rule},
+    task::{Revision, TaskId},
+};
+
+use super::*;
+
+const PUT: &str = r#"{"specversion":"1.0","id":"ID","source":"s","type":"almanack.task.put.v1","subject":"a:1","data":{"kind":"K","execute_at":"2026-01-05T08:00:00Z","revision":1}}"#;
+
+fn message(id: &str, body: &str) -> Incoming {
+    Incoming {
+        bus: Bus::Kafka,
+        channel: "t".to_owned(),
+        place: id.to_owned(),
+        headers: Vec::new(),
+        key: None,
+        body: body.replace("ID", id).into_bytes(),
+    }
+}
+
+fn reading() -> Reading {
+    Reading {
+        format: Format::CloudEvents,
+        others: Others::Skip,
+        payload_bytes: 100,
+    }
+}
+
+/// Answers by the script of each call, and remembers what it was asked.
+struct Scripted {
+    answers: Mutex<Vec<Vec<Answer>>>,
+    asked: Mutex<Vec<Vec<String>>>,
+}
+
+impl Scripted {
+    fn new(answers: Vec<Vec<Answer>>) -> Self {
+        Self {
+            answers: Mutex::new(answers),
+            asked: Mutex::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Intake for Scripted {
+    async fn take(&self, wishes: Vec<Wish>) -> Vec<Answer> {
+        let ids = wishes.into_iter().map(|wish| wish.id).collect();
+        self.asked.lock().unwrap().push(ids);
+        self.answers.lock().unwrap().remove(0)
+    }
+}
+
+/// Takes letters once it is open.
+#[derive(Default)]
+struct Cemetery {
+    open: Mutex<bool>,
+    letters: Mutex<Vec<(String, String)>>,
+}
+
+#[async_trait]
+impl DeadLetters for Cemetery {
+    async fn bury(&self, message: &Incoming, reason: &str) -> Result<(), String> {
+        if !*self.open.lock().unwrap() {
+            return Err("closed".to_owned());
+        }
+        let letter = (message.place.clone(), reason.to_owned());
+        self.letters.lock().unwrap().push(letter);
+        Ok(())
+    }
+}
+
+fn taken() -> Answer {
+    let decision = DecisionId {
+        task_id: TaskId(1),
+        number: 1,
+    };
+    Answer::Taken(Receipt {
+        decision,
+        rule: Rule::Created,
+        task_id: TaskId(1),
+        cancelled_task_id: None,
+        old_execute_at: None,
+        execute_at: jiff::Timestamp::UNIX_EPOCH,
+        revision: Revision(1),
+    })
+}
+
+fn not_now() -> Answer {
+    let reason = "the store is away".to_owned();
+    Answer::NotNow { reason }
+}
+
+#[tokio::test]
+async fn rs_10_only_what_is_not_settled_is_tried_again() {
+    let refused = Answer::Refused {
+        reason: "no\nkind".to_owned(),
+    };
+    let intake = Scripted::new(vec![vec![taken(), not_now(), refused], vec![taken()]]);
+    let letters = Cemetery::default();
+    let other = PUT.replace("put.v1", "other.v1");
+    let messages = vec![
+        message("a", PUT),
+        message("b", PUT),
+        message("c", PUT),
+        message("d", "{"),
+        message("e", &other),
+    ];
+    let mut batch = Batch::read(Bus::Kafka, messages, &reading());
+    let told = batch.round(&intake, &letters).await;
+    assert_eq!(told, Err(Unsettled::Store("the store is away".to_owned())));
+    let told = batch.round(&intake, &letters).await;
+    assert_eq!(told, Err(Unsettled::DeadLetters("closed".to_owned())));
+    *letters.open.lock().unwrap() = true;
+    assert_eq!(batch.round(&intake, &letters).await, Ok(()));
+    assert_eq!(
+        batch.round(&intake, &letters).await,
+        Ok(()),
+        "it stays settled"
+    );
+    assert_eq!(
+        *intake.asked.lock().unwrap(),
+        [vec!["a", "b", "c"], vec!["b"]]
+    );
+    let buried = letters.letters.lock().unwrap();
+    assert_eq!(buried.len(), 2, "{buried:?}");
+    assert_eq!(buried[0], ("c".to_owned(), "no kind".to_owned()));
+    assert!(buried[1].1.contains("EOF"), "{buried:?}");
+}
+
+#[tokio::test]
+async fn rs_10_an_answer_that_is_missing_settles_nothing() {
+    let intake = Scripted::new(vec![vec![taken()]]);
+    let letters = Cemetery::default();
+    let messages = vec![message("a", PUT), message("b", PUT)];
+    let mut batch = Batch::read(Bus::Kafka, messages, &reading());
+    let told = batch.round(&intake, &letters).await;
+    assert!(matches!(told, Err(Unsettled::Store(_))), "{told:?}");
+}

@@ -1,0 +1,173 @@
+//! How a cluster is reached, as settings of the client.
+
+use rdkafka::{
+    ClientConfig,
+    error::{KafkaError, KafkaResult},
+};
+
+use crate::{Error, Hidden, Tls};
+
+/// How a cluster is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connection {
+    /// Brokers to begin with, `host:port`.
+    pub brokers: Vec<String>,
+    /// Encrypted, and how.
+    pub tls: Option<Tls>,
+    /// Who we are.
+    pub sasl: Option<Sasl>,
+}
+
+/// A name and a password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sasl {
+    /// How they are shown.
+    pub mechanism: Mechanism,
+    /// The name.
+    pub username: String,
+    /// The password.
+    pub password: Hidden,
+}
+
+/// How a password is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mechanism {
+    /// As it is: only over TLS.
+    Plain,
+    /// SCRAM with SHA-256.
+    ScramSha256,
+    /// SCRAM with SHA-512.
+    ScramSha512,
+}
+
+impl Mechanism {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Plain => "PLAIN",
+            Self::ScramSha256 => "SCRAM-SHA-256",
+            Self::ScramSha512 => "SCRAM-SHA-512",
+        }
+    }
+}
+
+impl Connection {
+    /// What every client of ours is told.
+    pub(crate) fn client(&self) -> ClientConfig {
+        let mut config = ClientConfig::new();
+        config.set("bootstrap.servers", self.brokers.join(","));
+        config.set("client.id", "almanack");
+        // A broker that is away is asked again soon enough, and not so often that the log fills.
+        config.set("reconnect.backoff.max.ms", "15000");
+        // Said by our own warning; each broken connection need not repeat it.
+        config.set("log.connection.close", "false");
+        let protocol = match (&self.tls, &self.sasl) {
+            (None, None) => "plaintext",
+            (Some(_), None) => "ssl",
+            (None, Some(_)) => "sasl_plaintext",
+            (Some(_), Some(_)) => "sasl_ssl",
+        };
+        config.set("security.protocol", protocol);
+        if let Some(tls) = &self.tls {
+            encrypt(&mut config, tls);
+        }
+        if let Some(sasl) = &self.sasl {
+            config.set("sasl.mechanisms", sasl.mechanism.as_str());
+            config.set("sasl.username", &sasl.username);
+            config.set("sasl.password", sasl.password.expose());
+        }
+        config
+    }
+
+    /// What a client that writes is told: a message counts as written when every replica in sync has it, once, and in order.
+    pub(crate) fn producer(&self) -> ClientConfig {
+        let mut config = self.client();
+        config.set("acks", "all");
+        config.set("enable.idempotence", "true");
+        config.set("message.timeout.ms", "20000");
+        config
+    }
+}
+
+fn encrypt(config: &mut ClientConfig, tls: &Tls) {
+    if let Some(ca) = &tls.ca {
+        config.set("ssl.ca.location", ca.display().to_string());
+    }
+    if let Some((certificate, key)) = &tls.identity {
+        config.set(
+            "ssl.certificate.location",
+            certificate.display().to_string(),
+        );
+        config.set("ssl.key.location", key.display().to_string());
+    }
+}
+
+/// The client as it was made, or what is wrong with its settings.
+pub(crate) fn made<T>(result: KafkaResult<T>) -> Result<T, Error> {
+    result.map_err(|error| Error::Settings {
+        bus: "Kafka",
+        what: told(&error),
+    })
+}
+
+/// An error in words. The library's own repeat the value of a setting, which may be the password.
+pub(crate) fn told(error: &KafkaError) -> String {
+    match error {
+        KafkaError::ClientConfig(_, _, key, _) => format!("`{key}` has a value it does not accept"),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rdkafka::consumer::BaseConsumer;
+
+    use super::*;
+
+    fn connection(password: &str) -> Connection {
+        Connection {
+            brokers: vec!["a:9092".to_owned(), "b:9092".to_owned()],
+            tls: Some(Tls::default()),
+            sasl: Some(Sasl {
+                mechanism: Mechanism::ScramSha512,
+                username: "almanack".to_owned(),
+                password: Hidden::new(password),
+            }),
+        }
+    }
+
+    #[test]
+    fn the_client_is_told_how_it_is_to_be_reached_and_recognised() {
+        let plain = Connection {
+            tls: None,
+            sasl: None,
+            ..connection("")
+        };
+        let protocol = |connection: &Connection| {
+            let config = connection.client();
+            config.get("security.protocol").map(str::to_owned)
+        };
+        assert_eq!(protocol(&plain).as_deref(), Some("plaintext"));
+        let whole = connection("hunter2");
+        assert_eq!(protocol(&whole).as_deref(), Some("sasl_ssl"));
+        let config = whole.client();
+        assert_eq!(config.get("bootstrap.servers"), Some("a:9092,b:9092"));
+        assert_eq!(config.get("sasl.mechanisms"), Some("SCRAM-SHA-512"));
+        let made: KafkaResult<BaseConsumer> = config.create();
+        assert!(made.is_ok(), "the client accepts it: {:?}", made.err());
+    }
+
+    #[test]
+    fn no_password_is_told() {
+        let connection = connection("hunter2");
+        assert!(!format!("{connection:?} {:?}", connection.client()).contains("hunter2"));
+        let mut config = connection.client();
+        config.set("sasl.pasword", "hunter2");
+        let made: KafkaResult<BaseConsumer> = config.create();
+        let told = super::made(made).err().map(|error| error.to_string());
+        let told = told.expect("there is no such setting");
+        assert_eq!(
+            told,
+            "Kafka client: `sasl.pasword` has a value it does not accept"
+        );
+    }
+}

@@ -1,0 +1,336 @@
+//! A member of a consumer group that forgets a message only when it may.
+//!
+//! One batch at a time: gather what is there, settle it, store and commit the offsets behind it. While a batch cannot be settled the
+//! partitions are paused and the client is polled on, because a member that does not poll is put out of its group and its messages
+//! would go to a node that has the same trouble.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use almanack_core::event::incoming::{Bus, Incoming, Reading};
+use futures_util::FutureExt as _;
+use jiff::Timestamp;
+use rdkafka::{
+    Message, Offset, TopicPartitionList,
+    consumer::{CommitMode, Consumer as _, StreamConsumer},
+    error::KafkaError,
+    message::{BorrowedMessage, Headers as _},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    connection::{Connection, made, told},
+    context::Context,
+    letters::{Letters, place},
+};
+use crate::{
+    Error, Ports,
+    batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
+    patience::Patience,
+};
+
+/// What a consumer is told.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How the cluster is reached.
+    pub connection: Connection,
+    /// What it reads.
+    pub topic: String,
+    /// Who shares the work: members of one group get different partitions.
+    pub group: String,
+    /// Where messages go that make no sense.
+    pub dead_letter: String,
+    /// How long a member may be silent before its partitions pass on to others; see [`SILENCE`].
+    pub silence: Duration,
+    /// How messages are read.
+    pub reading: Reading,
+}
+
+/// Shorter than the client's own 45 seconds: what a dead node had is to be read soon. A member speaks three times within it.
+pub const SILENCE: Duration = Duration::from_secs(12);
+
+/// Reads one topic.
+pub struct Consumer {
+    settings: Settings,
+    ports: Ports,
+}
+
+/// How a session with the cluster ended.
+enum Ended {
+    Stopped,
+    Failed(String),
+}
+
+type Client = StreamConsumer<Context>;
+
+impl Consumer {
+    /// Reads by these settings.
+    pub fn new(settings: Settings, ports: Ports) -> Self {
+        Self { settings, ports }
+    }
+
+    /// Reads until `stop`. What does not answer is waited for.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut patience = Patience::default();
+        loop {
+            let ended = match self.connect() {
+                Ok((client, letters)) => self.session(client, letters, &stop).await,
+                Err(error) => Ended::Failed(error.to_string()),
+            };
+            let Ended::Failed(error) = ended else { return };
+            let again_at = patience.next(&self.ports);
+            tracing::warn!(events.bus = "kafka", error, %again_at, "reading events broke off; it is begun anew");
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.ports.sleeper.until(again_at) => {}
+            }
+        }
+    }
+
+    fn connect(&self) -> Result<(Client, Letters), Error> {
+        let Settings {
+            connection,
+            topic,
+            group,
+            dead_letter,
+            silence,
+            ..
+        } = &self.settings;
+        let mut config = connection.client();
+        config.set("group.id", group);
+        config.set("enable.auto.commit", "false");
+        config.set("enable.auto.offset.store", "false");
+        // A group that is new must not miss what was written before it came.
+        config.set("auto.offset.reset", "earliest");
+        // Partitions that stay are not taken away and given back whenever a node comes or goes.
+        config.set("partition.assignment.strategy", "cooperative-sticky");
+        config.set("session.timeout.ms", silence.as_millis().to_string());
+        let beat = silence.as_millis() / 4;
+        config.set("heartbeat.interval.ms", beat.to_string());
+        config.set("statistics.interval.ms", "5000");
+        config.set("queued.max.messages.kbytes", "16384");
+        let client: Client = made(config.create_with_context(Context::of(topic)))?;
+        made(client.subscribe(&[topic]))?;
+        Ok((client, Letters::new(connection, dead_letter)?))
+    }
+
+    async fn session(&self, client: Client, letters: Letters, stop: &CancellationToken) -> Ended {
+        let session = Session {
+            settings: &self.settings,
+            ports: &self.ports,
+            client: Arc::new(client),
+            letters,
+            stop,
+        };
+        let ended = session.read().await;
+        let client = session.client;
+        // Both wait for the cluster, and the last one out says goodbye to the group.
+        let closed = tokio::task::spawn_blocking(move || {
+            if let Err(error) = client.commit_consumer_state(CommitMode::Sync) {
+                tracing::debug!(events.bus = "kafka", error = told(&error), "last commit");
+            }
+            drop(client);
+        });
+        if let Err(error) = closed.await {
+            tracing::warn!(events.bus = "kafka", %error, "leave the group");
+        }
+        ended
+    }
+}
+
+struct Session<'a> {
+    settings: &'a Settings,
+    ports: &'a Ports,
+    client: Arc<Client>,
+    letters: Letters,
+    stop: &'a CancellationToken,
+}
+
+/// Messages that were delivered and the offsets behind them.
+#[derive(Default)]
+struct Gathered {
+    messages: Vec<Incoming>,
+    bytes: usize,
+    behind: BTreeMap<i32, i64>,
+}
+
+impl Gathered {
+    fn push(&mut self, message: &BorrowedMessage<'_>) {
+        let behind = self.behind.entry(message.partition()).or_insert(0);
+        *behind = (*behind).max(message.offset() + 1);
+        let message = owned(message);
+        self.bytes += message.body.len();
+        self.messages.push(message);
+    }
+
+    fn is_full(&self) -> bool {
+        self.messages.len() >= MESSAGES_MAX || self.bytes >= BYTES_MAX
+    }
+}
+
+impl Session<'_> {
+    /// Batch after batch, until told to stop or until the client has broken for good.
+    async fn read(&self) -> Ended {
+        let mut held = Gathered::default();
+        let mut patience = Patience::default();
+        loop {
+            if let Some((code, why)) = self.client.client().fatal_error() {
+                return Ended::Failed(format!("{code}: {why}"));
+            }
+            if held.messages.is_empty() {
+                tokio::select! {
+                    biased;
+                    () = self.stop.cancelled() => return Ended::Stopped,
+                    got = self.client.recv() => match got {
+                        Ok(message) => held.push(&message),
+                        Err(error) => {
+                            self.complain(&error);
+                            let until = patience.next(self.ports);
+                            if self.wait(until, &mut held).await { return Ended::Stopped }
+                            self.turn(Flow::Resume);
+                            continue;
+                        }
+                    },
+                }
+            }
+            self.gather(&mut held);
+            patience.renew();
+            let batch = std::mem::take(&mut held);
+            if !self.settle(batch, &mut held).await {
+                return Ended::Stopped;
+            }
+        }
+    }
+
+    /// Adds what is there already, without waiting.
+    fn gather(&self, held: &mut Gathered) {
+        while !held.is_full() {
+            match self.client.recv().now_or_never() {
+                Some(Ok(message)) => held.push(&message),
+                Some(Err(error)) => return self.complain(&error),
+                None => return,
+            }
+        }
+    }
+
+    /// Tries a batch until it is settled, then forgets it. Answers whether it was; otherwise we were told to stop.
+    async fn settle(&self, gathered: Gathered, held: &mut Gathered) -> bool {
+        let Gathered {
+            messages, behind, ..
+        } = gathered;
+        let mut batch = Batch::read(Bus::Kafka, messages, &self.settings.reading);
+        let (intake, mut patience) = (self.ports.intake.as_ref(), Patience::default());
+        let mut paused = false;
+        while let Err(why) = batch.round(intake, &self.letters).await {
+            let again_at = patience.next(self.ports);
+            say(&why, again_at);
+            paused = true;
+            if self.wait(again_at, held).await {
+                return false;
+            }
+        }
+        self.forget(&behind);
+        if paused {
+            tracing::info!(events.bus = "kafka", "events are taken again");
+            self.turn(Flow::Resume);
+        }
+        true
+    }
+
+    /// Waits with all partitions paused, polling on. Answers whether we were told to stop.
+    async fn wait(&self, until: Timestamp, held: &mut Gathered) -> bool {
+        self.turn(Flow::Pause);
+        let sleep = self.ports.sleeper.until(until);
+        tokio::pin!(sleep);
+        loop {
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return true,
+                () = &mut sleep => return false,
+                got = self.client.recv() => {
+                    // From a partition that was given to us meanwhile: it waits its turn.
+                    if let Ok(message) = got { held.push(&message) }
+                    self.turn(Flow::Pause);
+                }
+            }
+        }
+    }
+
+    /// Pauses or resumes whatever we have been given.
+    fn turn(&self, flow: Flow) {
+        let turned = self.client.assignment().and_then(|given| match flow {
+            Flow::Pause => self.client.pause(&given),
+            Flow::Resume => self.client.resume(&given),
+        });
+        if let Err(error) = turned {
+            tracing::debug!(
+                events.bus = "kafka",
+                error = told(&error),
+                ?flow,
+                "pause or resume"
+            );
+        }
+    }
+
+    /// Stores and commits the offsets behind a settled batch. A partition that went elsewhere refuses, rightly.
+    fn forget(&self, behind: &BTreeMap<i32, i64>) {
+        for (partition, offset) in behind {
+            let mut list = TopicPartitionList::new();
+            let added = list.add_partition_offset(
+                &self.settings.topic,
+                *partition,
+                Offset::Offset(*offset),
+            );
+            if let Err(error) = added.and_then(|()| self.client.store_offsets(&list)) {
+                tracing::debug!(
+                    events.bus = "kafka",
+                    partition,
+                    error = told(&error),
+                    "store offset"
+                );
+            }
+        }
+        if let Err(error) = self.client.commit_consumer_state(CommitMode::Async) {
+            tracing::debug!(events.bus = "kafka", error = told(&error), "commit");
+        }
+    }
+
+    fn complain(&self, error: &KafkaError) {
+        tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error = told(error), "reading events");
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Flow {
+    Pause,
+    Resume,
+}
+
+fn say(why: &Unsettled, again_at: Timestamp) {
+    match why {
+        Unsettled::Store(why) => {
+            tracing::warn!(events.bus = "kafka", why, %again_at, "the store does not take events; they wait in their topic");
+        }
+        Unsettled::DeadLetters(why) => {
+            tracing::error!(events.bus = "kafka", why, %again_at, "a dead letter cannot be written; its topic waits");
+        }
+    }
+}
+
+fn owned(message: &BorrowedMessage<'_>) -> Incoming {
+    let headers = message.headers().map(|headers| {
+        let headers = headers.iter();
+        let owned = headers.map(|header| {
+            let value = header.value.unwrap_or_default();
+            (header.key.to_owned(), value.to_vec())
+        });
+        owned.collect()
+    });
+    Incoming {
+        bus: Bus::Kafka,
+        channel: message.topic().to_owned(),
+        place: place(message.topic(), message.partition(), message.offset()),
+        headers: headers.unwrap_or_default(),
+        key: message.key().map(<[u8]>::to_vec),
+        body: message.payload().unwrap_or_default().to_vec(),
+    }
+}

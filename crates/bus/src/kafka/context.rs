@@ -1,0 +1,176 @@
+//! What the client calls back about: its log, its numbers, rebalances and commits.
+
+use std::{collections::BTreeSet, sync::Mutex};
+
+use almanack_core::event::incoming::Bus;
+use rdkafka::{
+    ClientContext, Statistics, TopicPartitionList,
+    config::RDKafkaLogLevel,
+    consumer::{BaseConsumer, CommitMode, Consumer as _, ConsumerContext, Rebalance},
+    error::{KafkaError, KafkaResult, RDKafkaErrorCode},
+    statistics::Partition,
+};
+
+use super::connection::told;
+use crate::measures;
+
+/// Hears what the client says about itself, and about one topic.
+pub(crate) struct Context {
+    topic: String,
+    /// Partitions whose lag was told, so that a partition that went elsewhere does not keep its last number here.
+    told: Mutex<BTreeSet<i32>>,
+}
+
+impl Context {
+    pub(crate) fn of(topic: &str) -> Self {
+        Self {
+            topic: topic.to_owned(),
+            told: Mutex::default(),
+        }
+    }
+}
+
+impl ClientContext for Context {
+    fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
+        log(level, fac, message);
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::warn!(events.bus = "kafka", error = told(&error), "{reason}");
+    }
+
+    fn stats(&self, statistics: Statistics) {
+        let Some(topic) = statistics.topics.get(&self.topic) else {
+            return;
+        };
+        let Ok(mut before) = self.told.lock() else {
+            return;
+        };
+        let lags = topic.partitions.values().filter_map(lag_of);
+        let lags: Vec<(i32, i64)> = lags.collect();
+        let now: BTreeSet<i32> = lags.iter().map(|(partition, _)| *partition).collect();
+        for partition in before.difference(&now) {
+            measures::lag(Bus::Kafka, &self.topic, &partition.to_string(), 0);
+        }
+        for (partition, lag) in lags {
+            measures::lag(Bus::Kafka, &self.topic, &partition.to_string(), lag);
+        }
+        *before = now;
+    }
+}
+
+impl ConsumerContext for Context {
+    fn pre_rebalance(&self, consumer: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
+        match rebalance {
+            // Whoever gets these partitions begins where we say we are; what is not said comes twice.
+            Rebalance::Revoke(_) => match consumer.commit_consumer_state(CommitMode::Sync) {
+                Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
+                Err(error) => {
+                    tracing::debug!(
+                        events.bus = "kafka",
+                        error = told(&error),
+                        "commit before a rebalance"
+                    );
+                }
+            },
+            Rebalance::Assign(_) => {}
+            Rebalance::Error(error) => {
+                tracing::warn!(events.bus = "kafka", error = told(error), "rebalance");
+            }
+        }
+    }
+
+    fn post_rebalance(&self, _: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
+        match rebalance {
+            Rebalance::Assign(list) => {
+                tracing::info!(events.bus = "kafka", events.topic = %self.topic, partitions = list.count(), "partitions were given to this node");
+            }
+            Rebalance::Revoke(list) => {
+                tracing::info!(events.bus = "kafka", events.topic = %self.topic, partitions = list.count(), "partitions were taken from this node");
+            }
+            Rebalance::Error(_) => {}
+        }
+    }
+
+    fn commit_callback(&self, result: KafkaResult<()>, _: &TopicPartitionList) {
+        if let Err(error) = result {
+            // Harmless: the next commit stands for this one too, and without one the messages come again.
+            tracing::debug!(events.bus = "kafka", error = told(&error), "commit");
+        }
+    }
+}
+
+/// A client that only writes.
+pub(crate) struct Writing;
+
+impl ClientContext for Writing {
+    fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
+        log(level, fac, message);
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::debug!(events.bus = "kafka", error = told(&error), "{reason}");
+    }
+}
+
+fn log(level: RDKafkaLogLevel, fac: &str, message: &str) {
+    match level {
+        RDKafkaLogLevel::Emerg
+        | RDKafkaLogLevel::Alert
+        | RDKafkaLogLevel::Critical
+        | RDKafkaLogLevel::Error
+        | RDKafkaLogLevel::Warning => tracing::warn!(target: "librdkafka", fac, "{message}"),
+        RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
+            tracing::info!(target: "librdkafka", fac, "{message}");
+        }
+        RDKafkaLogLevel::Debug => tracing::debug!(target: "librdkafka", fac, "{message}"),
+    }
+}
+
+/// How many messages of a partition wait for us; `None` for those that are not ours.
+fn lag_of(partition: &Partition) -> Option<(i32, i64)> {
+    let ours = partition.partition >= 0 && partition.fetch_state == "active";
+    let known = ours && partition.hi_offset >= 0;
+    // Nothing committed yet: everything there is waits.
+    let done = partition.committed_offset.max(partition.lo_offset).max(0);
+    known.then(|| (partition.partition, (partition.hi_offset - done).max(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lag_is_what_was_written_and_not_committed() {
+        let partition = |fetch_state: &str, lo, committed, hi| Partition {
+            partition: 3,
+            fetch_state: fetch_state.to_owned(),
+            lo_offset: lo,
+            committed_offset: committed,
+            hi_offset: hi,
+            ..Partition::default()
+        };
+        for (given, expected, why) in [
+            (partition("active", 0, 7, 10), Some((3, 3)), "three wait"),
+            (
+                partition("active", 4, -1001, 10),
+                Some((3, 6)),
+                "nothing committed yet",
+            ),
+            (
+                partition("active", -1001, -1001, 10),
+                Some((3, 10)),
+                "nor known where it begins",
+            ),
+            (
+                partition("active", 0, 12, 10),
+                Some((3, 0)),
+                "never less than none",
+            ),
+            (partition("active", 0, 5, -1001), None, "not known yet"),
+            (partition("none", 0, 5, 10), None, "another node has it"),
+        ] {
+            assert_eq!(lag_of(&given), expected, "{why}");
+        }
+    }
+}

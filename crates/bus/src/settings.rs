@@ -1,0 +1,64 @@
+//! What both buses are told: how to be recognised, and how to write.
+
+use std::{fmt, path::PathBuf};
+
+/// Why something was not set up. Never contains a secret.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The client does not accept its settings.
+    #[error("{bus} client: {what}")]
+    Settings {
+        /// Whose client.
+        bus: &'static str,
+        /// What it says.
+        what: String,
+    },
+    /// The other side did not answer, or refused.
+    #[error("{what}: {why}")]
+    Unavailable {
+        /// What was being done.
+        what: &'static str,
+        /// What came back.
+        why: String,
+    },
+}
+
+/// A password, token or key. Prints as `***`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Hidden(Box<str>);
+
+impl Hidden {
+    /// Takes a secret into care.
+    pub fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// An encrypted connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tls {
+    /// Certificates that are trusted; the machine's own where there is none.
+    pub ca: Option<PathBuf>,
+    /// By which we are recognised: a certificate and its key.
+    pub identity: Option<(PathBuf, PathBuf)>,
+}
+
+/// How happenings are written into messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// The whole event is the message.
+    #[default]
+    Structured,
+    /// The event's data is the message, its attributes are headers.
+    Binary,
+}

@@ -1,0 +1,240 @@
+//! The receiving side of every test: a real store behind the real intake, and ways to make it misbehave.
+
+use std::{
+    future::pending,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use almanack_bus::Ports;
+use almanack_core::{
+    event::{
+        incoming::{Format, Others, Reading},
+        intake::{Answer, Intake, Wish},
+    },
+    reschedule::Rule,
+    store::Store,
+    task::Task,
+    time::{Clock, Sleeper},
+};
+use almanack_engine::{
+    intake::Events,
+    reschedule::{Kinds, Rescheduler},
+};
+use almanack_store::sqlite::{Durability, SqliteStore};
+use almanack_testkit::{
+    clock::ManualClock,
+    entropy::SeededEntropy,
+    fixture::{PUBLISH, START, identity},
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+/// How long a test waits for what must come before it gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A store and what happened at its door.
+pub(crate) struct Desk {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) door: Arc<Door>,
+    waits: Arc<Waits>,
+    _folder: TempDir,
+}
+
+/// Whether the intake works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// As it should.
+    Open,
+    /// As if the store were away.
+    Closed,
+    /// The store has the effect, and then the node dies before it can say so.
+    Dies,
+}
+
+/// The real intake, with a porter.
+pub(crate) struct Door {
+    events: Events,
+    manner: Mutex<Manner>,
+    rules: Mutex<Vec<Rule>>,
+    calls: AtomicUsize,
+    moved: Notify,
+}
+
+impl Door {
+    pub(crate) fn set(&self, manner: Manner) {
+        *self.manner.lock().unwrap() = manner;
+    }
+
+    /// How often somebody asked.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    /// The rules that wishes fell under, in order.
+    pub(crate) fn rules(&self) -> Vec<Rule> {
+        self.rules.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Intake for Door {
+    async fn take(&self, wishes: Vec<Wish>) -> Vec<Answer> {
+        let manner = *self.manner.lock().unwrap();
+        let reason = "the store is away".to_owned();
+        let answers = match manner {
+            Manner::Closed => vec![Answer::NotNow { reason }; wishes.len()],
+            Manner::Open | Manner::Dies => self.events.take(wishes).await,
+        };
+        let rules = answers.iter().filter_map(|answer| match answer {
+            Answer::Taken(receipt) => Some(receipt.rule),
+            Answer::Refused { .. } | Answer::NotNow { .. } => None,
+        });
+        self.rules.lock().unwrap().extend(rules);
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.moved.notify_waiters();
+        if manner == Manner::Dies {
+            pending::<()>().await;
+        }
+        answers
+    }
+}
+
+/// Counts waits, each of which is over in a moment.
+#[derive(Default)]
+struct Waits {
+    many: AtomicUsize,
+}
+
+#[async_trait]
+impl Sleeper for Waits {
+    async fn until(&self, _: Timestamp) {
+        self.many.fetch_add(1, Ordering::SeqCst);
+        moment().await;
+    }
+}
+
+/// Long enough for a broker to get on with it.
+async fn moment() {
+    let _ = tokio::time::timeout(Duration::from_millis(20), pending::<()>()).await;
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("almanack.db");
+        let store = Arc::new(SqliteStore::open(&file, Durability::Normal).unwrap());
+        let kinds = Kinds {
+            configured: [almanack_testkit::fixture::kind(PUBLISH)].into(),
+            ..Kinds::default()
+        };
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(START));
+        let rescheduler = Rescheduler::new(store.clone(), clock, kinds);
+        let door = Door {
+            events: Events::new(Arc::new(rescheduler)),
+            manner: Mutex::new(Manner::Open),
+            rules: Mutex::default(),
+            calls: AtomicUsize::new(0),
+            moved: Notify::new(),
+        };
+        Self {
+            store,
+            door: Arc::new(door),
+            waits: Arc::default(),
+            _folder: folder,
+        }
+    }
+
+    /// Another door to the same store.
+    pub(crate) fn beside(&self) -> Arc<Door> {
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(START));
+        let kinds = Kinds {
+            configured: [almanack_testkit::fixture::kind(PUBLISH)].into(),
+            ..Kinds::default()
+        };
+        let rescheduler = Rescheduler::new(self.store.clone(), clock, kinds);
+        Arc::new(Door {
+            events: Events::new(Arc::new(rescheduler)),
+            manner: Mutex::new(Manner::Open),
+            rules: Mutex::default(),
+            calls: AtomicUsize::new(0),
+            moved: Notify::new(),
+        })
+    }
+
+    pub(crate) fn ports(&self) -> Ports {
+        self.ports_at(&self.door)
+    }
+
+    pub(crate) fn ports_at(&self, door: &Arc<Door>) -> Ports {
+        Ports {
+            intake: door.clone(),
+            clock: Arc::new(ManualClock::at(START)),
+            sleeper: self.waits.clone(),
+            entropy: Arc::new(SeededEntropy::new(7)),
+        }
+    }
+
+    /// How often a consumer waited.
+    pub(crate) fn waited(&self) -> usize {
+        self.waits.many.load(Ordering::SeqCst)
+    }
+
+    pub(crate) async fn task(&self, subject: &str) -> Option<Task> {
+        let found = self.store.load_current(&[identity(subject, PUBLISH)]).await;
+        found.unwrap().pop().unwrap()
+    }
+
+    /// The revision that stands, 0 for none.
+    pub(crate) async fn revision(&self, subject: &str) -> i64 {
+        self.task(subject).await.map_or(0, |task| task.revision.0)
+    }
+
+    /// Waits until a task has this revision.
+    pub(crate) async fn has(&self, subject: &str, revision: i64) {
+        until(&format!("{subject} has revision {revision}"), async || {
+            self.revision(subject).await == revision
+        })
+        .await;
+    }
+}
+
+/// Waits until something holds; it must, sooner or later.
+pub(crate) async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    let holding = async {
+        while !holds().await {
+            moment().await;
+        }
+    };
+    let held = tokio::time::timeout(PATIENCE, holding).await;
+    assert!(held.is_ok(), "it never came about that {what}");
+}
+
+/// How most tests read.
+pub(crate) fn reading() -> Reading {
+    Reading {
+        format: Format::CloudEvents,
+        others: Others::Refuse,
+        payload_bytes: 1000,
+    }
+}
+
+/// A structured event that sets a time.
+pub(crate) fn put(subject: &str, revision: i64) -> String {
+    serde_json::json!({
+        "specversion": "1.0", "id": format!("{subject}-{revision}"), "source": "/articles",
+        "type": "almanack.task.put.v1", "subject": subject, "data": data(revision),
+    })
+    .to_string()
+}
+
+/// What such an event says. Its time follows from its revision.
+pub(crate) fn data(revision: i64) -> serde_json::Value {
+    let at = almanack_testkit::fixture::at(revision * 60).to_string();
+    serde_json::json!({ "kind": PUBLISH, "execute_at": at, "revision": revision })
+}

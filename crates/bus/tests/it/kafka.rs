@@ -1,0 +1,67 @@
+//! RS-10 over Kafka, on librdkafka's mock cluster.
+
+mod cluster;
+mod failures;
+mod group;
+mod outward;
+
+use almanack_core::reschedule::Rule;
+use almanack_testkit::fixture::at;
+
+use self::cluster::{Cluster, Member};
+use crate::desk::{Desk, data, put};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_events_take_effect_and_are_committed() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    cluster.write("1", &put("article:1", 1), &[]).await;
+    let attributes = [
+        ("ce_specversion", "1.0"),
+        ("ce_id", "e-2"),
+        ("ce_source", "/articles"),
+        ("ce_type", "almanack.task.put.v1"),
+        ("ce_subject", "article:2"),
+        ("content-type", "application/json"),
+    ];
+    let body = data(4).to_string();
+    cluster.write("2", &body, &attributes).await;
+    let member = Member::join(&cluster, desk.ports());
+    desk.has("article:1", 1).await;
+    desk.has("article:2", 4).await;
+    let task = desk.task("article:2").await.unwrap();
+    assert_eq!(task.execute_at, at(240));
+    assert_eq!(task.origin, "event:/articles");
+    member.leave().await;
+    assert_eq!(
+        cluster.committed().await,
+        2,
+        "both, and only when it was done"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_redelivery_and_reordering_change_nothing() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    for revision in [2, 5, 3, 5, 1, 2] {
+        cluster.write("1", &put("article:1", revision), &[]).await;
+    }
+    cluster.write("2", &put("article:2", 1), &[]).await;
+    let member = Member::join(&cluster, desk.ports());
+    desk.has("article:2", 1).await;
+    desk.has("article:1", 5).await;
+    member.leave().await;
+    assert_eq!(desk.task("article:1").await.unwrap().execute_at, at(300));
+    let mut rules = desk.door.rules();
+    rules.sort_unstable();
+    let expected = [
+        Rule::Created,
+        Rule::Created,
+        Rule::Updated,
+        Rule::IgnoredStale,
+        Rule::IgnoredStale,
+        Rule::IgnoredStale,
+        Rule::Unchanged,
+    ];
+    assert_eq!(rules, expected);
+    assert_eq!(cluster.committed().await, 7);
+}

@@ -1,0 +1,171 @@
+//! What goes wrong: messages, the store, the dead letters, the node, the cluster.
+
+use almanack_core::{
+    event::{
+        incoming::{Format, Others, Reading},
+        mapping::{Mapping, Path, Template, Unit},
+    },
+    reschedule::Rule,
+};
+use almanack_testkit::fixture::{PUBLISH, at};
+use rdkafka::{Message as _, types::RDKafkaRespErr};
+
+use super::cluster::{Cluster, DEAD, Member, TOPIC, header};
+use crate::desk::{Desk, Manner, put, until};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_poison_message_becomes_a_dead_letter_and_stops_nothing() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    cluster.write("1", &put("article:1", 1), &[]).await;
+    let (partition, offset) = cluster
+        .write("1", "{\"no\": \"event\"", &[("x", "y")])
+        .await;
+    let unknown = put("article:1", 9).replace(PUBLISH, "NOBODY");
+    cluster.write("1", &unknown, &[]).await;
+    cluster.write("1", &put("article:1", 2), &[]).await;
+    let member = Member::join(&cluster, desk.ports());
+    desk.has("article:1", 2).await;
+    let letters = cluster.dead_letters(2).await;
+    let broken = letters
+        .iter()
+        .find(|letter| header(letter, "x") == "y")
+        .unwrap();
+    assert_eq!(broken.payload(), Some(&b"{\"no\": \"event\""[..]));
+    assert_eq!(broken.key(), Some(&b"1"[..]));
+    assert!(
+        header(broken, "almanack-reason").contains("EOF"),
+        "{}",
+        header(broken, "almanack-reason")
+    );
+    assert_eq!(header(broken, "almanack-topic"), TOPIC);
+    assert_eq!(header(broken, "almanack-partition"), partition.to_string());
+    assert_eq!(header(broken, "almanack-offset"), offset.to_string());
+    let refused = letters
+        .iter()
+        .find(|letter| header(letter, "x").is_empty())
+        .unwrap();
+    assert!(header(refused, "almanack-reason").contains("NOBODY"));
+    member.leave().await;
+    assert_eq!(cluster.committed().await, 4);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_while_the_store_is_away_nothing_is_committed_and_nothing_lost() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    desk.door.set(Manner::Closed);
+    cluster.write("1", &put("article:1", 1), &[]).await;
+    let member = Member::join(&cluster, desk.ports());
+    until("it asked again and again", async || desk.door.calls() >= 5).await;
+    assert_eq!(cluster.committed().await, 0);
+    // Another partition, while all are paused.
+    for key in ["2", "3", "4", "5"] {
+        cluster
+            .write(key, &put(&format!("article:{key}"), 1), &[])
+            .await;
+    }
+    desk.door.set(Manner::Open);
+    for key in 1..=5 {
+        desk.has(&format!("article:{key}"), 1).await;
+    }
+    member.leave().await;
+    assert_eq!(cluster.committed().await, 5);
+    assert_eq!(desk.door.rules(), [Rule::Created; 5], "each once");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_node_that_is_told_to_stop_leaves_what_it_could_not_do() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    desk.door.set(Manner::Closed);
+    cluster.write("1", &put("article:1", 1), &[]).await;
+    let member = Member::join(&cluster, desk.ports());
+    until("it asked", async || desk.door.calls() >= 1).await;
+    member.leave().await;
+    assert_eq!(cluster.committed().await, 0);
+    desk.door.set(Manner::Open);
+    let member = Member::join(&cluster, desk.ports());
+    desk.has("article:1", 1).await;
+    member.leave().await;
+    assert_eq!(cluster.committed().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_dead_letter_that_cannot_be_written_is_waited_for() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+    cluster.mock.topic_error(DEAD, refuse).unwrap();
+    cluster.write("1", "nonsense", &[]).await;
+    let member = Member::join(&cluster, desk.ports());
+    until("it waited", async || desk.waited() >= 3).await;
+    assert_eq!(cluster.committed().await, 0);
+    let fine = RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR;
+    cluster.mock.topic_error(DEAD, fine).unwrap();
+    let letters = cluster.dead_letters(1).await;
+    assert_eq!(letters[0].payload(), Some(&b"nonsense"[..]));
+    member.leave().await;
+    assert_eq!(cluster.committed().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_death_between_effect_and_commit_is_harmless() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    desk.door.set(Manner::Dies);
+    cluster.write("1", &put("article:1", 3), &[]).await;
+    let member = Member::join(&cluster, desk.ports());
+    desk.has("article:1", 3).await;
+    member.die().await;
+    assert_eq!(
+        cluster.committed().await,
+        0,
+        "the effect is there, the commit is not"
+    );
+    let after = desk.beside();
+    let member = Member::join(&cluster, desk.ports_at(&after));
+    until("it came again", async || after.calls() >= 1).await;
+    assert_eq!(after.rules(), [Rule::Unchanged]);
+    let task = desk.task("article:1").await.unwrap();
+    assert_eq!((task.revision.0, task.execute_at), (3, at(180)));
+    member.leave().await;
+    assert_eq!(cluster.committed().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_that_does_not_answer_keeps_nobody_from_stopping() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let mut connection = cluster.connection();
+    connection.brokers = vec!["127.0.0.1:9".to_owned()];
+    let member = Member::reading(connection, desk.ports(), crate::desk::reading());
+    until("it complained and waited", async || desk.waited() >= 1).await;
+    member.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_service_s_own_format_is_read_by_paths() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let mapping = Mapping {
+        subject: Template::parse("article:{key}").unwrap(),
+        kind: Template::parse(PUBLISH).unwrap(),
+        execute_at: Path::parse("$.publishAt").unwrap(),
+        unit: Unit::Seconds,
+        revision: Path::parse("/version").unwrap(),
+        action: None,
+        payload: None,
+        callback_url: None,
+        id: None,
+        source: None,
+    };
+    let reading = Reading {
+        format: Format::Mapped(Box::new(mapping)),
+        others: Others::Refuse,
+        payload_bytes: 1000,
+    };
+    let body = format!("{{\"publishAt\": {}, \"version\": 2}}", at(120).as_second());
+    cluster.write("7", &body, &[]).await;
+    let member = Member::reading(cluster.connection(), desk.ports(), reading);
+    desk.has("article:7", 2).await;
+    let task = desk.task("article:7").await.unwrap();
+    assert_eq!(
+        (task.execute_at, task.origin.as_str()),
+        (at(120), "event:kafka:articles")
+    );
+    member.leave().await;
+}

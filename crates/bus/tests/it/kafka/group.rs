@@ -1,0 +1,48 @@
+//! Two nodes in one group, and a rebalance in the middle of everything.
+
+use super::cluster::{Cluster, Member};
+use crate::desk::{Desk, put, until};
+
+const SUBJECTS: usize = 40;
+
+async fn write_all(cluster: &Cluster, revision: i64) {
+    for subject in 0..SUBJECTS {
+        let subject = format!("article:{subject}");
+        cluster.write(&subject, &put(&subject, revision), &[]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_rebalance_loses_nothing_and_doubles_nothing() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let other = desk.beside();
+    let first = Member::join(&cluster, desk.ports());
+    write_all(&cluster, 1).await;
+    desk.has("article:0", 1).await;
+    let second = Member::join(&cluster, desk.ports_at(&other));
+    // Until the second has partitions of its own there are always messages on the way.
+    let mut revision = 1;
+    while other.calls() == 0 {
+        revision += 1;
+        assert!(revision < 2_000, "the second was never given a partition");
+        write_all(&cluster, revision).await;
+        desk.has("article:0", revision).await;
+    }
+    let before = desk.door.calls();
+    revision += 1;
+    write_all(&cluster, revision).await;
+    until("both take", async || desk.door.calls() > before).await;
+    first.leave().await;
+    revision += 1;
+    write_all(&cluster, revision).await;
+    for subject in 0..SUBJECTS {
+        desk.has(&format!("article:{subject}"), revision).await;
+    }
+    second.leave().await;
+    let written = i64::try_from(SUBJECTS).unwrap() * revision;
+    assert_eq!(
+        cluster.committed().await,
+        written,
+        "all of it, by whoever had it last"
+    );
+}

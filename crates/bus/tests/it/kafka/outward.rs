@@ -1,0 +1,54 @@
+//! Happenings out: what a topic gets.
+
+use almanack_bus::{Mode, kafka::KafkaHerald};
+use almanack_core::{
+    finish::Outcome,
+    happening::{CloudEvent, Herald as _},
+};
+use almanack_testkit::fixture::START;
+use rdkafka::{Message as _, types::RDKafkaRespErr};
+
+use super::cluster::{Cluster, DEAD, header};
+
+pub(crate) fn happening() -> CloudEvent {
+    serde_json::from_value(serde_json::json!({
+        "specversion": "1.0", "id": "task-7-done", "source": "/almanack", "type": "almanack.task.finished.v1",
+        "subject": "article:42", "time": START.to_string(), "datacontenttype": "application/json",
+        "data": {"status": "SUCCESS"},
+    }))
+    .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_happening_is_told_in_either_mode() {
+    let cluster = Cluster::new();
+    for mode in [Mode::Structured, Mode::Binary] {
+        let herald = KafkaHerald::new(&cluster.connection(), DEAD, mode).unwrap();
+        let outcome = herald.tell(&happening()).await;
+        assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+    }
+    let told = cluster.read(DEAD, 2).await;
+    assert!(
+        told.iter()
+            .all(|message| message.key() == Some(b"article:42"))
+    );
+    let whole: CloudEvent = serde_json::from_slice(told[0].payload().unwrap()).unwrap();
+    assert_eq!((whole.id.as_str(), whole.time), ("task-7-done", START));
+    assert!(header(&told[0], "content-type").starts_with("application/cloudevents+json"));
+    assert_eq!(told[1].payload(), Some(&b"{\"status\":\"SUCCESS\"}"[..]));
+    assert_eq!(header(&told[1], "ce_type"), "almanack.task.finished.v1");
+    assert_eq!(header(&told[1], "ce_id"), "task-7-done");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_topic_that_refuses_is_tried_again() {
+    let cluster = Cluster::new();
+    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+    cluster.mock.topic_error(DEAD, refuse).unwrap();
+    let herald = KafkaHerald::new(&cluster.connection(), DEAD, Mode::Structured).unwrap();
+    let outcome = herald.tell(&happening()).await;
+    match outcome {
+        Outcome::Retry { error, .. } => assert!(error.contains(DEAD), "{error}"),
+        other => panic!("{other:?}"),
+    }
+}

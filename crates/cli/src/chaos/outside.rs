@@ -1,0 +1,108 @@
+//! Everything around the nodes of a chaotic run, on this machine: who asks, who is called, and the wires to the database.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use almanack_core::{
+    plan::{Origin, Ready, ScheduleName, Unfit},
+    store::Store,
+};
+use almanack_engine::{schedules::Wanted, zones::Zones};
+use almanack_store::Location;
+use almanack_world::{article, clock, customer, hooks};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    configuration::{self, Places},
+    fleet::Member,
+    stage::Wishes,
+    wire::{Wire, through, wire_target},
+};
+use crate::{
+    failure::{Exit, Failure},
+    wiring,
+};
+
+/// How far ahead the customer puts tasks.
+const AHEAD: Duration = Duration::from_secs(3);
+/// Retries that no run of bad luck uses up.
+const MAX_RETRY: u32 = 100;
+
+pub(super) async fn member(number: usize, location: &Location, wired: bool) -> io::Result<Member> {
+    let Location::Postgres(url) = location else {
+        let Location::Sqlite(path) = location else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        return Member::new(number, format!("sqlite:{}", path.display()), None);
+    };
+    let Some(target) = wire_target(url).filter(|_| wired) else {
+        return Member::new(number, url.clone(), None);
+    };
+    let wire = Wire::lay(target).await?;
+    let near = through(url, wire.address).unwrap_or_else(|| url.clone());
+    Member::new(number, near, Some(wire))
+}
+
+fn here() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+}
+
+pub(super) async fn start_customer(
+    wishes: &Wishes<'_>,
+    world: &CancellationToken,
+) -> Result<customer::Customer, Failure> {
+    let config = customer::Config {
+        listen: here(),
+        seed: wishes.seed,
+        rate: wishes.rate,
+        ahead: AHEAD,
+        clock: clock::system(),
+    };
+    customer::start(config, world.clone()).await.map_err(failed)
+}
+
+pub(super) async fn start_articles(
+    wishes: &Wishes<'_>,
+    almanack: &str,
+    world: &CancellationToken,
+) -> Result<article::Running, Failure> {
+    let database = wishes.folder.join("articles.db");
+    let mut config = article::Config::new(database, here(), almanack);
+    config.wishes.callback_url = false;
+    config.wishes.max_retry = Some(MAX_RETRY);
+    article::start(config, world.clone()).await.map_err(failed)
+}
+
+pub(super) async fn start_hooks(world: &CancellationToken) -> Result<hooks::Running, Failure> {
+    let started = hooks::start(hooks::Config::new(here()), world.clone()).await;
+    started.map_err(failed)
+}
+
+pub(super) async fn put_schedules(
+    own: &[Wanted],
+    places: &Places,
+    store: &Arc<dyn Store>,
+) -> Result<Vec<(ScheduleName, Ready)>, Failure> {
+    let unfit = |error: Unfit| Failure::new(Exit::Usage, error.to_string());
+    let clock = wiring::clock(store.as_ref()).await?;
+    let (schedules, zones) = (wiring::schedules(store.clone(), clock), Zones::default());
+    let mut ready = Vec::new();
+    for Wanted { name, definition } in configuration::schedules(own, places).map_err(unfit)? {
+        ready.push((
+            name.clone(),
+            zones.ready(&name, definition.clone()).map_err(unfit)?,
+        ));
+        schedules
+            .put(&name, definition, Origin::Api, "chaos")
+            .await?;
+    }
+    Ok(ready)
+}
+
+pub(super) fn failed(error: impl std::error::Error) -> Failure {
+    Failure::caused("chaos", &error)
+}

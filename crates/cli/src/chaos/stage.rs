@@ -1,0 +1,453 @@
+//! A chaotic run from its beginning to its end: everything is set up, hit, mended, left to settle, and judged.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use almanack_adapters::clock::{SystemClock, pause};
+use almanack_core::{
+    plan::{Ready, ScheduleName, Slot, slot_identity},
+    store::{LedgerPage, Store},
+    task::Status,
+    time::Clock,
+};
+use almanack_engine::schedules::Wanted;
+use almanack_store::scratch::Scratch;
+use almanack_world::{article, authors, customer, hooks};
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    configuration::{self, EVERY_SECOND, Places},
+    fleet::{Member, Recipe, Sample, most_memory},
+    outside::{failed, member, put_schedules, start_articles, start_customer, start_hooks},
+    plan::{Blow, Fault},
+    verdict::{self, SlotFigures, Verdict},
+};
+use crate::{
+    config::Settings,
+    failure::{Exit, Failure},
+    wiring,
+};
+
+/// How often memory is looked at, and whether things have settled.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Between two acts of authors, and how far ahead they plan.
+const ACT_EVERY: Duration = Duration::from_millis(300);
+const HABITS: authors::Habits = authors::Habits {
+    ahead_min: Duration::from_secs(2),
+    ahead_max: Duration::from_secs(8),
+};
+/// How long everything may take to come to its end, beside two leases.
+const SETTLE_WITHIN: Duration = Duration::from_secs(90);
+/// Articles read at the end; more than authors write in a day.
+const ARTICLES_MAX: u32 = 1_000_000;
+/// Rows of a ledger, and tasks, read at once.
+const PAGE: usize = 1_000;
+
+/// What is wanted of a run.
+pub(crate) struct Wishes<'a> {
+    /// The user's own settings.
+    pub(crate) settings: &'a Settings,
+    /// The user's own schedules.
+    pub(crate) own: &'a [Wanted],
+    /// How many nodes.
+    pub(crate) nodes: usize,
+    /// Whether clocks are to be stepped, and by what.
+    pub(crate) faketime: Option<PathBuf>,
+    /// Whether wires are to be cut.
+    pub(crate) wires: bool,
+    /// Tasks a second.
+    pub(crate) rate: u32,
+    /// Where chance comes from.
+    pub(crate) seed: u64,
+    /// Where files are kept meanwhile.
+    pub(crate) folder: &'a Path,
+    /// The scratch database.
+    pub(crate) scratch: &'a Scratch,
+}
+
+/// Everything that runs.
+pub(crate) struct Stage {
+    recipe: Recipe,
+    store: Arc<dyn Store>,
+    members: Vec<Member>,
+    customer: Arc<customer::Customer>,
+    service: article::Running,
+    hooks: hooks::Running,
+    schedules: Vec<(ScheduleName, Ready)>,
+    begun: Timestamp,
+    lease: Duration,
+    samples: Vec<Sample>,
+    /// Ends those who ask for things; the rest of the world stays until everything has settled.
+    asking: CancellationToken,
+    world: CancellationToken,
+}
+
+impl Stage {
+    /// Sets everything up, and returns once all nodes are there.
+    pub(crate) async fn set(wishes: &Wishes<'_>) -> Result<Self, Failure> {
+        let location = wishes.scratch.location();
+        let durability = wiring::durability(&wishes.settings.database);
+        let store = almanack_store::open(&location, durability).await?;
+        let (asking, world) = (CancellationToken::new(), CancellationToken::new());
+        let mut members = Vec::new();
+        for number in 1..=wishes.nodes {
+            members.push(
+                member(number, &location, wishes.wires)
+                    .await
+                    .map_err(failed)?,
+            );
+        }
+        let first = members.first().map(Member::url).unwrap_or_default();
+        let customer = start_customer(wishes, &world).await?;
+        let service = start_articles(wishes, &first, &world).await?;
+        let hooks = start_hooks(&world).await?;
+        let places = Places {
+            customer: customer.url(),
+            articles: service.url(),
+            hooks: hooks.hook_url("").trim_end_matches('/').to_owned(),
+        };
+        let text = configuration::file(wishes.settings, &places);
+        std::fs::write(wishes.folder.join("almanack.toml"), text).map_err(failed)?;
+        let schedules = put_schedules(wishes.own, &places, &store).await?;
+        let recipe = Recipe {
+            program: std::env::current_exe().map_err(failed)?,
+            folder: wishes.folder.to_owned(),
+            faketime: wishes.faketime.clone(),
+        };
+        let mut stage = Self {
+            recipe,
+            store,
+            members,
+            customer: Arc::new(customer),
+            service,
+            hooks,
+            schedules,
+            begun: SystemClock.now(),
+            lease: wishes.settings.node.lease.unsigned_abs(),
+            samples: Vec::new(),
+            asking,
+            world,
+        };
+        stage.start_nodes().await?;
+        stage.start_asking(wishes.seed);
+        Ok(stage)
+    }
+
+    async fn start_nodes(&mut self) -> Result<(), Failure> {
+        for member in &mut self.members {
+            member.start(&self.recipe).map_err(failed)?;
+        }
+        let deadline = SETTLE_WITHIN;
+        let waiting = async {
+            while self.store.load_nodes().await?.len() < self.members.len() {
+                pause(Duration::from_millis(200)).await;
+            }
+            Ok::<_, Failure>(())
+        };
+        match tokio::time::timeout(deadline, waiting).await {
+            Ok(done) => done,
+            Err(_) => Err(Failure::new(
+                Exit::Failed,
+                format!(
+                    "the nodes did not start; their logs are in {}",
+                    self.recipe.folder.display()
+                ),
+            )),
+        }
+    }
+
+    /// The customer and the authors begin. What authors do is seen in the article service's own table.
+    fn start_asking(&self, seed: u64) {
+        let nodes: Vec<String> = self.members.iter().map(Member::url).collect();
+        let (customer, stop) = (Arc::clone(&self.customer), self.asking.clone());
+        tokio::spawn(async move { customer.ask(&nodes, &stop).await });
+        let mut config = authors::Config::new(self.service.url(), seed);
+        config.every = ACT_EVERY;
+        config.habits = HABITS;
+        let (told, mut acts) = mpsc::channel(64);
+        tokio::spawn(authors::run(config, told, self.asking.clone()));
+        tokio::spawn(async move { while acts.recv().await.is_some() {} });
+    }
+
+    /// Lets the blows fall, one after the other, for as long as the run lasts or until `stop`.
+    pub(crate) async fn play(
+        &mut self,
+        blows: &[Blow],
+        period: Duration,
+        stop: &CancellationToken,
+        mut tell: impl FnMut(&str),
+    ) -> Result<(), Failure> {
+        let mut deeds = deeds(blows).into_iter().peekable();
+        let begun = SystemClock.now();
+        let passed = || SystemClock.now().duration_since(begun).unsigned_abs();
+        let mut next_look = Duration::ZERO;
+        loop {
+            let next = deeds
+                .peek()
+                .map_or(period, |(at, _)| *at)
+                .min(next_look)
+                .min(period);
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = pause(next.saturating_sub(passed())) => {}
+            }
+            if passed() >= next_look {
+                self.look(passed());
+                next_look = passed() + LOOK_EVERY;
+            }
+            while let Some((_, deed)) = deeds.next_if(|(at, _)| *at <= passed()) {
+                self.act(&deed, passed(), &mut tell).await.map_err(failed)?;
+            }
+            if passed() >= period {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn act(
+        &mut self,
+        deed: &Deed,
+        passed: Duration,
+        tell: &mut impl FnMut(&str),
+    ) -> io::Result<()> {
+        let (Deed::Strike(blow) | Deed::Mend(blow)) = deed;
+        let Some(member) = self.members.get_mut(blow.node) else {
+            return Ok(());
+        };
+        let words = match deed {
+            Deed::Strike(_) => {
+                member.strike(blow, &self.recipe).await?;
+                struck(blow)
+            }
+            Deed::Mend(_) => {
+                member.mend(blow.fault, &self.recipe)?;
+                mended(blow.fault)
+            }
+        };
+        tell(&format!(
+            "{:8.1} s  {}  {words}\n",
+            passed.as_secs_f64(),
+            member.name
+        ));
+        Ok(())
+    }
+
+    fn look(&mut self, passed: Duration) {
+        let at_s = passed.as_secs();
+        let seen = self.members.iter().filter_map(|member| {
+            Some(Sample {
+                at_s,
+                node: member.name.clone(),
+                memory_kb: member.memory_kb()?,
+            })
+        });
+        self.samples.extend(seen);
+    }
+
+    /// Nobody asks for anything more; waits until what was asked for has come to its end, or should have.
+    pub(crate) async fn settle(&self, end: Timestamp) -> Result<(), Failure> {
+        self.asking.cancel();
+        let settling = async {
+            while !self.is_settled(end).await? {
+                pause(LOOK_EVERY).await;
+            }
+            Ok::<_, Failure>(())
+        };
+        // What has not settled by then is judged as it is.
+        let within = SETTLE_WITHIN + self.lease * 2;
+        tokio::time::timeout(within, settling)
+            .await
+            .unwrap_or(Ok(()))
+    }
+
+    async fn is_settled(&self, end: Timestamp) -> Result<bool, Failure> {
+        if self.customer.figures().lost > 0 {
+            return Ok(false);
+        }
+        if self.service.waiting().await.map_err(failed)? > 0 {
+            return Ok(false);
+        }
+        let articles = self.articles().await?;
+        let figures = verdict::judge(&articles, SystemClock.now());
+        if !figures.lost.is_empty() || figures.ahead > 0 {
+            return Ok(false);
+        }
+        let slots = self.slots(end).await?;
+        Ok(slots
+            .iter()
+            .all(|slots| slots.missing + slots.unfinished == 0))
+    }
+
+    /// Stops the nodes, then holds everything against what was promised by `end`.
+    pub(crate) async fn judge(
+        &mut self,
+        end: Timestamp,
+        (seed, blows, left_out): (u64, &[Blow], BTreeMap<&'static str, String>),
+    ) -> Result<Verdict, Failure> {
+        for member in &mut self.members {
+            member.stop().await.map_err(failed)?;
+        }
+        let schedules = self.slots(end).await?;
+        let articles = verdict::judge(&self.articles().await?, SystemClock.now());
+        let customer = self.customer.figures();
+        let mut counted = BTreeMap::new();
+        for blow in blows {
+            *counted.entry(blow.fault.name()).or_default() += 1;
+        }
+        Ok(Verdict {
+            seed,
+            seconds: end.duration_since(self.begun).unsigned_abs().as_secs(),
+            blows: counted,
+            left_out,
+            broken: verdict::broken(&schedules, &customer, &articles),
+            schedules,
+            customer,
+            articles,
+            memory_kb: most_memory(&self.samples),
+        })
+    }
+
+    /// When it began, and how much memory was seen when: for the picture.
+    pub(crate) fn seen(&self) -> (Timestamp, &[Sample]) {
+        (self.begun, &self.samples)
+    }
+
+    /// Ends the world, and every node that is still there.
+    pub(crate) async fn clear(mut self) {
+        self.asking.cancel();
+        for member in &mut self.members {
+            // What cannot be killed has ended.
+            let _ = member.kill().await;
+        }
+        self.world.cancel();
+        let _ = tokio::join!(self.service.join, self.hooks.join);
+    }
+
+    async fn articles(&self) -> Result<Vec<article::state::Article>, Failure> {
+        self.service.articles(ARTICLES_MAX).await.map_err(failed)
+    }
+
+    async fn slots(&self, end: Timestamp) -> Result<Vec<SlotFigures>, Failure> {
+        let counts = self.hooks.handle.counts();
+        let mut all = Vec::new();
+        for (name, ready) in &self.schedules {
+            let mut figures = self.slots_of(name, ready, end).await?;
+            let count = counts.get(name.as_str()).copied().unwrap_or_default();
+            (figures.taken, figures.repeated) = (count.taken, count.repeated);
+            all.push(figures);
+        }
+        Ok(all)
+    }
+
+    async fn slots_of(
+        &self,
+        name: &ScheduleName,
+        ready: &Ready,
+        end: Timestamp,
+    ) -> Result<SlotFigures, Failure> {
+        let found = self
+            .store
+            .load_schedules(std::slice::from_ref(name))
+            .await?;
+        let Some(schedule) = found.into_iter().flatten().next() else {
+            return Err(Failure::new(
+                Exit::Failed,
+                format!("schedule `{name}` is gone"),
+            ));
+        };
+        let mut ledger = Vec::new();
+        let mut before = Timestamp::MAX;
+        loop {
+            let page = LedgerPage {
+                before,
+                limit: PAGE,
+            };
+            let rows = self.store.load_slots(schedule.id, page).await?;
+            let Some(last) = rows.last() else { break };
+            before = last.slot_at;
+            ledger.extend(rows);
+        }
+        let expected: Vec<Timestamp> =
+            std::iter::successors(ready.next_after(self.begun), |slot| ready.next_after(*slot))
+                .take_while(|slot| *slot <= end)
+                .collect();
+        let mut figures = verdict::account(name.as_str(), &expected, &ledger);
+        // Calls are counted over the whole run, so firings are, too.
+        figures.unfinished = self.unfinished(name, &ledger, end).await?;
+        let fired = ledger.iter().filter(|row| row.verdict.is_fired());
+        let beyond = fired.filter(|row| row.slot_at > end || row.slot_at <= self.begun);
+        figures.fired_beyond = beyond.count() as u64;
+        Ok(figures)
+    }
+
+    /// Fired slots of which nothing came. Our own schedule's firings must all succeed; those of others may give up, by their own policies.
+    async fn unfinished(
+        &self,
+        name: &ScheduleName,
+        ledger: &[Slot],
+        end: Timestamp,
+    ) -> Result<u64, Failure> {
+        let fired = ledger
+            .iter()
+            .filter(|row| row.verdict.is_fired() && row.slot_at <= end);
+        // A name that was put makes identities that can be.
+        let identities: Vec<_> = fired
+            .filter_map(|row| slot_identity(name, row.slot_at).ok())
+            .collect();
+        let mut unfinished = 0;
+        for page in identities.chunks(PAGE) {
+            let tasks = self.store.load_current(page).await?;
+            let open = tasks.iter().filter(|task| match task {
+                Some(task) if name.as_str() == EVERY_SECOND => task.status != Status::Success,
+                Some(task) => task.is_live(),
+                None => true,
+            });
+            unfinished += open.count() as u64;
+        }
+        Ok(unfinished)
+    }
+}
+
+/// What is done at an instant.
+enum Deed {
+    Strike(Blow),
+    Mend(Blow),
+}
+
+fn deeds(blows: &[Blow]) -> Vec<(Duration, Deed)> {
+    let strikes = blows.iter().map(|blow| (blow.at, Deed::Strike(*blow)));
+    let mends = blows.iter().map(|blow| (blow.until(), Deed::Mend(*blow)));
+    let mut deeds: Vec<_> = strikes.chain(mends).collect();
+    deeds.sort_by_key(|(at, _)| *at);
+    deeds
+}
+
+fn struck(blow: &Blow) -> String {
+    let lasts = blow.lasts.as_secs_f64();
+    match blow.fault {
+        Fault::Kill => format!("killed, for {lasts:.1} s"),
+        Fault::Freeze => format!("frozen, for {lasts:.1} s"),
+        Fault::Cut => format!("cut off from the database, for {lasts:.1} s"),
+        Fault::Clock => {
+            let way = if blow.forward { "forward" } else { "back" };
+            format!("its clock stepped an hour {way}, for {lasts:.1} s")
+        }
+    }
+}
+
+fn mended(fault: Fault) -> String {
+    match fault {
+        Fault::Kill => "started again",
+        Fault::Freeze => "woken",
+        Fault::Cut => "joined to the database again",
+        Fault::Clock => "its clock is right again",
+    }
+    .to_owned()
+}

@@ -1,0 +1,248 @@
+//! `almanack backup`, `almanack backup verify`, `almanack restore`.
+//!
+//! SQLite only: PostgreSQL has tools of its own that are better than ours could be, and we say how they are called.
+
+use std::path::{Path, PathBuf};
+
+use almanack_store::{
+    Location,
+    backup::{self, Error, Held, Replace, Verify},
+};
+use serde_json::json;
+
+use super::{alive::refuse_alive, checked, no_database, progress::progress, wait_for};
+use crate::{
+    args::{BackupArguments, BackupCommand, RestoreArguments},
+    config::{self, Inputs, Need, Settings, secret::without_password},
+    failure::{Exit, Failure},
+    output::{Cell, Output},
+};
+
+/// Makes a backup, or reads one.
+pub(super) fn run(
+    arguments: &BackupArguments,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    match (&arguments.command, &arguments.file) {
+        (Some(BackupCommand::Verify { file }), _) => verify(file, output),
+        (None, Some(file)) => save(arguments, file, inputs, output),
+        (None, None) => Err(Failure::new(Exit::Usage, "name a file for the backup")),
+    }
+}
+
+fn save(
+    arguments: &BackupArguments,
+    file: &Path,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let settings = checked(config::load(inputs, Need::Database))?;
+    let from = sqlite_file(&settings, Tool::Dump(file))?;
+    if !from.exists() {
+        return Err(no_database(&from));
+    }
+    if is_same(&from, file) {
+        let what = format!("`{}` is the store itself", file.display());
+        return Err(Failure::new(Exit::Usage, what).hint("name another file"));
+    }
+    let replace = allowed(arguments.force);
+    let verify = if arguments.no_verify {
+        Verify::Skip
+    } else {
+        Verify::Whole
+    };
+    let saved = copying(output, |told| {
+        backup::save(&from, file, (replace, verify), told)
+    });
+    let held = saved.map_err(|error| told(error, Direction::Save))?;
+    show("saved", file, &held, output)
+}
+
+fn verify(file: &Path, output: &mut Output) -> Result<Exit, Failure> {
+    if !file.exists() {
+        let what = format!("no backup at {}", file.display());
+        return Err(Failure::new(Exit::NotFound, what));
+    }
+    let held = backup::verify(file).map_err(|error| told(error, Direction::Verify))?;
+    show("whole", file, &held, output)
+}
+
+/// Makes a backup the store.
+pub(super) fn restore(
+    arguments: &RestoreArguments,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let settings = checked(config::load(inputs, Need::Database))?;
+    let to = sqlite_file(&settings, Tool::Restore(&arguments.file))?;
+    if !arguments.file.exists() {
+        let what = format!("no backup at {}", arguments.file.display());
+        return Err(Failure::new(Exit::NotFound, what));
+    }
+    if is_same(&to, &arguments.file) {
+        let what = format!("`{}` is the store itself", to.display());
+        return Err(Failure::new(Exit::Usage, what).hint("name a backup of it"));
+    }
+    if to.exists() {
+        let location = Location::Sqlite(to.clone());
+        wait_for(refuse_alive(&location, settings.node.lease))?;
+    }
+    let replace = allowed(arguments.force);
+    let restored = copying(output, |told| {
+        backup::restore(&arguments.file, &to, replace, told)
+    });
+    let held = restored.map_err(|error| told(error, Direction::Restore))?;
+    show("restored", &to, &held, output)?;
+    if !output.json {
+        output.note(
+            "what happened after the backup was made is not in it: what was due since then is tried again\n",
+        );
+    }
+    Ok(Exit::Ok)
+}
+
+fn allowed(force: bool) -> Replace {
+    if force {
+        Replace::Allowed
+    } else {
+        Replace::Never
+    }
+}
+
+/// Copies with a bar, where somebody watches.
+fn copying<T>(output: &Output, copy: impl FnOnce(backup::Told<'_>) -> T) -> T {
+    let bar = progress(Some(0), output);
+    let done = copy(&mut |left, pages| {
+        bar.set_length(pages);
+        bar.set_position(pages - left);
+        bar.set_message("pages");
+    });
+    bar.finish_and_clear();
+    done
+}
+
+fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Result<Exit, Failure> {
+    if output.json {
+        let tables: serde_json::Map<_, _> = held
+            .tables
+            .iter()
+            .map(|(table, sum)| {
+                let checksum = format!("{:032x}", sum.checksum);
+                (
+                    table.clone(),
+                    json!({ "rows": sum.rows, "checksum": checksum }),
+                )
+            })
+            .collect();
+        output.value(&json!({
+            "outcome": what,
+            "file": file.display().to_string(),
+            "bytes": held.bytes,
+            "migrations": held.migrations,
+            "verified": !held.tables.is_empty(),
+            "tables": tables,
+        }))?;
+        return Ok(Exit::Ok);
+    }
+    let filled = held.tables.iter().filter(|(_, sum)| sum.rows > 0);
+    let rows: Vec<Vec<Cell>> = filled
+        .map(|(table, sum)| vec![Cell::new(table), Cell::new(sum.rows.to_string())])
+        .collect();
+    if !rows.is_empty() {
+        output.table(&["TABLE", "ROWS"], &rows)?;
+    }
+    let read = if held.tables.is_empty() {
+        "not read again"
+    } else {
+        "read from end to end"
+    };
+    let (name, bytes) = (file.display(), held.bytes);
+    output.line(&format!("{what}: {name}, {bytes} bytes, {read}"))?;
+    Ok(Exit::Ok)
+}
+
+#[derive(Clone, Copy)]
+enum Tool<'a> {
+    Dump(&'a Path),
+    Restore(&'a Path),
+}
+
+/// The file that is meant, or how PostgreSQL does it.
+fn sqlite_file(settings: &Settings, tool: Tool<'_>) -> Result<PathBuf, Failure> {
+    let url = settings.database.url.expose();
+    match Location::parse(url) {
+        Ok(Location::Sqlite(path)) => Ok(path),
+        Ok(Location::Postgres(url)) => Err(with_its_own_tools(&without_password(&url), tool)),
+        Err(error) => Err(Failure::new(Exit::Usage, error.to_string())),
+    }
+}
+
+fn with_its_own_tools(url: &str, tool: Tool<'_>) -> Failure {
+    let what = "the database is PostgreSQL, which has its own tools for this";
+    let hint = match tool {
+        Tool::Dump(file) => format!(
+            "pg_dump --format=custom --file='{}' '{url}'; for all databases of the server, with its log: \
+             pg_basebackup --pgdata=FOLDER --wal-method=stream",
+            file.display()
+        ),
+        Tool::Restore(file) => format!(
+            "stop all nodes, then: pg_restore --clean --if-exists --single-transaction --dbname='{url}' '{}'",
+            file.display()
+        ),
+    };
+    Failure::new(Exit::Usage, what).hint(hint)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Save,
+    Verify,
+    Restore,
+}
+
+fn told(error: Error, direction: Direction) -> Failure {
+    let what = error.to_string();
+    let failed = Failure::new(Exit::Failed, what);
+    match (error, direction) {
+        (Error::Store(error), _) => Failure::from(error),
+        (Error::Exists { .. }, Direction::Restore) => {
+            failed.hint("it was put aside by an earlier --force; move it away, or remove it")
+        }
+        (Error::Exists { .. }, _) => failed.hint("choose another name, or replace it with --force"),
+        (Error::NotEmpty { .. }, _) => {
+            failed.hint("restore into another file with --database sqlite:FILE, or put this one aside with --force")
+        }
+        (Error::Damaged { .. }, Direction::Save) => {
+            failed.hint("nothing was written; is the disk sound? `almanack doctor` looks at the store")
+        }
+        (Error::Damaged { .. }, _) => failed.hint("use an earlier backup; nothing was changed"),
+        (Error::File { .. }, _) => {
+            failed.hint("may this user write there, and is there space left?")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn for_postgresql_the_command_to_copy_is_told_without_the_password() {
+        let url = without_password("postgres://bob:hunter2@db/almanack");
+        let failure = with_its_own_tools(&url, Tool::Dump(Path::new("a.dump"))).text();
+        assert!(
+            failure.contains(
+                "pg_dump --format=custom --file='a.dump' 'postgres://bob:***@db/almanack'"
+            )
+        );
+        assert!(!failure.contains("hunter2"));
+    }
+}

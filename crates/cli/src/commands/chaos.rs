@@ -1,0 +1,381 @@
+//! `almanack chaos`: does it hold when everything goes wrong?
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use almanack_adapters::clock::SystemClock;
+use almanack_core::time::Clock;
+use almanack_engine::schedules::Wanted;
+use almanack_store::{Location, scratch::Scratch};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    args::ChaosArguments,
+    chaos::{
+        fleet::faketime,
+        picture::{self, Scene},
+        plan::{Blow, Climate, Fault, blows},
+        stage::{Stage, Wishes},
+        verdict::{SlotFigures, Verdict},
+        wire::wire_target,
+    },
+    commands::{checked, runtime},
+    config::{self, Inputs, Need, Settings},
+    failure::{Exit, Failure},
+    output::Output,
+    process::stop_signal,
+    wiring,
+};
+
+/// Nodes on a database that can be shared, when nobody says how many.
+const NODES: usize = 3;
+
+/// Runs it, and says whether every promise held.
+pub(super) fn run(
+    arguments: &ChaosArguments,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let loaded = config::load(inputs, Need::Database);
+    let own = loaded.schedules.wanted.clone();
+    let settings = checked(loaded)?;
+    let location = Location::parse(settings.database.url.expose())
+        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let plan = Plan::new(arguments, &settings, &location)?;
+    let verdict = runtime()?.block_on(async {
+        let stop = stop_signal()?;
+        let folder = Folder::create()?;
+        let location = match location {
+            Location::Sqlite(_) => Location::Sqlite(folder.path.join("almanack.db")),
+            other @ Location::Postgres(_) => other,
+        };
+        let name = format!("almanack_chaos_{:08x}", wiring::entropy().next_u64() >> 32);
+        let scratch = Scratch::create(&location, &name).await?;
+        let run = Run {
+            arguments,
+            settings: &settings,
+            own: &own,
+            plan: &plan,
+            folder: &folder.path,
+            scratch: &scratch,
+        };
+        let verdict = run.play(&stop, output).await;
+        scratch.remove().await?;
+        match &verdict {
+            Ok(verdict) if verdict.broken.is_empty() => folder.remove(),
+            _ => output.note(&format!(
+                "what the nodes wrote is in {}\n",
+                folder.path.display()
+            )),
+        }
+        verdict
+    })?;
+    show(&verdict, output)?;
+    Ok(if verdict.broken.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Failed
+    })
+}
+
+/// What will happen.
+struct Plan {
+    nodes: usize,
+    period: Duration,
+    faults: Vec<Fault>,
+    left_out: BTreeMap<&'static str, String>,
+    faketime: Option<PathBuf>,
+    blows: Vec<Blow>,
+}
+
+impl Plan {
+    fn new(
+        arguments: &ChaosArguments,
+        settings: &Settings,
+        location: &Location,
+    ) -> Result<Self, Failure> {
+        let shared = matches!(location, Location::Postgres(_));
+        let nodes = match arguments.nodes.map(usize::try_from) {
+            Some(nodes) => nodes.unwrap_or(NODES),
+            None if shared => NODES,
+            None => 1,
+        };
+        if nodes > 1 && !shared {
+            let what = "SQLite is for one node; name a PostgreSQL database for more";
+            return Err(Failure::new(Exit::Usage, what).hint("--database postgres://…"));
+        }
+        let impossible = impossible(location);
+        let faults = match &arguments.faults {
+            None => {
+                let possible = Fault::ALL.into_iter();
+                possible
+                    .filter(|fault| !impossible.contains_key(fault.name()))
+                    .collect()
+            }
+            Some(asked) => {
+                let refused = asked
+                    .0
+                    .iter()
+                    .find_map(|fault| impossible.get(fault.name()));
+                if let Some(why) = refused {
+                    return Err(Failure::new(Exit::Usage, format!("--faults: {why}")));
+                }
+                asked.0.clone()
+            }
+        };
+        let period = arguments.minutes;
+        let climate = Climate {
+            seed: arguments.seed,
+            faults: &faults,
+            nodes,
+            period,
+            lease: settings.node.lease.unsigned_abs(),
+        };
+        let left_out = match &arguments.faults {
+            None => impossible,
+            Some(_) => BTreeMap::new(),
+        };
+        Ok(Self {
+            nodes,
+            period,
+            blows: blows(&climate),
+            faketime: faketime().filter(|_| faults.contains(&Fault::Clock)),
+            faults,
+            left_out,
+        })
+    }
+}
+
+/// Faults that cannot be made here, and why.
+fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
+    let mut impossible = BTreeMap::new();
+    let mut say = |fault: Fault, why: &str| {
+        impossible.insert(fault.name(), why.to_owned());
+    };
+    match location {
+        Location::Sqlite(_) => {
+            say(
+                Fault::Cut,
+                "cut: there is no wire between a node and a SQLite file",
+            );
+            say(
+                Fault::Clock,
+                "clock: on SQLite the machine's clock is the only one there is",
+            );
+        }
+        Location::Postgres(url) => {
+            if wire_target(url).is_none() {
+                say(
+                    Fault::Cut,
+                    "cut: a wire can be laid to one TCP host without a certificate that names it",
+                );
+            }
+            if faketime().is_none() {
+                say(
+                    Fault::Clock,
+                    "clock: libfaketime is not installed (Debian: faketime)",
+                );
+            }
+        }
+    }
+    impossible
+}
+
+/// One run.
+struct Run<'a> {
+    arguments: &'a ChaosArguments,
+    settings: &'a Settings,
+    own: &'a [Wanted],
+    plan: &'a Plan,
+    folder: &'a Path,
+    scratch: &'a Scratch,
+}
+
+impl Run<'_> {
+    async fn play(
+        &self,
+        stop: &CancellationToken,
+        output: &mut Output,
+    ) -> Result<Verdict, Failure> {
+        output.note(&self.greeting());
+        let wishes = Wishes {
+            settings: self.settings,
+            own: self.own,
+            nodes: self.plan.nodes,
+            faketime: self.plan.faketime.clone(),
+            wires: self.plan.faults.contains(&Fault::Cut),
+            rate: self.arguments.rate,
+            seed: self.arguments.seed,
+            folder: self.folder,
+            scratch: self.scratch,
+        };
+        let mut stage = Stage::set(&wishes).await?;
+        let verdict = self.on(&mut stage, stop, output).await;
+        stage.clear().await;
+        verdict
+    }
+
+    async fn on(
+        &self,
+        stage: &mut Stage,
+        stop: &CancellationToken,
+        output: &mut Output,
+    ) -> Result<Verdict, Failure> {
+        let Plan { blows, period, .. } = self.plan;
+        stage
+            .play(blows, *period, stop, |line| output.note(line))
+            .await?;
+        if stop.is_cancelled() {
+            return Err(Failure::new(
+                Exit::Failed,
+                "stopped before the end; nothing was judged",
+            ));
+        }
+        let end = SystemClock.now();
+        output.note("nothing more goes wrong; waiting until everything has come to its end\n");
+        stage.settle(end).await?;
+        let facts = (
+            self.arguments.seed,
+            blows.as_slice(),
+            self.plan.left_out.clone(),
+        );
+        let verdict = stage.judge(end, facts).await?;
+        if let Some(file) = &self.arguments.picture {
+            let (begun, samples) = stage.seen();
+            let scene = Scene {
+                title: title(&verdict, self.plan.nodes),
+                begun_unix: begun.as_second(),
+                period: *period,
+                seconds: &verdict.customer.seconds,
+                samples,
+                blows,
+                nodes: self.plan.nodes,
+            };
+            std::fs::write(file, picture::draw(&scene)).map_err(|error| {
+                Failure::new(Exit::Failed, format!("write `{}`: {error}", file.display()))
+            })?;
+        }
+        Ok(verdict)
+    }
+
+    fn greeting(&self) -> String {
+        let (plan, seconds) = (self.plan, self.arguments.minutes.as_secs());
+        let names: Vec<_> = plan.faults.iter().map(|fault| fault.name()).collect();
+        let faults = if names.is_empty() {
+            "nothing".to_owned()
+        } else {
+            names.join(", ")
+        };
+        let left_out = plan.left_out.values();
+        let left_out: Vec<_> = left_out
+            .map(|why| {
+                format!(
+                    "  left out: {why}
+"
+                )
+            })
+            .collect();
+        let left_out = left_out.concat();
+        format!(
+            "{} node(s) for {seconds} s, {} blows of {faults}; seed {}\n{left_out}",
+            plan.nodes,
+            plan.blows.len(),
+            self.arguments.seed
+        )
+    }
+}
+
+fn title(verdict: &Verdict, nodes: usize) -> String {
+    let blows: usize = verdict.blows.values().sum();
+    let held = if verdict.broken.is_empty() {
+        "every promise held"
+    } else {
+        "promises were broken"
+    };
+    format!(
+        "{nodes} node(s), {blows} blows, {} s: {held}",
+        verdict.seconds
+    )
+}
+
+fn show(verdict: &Verdict, output: &mut Output) -> Result<(), Failure> {
+    if output.json {
+        return output.value(verdict);
+    }
+    let customer = &verdict.customer;
+    let articles = &verdict.articles;
+    let blows = verdict
+        .blows
+        .iter()
+        .map(|(name, count)| format!("{count} {name}"));
+    let mut lines = vec![
+        ("blows", blows.collect::<Vec<_>>().join(", ")),
+        (
+            "tasks",
+            format!(
+                "{} acknowledged, {} lost, {} called early, {} called again",
+                customer.acknowledged, customer.lost, customer.early, customer.repeated
+            ),
+        ),
+        (
+            "articles",
+            format!(
+                "{} written, {} published once, {} withheld, {} lost, {} wrong",
+                articles.written,
+                articles.published,
+                articles.withheld,
+                articles.lost.len(),
+                articles.wrong.len() + articles.early.len()
+            ),
+        ),
+    ];
+    lines.extend(verdict.schedules.iter().map(|slots| ("slots", told(slots))));
+    let memory = verdict.memory_kb.iter();
+    let memory = memory.map(|(node, kb)| format!("{node} {} MB", kb / 1024));
+    lines.push(("memory at most", memory.collect::<Vec<_>>().join(", ")));
+    for (name, line) in lines {
+        output.line(&format!("{name:16} {line}"))?;
+    }
+    if verdict.broken.is_empty() {
+        return output.line("every promise held");
+    }
+    for broken in &verdict.broken {
+        output.line(&format!("BROKEN           {broken}"))?;
+    }
+    Ok(())
+}
+
+fn told(slots: &SlotFigures) -> String {
+    let skipped: u64 = slots.skipped.values().sum();
+    format!(
+        "{}: {} due, {} fired, {} caught up, {skipped} skipped, {} missing, {} doubled",
+        slots.schedule, slots.slots, slots.fired, slots.caught_up, slots.missing, slots.doubled
+    )
+}
+
+/// A folder for the time of a run; one that tells of a broken promise stays.
+struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    fn create() -> Result<Self, Failure> {
+        let name = format!("almanack-chaos-{:08x}", wiring::entropy().next_u64() >> 32);
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).map_err(|error| {
+            Failure::new(
+                Exit::Failed,
+                format!("use folder `{}`: {error}", path.display()),
+            )
+        })?;
+        Ok(Self { path })
+    }
+
+    fn remove(&self) {
+        // What cannot be removed is in the machine's temporary folder and goes with it.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}

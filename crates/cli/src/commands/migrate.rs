@@ -1,0 +1,176 @@
+//! `almanack migrate FROM TO`: a whole store into a database of the other make.
+
+use almanack_store::{
+    Location,
+    transfer::{Error, Moved, Others, Step, transfer},
+};
+use serde_json::json;
+
+use super::{
+    alive::{alive, refuse_alive},
+    checked, no_database,
+    progress::progress,
+    wait_for,
+};
+use crate::{
+    args::MigrateArguments,
+    config::{
+        self, Inputs, Need,
+        secret::{has_password, without_password},
+    },
+    failure::{Exit, Failure},
+    output::{Cell, Output},
+};
+
+/// Moves everything, or nothing.
+pub(super) fn run(
+    arguments: &MigrateArguments,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let lease = checked(config::load(inputs, Need::Database))?.node.lease;
+    let from = place("FROM", &arguments.from, inputs, output)?;
+    let to = place("TO", &arguments.to, inputs, output)?;
+    refuse_pair(&from, &to)?;
+    if let Location::Sqlite(path) = &from
+        && !path.exists()
+    {
+        return Err(no_database(path));
+    }
+    let moved = wait_for(async {
+        let others = if arguments.force {
+            tell_alive(&from, lease, output).await?;
+            Others::GoOn
+        } else {
+            refuse_alive(&from, lease).await?;
+            Others::Wait
+        };
+        let bar = progress(Some(0), output);
+        let mut told_step = |step| match step {
+            // Every row travels once and is read back once.
+            Step::Total(rows) => bar.set_length(rows * 2),
+            Step::Moved { table, rows } => {
+                bar.set_message(table);
+                bar.inc(rows);
+            }
+            Step::Compared { table, rows } => {
+                bar.set_message(format!("{table}, compared"));
+                bar.inc(rows);
+            }
+        };
+        let moved = transfer(&from, &to, others, &mut told_step).await;
+        bar.finish_and_clear();
+        moved.map_err(told)
+    })?;
+    show(&moved, output)?;
+    if !output.json {
+        let to = shown(&to);
+        output.note(&format!(
+            "every table has the same rows and the same checksum on both sides; now set database.url to {to} and start the nodes\n"
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+async fn tell_alive(
+    from: &Location,
+    lease: jiff::SignedDuration,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let nodes = alive(from, lease).await?.len();
+    if nodes > 0 {
+        output.note(&format!(
+            "warning: {nodes} nodes are at work; what they do from now on stays behind\n"
+        ));
+    }
+    Ok(())
+}
+
+/// A database as it is written on the command line, or in a variable that is named there.
+fn place(
+    argument: &str,
+    text: &str,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<Location, Failure> {
+    let unknown = |what: String| {
+        let hint = "write sqlite:FILE, postgres://user@host/database, or env:NAME";
+        Failure::new(Exit::Usage, format!("{argument}: {what}")).hint(hint)
+    };
+    let url = match text.strip_prefix("env:") {
+        Some(name) => inputs
+            .environment
+            .get(name)
+            .ok_or_else(|| unknown(format!("the variable {name} is not set")))?,
+        None => text,
+    };
+    if url == text && has_password(url) {
+        output.note(&format!(
+            "warning: {argument}: every user of this machine can read a password given so\n\
+             hint: put the address into a variable and write env:NAME\n"
+        ));
+    }
+    Location::parse(url)
+        .map_err(|_| unknown(format!("`{}` is not a database", without_password(url))))
+}
+
+fn refuse_pair(from: &Location, to: &Location) -> Result<(), Failure> {
+    let hint = match (from, to) {
+        (Location::Sqlite(_), Location::Sqlite(_)) => {
+            "for a copy of a SQLite store: `almanack backup FILE`"
+        }
+        (Location::Postgres(_), Location::Postgres(_)) => {
+            "for a copy of a PostgreSQL database: pg_dump and pg_restore"
+        }
+        _ => return Ok(()),
+    };
+    let what = "both are of one make; this moves a store from SQLite to PostgreSQL, or back";
+    Err(Failure::new(Exit::Usage, what).hint(hint))
+}
+
+fn shown(location: &Location) -> String {
+    match location {
+        Location::Sqlite(path) => format!("\"sqlite:{}\"", path.display()),
+        Location::Postgres(url) => format!("\"{}\"", without_password(url)),
+    }
+}
+
+fn show(moved: &[Moved], output: &mut Output) -> Result<(), Failure> {
+    if output.json {
+        let tables: Vec<_> = moved
+            .iter()
+            .map(|table| {
+                let checksum = format!("{:032x}", table.sum.checksum);
+                json!({ "table": table.table, "rows": table.sum.rows, "checksum": checksum })
+            })
+            .collect();
+        return output.value(&json!({ "outcome": "moved", "tables": tables }));
+    }
+    let filled = moved.iter().filter(|table| table.sum.rows > 0);
+    let rows: Vec<Vec<Cell>> = filled
+        .map(|table| {
+            vec![
+                Cell::new(&table.table),
+                Cell::new(table.sum.rows.to_string()),
+                Cell::new(format!("{:032x}", table.sum.checksum)),
+            ]
+        })
+        .collect();
+    output.table(&["TABLE", "ROWS", "CHECKSUM"], &rows)
+}
+
+fn told(error: Error) -> Failure {
+    let failed = Failure::new(Exit::Failed, error.to_string());
+    match error {
+        Error::Store(error) => error.into(),
+        Error::NotEmpty { .. } => {
+            failed.hint("nothing was changed; name an empty database, or one that is not there yet")
+        }
+        Error::Behind { .. } => failed.hint(
+            "start this version on it once, so that it is brought up to date, and stop it; nothing was changed",
+        ),
+        Error::Unfit { .. } => failed.hint("nothing was changed; correct or remove that row"),
+        Error::Differs { .. } => failed.hint("nothing was kept; this is a fault of ours"),
+        Error::Unlike { .. } | Error::SameMake => failed,
+    }
+}

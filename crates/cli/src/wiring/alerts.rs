@@ -1,0 +1,192 @@
+//! Who is told when something is wrong, and who hears that a node lives.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use almanack_adapters::{
+    alert::{
+        Channel, Channels, Language, Telling, Wants, Way,
+        exec::Program,
+        mail::{MailSettings, Mailer, Password},
+    },
+    command,
+    heartbeat::{Ask, HttpListener},
+    telegram::{Bot, BotSettings},
+};
+use almanack_core::{store::Store, time::Clock};
+use almanack_engine::{
+    pulse::Heartbeat,
+    watch::{Watch, WatchSettings},
+};
+
+use super::{Outbound, timeout};
+use crate::{
+    config::{
+        Settings,
+        settings::{AlertChannel, AlertWay},
+    },
+    failure::{Exit, Failure},
+};
+
+/// How long a channel may take to answer. A round of the watch waits for the slowest, the others do not.
+const CHANNEL_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long whoever hears heartbeats may take.
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Every address that the operator named for alerts and heartbeats.
+pub(super) fn addresses(settings: &Settings) -> Vec<String> {
+    let channels = settings.alerts.channels.iter();
+    let mut named: Vec<String> = channels
+        .filter_map(|channel| match &channel.way {
+            AlertWay::Webhook { url, .. } | AlertWay::Ntfy { url, .. } => Some(url.clone()),
+            AlertWay::Telegram { api_url, .. } => Some(api_url.clone()),
+            AlertWay::Slack { url } => Some(url.expose().to_owned()),
+            AlertWay::Smtp { .. } | AlertWay::Exec { .. } => None,
+        })
+        .collect();
+    let heard = settings.heartbeat.url.as_ref();
+    named.extend(heard.map(|url| url.expose().to_owned()));
+    named
+}
+
+/// All channels.
+pub(crate) fn channels(
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+    outbound: &Outbound,
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<Channels>, Failure> {
+    let make = |channel: &AlertChannel| {
+        Ok(Channel {
+            name: channel.name.to_owned(),
+            way: way(&channel.way, settings, environment, (outbound, clock))?,
+            wants: Wants {
+                rules: channel.rules.clone(),
+                severity: channel.severity,
+            },
+        })
+    };
+    let made: Result<Vec<Channel>, Failure> = settings.alerts.channels.iter().map(make).collect();
+    let telling = Telling {
+        language: language(settings),
+        timeout: CHANNEL_TIMEOUT,
+    };
+    let channels = Channels::new(outbound.client(), Arc::clone(clock), telling, made?);
+    Ok(Arc::new(channels))
+}
+
+/// Whoever reads editions in a language reads of trouble in it, unless they say otherwise.
+fn language(settings: &Settings) -> Language {
+    let of_editions = || {
+        settings
+            .editions
+            .on()
+            .map(|edition| edition.language.clone())
+    };
+    let tag = settings.alerts.language.clone().or_else(of_editions);
+    Language::of(tag.as_deref().unwrap_or("en"))
+}
+
+fn way(
+    way: &AlertWay,
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+    (outbound, clock): (&Outbound, &Arc<dyn Clock>),
+) -> Result<Way, Failure> {
+    Ok(match way {
+        AlertWay::Webhook { url, key } => Way::Webhook {
+            url: url.clone(),
+            key: key.clone(),
+        },
+        AlertWay::Telegram {
+            token,
+            chat,
+            api_url,
+        } => {
+            let bot = BotSettings {
+                api_url: api_url.clone(),
+                token: token.clone(),
+                chat: chat.clone(),
+                timeout: CHANNEL_TIMEOUT,
+            };
+            Way::Telegram(Bot::new(outbound.client(), Arc::clone(clock), bot))
+        }
+        AlertWay::Ntfy { url, token } => Way::Ntfy {
+            url: url.clone(),
+            token: token.clone(),
+        },
+        AlertWay::Slack { url } => Way::Slack {
+            url: url.expose().to_owned(),
+        },
+        AlertWay::Smtp { .. } => Way::Mail(mailer(way)?),
+        AlertWay::Exec {
+            argv,
+            timeout: time,
+        } => {
+            let lookup = |name: &str| environment.get(name).cloned();
+            Way::Exec(Program {
+                argv: argv.clone(),
+                environment: command::environment(&settings.command.environment, lookup),
+                directory: settings.command.directory.clone(),
+                timeout: timeout(*time),
+            })
+        }
+    })
+}
+
+fn mailer(way: &AlertWay) -> Result<Mailer, Failure> {
+    let AlertWay::Smtp {
+        host,
+        port,
+        security,
+        login,
+        from,
+        to,
+    } = way
+    else {
+        return Err(Failure::new(Exit::Failed, "this channel is no mail"));
+    };
+    let login = login.as_ref();
+    let made = Mailer::new(MailSettings {
+        host: host.clone(),
+        port: *port,
+        security: *security,
+        login: login.map(|(user, password)| (user.clone(), Password::new(password.expose()))),
+        from: from.clone(),
+        to: to.clone(),
+    });
+    made.map_err(|error| Failure::new(Exit::Usage, error.to_string()).during("prepare alerts.smtp"))
+}
+
+/// Who looks for what people should hear about.
+pub(crate) fn watch(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+    channels: Arc<Channels>,
+) -> Watch {
+    let alerts = &settings.alerts;
+    let how = WatchSettings {
+        every: alerts.every,
+        bounds: alerts.bounds.clone(),
+        manner: alerts.manner.clone(),
+        checks_per_day: f64::from(settings.sources.checks_per_day),
+    };
+    Watch::new(Arc::clone(store), Arc::clone(clock), channels, how)
+}
+
+/// Who tells somebody outside that the node lives, where somebody listens.
+pub(crate) fn heartbeat(
+    settings: &Settings,
+    outbound: &Outbound,
+    clock: &Arc<dyn Clock>,
+) -> Option<Heartbeat> {
+    let heartbeat = &settings.heartbeat;
+    let url = heartbeat.url.as_ref()?.expose().to_owned();
+    let ask = if heartbeat.post { Ask::Post } else { Ask::Get };
+    let listener = HttpListener::new(outbound.client(), url, ask, HEARTBEAT_TIMEOUT);
+    Some(Heartbeat {
+        listener: Arc::new(listener),
+        every: heartbeat.every,
+        clock: Arc::clone(clock),
+    })
+}

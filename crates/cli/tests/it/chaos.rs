@@ -1,0 +1,88 @@
+//! `almanack chaos` itself: short runs of the real thing, on both databases, and what it refuses.
+//!
+//! A longer run is one command away (docs/guide/chaos.md); these show that it strikes, settles and judges.
+
+use almanack_testkit::postgres::Schema;
+use serde_json::Value;
+
+use crate::harness::Home;
+
+fn run(home: &Home, further: &[&str]) -> Value {
+    let quick = [
+        "chaos",
+        "--json",
+        "--set",
+        "node.lease=3s",
+        "--minutes",
+        "0.3",
+    ];
+    let ran = home.run(&[&quick[..], further].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    serde_json::from_str(&ran.data).unwrap()
+}
+
+/// Promises were made, blows fell, and nothing was broken.
+fn assert_held(verdict: &Value) {
+    assert_eq!(verdict["broken"], serde_json::json!([]), "{verdict}");
+    let number = |path: &str| verdict.pointer(path).and_then(Value::as_u64).unwrap();
+    assert!(number("/customer/acknowledged") > 20, "{verdict}");
+    assert_eq!(
+        number("/customer/called"),
+        number("/customer/asked"),
+        "{verdict}"
+    );
+    assert!(number("/articles/published") > 0, "{verdict}");
+    assert!(number("/schedules/0/slots") >= 10, "{verdict}");
+    let blows = verdict["blows"].as_object().unwrap();
+    assert!(!blows.is_empty(), "{verdict}");
+}
+
+#[test]
+fn rs_08_dp_16_a_node_on_sqlite_holds_while_it_is_killed_and_frozen() {
+    let home = Home::new();
+    assert_held(&run(&home, &[]));
+    let left = std::fs::read_dir(home.path()).unwrap().count();
+    assert_eq!(left, 0, "chaos left something where it was started");
+}
+
+#[test]
+fn rs_08_dp_16_three_nodes_on_postgres_hold_while_they_are_hit() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let schema = runtime.block_on(Schema::create());
+    let home = Home::new();
+    let picture = home.path().join("chaos.svg");
+    let picture = picture.to_str().unwrap();
+    let faults = [
+        "--faults",
+        "kill,freeze,cut",
+        "--seed",
+        "7",
+        "--picture",
+        picture,
+    ];
+    let verdict = run(
+        &home,
+        &[&["--database", schema.url()], &faults[..]].concat(),
+    );
+    assert_held(&verdict);
+    let drawn = std::fs::read_to_string(picture).unwrap();
+    assert!(drawn.contains("every promise held"), "{drawn}");
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_before_anything_runs() {
+    for (arguments, told) in [
+        (&["--nodes", "3"][..], "SQLite is for one node"),
+        (&["--faults", "cut"], "there is no wire"),
+        (
+            &["--faults", "flood"],
+            "is none of kill, freeze, cut, clock",
+        ),
+        (&["--minutes", "0"], "from 0.1 to 1440"),
+    ] {
+        let home = Home::new();
+        let ran = home.run(&[&["chaos"], arguments].concat());
+        assert_eq!(ran.code, 2, "{ran}");
+        assert!(ran.notes.contains(told), "{ran}");
+    }
+}

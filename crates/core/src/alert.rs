@@ -1,0 +1,299 @@
+//! Alerts: what a person should hear, once when it begins and once when it is over.
+//!
+//! ```text
+//!            found                    not found                 calm for long enough
+//!   (none) ───────► open ──────────────────────► calming ──────────────────────────► closed
+//!                    ▲                              │                                   │
+//!                    └────────── found: it returned ┘                                   │
+//!                    └───────────────────────────────────────── found: opened again ────┘
+//! ```
+//!
+//! Every round of the duty `watch` looks at the store ([`facts`]), says what is wrong now ([`find`]), and holds that against
+//! what was wrong before ([`decide`]). There is at most one alert for a [`Rule`] and what it is [`About`]: a thousand failed tries of one
+//! schedule are one alert. What is over is believed only after a while, the longer the oftener it came back, so that something
+//! that comes and goes does not wake anybody each time.
+//!
+//! INVARIANT: what people heard last about an alert is true, or what is true waits to be told (`tell_at`). The row decides who
+//! tells: whoever moves `tell_at` ahead by a compare-and-set has a lease on telling, and if it dies, the lease passes.
+
+pub mod decide;
+pub mod facts;
+pub mod find;
+pub mod port;
+pub mod quiet;
+pub mod words;
+
+use std::fmt;
+
+use jiff::{Timestamp, civil::Date};
+
+use crate::{plan::ScheduleName, source::SourceId, task::Kind};
+
+/// What is wrong. A rule's name is stored: it never changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// A slot of a schedule passed without a run.
+    Missing,
+    /// A schedule's firing started later than it should.
+    Late,
+    /// Work that does not end, or that nobody begins.
+    Stuck,
+    /// It failed for good, so many times in a row.
+    Failing,
+    /// A schedule cannot be computed.
+    Parked,
+    /// A node was not heard of, and has not signed off.
+    Gone,
+    /// A source is quiet for longer than ever is its habit.
+    Silent,
+    /// A source wants credentials.
+    Credentials,
+    /// More is spent than the budget allows.
+    Budget,
+    /// Nobody knows whether a delivery arrived.
+    Unknown,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Missing,
+        Self::Late,
+        Self::Stuck,
+        Self::Failing,
+        Self::Parked,
+        Self::Gone,
+        Self::Silent,
+        Self::Credentials,
+        Self::Budget,
+        Self::Unknown,
+    ];
+
+    /// The name used in the store, the configuration, the API and the metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Late => "late",
+            Self::Stuck => "stuck",
+            Self::Failing => "failing",
+            Self::Parked => "parked",
+            Self::Gone => "gone",
+            Self::Silent => "silent",
+            Self::Credentials => "credentials",
+            Self::Budget => "budget",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.as_str() == text)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How much it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Somebody should look at it when there is time.
+    Warning,
+    /// Work that should happen does not.
+    Critical,
+}
+
+impl Severity {
+    /// Both, lesser first.
+    pub const ALL: [Self; 2] = [Self::Warning, Self::Critical];
+
+    /// The name used in the store, the configuration and the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|severity| severity.as_str() == text)
+    }
+}
+
+/// What an alert is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum About {
+    /// A schedule.
+    Schedule(ScheduleName),
+    /// All tasks of a kind.
+    Kind(Kind),
+    /// A source.
+    Source(SourceId),
+    /// An edition at one of its destinations.
+    Delivery {
+        /// Which edition.
+        date: Date,
+        /// Where to.
+        destination: String,
+    },
+    /// A node, by its name.
+    Node(String),
+    /// All sources together.
+    Fleet,
+}
+
+impl About {
+    /// Reads what [`fmt::Display`] writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text == "fleet" {
+            return Some(Self::Fleet);
+        }
+        let (what, name) = text.split_once(':')?;
+        match what {
+            "schedule" => ScheduleName::parse(name).ok().map(Self::Schedule),
+            "kind" => Kind::parse(name).ok().map(Self::Kind),
+            "source" => name.parse().ok().map(SourceId).map(Self::Source),
+            "delivery" => {
+                let (date, destination) = name.split_once('/')?;
+                let destination = destination.to_owned();
+                let date = date.parse().ok()?;
+                Some(Self::Delivery { date, destination })
+            }
+            "node" => Some(Self::Node(name.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Schedule(name) => write!(f, "schedule:{name}"),
+            Self::Kind(kind) => write!(f, "kind:{}", kind.as_str()),
+            Self::Source(id) => write!(f, "source:{id}"),
+            Self::Delivery { date, destination } => write!(f, "delivery:{date}/{destination}"),
+            Self::Node(name) => write!(f, "node:{name}"),
+            Self::Fleet => f.write_str("fleet"),
+        }
+    }
+}
+
+/// Which alert: no two share one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// What is wrong.
+    pub rule: Rule,
+    /// With what.
+    pub about: About,
+}
+
+/// An alert, as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alert {
+    /// Which.
+    pub key: Key,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The facts when it was found, for people, in English.
+    pub detail: String,
+    /// Since when.
+    pub opened_at: Timestamp,
+    /// Since when nothing was found wrong any more; it may come back.
+    pub calm_since: Option<Timestamp>,
+    /// Until when; none while it lasts.
+    pub closed_at: Option<Timestamp>,
+    /// How often it came back while or soon after it calmed down.
+    pub returns: u32,
+    /// When people were told that it began.
+    pub open_told_at: Option<Timestamp>,
+    /// When people were told that it is over.
+    pub close_told_at: Option<Timestamp>,
+    /// When somebody may tell what is not told yet: at once, when quiet hours end, when whoever is telling it must have died.
+    /// None when there is nothing to tell.
+    pub tell_at: Option<Timestamp>,
+    /// The channels that took what is being told, while others have not.
+    pub taken_by: Vec<String>,
+    /// Counts every write, from 1; the compare-and-set. 0 before it is written.
+    pub version: i64,
+}
+
+/// What is to be told about an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum News {
+    /// It began.
+    Opened,
+    /// It is over: recovered.
+    Closed,
+    /// It began and was over before anybody could be told.
+    Passed,
+}
+
+impl News {
+    /// The name used in messages and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Closed => "closed",
+            Self::Passed => "passed",
+        }
+    }
+}
+
+impl Alert {
+    /// What people do not know yet.
+    pub fn news(&self) -> Option<News> {
+        match (self.open_told_at, self.closed_at, self.close_told_at) {
+            (None, None, _) => Some(News::Opened),
+            (None, Some(_), _) => Some(News::Passed),
+            (Some(_), Some(_), None) => Some(News::Closed),
+            (Some(_), None, _) | (Some(_), Some(_), Some(_)) => None,
+        }
+    }
+
+    /// Whether it lasts.
+    pub fn is_open(&self) -> bool {
+        self.closed_at.is_none()
+    }
+
+    /// Names what is told for ever, so that a receiver knows a repetition.
+    pub fn message_key(&self, news: News) -> String {
+        let Key { rule, about } = &self.key;
+        let since = self.opened_at.as_microsecond();
+        format!("{rule}-{about}-{}-{since}", news.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_is_about_is_read_as_it_was_written() {
+        let all = [
+            About::Schedule(ScheduleName::parse("nightly").unwrap()),
+            About::Kind(Kind::parse("ARTICLE_PUBLISH").unwrap()),
+            About::Source(SourceId(17)),
+            About::Delivery {
+                date: jiff::civil::date(2026, 1, 4),
+                destination: "telegram/日报".to_owned(),
+            },
+            About::Node("a:b".to_owned()),
+            About::Fleet,
+        ];
+        for about in all {
+            assert_eq!(About::parse(&about.to_string()), Some(about));
+        }
+        for unknown in ["", "fleets", "schedule:", "source:x", "delivery:2026-01-04"] {
+            assert_eq!(About::parse(unknown), None, "{unknown}");
+        }
+        for rule in Rule::ALL {
+            assert_eq!(Rule::parse(rule.as_str()), Some(rule));
+        }
+    }
+}

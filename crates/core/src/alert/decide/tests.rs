@@ -1,0 +1,254 @@
+use jiff::{civil::time, tz::TimeZone};
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    alert::{About, Rule, port::Outcome},
+    plan::ScheduleName,
+};
+
+fn key(name: &str) -> Key {
+    Key {
+        rule: Rule::Failing,
+        about: About::Schedule(ScheduleName::parse(name).unwrap()),
+    }
+}
+
+fn found(names: &[&str]) -> Found {
+    let finding = |name: &&str| Finding {
+        key: key(name),
+        severity: Severity::Warning,
+        detail: "HTTP 500".to_owned(),
+    };
+    Found {
+        findings: names.iter().map(finding).collect(),
+        ..Found::default()
+    }
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_767_571_200 + second).unwrap()
+}
+
+fn answer(channel: &str, outcome: Outcome) -> Answer {
+    Answer {
+        channel: channel.to_owned(),
+        keys: vec![key("a")],
+        outcome,
+    }
+}
+
+fn taken(channel: &str) -> Answer {
+    answer(channel, Outcome::Taken(String::new()))
+}
+
+/// One alert over time, told by a channel that always listens.
+struct Story {
+    manner: Manner,
+    rows: Vec<Alert>,
+    messages: Vec<(News, Timestamp)>,
+}
+
+impl Story {
+    fn new(manner: Manner) -> Self {
+        Self {
+            manner,
+            rows: Vec::new(),
+            messages: Vec::new(),
+        }
+    }
+
+    fn write(&mut self, mut changed: Alert) {
+        changed.version += 1;
+        self.rows.retain(|row| row.key != changed.key);
+        self.rows.push(changed);
+    }
+
+    /// What the store gives a round.
+    fn known(&self, now: Timestamp) -> Vec<Alert> {
+        let wanted = |row: &&Alert| {
+            row.tell_at.is_some()
+                || row
+                    .closed_at
+                    .is_none_or(|at| now.duration_since(at) <= CALM_MAX)
+        };
+        self.rows.iter().filter(wanted).cloned().collect()
+    }
+
+    fn round(&mut self, names: &[&str], second: i64) {
+        let now = at(second);
+        for change in decide(&found(names), &self.known(now), &self.manner, now) {
+            self.write(change);
+        }
+        let again = decide(&found(names), &self.known(now), &self.manner, now);
+        assert_eq!(again, [], "decided once, it is decided");
+        for row in self.rows.clone() {
+            if is_due(&row, now) {
+                let news = row.news().unwrap();
+                self.messages.push((news, now));
+                let row = leased(&row, now);
+                assert!(!is_due(&row, now), "nobody else tells it meanwhile");
+                let row = told(&row, news, &[taken("chat")], &self.manner, now);
+                self.write(row);
+            }
+        }
+    }
+
+    fn told(&self) -> Vec<News> {
+        self.messages.iter().map(|(news, _)| *news).collect()
+    }
+}
+
+#[test]
+fn it_is_told_once_when_it_begins_and_once_when_it_is_over() {
+    let mut story = Story::new(Manner::default());
+    for second in (0..600).step_by(20) {
+        story.round(&["a"], second);
+    }
+    assert_eq!(story.told(), [News::Opened]);
+    for second in (600..1_200).step_by(20) {
+        story.round(&[], second);
+    }
+    assert_eq!(story.told(), [News::Opened, News::Closed]);
+    assert_eq!(story.rows[0].closed_at, Some(at(600)), "since it was calm");
+    assert_eq!(story.messages[1].1, at(660), "believed a minute later");
+}
+
+#[test]
+fn what_returns_before_it_is_believed_over_is_the_same_alert() {
+    let mut story = Story::new(Manner::default());
+    story.round(&["a"], 0);
+    story.round(&[], 20);
+    story.round(&["a"], 40);
+    story.round(&[], 60);
+    story.round(&[], 120);
+    assert_eq!(
+        story.told(),
+        [News::Opened],
+        "it must be calm for two minutes now"
+    );
+    assert_eq!(story.rows[0].returns, 1);
+    story.round(&[], 180);
+    assert_eq!(story.told(), [News::Opened, News::Closed]);
+    story.round(&["a"], 200);
+    assert_eq!(
+        story.told().len(),
+        3,
+        "people believe it is over, and it is not"
+    );
+    assert_eq!(story.rows[0].returns, 2);
+}
+
+#[test]
+fn an_unsure_rule_closes_nothing() {
+    let mut story = Story::new(Manner::default());
+    story.round(&["a"], 0);
+    let blind = Found {
+        unsure: [Rule::Failing].into(),
+        ..Found::default()
+    };
+    assert_eq!(decide(&blind, &story.rows, &story.manner, at(9_999)), []);
+}
+
+#[test]
+fn quiet_hours_are_summed_up_when_they_end() {
+    let quiet = Quiet {
+        from: time(22, 0, 0, 0),
+        until: time(7, 0, 0, 0),
+        zone: TimeZone::UTC,
+        except: Some(Severity::Critical),
+    };
+    let manner = Manner {
+        quiet: Some(quiet),
+        ..Manner::default()
+    };
+    // The story begins at midnight.
+    let mut story = Story::new(manner);
+    story.round(&["a", "b"], 60);
+    for second in [120, 180, 240, 300] {
+        story.round(&["b"], second);
+    }
+    assert_eq!(story.told(), []);
+    story.round(&["b"], 7 * 3_600);
+    assert_eq!(
+        story.told(),
+        [News::Opened, News::Passed],
+        "b lasts, a came and went"
+    );
+}
+
+#[test]
+fn a_channel_that_fails_is_asked_again_and_the_others_are_not() {
+    let manner = Manner::default();
+    let mut row = decide(&found(&["a"]), &[], &manner, at(0)).remove(0);
+    let failed = answer("mail", Outcome::Failed("no route".to_owned()));
+    let gone = answer("pager", Outcome::Refused("HTTP 404".to_owned()));
+    row = told(
+        &row,
+        News::Opened,
+        &[taken("chat"), failed.clone(), gone],
+        &manner,
+        at(1),
+    );
+    assert_eq!(row.taken_by, ["chat", "pager"]);
+    assert_eq!((row.tell_at, row.open_told_at), (Some(at(61)), None));
+    // It is over meanwhile: who heard that it began hears that it is over.
+    let row = closed(&row, at(30), &manner, at(60));
+    assert_eq!((row.news(), row.taken_by.len()), (Some(News::Closed), 0));
+    let row = told(&row, News::Closed, &[failed], &manner, at(30) + TELL_FOR);
+    assert_eq!(
+        (row.news(), row.tell_at),
+        (None, None),
+        "given up after a day"
+    );
+}
+
+#[test]
+fn what_moved_on_while_it_was_told_is_told_as_it_is() {
+    let manner = Manner::default();
+    let open = decide(&found(&["a"]), &[], &manner, at(0)).remove(0);
+    let over = closed(&leased(&open, at(0)), at(5), &manner, at(6));
+    assert_eq!(over.news(), Some(News::Passed));
+    let row = told(&over, News::Opened, &[taken("chat")], &manner, at(7));
+    assert_eq!((row.news(), row.tell_at), (Some(News::Closed), Some(at(7))));
+    // It came back while people heard that it is over.
+    let back = lasts(&row, &found(&["a"]).findings[0], &manner, at(8)).unwrap();
+    assert_eq!((back.news(), back.tell_at), (None, None));
+    let row = told(&back, News::Closed, &[taken("chat")], &manner, at(9));
+    assert_eq!((row.news(), row.tell_at), (Some(News::Opened), Some(at(9))));
+}
+
+#[test]
+fn past_its_bound_nothing_more_is_opened() {
+    let names: Vec<String> = (0..=ALERTS_MAX).map(|n| n.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let opened = decide(&found(&names), &[], &Manner::default(), at(0));
+    assert_eq!(opened.len(), ALERTS_MAX);
+}
+
+proptest! {
+    /// Whatever comes and goes: messages alternate, the last one is true once all is calm, and they are few.
+    #[test]
+    fn people_hear_the_truth_and_not_too_often(wrong in prop::collection::vec(any::<bool>(), 1..400)) {
+        let mut story = Story::new(Manner::default());
+        let mut second = 0;
+        for is_wrong in &wrong {
+            story.round(if *is_wrong { &["a"] } else { &[] }, second);
+            second += 20;
+        }
+        let ever = wrong.contains(&true);
+        for _ in 0..60 {
+            story.round(&[], second);
+            second += 20;
+        }
+        let heard = story.told();
+        for (number, news) in heard.iter().enumerate() {
+            let expected = if number % 2 == 0 { News::Opened } else { News::Closed };
+            prop_assert_eq!(*news, expected);
+        }
+        prop_assert_eq!(heard.last().copied(), ever.then_some(News::Closed));
+        // The calm doubles with every return: 1, 2, 4, 8, 15 minutes.
+        let minutes = usize::try_from(second / 60).unwrap();
+        prop_assert!(heard.len() <= 2 * (5 + minutes / 15));
+    }
+}

@@ -1,0 +1,167 @@
+//! What a round of the watch has read: rows, as few as say what is wrong.
+//!
+//! Every read is bounded. Where one hit its bound, the rules that rest on it are `unsure`: what they did not find may be there all
+//! the same, so none of their alerts is taken for over.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp, civil::Date};
+
+use super::Rule;
+use crate::{
+    edition::delivery::Delivery,
+    plan::{Schedule, Slot},
+    source::Source,
+    store::{ClaimLine, Depth, Node, TaskLine},
+    task::{Kind, Status, Task},
+};
+
+/// When something is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    /// A slot that nobody has planned for so long was missed.
+    pub missing: SignedDuration,
+    /// A firing that starts later than this is late.
+    pub late: SignedDuration,
+    /// An attempt that runs for longer is stuck.
+    pub stuck: SignedDuration,
+    /// So is due work that nobody has begun for so long.
+    pub unclaimed: SignedDuration,
+    /// So many failures for good in a row are one too many. Of schedules whose slots are an hour or more apart, one is.
+    pub failing: u32,
+    /// A node that was not heard of for so long is gone.
+    pub gone: SignedDuration,
+    /// How much of its budget the fleet may spend, in percent of it.
+    pub budget_percent: u32,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            missing: SignedDuration::from_mins(2),
+            late: SignedDuration::from_mins(1),
+            stuck: SignedDuration::from_hours(1),
+            unclaimed: SignedDuration::from_mins(5),
+            failing: 3,
+            gone: SignedDuration::from_mins(2),
+            budget_percent: 120,
+        }
+    }
+}
+
+/// How one task went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Where it stands.
+    pub status: Status,
+    /// Whether it will still be tried, or is being tried.
+    pub is_live: bool,
+    /// When it was to be tried.
+    pub execute_at: Timestamp,
+    /// Attempts started.
+    pub attempt: u32,
+    /// When the last one started.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// What it said.
+    pub detail: Option<String>,
+}
+
+impl From<&Task> for Run {
+    fn from(task: &Task) -> Self {
+        Self {
+            status: task.status,
+            is_live: task.is_live(),
+            execute_at: task.execute_at,
+            attempt: task.attempt,
+            started_at: task.started_at,
+            finished_at: task.finished_at,
+            detail: task.detail.clone(),
+        }
+    }
+}
+
+impl From<&TaskLine> for Run {
+    fn from(line: &TaskLine) -> Self {
+        Self {
+            status: line.status,
+            is_live: line.is_live(),
+            execute_at: line.execute_at,
+            attempt: line.attempt,
+            started_at: line.started_at,
+            finished_at: line.finished_at,
+            detail: line.detail.clone(),
+        }
+    }
+}
+
+impl Run {
+    /// Whether it failed and will not be tried again.
+    pub fn failed_for_good(&self) -> bool {
+        self.status == Status::Fail && !self.is_live
+    }
+
+    /// How long its last attempt took.
+    pub fn took(&self) -> Option<SignedDuration> {
+        Some(self.finished_at?.duration_since(self.started_at?))
+    }
+}
+
+/// What is known about a schedule that something may be wrong with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduleFacts {
+    /// Its row.
+    pub schedule: Schedule,
+    /// The newest rows of its ledger, newest first.
+    pub slots: Vec<Slot>,
+    /// Its newest firings, newest first.
+    pub runs: Vec<Run>,
+}
+
+/// What is known about a kind that something may be wrong with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindFacts {
+    /// Which.
+    pub kind: Kind,
+    /// Its newest tasks that ended, latest end first.
+    pub runs: Vec<Run>,
+}
+
+/// What the fleet of sources spends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spending {
+    /// Since when checks are counted.
+    pub since: Timestamp,
+    /// Checks made.
+    pub checks: u64,
+    /// How many a day are wanted.
+    pub per_day: f64,
+}
+
+/// Everything a round has read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Facts {
+    /// Schedules that something may be wrong with; of the others, nothing is.
+    pub schedules: Vec<ScheduleFacts>,
+    /// Kinds of which something failed lately.
+    pub kinds: Vec<KindFacts>,
+    /// What runs, longest first.
+    pub running: Vec<TaskLine>,
+    /// How much waits.
+    pub depths: Vec<Depth>,
+    /// Claims, the one that ends first first.
+    pub claims: Vec<ClaimLine>,
+    /// The register.
+    pub nodes: Vec<Node>,
+    /// Schedules that cannot be planned.
+    pub parked: Vec<Schedule>,
+    /// Sources that want attention.
+    pub sources: Vec<Source>,
+    /// What they cost together, where there is a budget.
+    pub spending: Option<Spending>,
+    /// Deliveries of the newest editions.
+    pub deliveries: Vec<(Date, Delivery)>,
+    /// Rules of which not everything could be read.
+    pub unsure: BTreeSet<Rule>,
+}

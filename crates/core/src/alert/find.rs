@@ -1,0 +1,300 @@
+//! What is wrong now, by the facts.
+//!
+//! Causes, not symptoms: tasks of one kind that hang are one finding about the kind, failed firings one about their schedule. A
+//! finding says the same as long as the cause is the same, so it can be found again in every round.
+
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    About, Key, Rule, Severity,
+    facts::{Bounds, Facts, KindFacts, Run, Spending},
+};
+use crate::{
+    edition::delivery,
+    plan::{DISPATCH, ScheduleName, State as ScheduleState},
+    source::{Attention, Source, State as SourceState},
+    store::{Depth, TaskLine},
+    task::{Identity, Kind},
+};
+
+/// Checks must have been counted for so long before they say anything.
+const COUNTED_MIN: SignedDuration = SignedDuration::from_mins(5);
+/// And so many of them.
+const CHECKS_MIN: u64 = 20;
+/// A run of a node that was not heard of for so long has been forgotten.
+const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
+/// Editions settle what they do not know at their next ticks; what is unknown for longer needs a person.
+const UNSETTLED_AFTER: SignedDuration = SignedDuration::from_mins(15);
+/// Longest detail, in characters: a sentence for a message, not a log.
+const DETAIL_CHARS_MAX: usize = 300;
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What, and with what.
+    pub key: Key,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The facts, for people.
+    pub detail: String,
+}
+
+impl Finding {
+    pub(super) fn new(rule: Rule, about: About, severity: Severity, detail: &str) -> Self {
+        Self {
+            key: Key { rule, about },
+            severity,
+            detail: detail.trim().chars().take(DETAIL_CHARS_MAX).collect(),
+        }
+    }
+}
+
+/// All that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// Each once.
+    pub findings: Vec<Finding>,
+    /// Rules of which there may be more.
+    pub unsure: BTreeSet<Rule>,
+}
+
+/// Says what is wrong.
+pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
+    let mut all: Vec<Finding> = Vec::new();
+    for of_schedule in &facts.schedules {
+        all.extend(schedule::find(of_schedule, bounds, now));
+    }
+    all.extend(facts.kinds.iter().filter_map(|kind| failing(kind, bounds)));
+    all.extend(running(&facts.running, bounds, now));
+    all.extend(
+        facts
+            .depths
+            .iter()
+            .filter_map(|depth| unclaimed(depth, bounds, now)),
+    );
+    all.extend(left_behind(facts, bounds, now));
+    all.extend(gone(facts, bounds, now));
+    all.extend(parked(facts));
+    all.extend(facts.sources.iter().filter_map(attention));
+    all.extend(deliveries(facts, now));
+    let mut unsure = facts.unsure.clone();
+    match facts
+        .spending
+        .map(|spending| overspent(&spending, bounds, now))
+    {
+        Some(Some(found)) => all.extend(found),
+        Some(None) => _ = unsure.insert(Rule::Budget),
+        None => {}
+    }
+    // The first of several that say the same says it.
+    let mut seen = BTreeSet::new();
+    all.retain(|finding| seen.insert(finding.key.clone()));
+    Found {
+        findings: all,
+        unsure,
+    }
+}
+
+/// The schedule whose firing this is.
+pub fn schedule_of(identity: &Identity) -> Option<ScheduleName> {
+    if identity.kind.as_str() != DISPATCH {
+        return None;
+    }
+    let fired = identity.subject.as_str().strip_prefix("schedule:")?;
+    let (name, _) = fired.split_once('@')?;
+    ScheduleName::parse(name).ok()
+}
+
+/// How many of the newest failed for good in a row, and what the newest of them said. What still goes on says nothing yet.
+pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
+    let ended = runs.iter().filter(|run| !run.is_live);
+    let ended = ended.filter(|run| run.finished_at.is_some());
+    let failed: Vec<&Run> = ended.take_while(|run| run.failed_for_good()).collect();
+    let count = u32::try_from(failed.len()).unwrap_or(u32::MAX);
+    (count, failed.first().copied())
+}
+
+pub(super) fn said(run: Option<&Run>) -> &str {
+    let detail = run.and_then(|run| run.detail.as_deref());
+    detail.unwrap_or("it said nothing")
+}
+
+fn failing(facts: &KindFacts, bounds: &Bounds) -> Option<Finding> {
+    let (count, newest) = streak(&facts.runs);
+    let about = About::Kind(facts.kind.clone());
+    let detail = format!(
+        "the last {count} tasks failed for good; the newest: {}",
+        said(newest)
+    );
+    (count >= bounds.failing)
+        .then(|| Finding::new(Rule::Failing, about, Severity::Critical, &detail))
+}
+
+/// Attempts that run for too long: firings by their schedule, others by their kind.
+fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
+    let mut stuck: BTreeMap<About, Vec<(&TaskLine, Timestamp)>> = BTreeMap::new();
+    for line in lines {
+        let Some(since) = line.started_at else {
+            continue;
+        };
+        if now.duration_since(since) < bounds.stuck {
+            continue;
+        }
+        let kind = || About::Kind(line.identity.kind.clone());
+        let about = schedule_of(&line.identity).map_or_else(kind, About::Schedule);
+        stuck.entry(about).or_default().push((line, since));
+    }
+    let told = stuck.into_iter().filter_map(|(about, lines)| {
+        let (line, since) = lines.iter().min_by_key(|(_, since)| *since)?;
+        let detail = format!(
+            "{} runs since {since}{}",
+            line.identity.subject,
+            match lines.len() {
+                1 => String::new(),
+                more => format!(", and {} more run as long", more - 1),
+            }
+        );
+        Some(Finding::new(
+            Rule::Stuck,
+            about,
+            Severity::Critical,
+            &detail,
+        ))
+    });
+    told.collect()
+}
+
+/// Due work that nobody begins.
+fn unclaimed(depth: &Depth, bounds: &Bounds, now: Timestamp) -> Option<Finding> {
+    let first = depth.first_due_at?;
+    let waits = depth.due > 0 && now.duration_since(first) >= bounds.unclaimed;
+    let detail = format!("due since {first}, and nobody begins it");
+    let about = About::Kind(depth.kind.clone());
+    waits.then(|| Finding::new(Rule::Stuck, about, Severity::Critical, &detail))
+}
+
+/// Claims of dead nodes that no other node has taken back.
+fn left_behind(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
+    let passed = |until: Timestamp| now.duration_since(until) >= bounds.gone;
+    let left = facts
+        .claims
+        .iter()
+        .filter(|claim| passed(claim.lease_until));
+    left.map(|claim| {
+        let until = claim.lease_until;
+        let detail = format!("its lease passed at {until}, and nobody takes its work back");
+        let about = About::Node(claim.node.clone());
+        Finding::new(Rule::Stuck, about, Severity::Critical, &detail)
+    })
+    .collect()
+}
+
+/// Names of which no run was heard of lately. One that was started again under its name is back.
+fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
+    let mut seen: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    for node in &facts.nodes {
+        let at = seen.entry(node.name.as_str()).or_insert(node.seen_at);
+        *at = node.seen_at.max(*at);
+    }
+    let silent = |at: Timestamp| {
+        let silence = now.duration_since(at);
+        silence >= bounds.gone && silence < NODE_FORGOTTEN_AFTER
+    };
+    let gone = seen.into_iter().filter(|(_, at)| silent(*at));
+    gone.map(|(name, at)| {
+        let detail = format!("last heard of at {at}; it did not sign off");
+        let about = About::Node(name.to_owned());
+        Finding::new(Rule::Gone, about, Severity::Critical, &detail)
+    })
+    .collect()
+}
+
+fn parked(facts: &Facts) -> Vec<Finding> {
+    let parked = facts.parked.iter().filter_map(|schedule| {
+        let ScheduleState::Parked { reason, .. } = &schedule.state else {
+            return None;
+        };
+        let about = About::Schedule(schedule.name.clone());
+        Some(Finding::new(Rule::Parked, about, Severity::Warning, reason))
+    });
+    parked.collect()
+}
+
+/// What sources say of themselves. One that moved onto another is nobody's emergency: it is in the list of sources.
+fn attention(source: &Source) -> Option<Finding> {
+    if source.state != SourceState::Active {
+        return None;
+    }
+    let rule = match source.attention? {
+        Attention::Silent => Rule::Silent,
+        Attention::Failing => Rule::Failing,
+        Attention::Credentials => Rule::Credentials,
+        Attention::Duplicate => return None,
+    };
+    let name = source.definition.name.as_str();
+    let name = if name.is_empty() {
+        "without a name"
+    } else {
+        name
+    };
+    let detail = match (rule, source.stats.last_article_at, &source.stats.last_error) {
+        (Rule::Silent, Some(at), _) => format!("{name}; its newest entry is of {at}"),
+        (Rule::Failing | Rule::Credentials, _, Some(error)) => format!("{name}: {error}"),
+        _ => name.to_owned(),
+    };
+    let about = About::Source(source.id);
+    Some(Finding::new(rule, about, Severity::Warning, &detail))
+}
+
+fn deliveries(facts: &Facts, now: Timestamp) -> Vec<Finding> {
+    let unknown = facts.deliveries.iter().filter(|(_, delivery)| {
+        delivery.state == delivery::State::Unknown
+            && now.duration_since(delivery.updated_at) >= UNSETTLED_AFTER
+    });
+    unknown
+        .map(|(date, delivery)| {
+            let detail = format!(
+                "part {}, since {}: {}",
+                delivery.part,
+                delivery.updated_at,
+                delivery.detail.as_deref().unwrap_or("no answer came")
+            );
+            let about = About::Delivery {
+                date: *date,
+                destination: delivery.destination.clone(),
+            };
+            Finding::new(Rule::Unknown, about, Severity::Warning, &detail)
+        })
+        .collect()
+}
+
+/// Whether the fleet spends too much; `None` while too little was counted to say.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn overspent(spending: &Spending, bounds: &Bounds, now: Timestamp) -> Option<Option<Finding>> {
+    let counted = now.duration_since(spending.since);
+    if counted < COUNTED_MIN || spending.checks < CHECKS_MIN {
+        return None;
+    }
+    let days = counted.as_secs_f64() / SignedDuration::from_hours(24).as_secs_f64();
+    let pace = spending.checks as f64 / days;
+    let allowed = spending.per_day * f64::from(bounds.budget_percent) / 100.0;
+    let detail = format!(
+        "{pace:.0} checks a day at the pace since {}, where {:.0} are wanted",
+        spending.since, spending.per_day
+    );
+    Some(
+        (pace > allowed)
+            .then(|| Finding::new(Rule::Budget, About::Fleet, Severity::Warning, &detail)),
+    )
+}
+
+/// Whether tasks of a kind are counted by themselves: firings are their schedules', checks their sources'.
+pub fn counts_by_kind(kind: &Kind) -> bool {
+    ![DISPATCH, crate::source::SOURCE_CHECK].contains(&kind.as_str())
+}

@@ -1,0 +1,159 @@
+//! What is wrong with one schedule.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    super::{
+        About, Rule, Severity,
+        facts::{Bounds, Run, ScheduleFacts},
+    },
+    Finding, said, streak,
+};
+use crate::{
+    plan::{Reason, Slot, State, Verdict},
+    task::Status,
+};
+
+/// Slots so far apart are rare: who waits for three failures of a nightly backup waits for three nights.
+const RARE_GAP: SignedDuration = SignedDuration::from_hours(1);
+/// A firing is not called long before this, however short the others were.
+const LONG_MIN: SignedDuration = SignedDuration::from_mins(5);
+/// So many times as long as the longest of the others is longer than usual.
+const LONG_TIMES: i32 = 3;
+/// So many others must be known.
+const USUAL_MIN: usize = 3;
+
+/// Only a schedule that is planned can be wrong: of one that is paused or removed nothing is expected.
+pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
+    if facts.schedule.state != State::Active {
+        return Vec::new();
+    }
+    let about = || About::Schedule(facts.schedule.name.clone());
+    let told = [
+        (
+            Rule::Missing,
+            Severity::Critical,
+            missing(facts, bounds, now),
+        ),
+        (Rule::Late, Severity::Warning, late(facts, bounds, now)),
+        (Rule::Failing, Severity::Critical, failing(facts, bounds)),
+        (Rule::Stuck, Severity::Critical, long(facts, now)),
+    ];
+    told.into_iter()
+        .filter_map(|(rule, severity, detail)| {
+            Some(Finding::new(rule, about(), severity, &detail?))
+        })
+        .collect()
+}
+
+/// Nobody planned it, or its newest slot was planned too late to be fired.
+fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<String> {
+    let waits_since = facts.schedule.look_at;
+    if let Some(look_at) = waits_since
+        && now.duration_since(look_at) >= bounds.missing
+    {
+        return Some(format!("to be planned at {look_at}, and nobody did"));
+    }
+    let newest = facts.slots.first()?;
+    let Verdict::Skipped(reason) = newest.verdict else {
+        return None;
+    };
+    let why = match reason {
+        Reason::TooLate => "nobody planned it in time",
+        Reason::NotCaughtUp => "nobody planned it in time, and it is not caught up",
+        Reason::OverCap => "more were missed than may be caught up",
+        // Somebody wanted these.
+        Reason::Paused | Reason::Overlap | Reason::Changed => return None,
+    };
+    Some(match newest.slots {
+        1 => format!("the slot of {} was skipped: {why}", newest.slot_at),
+        many => format!(
+            "{many} slots from {} to {} were skipped: {why}",
+            newest.slot_at, newest.last_at
+        ),
+    })
+}
+
+/// The newest firing came late. A retry is not: its first try says when it began.
+fn late(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<String> {
+    if let Some(by) = facts.slots.first().and_then(caught_up_after)
+        && by > bounds.late
+    {
+        let slot = facts.slots.first()?.slot_at;
+        return Some(format!(
+            "the slot of {slot} was caught up {} late",
+            short(by)
+        ));
+    }
+    let newest = facts.runs.first()?;
+    let started_at = match newest.status {
+        Status::Init => now,
+        Status::Cancelled => return None,
+        Status::Running | Status::Success | Status::Fail => newest.started_at?,
+    };
+    let by = started_at.duration_since(newest.execute_at);
+    let is_first = newest.attempt <= 1;
+    (is_first && by > bounds.late).then(|| match newest.status {
+        Status::Init => format!("due at {}, and not started", newest.execute_at),
+        _ => format!(
+            "due at {}, and started {} late",
+            newest.execute_at,
+            short(by)
+        ),
+    })
+}
+
+fn caught_up_after(slot: &Slot) -> Option<SignedDuration> {
+    let late = slot.decided_at.duration_since(slot.last_at);
+    (slot.verdict == Verdict::CaughtUp).then_some(late)
+}
+
+fn failing(facts: &ScheduleFacts, bounds: &Bounds) -> Option<String> {
+    let (count, newest) = streak(&facts.runs);
+    let needed = if is_rare(&facts.slots) {
+        1
+    } else {
+        bounds.failing
+    };
+    let times = match count {
+        1 => "the last firing".to_owned(),
+        many => format!("the last {many} firings"),
+    };
+    let detail = || format!("{times} failed for good; the newest: {}", said(newest));
+    (count >= needed).then(detail)
+}
+
+fn is_rare(slots: &[Slot]) -> bool {
+    let [newest, before, ..] = slots else {
+        return false;
+    };
+    newest.slot_at.duration_since(before.last_at) >= RARE_GAP
+}
+
+/// It runs, and for longer than it ever did lately.
+fn long(facts: &ScheduleFacts, now: Timestamp) -> Option<String> {
+    let running = |run: &&Run| run.status == Status::Running;
+    let since = facts.runs.iter().find(running)?.started_at?;
+    let done = facts
+        .runs
+        .iter()
+        .filter(|run| run.status == Status::Success);
+    let took: Vec<SignedDuration> = done.filter_map(Run::took).collect();
+    let longest = took.iter().max().filter(|_| took.len() >= USUAL_MIN)?;
+    let usual = longest
+        .checked_mul(LONG_TIMES)
+        .unwrap_or(SignedDuration::MAX);
+    let is_long = now.duration_since(since) > usual.max(LONG_MIN);
+    is_long.then(|| {
+        format!(
+            "runs since {since}; the longest lately took {}",
+            short(*longest)
+        )
+    })
+}
+
+/// A duration as people say it, without what does not matter.
+fn short(duration: SignedDuration) -> String {
+    let whole = SignedDuration::from_secs(duration.as_secs());
+    format!("{whole:#}")
+}

@@ -1,0 +1,75 @@
+//! Telling: the port to whoever reaches people.
+
+use async_trait::async_trait;
+
+use super::{Alert, Key, News};
+
+/// One thing to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// About what; its `taken_by` names who has it already.
+    pub alert: Alert,
+    /// What happened.
+    pub news: News,
+}
+
+/// What became of telling some notices by one channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The channel's name in the configuration.
+    pub channel: String,
+    /// Which alerts it was told about, in one message.
+    pub keys: Vec<Key>,
+    /// Whether it took them.
+    pub outcome: Outcome,
+}
+
+/// Whether a channel took a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did, and said this.
+    Taken(String),
+    /// It did not and will not: a wrong token, an address that is gone. Asking again mends nothing.
+    Refused(String),
+    /// It did not, or nobody knows; it may later.
+    Failed(String),
+}
+
+impl Outcome {
+    /// The name used in metrics.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Taken(_) => "taken",
+            Self::Refused(_) => "refused",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Whether the channel need not be asked again.
+    pub fn is_final(&self) -> bool {
+        !matches!(self, Self::Failed(_))
+    }
+
+    /// What the channel said.
+    pub fn detail(&self) -> &str {
+        match self {
+            Self::Taken(said) | Self::Refused(said) | Self::Failed(said) => said,
+        }
+    }
+}
+
+/// Reaches people, by as many channels as there are.
+#[async_trait]
+pub trait Herald: Send + Sync {
+    /// Tells every channel those of the notices that it wants and has not taken, in as few messages as it can. Answers for
+    /// each channel that was asked; a notice that no channel wants is in no answer. Bounded in time. A node that dies here may have
+    /// told: it is told again, under the same [`Alert::message_key`].
+    async fn tell(&self, notices: &[Notice]) -> Vec<Answer>;
+}
+
+/// Whoever outside listens for a node's heartbeat, and calls for help when it stops.
+#[async_trait]
+pub trait Listener: Send + Sync {
+    /// Says once that all is well, in bounded time; an error says in a few words why nobody heard it, and names no address.
+    async fn beat(&self) -> Result<(), String>;
+}

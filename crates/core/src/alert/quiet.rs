@@ -1,0 +1,158 @@
+//! Quiet hours: when people want to hear only what cannot wait.
+//!
+//! They are wall time in a zone of their own, and may pass midnight. Where clocks change they begin and end when the clock on the
+//! wall says so; an end that the clock skips is the first instant after the gap.
+
+use jiff::{SignedDuration, Timestamp, civil::Time, tz::TimeZone};
+
+use super::Severity;
+
+/// Days looked ahead for an end: one would do, the second bears with any change of clocks.
+const DAYS_AHEAD: i64 = 2;
+
+/// From when to when, every day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quiet {
+    /// The first quiet minute.
+    pub from: Time,
+    /// The first that is not; the next day's where it is not after `from`.
+    pub until: Time,
+    /// Whose clock.
+    pub zone: TimeZone,
+    /// What is told all the same: this and what matters more. Nothing where there is none.
+    pub except: Option<Severity>,
+}
+
+impl Quiet {
+    /// When something that matters so much may be told: now, or when the quiet hours end.
+    pub fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
+        let breaks_through = self.except.is_some_and(|except| severity >= except);
+        if breaks_through || !self.covers(now) {
+            return now;
+        }
+        self.end_after(now)
+    }
+
+    fn covers(&self, now: Timestamp) -> bool {
+        let time = self.zone.to_datetime(now).time();
+        if self.from <= self.until {
+            self.from <= time && time < self.until
+        } else {
+            time >= self.from || time < self.until
+        }
+    }
+
+    /// The first end after `now`. INVARIANT: later than `now`, or what waits for it would be told at once, over and over.
+    fn end_after(&self, now: Timestamp) -> Timestamp {
+        let today = self.zone.to_datetime(now).date();
+        let ends = (0..=DAYS_AHEAD).filter_map(|days| {
+            let day = today
+                .checked_add(SignedDuration::from_hours(24 * days))
+                .ok()?;
+            let end = day
+                .to_datetime(self.until)
+                .to_zoned(self.zone.clone())
+                .ok()?;
+            Some(end.timestamp())
+        });
+        let fallback = now.saturating_add(SignedDuration::from_hours(1));
+        let fallback = fallback.unwrap_or(now);
+        ends.into_iter().find(|end| *end > now).unwrap_or(fallback)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::time;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn quiet(from: Time, until: Time, zone: &str) -> Quiet {
+        Quiet {
+            from,
+            until,
+            zone: TimeZone::get(zone).unwrap(),
+            except: Some(Severity::Critical),
+        }
+    }
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn what_can_wait_waits_for_the_end() {
+        let night = quiet(time(22, 0, 0, 0), time(7, 0, 0, 0), "Europe/Berlin");
+        let noon = quiet(time(12, 0, 0, 0), time(13, 30, 0, 0), "UTC");
+        for (hours, now, told, why) in [
+            (&night, "2026-01-05T20:59:59Z", None, "21:59 on the wall"),
+            (
+                &night,
+                "2026-01-05T21:00:00Z",
+                Some("2026-01-06T06:00:00Z"),
+                "22:00",
+            ),
+            (
+                &night,
+                "2026-01-06T05:59:59Z",
+                Some("2026-01-06T06:00:00Z"),
+                "06:59",
+            ),
+            (&night, "2026-01-06T06:00:00Z", None, "07:00"),
+            (
+                &night,
+                "2026-03-28T23:00:00Z",
+                Some("2026-03-29T05:00:00Z"),
+                "clocks go forward",
+            ),
+            (
+                &night,
+                "2026-10-24T21:00:00Z",
+                Some("2026-10-25T06:00:00Z"),
+                "and back",
+            ),
+            (
+                &noon,
+                "2026-01-05T12:00:00Z",
+                Some("2026-01-05T13:30:00Z"),
+                "within a day",
+            ),
+            (
+                &noon,
+                "2026-01-05T23:00:00Z",
+                None,
+                "at night nobody asked for quiet",
+            ),
+        ] {
+            let expected = told.map_or(at(now), at);
+            assert_eq!(hours.tell_at(Severity::Warning, at(now)), expected, "{why}");
+            assert_eq!(hours.tell_at(Severity::Critical, at(now)), at(now), "{why}");
+        }
+    }
+
+    #[test]
+    fn nothing_breaks_through_where_nothing_may() {
+        let mute = Quiet {
+            except: None,
+            ..quiet(time(22, 0, 0, 0), time(7, 0, 0, 0), "UTC")
+        };
+        let told = mute.tell_at(Severity::Critical, at("2026-01-05T23:00:00Z"));
+        assert_eq!(told, at("2026-01-06T07:00:00Z"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_waits_is_told_within_a_day_and_outside_the_quiet_hours(
+            from in 0_i8..24, until in 0_i8..24, second in 1_700_000_000_i64..1_900_000_000,
+            zone in prop::sample::select(vec!["UTC", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe"]),
+        ) {
+            let hours = quiet(time(from, 0, 0, 0), time(until, 30, 0, 0), zone);
+            let now = Timestamp::from_second(second).unwrap();
+            let told = hours.tell_at(Severity::Warning, now);
+            prop_assert!(told >= now);
+            prop_assert!(told <= now + SignedDuration::from_hours(26));
+            prop_assert!(!hours.covers(told));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Alerts in words: what is wrong, in half a sentence.
+
+use super::{About, Alert, Rule};
+
+/// What is wrong, in English: `schedule nightly fails again and again`.
+pub fn english(alert: &Alert) -> String {
+    let what = match &alert.key.about {
+        About::Schedule(name) => format!("schedule {name}"),
+        About::Kind(kind) => format!("work of kind {}", kind.as_str()),
+        About::Source(id) => format!("source {id}"),
+        About::Delivery { date, destination } => {
+            format!("the delivery of the edition of {date} to {destination}")
+        }
+        About::Node(name) => format!("node {name}"),
+        About::Fleet => "the fleet of sources".to_owned(),
+    };
+    let wrong = match alert.key.rule {
+        Rule::Missing => "missed its time",
+        Rule::Late => "is late",
+        Rule::Stuck => "is stuck",
+        Rule::Failing => "fails again and again",
+        Rule::Parked => "cannot be planned",
+        Rule::Gone => "is gone",
+        Rule::Silent => "is silent for longer than is its habit",
+        Rule::Credentials => "wants credentials",
+        Rule::Budget => "spends more than its budget",
+        Rule::Unknown => "may or may not have arrived",
+    };
+    format!("{what} {wrong}")
+}
+
+/// The same in Simplified Chinese.
+pub fn chinese(alert: &Alert) -> String {
+    let what = match &alert.key.about {
+        About::Schedule(name) => format!("日程 {name} "),
+        About::Kind(kind) => format!("{} 类任务", kind.as_str()),
+        About::Source(id) => format!("信源 {id} "),
+        About::Delivery { date, destination } => format!("{date} 日报到 {destination} 的投递"),
+        About::Node(name) => format!("节点 {name} "),
+        About::Fleet => "全部信源".to_owned(),
+    };
+    let wrong = match alert.key.rule {
+        Rule::Missing => "错过了执行时间",
+        Rule::Late => "启动延迟",
+        Rule::Stuck => "卡住了",
+        Rule::Failing => "持续失败",
+        Rule::Parked => "无法排程",
+        Rule::Gone => "失去联系",
+        Rule::Silent => "沉默时间超出惯常",
+        Rule::Credentials => "需要凭据",
+        Rule::Budget => "超出预算",
+        Rule::Unknown => "无法确认是否送达",
+    };
+    format!("{what}{wrong}")
+}

@@ -1,0 +1,207 @@
+//! What a lane that all nodes share decides: the meaning of [`crate::store::LaneStore`].
+//!
+//! The database holds one row per lane, and whoever asks changes that row alone, so that every decision
+//! is made on its newest state. SQLite, which has one writer, calls this function; PostgreSQL has it
+//! as a statement, because a row that is locked while a node thinks would stop all the others when that
+//! node is halted. The conformance suite proves them equal.
+//!
+//! What must stay true:
+//!
+//! - Places of visitors whose lease has not passed are never more than `at_once`.
+//! - Two entries of a lane with a pace are at least `gap` apart, so within any stretch of `per` there
+//!   are at most as many as [`super::Pace`] allows. A node's own lane lets several in together; here they
+//!   are spread evenly, because the nodes do not know what the others are about to do.
+//! - Nobody enters before the other side's wish has passed.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::store::{LaneAnswer, LaneAsk, Visitor};
+
+/// What the database knows about a lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedLane {
+    /// When the pace lets the next one in.
+    pub free_at: Timestamp,
+    /// Before when the other side wants nobody.
+    pub held_until: Timestamp,
+    /// When somebody last asked.
+    pub asked_at: Timestamp,
+    /// Who has places.
+    pub visitors: BTreeMap<String, Stay>,
+}
+
+/// The places of one visitor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stay {
+    /// How many.
+    pub places: usize,
+    /// Until when.
+    pub lease_until: Timestamp,
+}
+
+impl Default for SharedLane {
+    /// Nobody has ever asked.
+    fn default() -> Self {
+        Self {
+            free_at: Timestamp::UNIX_EPOCH,
+            held_until: Timestamp::UNIX_EPOCH,
+            asked_at: Timestamp::UNIX_EPOCH,
+            visitors: BTreeMap::new(),
+        }
+    }
+}
+
+/// Lets `visitor` say and ask, and answers it. A word that is older than what the visitor said last got stuck on its way: it
+/// changes nothing, and nobody waits for its answer any more.
+pub fn settle(lane: &mut SharedLane, visitor: &Visitor, ask: &LaneAsk) -> LaneAnswer {
+    let now = visitor.now;
+    let mine = lane.visitors.remove(&visitor.name);
+    let stale = mine.filter(|stay| stay.lease_until > visitor.lease_until);
+    lane.visitors.retain(|_, stay| stay.lease_until > now);
+    let others: usize = lane.visitors.values().map(|stay| stay.places).sum();
+    lane.held_until = lane
+        .held_until
+        .max(ask.hold_until.unwrap_or(Timestamp::MIN));
+    lane.asked_at = lane.asked_at.max(now);
+    let waits = stale.is_some() || lane.free_at.max(lane.held_until) > now;
+    let room = ask.at_once.saturating_sub(ask.places + others);
+    let granted = if waits { 0 } else { wanted(ask).min(room) };
+    if granted > 0 && !ask.gap.is_zero() {
+        lane.free_at = now.saturating_add(ask.gap).unwrap_or(Timestamp::MAX);
+    }
+    let stay = stale.unwrap_or(Stay {
+        places: ask.places + granted,
+        lease_until: visitor.lease_until,
+    });
+    lane.visitors.insert(visitor.name.clone(), stay);
+    LaneAnswer {
+        granted,
+        free_at: lane.free_at.max(lane.held_until),
+    }
+}
+
+/// Where there is a pace, turns come one by one.
+fn wanted(ask: &LaneAsk) -> usize {
+    if ask.gap.is_zero() {
+        ask.wanted
+    } else {
+        ask.wanted.min(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TTL: SignedDuration = SignedDuration::from_secs(30);
+
+    fn visitor(name: &str, second: i64) -> Visitor {
+        let now = Timestamp::from_second(1_767_600_000 + second).unwrap();
+        Visitor {
+            name: name.to_owned(),
+            now,
+            lease_until: now + TTL,
+        }
+    }
+
+    fn ask(places: usize, wanted: usize, at_once: usize, gap_s: i64) -> LaneAsk {
+        LaneAsk {
+            lane: "host:a.test".to_owned(),
+            places,
+            wanted,
+            at_once,
+            gap: SignedDuration::from_secs(gap_s),
+            hold_until: None,
+        }
+    }
+
+    #[test]
+    fn the_last_place_goes_to_one_node_and_passes_on_with_its_lease() {
+        let mut lane = SharedLane::default();
+        let mut enter = |who, second| settle(&mut lane, &visitor(who, second), &ask(0, 1, 1, 0));
+        assert_eq!(enter("a", 0).granted, 1);
+        assert_eq!(enter("b", 29).granted, 0, "its lease holds");
+        assert_eq!(enter("b", 30).granted, 1, "its lease has passed");
+    }
+
+    #[test]
+    fn a_word_about_no_places_gives_them_back() {
+        let mut lane = SharedLane::default();
+        settle(&mut lane, &visitor("a", 0), &ask(0, 2, 2, 0));
+        settle(&mut lane, &visitor("a", 1), &ask(1, 0, 2, 0));
+        assert_eq!(
+            settle(&mut lane, &visitor("b", 1), &ask(0, 2, 2, 0)).granted,
+            1
+        );
+        settle(&mut lane, &visitor("a", 2), &ask(0, 0, 2, 0));
+        assert_eq!(lane.visitors["a"].places, 0);
+    }
+
+    #[test]
+    fn a_word_that_was_stuck_on_its_way_changes_nothing() {
+        let mut lane = SharedLane::default();
+        settle(&mut lane, &visitor("a", 5), &ask(0, 1, 1, 0));
+        let before = lane.clone();
+        let stuck = settle(&mut lane, &visitor("a", 4), &ask(0, 0, 1, 0));
+        assert_eq!(
+            (stuck.granted, lane),
+            (0, before),
+            "it has its place by now"
+        );
+    }
+
+    #[test]
+    fn ss_14_a_wish_to_be_left_alone_holds_for_every_node() {
+        let mut lane = SharedLane::default();
+        let told = LaneAsk {
+            hold_until: Some(visitor("a", 60).now),
+            ..ask(0, 0, 1, 2)
+        };
+        settle(&mut lane, &visitor("a", 0), &told);
+        let sent_away = settle(&mut lane, &visitor("b", 1), &ask(0, 1, 1, 2));
+        let expected = (0, visitor("a", 60).now);
+        assert_eq!((sent_away.granted, sent_away.free_at), expected);
+        assert_eq!(
+            settle(&mut lane, &visitor("b", 60), &ask(0, 1, 1, 2)).granted,
+            1
+        );
+    }
+
+    proptest! {
+        /// Nodes that come, go and die in any order: their places never pass the limit, and two entries
+        /// are never closer than the gap.
+        #[test]
+        fn ss_14_places_and_pace_hold_whoever_asks(
+            at_once in 1_usize..4,
+            gap in 0_i64..4,
+            steps in prop::collection::vec((0_usize..3, 0_usize..4, 0_i64..20, any::<bool>()), 1..60),
+        ) {
+            let mut lane = SharedLane::default();
+            // What each node really has, and until when it may act on it.
+            let mut held = [(0_usize, i64::MIN); 3];
+            let (mut second, mut entered) = (0, None);
+            for (node, wanted, pause, leaves) in steps {
+                second += pause;
+                let name = ["a", "b", "c"][node];
+                if leaves || held[node].1 <= second {
+                    held[node].0 = 0;
+                }
+                let asked = ask(held[node].0, wanted, at_once, gap);
+                let answer = settle(&mut lane, &visitor(name, second), &asked);
+                prop_assert!(answer.granted <= wanted);
+                held[node] = (held[node].0 + answer.granted, second + TTL.as_secs());
+                let inside = held.iter().filter(|(_, until)| *until > second);
+                prop_assert!(inside.map(|(places, _)| places).sum::<usize>() <= at_once);
+                if answer.granted > 0 {
+                    prop_assert!(entered.is_none_or(|last| second >= last + gap));
+                    entered = Some(second);
+                }
+            }
+        }
+    }
+}

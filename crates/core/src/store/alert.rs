@@ -1,0 +1,31 @@
+//! The store's side of alerts.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{Applied, Result};
+use crate::alert::Alert;
+
+/// Which alerts to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AlertFilter {
+    /// Besides those that last or wait to be told, those that closed at or after this.
+    pub closed_from: Timestamp,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Alerts.
+#[async_trait]
+pub trait AlertStore: Send + Sync {
+    /// Alerts, the one that opened last first; of one instant by rule and what they are about.
+    async fn load_alerts(&self, filter: AlertFilter) -> Result<Vec<Alert>>;
+
+    /// Writes each alert for itself, if its `version` is still the row's; the row's is one more afterwards. Version 0
+    /// writes a new one, or anew one that is closed and has nothing left to tell. `Lost` changes nothing: of several nodes that saw
+    /// the same row one opens, closes or tells. `Done` tells of no inserted row.
+    async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>>;
+
+    /// Deletes up to `limit` alerts that closed before `before` and have nothing left to tell; answers how many.
+    async fn prune_alerts(&self, before: Timestamp, limit: usize) -> Result<usize>;
+}

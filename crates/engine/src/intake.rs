@@ -1,0 +1,90 @@
+//! The way in for message queues: wishes in batches, carried out like any other change of intent.
+//!
+//! Redelivery and reordering are the [`Rescheduler`]'s business, which compares revisions. Here is only what a queue has to know
+//! afterwards. A wish is refused for good only if it breaks a rule of its own; whatever somebody else may put right, the store that does
+//! not answer or a schema that is still too new, leaves the message in its queue.
+
+use std::sync::Arc;
+
+use almanack_core::event::intake::{Answer, Intake, Wish};
+use async_trait::async_trait;
+
+use crate::reschedule::{Error, Rescheduler};
+
+/// Carries out what queues bring.
+pub struct Events {
+    rescheduler: Arc<Rescheduler>,
+}
+
+impl Events {
+    /// By the same rules as every other way in.
+    pub fn new(rescheduler: Arc<Rescheduler>) -> Self {
+        Self { rescheduler }
+    }
+
+    /// Carries out wishes of one asker.
+    async fn take_run(&self, run: Run) -> Vec<Answer> {
+        let many = run.requests.len();
+        match self.rescheduler.ask_all(run.requests, &run.origin).await {
+            Ok(answers) => answers.into_iter().map(answer).collect(),
+            // Some may have taken effect all the same; asking again finds out.
+            Err(error) => vec![refusal(&error); many],
+        }
+    }
+}
+
+#[async_trait]
+impl Intake for Events {
+    async fn take(&self, wishes: Vec<Wish>) -> Vec<Answer> {
+        let mut answers = Vec::with_capacity(wishes.len());
+        for run in runs(wishes) {
+            answers.extend(self.take_run(run).await);
+        }
+        answers
+    }
+}
+
+/// Neighbours with the same origin: one call to the store has one asker.
+struct Run {
+    origin: String,
+    requests: Vec<almanack_core::reschedule::Request>,
+}
+
+fn runs(wishes: Vec<Wish>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for wish in wishes {
+        match runs.last_mut() {
+            Some(run) if run.origin == wish.origin => run.requests.push(wish.request),
+            _ => runs.push(Run {
+                origin: wish.origin,
+                requests: vec![wish.request],
+            }),
+        }
+    }
+    runs
+}
+
+fn answer(decided: Result<almanack_core::reschedule::Receipt, Error>) -> Answer {
+    match decided {
+        Ok(receipt) => {
+            metrics::counter!("almanack_reschedule_total", "path" => receipt.rule.as_str())
+                .increment(1);
+            Answer::Taken(receipt)
+        }
+        Err(error) => refusal(&error),
+    }
+}
+
+fn refusal(error: &Error) -> Answer {
+    let reason = match error {
+        Error::Store(error) => error.chain(),
+        other => other.to_string(),
+    };
+    match error {
+        Error::NothingThere(_)
+        | Error::UnknownKind { .. }
+        | Error::Reserved { .. }
+        | Error::KeyReused => Answer::Refused { reason },
+        Error::Contended { .. } | Error::Store(_) => Answer::NotNow { reason },
+    }
+}

@@ -1,0 +1,81 @@
+//! The outbound heartbeat: what a scheduler cannot say by itself, that it has died, somebody outside says when it hears nothing.
+//!
+//! The keeper notes every round in which the store answered; this duty passes one of them on now and then. A node without its database
+//! has no such rounds and goes silent, as one that is dead. Nothing waits for it: a beat that fails is one that was not heard.
+
+use std::sync::Arc;
+
+use almanack_core::{alert::port::Listener, time::Clock};
+use jiff::SignedDuration;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::wake::later;
+
+/// The keeper's end: notes rounds that went well.
+#[derive(Debug, Clone, Default)]
+pub struct Pulse(watch::Sender<u64>);
+
+impl Pulse {
+    /// A round went well.
+    pub fn note(&self) {
+        self.0
+            .send_modify(|rounds| *rounds = rounds.wrapping_add(1));
+    }
+}
+
+/// Passes beats on.
+pub struct Heartbeat {
+    /// To whom.
+    pub listener: Arc<dyn Listener>,
+    /// No oftener than this.
+    pub every: SignedDuration,
+    /// The shared time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Heartbeat {
+    /// Beats with the keeper until `stop`.
+    pub(crate) async fn run(self, pulse: &Pulse, stop: &CancellationToken) {
+        let mut rounds = pulse.0.subscribe();
+        rounds.mark_unchanged();
+        let mut next_at = self.clock.now();
+        let mut is_heard = true;
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                changed = rounds.changed() => if changed.is_err() { return },
+            }
+            let now = self.clock.now();
+            if now < next_at {
+                continue;
+            }
+            next_at = later(now, self.every);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                heard = self.listener.beat() => is_heard = note(heard, is_heard),
+            }
+        }
+    }
+}
+
+/// Counts a beat, and says once when nobody hears them any more, and once when somebody does again.
+fn note(heard: Result<(), String>, was_heard: bool) -> bool {
+    let outcome = if heard.is_ok() { "heard" } else { "failed" };
+    metrics::counter!("almanack_heartbeats_total", "outcome" => outcome).increment(1);
+    match heard {
+        Ok(()) if !was_heard => tracing::info!("the outbound heartbeat is heard again"),
+        Err(error) if was_heard => {
+            tracing::warn!(
+                error,
+                "nobody hears the outbound heartbeat; trying on silently"
+            );
+            return false;
+        }
+        Ok(()) => {}
+        Err(_) => return false,
+    }
+    true
+}

@@ -1,0 +1,250 @@
+//! The watch: looks for what a person should hear about, and has it told.
+//!
+//! A round reads a bounded piece of the store ([`collect`]), has `core::alert` decide, and writes the rows that change; then it tells
+//! what waits to be told. Every node watches. Two that see the same decide the same, and the store lets one of them write; who may
+//! tell is decided the same way, by a lease in the row. A node that dies between telling and writing so leaves a lease that
+//! passes: people hear twice rather than never.
+//!
+//! Nothing waits for the watch: a channel that hangs delays the next round and nobody else's work.
+
+mod collect;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    alert::{
+        Alert, Key, News, Rule,
+        decide::{self, ALERTS_MAX, CALM_MAX, Manner},
+        facts::Bounds,
+        find::find,
+        port::{Answer, Herald, Notice},
+    },
+    store::{self, AlertFilter, Applied, Store},
+    time::{Clock, Sleeper},
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::wake::later;
+use collect::Collector;
+
+/// How long an alert that is over can be looked up.
+const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// Alerts forgotten in one round.
+const FORGOTTEN_MAX: usize = 200;
+/// How often it is tried to note what was told on a row that moves on meanwhile.
+const NOTE_TRIES: usize = 5;
+/// Notices in one message, at most; the rest follow in the next.
+const NOTICES_MAX: usize = 100;
+
+/// How a node watches.
+#[derive(Debug, Clone)]
+pub struct WatchSettings {
+    /// From one round to the next.
+    pub every: SignedDuration,
+    /// When something is wrong.
+    pub bounds: Bounds,
+    /// How people want to hear of it.
+    pub manner: Manner,
+    /// How many checks a day a source may cost, on average over all of them.
+    pub checks_per_day: f64,
+}
+
+impl Default for WatchSettings {
+    fn default() -> Self {
+        Self {
+            every: SignedDuration::from_secs(20),
+            bounds: Bounds::default(),
+            manner: Manner::default(),
+            checks_per_day: 24.0,
+        }
+    }
+}
+
+/// A node's watch.
+pub struct Watch {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    herald: Arc<dyn Herald>,
+    settings: WatchSettings,
+    collector: Collector,
+}
+
+impl Watch {
+    /// Not watching yet.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        herald: Arc<dyn Herald>,
+        settings: WatchSettings,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            herald,
+            settings,
+            collector: Collector::default(),
+        }
+    }
+
+    /// Goes round until `stop`. The first round comes after a while: what a node that was down finds undone on its start, its planner
+    /// is about to do. Trouble with the store is waited out; that nobody can watch then is for the outbound heartbeat to tell.
+    pub async fn run(mut self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
+        loop {
+            let next_at = later(self.clock.now(), self.settings.every);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                () = sleeper.until(next_at) => {}
+            }
+            // Whoever is told must not be cut off in the middle of it by a stop that can wait for it.
+            if let Err(error) = self.round().await {
+                tracing::warn!(
+                    error = error.chain(),
+                    "the watch's round failed; trying again"
+                );
+            }
+        }
+    }
+
+    /// One round: look, decide, write, tell.
+    pub async fn round(&mut self) -> Result<(), store::Error> {
+        let now = self.clock.now();
+        let known = self.load(now).await?;
+        self.decide(&known, now).await?;
+        self.tell().await?;
+        let before = now.saturating_sub(KEPT_FOR).unwrap_or(Timestamp::MIN);
+        self.store.prune_alerts(before, FORGOTTEN_MAX).await?;
+        Ok(())
+    }
+
+    async fn load(&self, now: Timestamp) -> Result<Vec<Alert>, store::Error> {
+        let closed_from = now.saturating_sub(CALM_MAX).unwrap_or(Timestamp::MIN);
+        let filter = AlertFilter {
+            closed_from,
+            limit: ALERTS_MAX,
+        };
+        self.store.load_alerts(filter).await
+    }
+
+    async fn decide(&mut self, known: &[Alert], now: Timestamp) -> Result<(), store::Error> {
+        let open: Vec<&Alert> = known.iter().filter(|alert| alert.is_open()).collect();
+        let store = self.store.as_ref();
+        let facts = self.collector.collect(store, &open, &self.settings, now);
+        let found = find(&facts.await?, &self.settings.bounds, now);
+        let changes = decide::decide(&found, known, &self.settings.manner, now);
+        if changes.is_empty() {
+            show_open(known.iter());
+            return Ok(());
+        }
+        let written = self.store.write_alerts(changes.clone()).await?;
+        for (alert, _) in changes.iter().zip(written).filter(|(_, it)| is_done(*it)) {
+            log_change(alert);
+        }
+        let changed: BTreeMap<&Key, &Alert> = changes.iter().map(|it| (&it.key, it)).collect();
+        let mut now_known: BTreeMap<&Key, &Alert> = known.iter().map(|it| (&it.key, it)).collect();
+        now_known.extend(changed);
+        show_open(now_known.into_values());
+        Ok(())
+    }
+
+    /// Tells what waits and is this node's to tell.
+    async fn tell(&self) -> Result<(), store::Error> {
+        let now = self.clock.now();
+        let known = self.load(now).await?;
+        let due = known.into_iter().filter(|alert| decide::is_due(alert, now));
+        let due: Vec<Alert> = due.take(NOTICES_MAX).collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        let leased = due.iter().map(|alert| decide::leased(alert, now)).collect();
+        let won = self.store.write_alerts(leased).await?;
+        let won = due.into_iter().zip(won).filter(|(_, it)| is_done(*it));
+        let notices: Vec<Notice> = won
+            .filter_map(|(alert, _)| {
+                let news = alert.news()?;
+                Some(Notice { alert, news })
+            })
+            .collect();
+        if notices.is_empty() {
+            return Ok(());
+        }
+        let answers = self.herald.tell(&notices).await;
+        for answer in &answers {
+            let (channel, outcome) = (answer.channel.clone(), answer.outcome.as_str());
+            metrics::counter!("almanack_alerts_told_total", "channel" => channel, "outcome" => outcome)
+                .increment(1);
+        }
+        self.note(&notices, &answers).await
+    }
+
+    /// Notes what was told. A row that moved on is read again: what it says now decides what is left to tell.
+    async fn note(&self, notices: &[Notice], answers: &[Answer]) -> Result<(), store::Error> {
+        let mut left: Vec<&Notice> = notices.iter().collect();
+        for _ in 0..NOTE_TRIES {
+            let now = self.clock.now();
+            let known = self.load(now).await?;
+            let rows = left.iter().filter_map(|notice| {
+                let is_it = |row: &&Alert| row.key == notice.alert.key;
+                known.iter().find(is_it).map(|row| (*notice, row))
+            });
+            let told: Vec<(&Notice, Alert)> = rows
+                .map(|(notice, row)| (notice, self.told(notice, row, answers, now)))
+                .collect();
+            let writes = told.iter().map(|(_, row)| row.clone()).collect();
+            let written = self.store.write_alerts(writes).await?;
+            let lost = told.iter().zip(written).filter(|(_, it)| !is_done(*it));
+            left = lost.map(|((notice, _), _)| *notice).collect();
+            if left.is_empty() {
+                return Ok(());
+            }
+        }
+        tracing::warn!(
+            alerts = left.len(),
+            "could not note what was told; it is told again"
+        );
+        Ok(())
+    }
+
+    fn told(&self, notice: &Notice, row: &Alert, answers: &[Answer], now: Timestamp) -> Alert {
+        // Opened anew meanwhile: what was told was about the one before.
+        if row.opened_at != notice.alert.opened_at {
+            return row.clone();
+        }
+        decide::told(row, notice.news, answers, &self.settings.manner, now)
+    }
+}
+
+fn is_done(applied: Applied) -> bool {
+    matches!(applied, Applied::Done { .. })
+}
+
+fn show_open<'a>(alerts: impl Iterator<Item = &'a Alert>) {
+    let mut open: BTreeMap<Rule, u32> = Rule::ALL.into_iter().map(|rule| (rule, 0)).collect();
+    for alert in alerts.filter(|alert| alert.is_open()) {
+        *open.entry(alert.key.rule).or_default() += 1;
+    }
+    for (rule, count) in open {
+        metrics::gauge!("almanack_alerts_open", "rule" => rule.as_str()).set(count);
+    }
+}
+
+/// The log has it too: a channel may be what is broken.
+fn log_change(alert: &Alert) {
+    let (rule, about) = (alert.key.rule.as_str(), alert.key.about.to_string());
+    let detail = alert.detail.as_str();
+    match (alert.news(), alert.calm_since) {
+        (Some(News::Opened), None) => {
+            tracing::warn!(
+                alert.rule = rule,
+                alert.about = about,
+                detail,
+                "an alert opened"
+            );
+        }
+        (Some(News::Closed | News::Passed), _) => {
+            tracing::info!(alert.rule = rule, alert.about = about, "an alert closed");
+        }
+        _ => {}
+    }
+}

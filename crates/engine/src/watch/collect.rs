@@ -1,0 +1,329 @@
+//! What a round reads: bounded, whatever the store holds.
+//!
+//! Schedules and kinds are suspects before they are looked at closely: those something just failed of, those whose slots were skipped or late,
+//! those that run long, and those an open alert is about. Beside them a walk over all schedules looks at a few in every round, so that
+//! where tasks end faster than they can be read nothing stays unseen for long.
+
+use std::collections::BTreeSet;
+
+use almanack_core::{
+    alert::{
+        About, Alert, Rule,
+        facts::{Facts, KindFacts, Run, ScheduleFacts, Spending},
+        find::{counts_by_kind, schedule_of},
+    },
+    edition::{Account, State as EditionState},
+    plan::{Schedule, ScheduleName, Slot, Verdict, slot_identity},
+    store::{
+        self, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter, Store, TaskLine,
+        TaskSearch,
+    },
+    task::{Kind, Status, Task},
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::WatchSettings;
+
+/// How far back ends and slots are looked at: several rounds, so that a node that was slow misses nothing.
+const LATELY: SignedDuration = SignedDuration::from_mins(5);
+/// Most ends and ledger rows of that time.
+const LATELY_MAX: usize = 500;
+/// A firing that runs so long makes its schedule suspect.
+const LONG_AFTER: SignedDuration = SignedDuration::from_mins(5);
+/// Most running tasks and claims.
+const RUNNING_MAX: usize = 200;
+/// Most schedules looked at closely in a round, those of the walk aside.
+const SUSPECTS_MAX: usize = 200;
+/// Schedules of the walk in a round.
+const WALK: usize = 25;
+/// Most kinds looked at closely.
+const KINDS_MAX: usize = 50;
+/// Rows of a ledger, and firings, that a schedule is judged by, beyond the failures that are too many.
+const SLOTS: usize = 8;
+/// Of so many of the newest tasks, those of a kind are looked for.
+const AMONG: usize = 5_000;
+/// Most parked schedules and sources that want attention.
+const LISTED_MAX: usize = 300;
+/// Editions whose deliveries are looked at.
+const EDITIONS: usize = 2;
+
+/// Reads facts; remembers where its walk is.
+#[derive(Debug, Default)]
+pub(super) struct Collector {
+    walked: Option<ScheduleName>,
+}
+
+impl Collector {
+    /// Everything a round needs to know.
+    pub(super) async fn collect(
+        &mut self,
+        store: &dyn Store,
+        open: &[&Alert],
+        settings: &WatchSettings,
+        now: Timestamp,
+    ) -> Result<Facts, store::Error> {
+        let lately = now.saturating_sub(LATELY).unwrap_or(Timestamp::MIN);
+        let finished = store.load_finished(lately, now, LATELY_MAX).await?;
+        let mut facts = Facts {
+            running: store.load_running(RUNNING_MAX).await?,
+            claims: store.load_claims(RUNNING_MAX).await?,
+            depths: store.load_depths(now).await?,
+            nodes: store.load_nodes().await?,
+            parked: parked(store).await?,
+            sources: sources(store).await?,
+            spending: spending(store, settings, now).await?,
+            ..Facts::default()
+        };
+        for account in editions(store).await? {
+            let date = account.edition.date;
+            let deliveries = account.deliveries.into_iter();
+            facts.deliveries.extend(deliveries.map(|it| (date, it)));
+        }
+        facts.unsure.extend(cut(&facts));
+        self.schedules(store, open, (&finished, settings, now), &mut facts)
+            .await?;
+        kinds(store, open, (&finished, settings), &mut facts).await?;
+        Ok(facts)
+    }
+
+    async fn schedules(
+        &mut self,
+        store: &dyn Store,
+        open: &[&Alert],
+        (finished, settings, now): (&[TaskLine], &WatchSettings, Timestamp),
+        facts: &mut Facts,
+    ) -> Result<(), store::Error> {
+        let mut names = suspects(open, finished, &facts.running, now);
+        let lately = now.saturating_sub(LATELY).unwrap_or(Timestamp::MIN);
+        let slots = store.load_slots_between(lately, now, LATELY_MAX).await?;
+        names.extend(slots.into_iter().filter_map(odd));
+        if names.len() > SUSPECTS_MAX {
+            // Those that alerts are about come first: what is open must be able to close.
+            let watched: BTreeSet<_> = open.iter().filter_map(|it| schedule_in(it)).collect();
+            let others = names.difference(&watched).cloned();
+            names = watched
+                .iter()
+                .cloned()
+                .chain(others)
+                .take(SUSPECTS_MAX)
+                .collect();
+            facts
+                .unsure
+                .extend([Rule::Missing, Rule::Late, Rule::Failing, Rule::Stuck]);
+        }
+        let names: Vec<ScheduleName> = names.into_iter().collect();
+        let mut rows: Vec<Schedule> = store
+            .load_schedules(&names)
+            .await?
+            .into_iter()
+            .flatten()
+            .collect();
+        rows.extend(self.overdue(store, settings, now).await?);
+        rows.extend(self.walk(store).await?);
+        rows.sort_by(|a, b| a.name.cmp(&b.name));
+        rows.dedup_by(|a, b| a.name == b.name);
+        let limit = SLOTS + usize::try_from(settings.bounds.failing).unwrap_or(0);
+        for schedule in rows {
+            facts
+                .schedules
+                .push(closely(store, schedule, limit, now).await?);
+        }
+        Ok(())
+    }
+
+    /// Those that nobody planned.
+    async fn overdue(
+        &self,
+        store: &dyn Store,
+        settings: &WatchSettings,
+        now: Timestamp,
+    ) -> Result<Vec<Schedule>, store::Error> {
+        let before = now.saturating_sub(settings.bounds.missing);
+        let before = before.unwrap_or(Timestamp::MIN);
+        Ok(store.load_due_schedules(before, WALK).await?.schedules)
+    }
+
+    async fn walk(&mut self, store: &dyn Store) -> Result<Vec<Schedule>, store::Error> {
+        let filter = ScheduleFilter {
+            state: Some("active".to_owned()),
+            after: self.walked.take(),
+            limit: WALK,
+            ..ScheduleFilter::default()
+        };
+        let step = store.list_schedules(&filter).await?;
+        if step.len() == WALK {
+            self.walked = step.last().map(|schedule| schedule.name.clone());
+        }
+        Ok(step)
+    }
+}
+
+fn suspects(
+    open: &[&Alert],
+    finished: &[TaskLine],
+    running: &[TaskLine],
+    now: Timestamp,
+) -> BTreeSet<ScheduleName> {
+    let is_long = |line: &&TaskLine| {
+        let since = line.started_at.unwrap_or(now);
+        now.duration_since(since) >= LONG_AFTER
+    };
+    let failed = finished.iter().filter(|line| line.status == Status::Fail);
+    let lines = failed.chain(running.iter().filter(is_long));
+    let mut names: BTreeSet<ScheduleName> = lines
+        .filter_map(|line| schedule_of(&line.identity))
+        .collect();
+    names.extend(open.iter().filter_map(|alert| schedule_in(alert)));
+    names
+}
+
+fn schedule_in(alert: &Alert) -> Option<ScheduleName> {
+    match &alert.key.about {
+        About::Schedule(name) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+/// The schedule of a slot that was not simply fired.
+fn odd(line: SlotLine) -> Option<ScheduleName> {
+    (line.slot.verdict != Verdict::Fired).then_some(line.schedule)
+}
+
+async fn closely(
+    store: &dyn Store,
+    schedule: Schedule,
+    limit: usize,
+    now: Timestamp,
+) -> Result<ScheduleFacts, store::Error> {
+    let page = LedgerPage { before: now, limit };
+    let slots = store.load_slots(schedule.id, page).await?;
+    let fired = slots.iter().filter(|slot| slot.verdict.is_fired());
+    let firing = |slot: &Slot| slot_identity(&schedule.name, slot.slot_at).ok();
+    let mut identities: Vec<_> = fired.filter_map(firing).collect();
+    // What a person fired says as much.
+    let by_hand = schedule.last_firing();
+    identities.extend(by_hand.filter(|last| !identities.contains(last)));
+    let tasks = store.load_current(&identities).await?;
+    let mut runs: Vec<Run> = tasks
+        .iter()
+        .flatten()
+        .map(|task: &Task| task.into())
+        .collect();
+    runs.sort_by_key(|run| std::cmp::Reverse(run.execute_at));
+    Ok(ScheduleFacts {
+        schedule,
+        slots,
+        runs,
+    })
+}
+
+async fn kinds(
+    store: &dyn Store,
+    open: &[&Alert],
+    (finished, settings): (&[TaskLine], &WatchSettings),
+    facts: &mut Facts,
+) -> Result<(), store::Error> {
+    let failed = finished
+        .iter()
+        .filter(|line| line.status == Status::Fail && !line.is_live());
+    let mut kinds: BTreeSet<&Kind> = failed.map(|line| &line.identity.kind).collect();
+    kinds.extend(open.iter().filter_map(|alert| match &alert.key.about {
+        About::Kind(kind) => Some(kind),
+        _ => None,
+    }));
+    kinds.retain(|kind| counts_by_kind(kind));
+    if kinds.len() > KINDS_MAX {
+        facts.unsure.insert(Rule::Failing);
+    }
+    let limit = usize::try_from(settings.bounds.failing).unwrap_or(0) * 4 + SLOTS;
+    for kind in kinds.into_iter().take(KINDS_MAX) {
+        let search = TaskSearch {
+            kind: Some(kind.clone()),
+            among: AMONG,
+            limit,
+            ..TaskSearch::default()
+        };
+        let mut lines = store.search_tasks(&search).await?;
+        // One that ended lately may be an old row: a task that was moved many times.
+        lines.extend(
+            finished
+                .iter()
+                .filter(|it| it.identity.kind == *kind)
+                .cloned(),
+        );
+        lines.sort_by_key(|line| (std::cmp::Reverse(line.finished_at), line.id));
+        lines.dedup_by_key(|line| line.id);
+        facts.kinds.push(KindFacts {
+            kind: kind.clone(),
+            runs: lines.iter().map(Run::from).collect(),
+        });
+    }
+    Ok(())
+}
+
+/// The rules whose reads hit their bounds.
+fn cut(facts: &Facts) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    if facts.running.len() >= RUNNING_MAX || facts.claims.len() >= RUNNING_MAX {
+        rules.push(Rule::Stuck);
+    }
+    if facts.parked.len() >= LISTED_MAX {
+        rules.push(Rule::Parked);
+    }
+    if facts.sources.len() >= LISTED_MAX {
+        rules.extend([Rule::Silent, Rule::Credentials, Rule::Failing]);
+    }
+    rules
+}
+
+async fn parked(store: &dyn Store) -> Result<Vec<Schedule>, store::Error> {
+    let filter = ScheduleFilter {
+        state: Some("parked".to_owned()),
+        limit: LISTED_MAX,
+        ..ScheduleFilter::default()
+    };
+    store.list_schedules(&filter).await
+}
+
+async fn sources(store: &dyn Store) -> Result<Vec<almanack_core::source::Source>, store::Error> {
+    let filter = SourceFilter {
+        needs_attention: true,
+        limit: LISTED_MAX,
+        ..SourceFilter::default()
+    };
+    store.list_sources(&filter).await
+}
+
+async fn editions(store: &dyn Store) -> Result<Vec<Account>, store::Error> {
+    let filter = EditionFilter {
+        states: vec![EditionState::Aggregating, EditionState::Published],
+        limit: EDITIONS,
+        ..EditionFilter::default()
+    };
+    let mut accounts = Vec::new();
+    for line in store.list_editions(&filter).await? {
+        accounts.extend(store.load_account(line.edition.date).await?);
+    }
+    Ok(accounts)
+}
+
+/// What the fleet spends; nothing is said of one without sources.
+async fn spending(
+    store: &dyn Store,
+    settings: &WatchSettings,
+    now: Timestamp,
+) -> Result<Option<Spending>, store::Error> {
+    let Some(fleet) = store.load_fleet().await? else {
+        return Ok(None);
+    };
+    let numbers = store.count_sources(None, now).await?;
+    let active = numbers.states.iter().find(|(state, _)| state == "active");
+    let active = active.map_or(0, |(_, count)| *count);
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let per_day = settings.checks_per_day * active as f64;
+    Ok((active > 0).then_some(Spending {
+        since: fleet.counted_from,
+        checks: fleet.checks,
+        per_day,
+    }))
+}

@@ -1,0 +1,42 @@
+//! Statements about alerts.
+
+/// What [`crate::row::alert`] reads, and the order in which a row is written.
+macro_rules! columns {
+    () => {
+        "rule, about, severity, detail, opened_at_us, calm_since_us, closed_at_us, returns, \
+         open_told_at_us, close_told_at_us, tell_at_us, taken_by"
+    };
+}
+
+/// Three short lists by their indexes, each row once; one condition with `or` would read the whole table.
+pub(crate) const LOAD: &str = concat!(
+    "select ",
+    columns!(),
+    ", version from alert where closed_at_us is null union select ",
+    columns!(),
+    ", version from alert where tell_at_us is not null union select ",
+    columns!(),
+    ", version from alert where closed_at_us >= $1 order by 5 desc, 1, 2 limit $2"
+);
+
+/// A row that is over and told may be written anew by anybody: who did not look at it knows nothing that it would spoil.
+pub(crate) const OPEN: &str = concat!(
+    "insert into alert (",
+    columns!(),
+    ", version) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1) \
+     on conflict (rule, about) do update set severity = excluded.severity, \
+     detail = excluded.detail, opened_at_us = excluded.opened_at_us, \
+     calm_since_us = excluded.calm_since_us, closed_at_us = excluded.closed_at_us, \
+     returns = excluded.returns, open_told_at_us = excluded.open_told_at_us, \
+     close_told_at_us = excluded.close_told_at_us, tell_at_us = excluded.tell_at_us, \
+     taken_by = excluded.taken_by, version = alert.version + 1 \
+     where alert.closed_at_us is not null and alert.tell_at_us is null"
+);
+
+pub(crate) const CHANGE: &str = "update alert set severity = $1, detail = $2, opened_at_us = $3, \
+     calm_since_us = $4, closed_at_us = $5, returns = $6, open_told_at_us = $7, \
+     close_told_at_us = $8, tell_at_us = $9, taken_by = $10, version = version + 1 \
+     where rule = $11 and about = $12 and version = $13";
+
+pub(crate) const PRUNE: &str = "delete from alert where (rule, about) in (select rule, about \
+     from alert where closed_at_us < $1 and tell_at_us is null limit $2)";

@@ -1,0 +1,364 @@
+//! Backups of a SQLite store, while a node writes to it.
+//!
+//! A copy is of one moment: the source is read in one transaction from the first page to the last, so that no
+//! writer makes the copying begin again, however busy it is (SQLite's backup restarts when it sees a change
+//! between two steps). The price is that the log grows meanwhile. Copies are written under another name and renamed
+//! when they are whole and on the disk: a file under its own name is a backup, always.
+//!
+//! A backup that was never read is a hope. Every one is therefore opened and read from end to end before it gets its
+//! name: SQLite's own checks, ours, and the rows and checksum of each table against those of that moment.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use almanack_core::store;
+use rusqlite::{Connection, OpenFlags, backup::Backup, backup::StepResult};
+
+use crate::{
+    migrate,
+    sqlite::{BUSY_TIMEOUT, explain, unopened},
+    transfer::{Sum, sqlite_sum, sqlite_tables},
+};
+
+/// Pages copied in one step (16 MiB): enough to be fast, few enough to tell how far it is.
+const STEP_PAGES: i32 = 4_000;
+/// What a backup holds is nobody else's: hashes of tokens and passwords, addresses, payloads.
+const PRIVATE: u32 = 0o600;
+
+/// What must be true of every store, and how many rows break it.
+const RULES: [(&str, &str); 4] = [
+    (
+        "identities without exactly one current task",
+        "select count(*) from (select 1 from task group by subject, kind having sum(is_current) <> 1)",
+    ),
+    (
+        "running tasks whose claim is gone",
+        "select count(*) from task where status = 'RUNNING' \
+         and claim_id not in (select id from claim)",
+    ),
+    (
+        "tasks that wait without a time, or have one without waiting",
+        "select count(*) from task where (status = 'INIT' and due_at_us is null) \
+         or (status not in ('INIT', 'FAIL') and due_at_us is not null)",
+    ),
+    (
+        "slots of schedules that do not exist",
+        "select count(*) from slot where schedule_id not in (select schedule_id from schedule)",
+    ),
+];
+
+/// Why there is no backup, or no restored store.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A database did not do what it was asked.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A file could not be written, read or renamed.
+    #[error("{what} `{}`: {source}", path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is a file of this name.
+    #[error("`{}` exists already", path.display())]
+    Exists {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The store that would be replaced holds something.
+    #[error("`{}` is not empty: {rows} rows", path.display())]
+    NotEmpty {
+        /// Which.
+        path: PathBuf,
+        /// How many rows.
+        rows: u64,
+    },
+    /// It is no store of ours, or not a whole one.
+    #[error("`{}` is no whole backup: {what}", path.display())]
+    Damaged {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// The module's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Whether what is there may be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replace {
+    /// Only nothing.
+    Never,
+    /// A backup is overwritten; a store is put aside.
+    Allowed,
+}
+
+/// Whether a copy is read before it gets its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verify {
+    /// From end to end.
+    Whole,
+    /// Not at all.
+    Skip,
+}
+
+/// What a backup holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// How large it is.
+    pub bytes: u64,
+    /// The migrations that were applied.
+    pub migrations: usize,
+    /// Its tables with rows and checksums; empty if nobody looked.
+    pub tables: Vec<(String, Sum)>,
+}
+
+/// How far it is: pages left, pages in all.
+pub type Told<'a> = &'a mut dyn FnMut(u64, u64);
+
+/// Copies the store at `from` into a file.
+pub fn save(
+    from: &Path,
+    to: &Path,
+    (replace, verify): (Replace, Verify),
+    told: Told<'_>,
+) -> Result<Held> {
+    if replace == Replace::Never && to.exists() {
+        return Err(Error::Exists { path: to.into() });
+    }
+    let source = open(from)?;
+    copy_of(&source, to, verify, told)
+}
+
+/// Reads a backup from end to end.
+pub fn verify(path: &Path) -> Result<Held> {
+    let copy = open(path)?;
+    let damaged = |what: String| Error::Damaged {
+        path: path.into(),
+        what,
+    };
+    let migrations = applied(&copy).map_err(|error| damaged(error.to_string()))?;
+    // A newer version of ours made it, and knows what it means.
+    migrate::pending(&migrations)?;
+    let found = faults(&copy).map_err(|error| damaged(error.to_string()))?;
+    if !found.is_empty() {
+        return Err(damaged(found.join("; ")));
+    }
+    let bytes = fs::metadata(path).map_err(|source| unread("read", path, source))?;
+    Ok(Held {
+        bytes: bytes.len(),
+        migrations: migrations.len(),
+        tables: sums(&copy).map_err(|error| damaged(error.to_string()))?,
+    })
+}
+
+/// Makes a backup the store at `to`, where there must be none or an empty one. With [`Replace::Allowed`] what is there
+/// is put aside, under its name and `.replaced`.
+pub fn restore(from: &Path, to: &Path, replace: Replace, told: Told<'_>) -> Result<Held> {
+    verify(from)?;
+    let rows = if to.exists() { rows(to)? } else { 0 };
+    if rows > 0 && replace == Replace::Never {
+        return Err(Error::NotEmpty {
+            path: to.into(),
+            rows,
+        });
+    }
+    let aside = beside(to, ".replaced");
+    if rows > 0 && aside.exists() {
+        return Err(Error::Exists { path: aside });
+    }
+    let source = open(from)?;
+    let part = beside(to, ".partial");
+    let held = written(&source, &part, Verify::Whole, told)?;
+    put_aside(to, (rows > 0).then_some(aside.as_path()))?;
+    rename(&part, to)?;
+    Ok(held)
+}
+
+fn copy_of(source: &Connection, to: &Path, verify: Verify, told: Told<'_>) -> Result<Held> {
+    let part = beside(to, ".partial");
+    let done = written(source, &part, verify, told);
+    match done {
+        Ok(held) => rename(&part, to).map(|()| held),
+        Err(error) => {
+            // What was begun is of no use to anybody.
+            let _ = fs::remove_file(&part);
+            Err(error)
+        }
+    }
+}
+
+/// Writes a copy of one moment, and holds it against that moment.
+fn written(source: &Connection, part: &Path, check: Verify, told: Told<'_>) -> Result<Held> {
+    let failed = |error: rusqlite::Error| explain("copy", error.into());
+    create(part)?;
+    let snapshot = "begin; select 1 from sqlite_schema limit 1";
+    source.execute_batch(snapshot).map_err(failed)?;
+    let mut copy = open(part)?;
+    pages(source, &mut copy, told).map_err(failed)?;
+    // One file, with nothing beside it: who carries it away carries all of it.
+    copy.pragma_update(None, "journal_mode", "delete")
+        .map_err(failed)?;
+    drop(copy);
+    sync(part)?;
+    if check == Verify::Skip {
+        let bytes = fs::metadata(part).map_err(|error| unread("read", part, error))?;
+        let migrations = applied(source).map_err(failed)?.len();
+        return Ok(Held {
+            bytes: bytes.len(),
+            migrations,
+            tables: Vec::new(),
+        });
+    }
+    let held = verify(part)?;
+    let sent = sums(source).map_err(failed)?;
+    match sent.iter().zip(&held.tables).find(|(a, b)| a != b) {
+        None if sent.len() == held.tables.len() => Ok(held),
+        differs => Err(Error::Damaged {
+            path: part.into(),
+            what: differs.map_or_else(
+                || "it has other tables than the store".to_owned(),
+                |((table, sent), (_, arrived))| {
+                    format!("table `{table}` has {arrived}, and had {sent}")
+                },
+            ),
+        }),
+    }
+}
+
+fn pages(source: &Connection, copy: &mut Connection, told: Told<'_>) -> rusqlite::Result<()> {
+    let backup = Backup::new(source, copy)?;
+    loop {
+        let step = backup.step(STEP_PAGES)?;
+        let progress = backup.progress();
+        let number = |pages: i32| u64::try_from(pages).unwrap_or_default();
+        told(number(progress.remaining), number(progress.pagecount));
+        if step == StepResult::Done {
+            return Ok(());
+        }
+    }
+}
+
+/// What is wrong with a file, by SQLite's rules and by ours.
+fn faults(copy: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut statement = copy.prepare("pragma integrity_check(10)")?;
+    let told = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for line in told {
+        found.extend(Some(line?).filter(|line| line != "ok"));
+    }
+    let mut statement = copy.prepare("pragma foreign_key_check")?;
+    if statement.exists([])? {
+        found.push("a row refers to one that does not exist".to_owned());
+    }
+    for (what, count) in RULES {
+        let rows: i64 = copy.query_row(count, [], |row| row.get(0))?;
+        if rows > 0 {
+            found.push(format!("{rows} {what}"));
+        }
+    }
+    Ok(found)
+}
+
+fn sums(connection: &Connection) -> rusqlite::Result<Vec<(String, Sum)>> {
+    let tables = sqlite_tables(connection)?.into_iter();
+    let sums = tables.map(|(name, columns)| {
+        let sum = sqlite_sum(connection, &name, &columns)?;
+        Ok((name, sum))
+    });
+    sums.collect()
+}
+
+fn applied(connection: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare(migrate::LOAD_APPLIED)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+/// How many rows a store has; a file that is no database of ours counts as one that must not be touched.
+fn rows(path: &Path) -> Result<u64> {
+    let failed = |error: rusqlite::Error| explain("read", error.into());
+    let connection = open(path)?;
+    let tables = sums(&connection).map_err(failed)?;
+    Ok(tables.iter().map(|(_, sum)| sum.rows).sum())
+}
+
+fn open(path: &Path) -> Result<Connection> {
+    let shown = path.display().to_string();
+    // To read a log that a killed node left beside its file, SQLite must be able to write.
+    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY));
+    let connection = opened.map_err(|error| unopened(&shown, error))?;
+    let waits = connection.busy_timeout(BUSY_TIMEOUT);
+    waits.map_err(|error| unopened(&shown, error))?;
+    Ok(connection)
+}
+
+/// An empty file that others cannot read; what a killed process left under this name goes.
+fn create(part: &Path) -> Result<()> {
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        let _ = fs::remove_file(beside(part, ending));
+    }
+    let mut options = OpenOptions::new();
+    let made = options
+        .write(true)
+        .create_new(true)
+        .mode(PRIVATE)
+        .open(part);
+    made.map(drop)
+        .map_err(|source| unread("create", part, source))
+}
+
+/// Moves a store away, or removes an empty one, with what lies beside it.
+fn put_aside(path: &Path, aside: Option<&Path>) -> Result<()> {
+    for ending in ["", "-wal", "-shm"] {
+        let file = beside(path, ending);
+        let moved = match aside {
+            Some(aside) => fs::rename(&file, beside(aside, ending)),
+            None => fs::remove_file(&file),
+        };
+        match moved {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(unread("put aside", &file, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Gives a whole file its name, for good: the folder is written too.
+fn rename(part: &Path, to: &Path) -> Result<()> {
+    fs::rename(part, to).map_err(|source| unread("rename", part, source))?;
+    let folder = to.parent().filter(|it| !it.as_os_str().is_empty());
+    sync(folder.unwrap_or(Path::new(".")))
+}
+
+fn sync(path: &Path) -> Result<()> {
+    let synced = File::open(path).and_then(|file| file.sync_all());
+    synced.map_err(|source| unread("write", path, source))
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.to_path_buf().into_os_string();
+    name.push(ending);
+    name.into()
+}
+
+fn unread(what: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::File {
+        what,
+        path: path.into(),
+        source,
+    }
+}

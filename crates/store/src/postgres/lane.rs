@@ -1,0 +1,56 @@
+//! Shared lanes on PostgreSQL: one statement, so that no node ever thinks while it holds a lane's row.
+
+use std::collections::BTreeMap;
+
+use almanack_core::store::{LaneAnswer, LaneAsk, LaneStore, Result, Visitor};
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio_postgres::types::ToSql;
+
+use super::PostgresStore;
+use crate::{
+    lane,
+    row::{self, instant, micros, most, unreadable},
+};
+
+#[async_trait]
+impl LaneStore for PostgresStore {
+    async fn enter_lanes(&self, visitor: &Visitor, asks: &[LaneAsk]) -> Result<Vec<LaneAnswer>> {
+        if asks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let column = |value: fn(&LaneAsk) -> i64| asks.iter().map(value).collect::<Vec<i64>>();
+        let names: Vec<&str> = asks.iter().map(|ask| ask.lane.as_str()).collect();
+        let parameters: [&(dyn ToSql + Sync); 9] = [
+            &names,
+            &column(|ask| most(ask.places)),
+            &column(|ask| most(ask.wanted)),
+            &column(|ask| most(ask.at_once)),
+            &column(row::lane::gap_us),
+            &column(|ask| ask.hold_until.map_or(0, micros)),
+            &micros(visitor.now),
+            &visitor.name,
+            &micros(visitor.lease_until),
+        ];
+        let rows = self
+            .rows("enter lanes", lane::ENTER_POSTGRES, &parameters)
+            .await?;
+        let mut answers = BTreeMap::new();
+        for row in &rows {
+            let granted = usize::try_from(row.get::<_, i64>(1)).map_err(unreadable)?;
+            let free_at = instant(row.get(2))?;
+            answers.insert(row.get::<_, &str>(0), LaneAnswer { granted, free_at });
+        }
+        let missing = || unreadable("a lane without an answer");
+        let answer = |ask: &LaneAsk| answers.remove(ask.lane.as_str()).ok_or_else(missing);
+        asks.iter().map(answer).collect()
+    }
+
+    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
+        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(before), &micros(now)];
+        let gone = self
+            .execute("prune lanes", lane::PRUNE, &parameters)
+            .await?;
+        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+    }
+}

@@ -1,0 +1,245 @@
+//! The SQLite side of a move.
+
+use std::path::Path;
+
+use almanack_core::store;
+use rusqlite::{Connection, OpenFlags, types::Value};
+
+use super::{
+    BATCH_ROWS, Column, Error, LEDGER, Moved, Others, Result, Step, Sum, Table, compare, postgres,
+    quoted, up_to_date, value::Kind,
+};
+use crate::{
+    migrate,
+    sqlite::{BUSY_TIMEOUT, explain, unopened},
+};
+
+const LIST_TABLES: &str = "select name from sqlite_schema where type = 'table' \
+     and name not like 'sqlite\\_%' escape '\\' order by name";
+const LIST_COLUMNS: &str = "select name from pragma_table_info($1) order by name";
+const LOAD_NUMBER: &str = "select max(seq) from sqlite_sequence where name = $1";
+const FORGET_NUMBER: &str = "delete from sqlite_sequence where name = $1";
+const SAVE_NUMBER: &str = "insert into sqlite_sequence (name, seq) values ($1, $2)";
+
+/// A file in a transaction.
+pub(super) struct Side(Connection);
+
+impl Side {
+    /// Begins to read: of one moment, whatever happens meanwhile. Who wants to write waits, if `others` shall.
+    pub(super) fn read(path: &Path, others: Others) -> Result<Self> {
+        let begin = match others {
+            Others::Wait => "begin immediate",
+            // The first look fixes the moment.
+            Others::GoOn => "begin; select 1 from sqlite_schema limit 1",
+        };
+        let side = Self::begin(path, begin)?;
+        up_to_date(&side.applied()?)?;
+        Ok(side)
+    }
+
+    /// Begins to write, alone.
+    pub(super) fn write(path: &Path) -> Result<Self> {
+        Self::begin(path, "begin immediate")
+    }
+
+    fn begin(path: &Path, begin: &str) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let opened = Connection::open_with_flags(path, flags);
+        let connection = opened.map_err(|error| unopened(&path.display().to_string(), error))?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+        connection.execute_batch(begin).map_err(failed)?;
+        Ok(Self(connection))
+    }
+
+    pub(super) fn commit(&self) -> Result<()> {
+        Ok(self.0.execute_batch("commit").map_err(failed)?)
+    }
+
+    fn applied(&self) -> Result<Vec<(i64, String)>> {
+        let mut statement = self.0.prepare(migrate::LOAD_APPLIED).map_err(failed)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let rows = rows.and_then(Iterator::collect);
+        Ok(rows.map_err(failed)?)
+    }
+
+    /// The names of its tables.
+    pub(super) fn names(&self) -> Result<Vec<String>> {
+        Ok(names(&self.0).map_err(failed)?)
+    }
+
+    /// Whether it has these columns, and no others.
+    pub(super) fn fit(&self, tables: &[Table]) -> Result<()> {
+        for table in tables {
+            let has = columns(&self.0, &table.name).map_err(failed)?;
+            let wanted = table.columns.iter().map(|column| &column.name);
+            if !wanted.eq(has.iter()) {
+                let what = format!("table `{}` has other columns", table.name);
+                return Err(Error::Unlike { what });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn counts(&self, tables: &[Table]) -> Result<Vec<(String, u64)>> {
+        let counted = tables.iter().map(|table| {
+            let count = format!("select count(*) from {}", quoted(&table.name));
+            let rows = self.0.query_row(&count, [], |row| row.get::<_, i64>(0));
+            let rows = u64::try_from(rows.map_err(failed)?).unwrap_or_default();
+            Ok((table.name.clone(), rows))
+        });
+        counted.collect()
+    }
+
+    /// All rows of a table, a batch at a time. Without an order: a table is read in that of its key, which is
+    /// how it is kept.
+    pub(super) async fn each(
+        &self,
+        table: &Table,
+        mut take: impl AsyncFnMut(Vec<Vec<Value>>) -> Result<()>,
+    ) -> Result<()> {
+        let mut statement = self.0.prepare(&select(table)).map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        loop {
+            let batch = next_batch(table, &mut rows)?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            take(batch).await?;
+        }
+    }
+
+    /// The largest number that a table has used.
+    pub(super) fn number(&self, table: &Table) -> Result<Option<i64>> {
+        let number = self
+            .0
+            .query_row(LOAD_NUMBER, [&table.name], |row| row.get(0));
+        Ok(number.map_err(failed)?)
+    }
+
+    fn set_number(&self, table: &Table, number: Option<i64>) -> Result<()> {
+        self.0
+            .execute(FORGET_NUMBER, [&table.name])
+            .map_err(failed)?;
+        if let Some(number) = number {
+            let saved = self.0.execute(SAVE_NUMBER, (&table.name, number));
+            saved.map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, table: &Table, rows: Vec<Vec<Value>>) -> Result<()> {
+        let places: Vec<String> = (1..=table.columns.len()).map(|n| format!("?{n}")).collect();
+        let insert = format!(
+            "insert into {} ({}) values ({})",
+            quoted(&table.name),
+            table.column_list(),
+            places.join(", ")
+        );
+        let mut statement = self.0.prepare_cached(&insert).map_err(failed)?;
+        for row in rows {
+            let put = statement.execute(rusqlite::params_from_iter(row));
+            put.map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Moves all rows from PostgreSQL.
+pub(super) async fn fill(
+    source: &postgres::Side,
+    target: &Side,
+    tables: &[Table],
+    told: &mut dyn FnMut(Step),
+) -> Result<Vec<Moved>> {
+    let mut moved = Vec::new();
+    for table in tables {
+        let mut sent = Sum::default();
+        source
+            .each(table, async |rows: Vec<Vec<Value>>| {
+                told(sent.moved(table, &rows));
+                target.put(table, rows)
+            })
+            .await?;
+        if table.numbered.is_some() {
+            target.set_number(table, source.number(table).await?)?;
+        }
+        let mut arrived = Sum::default();
+        let back = async |rows: Vec<Vec<Value>>| {
+            told(arrived.compared(table, &rows));
+            Ok(())
+        };
+        target.each(table, back).await?;
+        moved.push(compare(table, sent, arrived)?);
+    }
+    Ok(moved)
+}
+
+/// The tables of a file by themselves, as it keeps them: for who compares two files.
+pub(crate) fn tables(connection: &Connection) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
+    let names = names(connection)?.into_iter();
+    let tables = names.map(|name| {
+        let columns = columns(connection, &name)?;
+        Ok((name, columns))
+    });
+    tables.collect()
+}
+
+/// Rows and checksum of a table, by what is kept.
+pub(crate) fn sum(
+    connection: &Connection,
+    table: &str,
+    columns: &[String],
+) -> rusqlite::Result<Sum> {
+    let list: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+    let select = format!("select {} from {}", list.join(", "), quoted(table));
+    let mut statement = connection.prepare(&select)?;
+    let mut rows = statement.query([])?;
+    let mut sum = Sum::default();
+    while let Some(row) = rows.next()? {
+        let values = (0..columns.len()).map(|at| row.get::<_, Value>(at));
+        sum.add(&values.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    Ok(sum)
+}
+
+fn names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(LIST_TABLES)?;
+    let names = statement.query_map([], |row| row.get::<_, String>(0))?;
+    names.filter(|name| name.as_deref() != Ok(LEDGER)).collect()
+}
+
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(LIST_COLUMNS)?;
+    let names = statement.query_map([table], |row| row.get(0))?;
+    names.collect()
+}
+
+fn select(table: &Table) -> String {
+    let (columns, name) = (table.column_list(), quoted(&table.name));
+    format!("select {columns} from {name}")
+}
+
+fn next_batch(table: &Table, rows: &mut rusqlite::Rows<'_>) -> Result<Vec<Vec<Value>>> {
+    let mut batch = Vec::new();
+    while batch.len() < BATCH_ROWS {
+        let Some(row) = rows.next().map_err(failed)? else {
+            break;
+        };
+        let values = table.columns.iter().enumerate();
+        let values = values.map(|(at, column)| read(table, column, row.get(at).map_err(failed)?));
+        batch.push(values.collect::<Result<_>>()?);
+    }
+    Ok(batch)
+}
+
+fn read(table: &Table, column: &Column, value: Value) -> Result<Value> {
+    let kind: Kind = column.kind;
+    kind.settle(value).map_err(|what| Error::Unfit {
+        table: table.name.clone(),
+        what: format!("column `{}`: {what}", column.name),
+    })
+}
+
+fn failed(error: rusqlite::Error) -> store::Error {
+    explain("move a store", error.into())
+}

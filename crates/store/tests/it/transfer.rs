@@ -1,0 +1,313 @@
+//! A store moved from one database into the other, and back.
+//!
+//! It is filled by rules of the conformance suite, which know the oddest values each column can hold.
+
+use std::{path::Path, sync::Arc};
+
+use almanack_core::{
+    backoff::Backoff,
+    edition::account::Change,
+    finish::{Outcome, finish},
+    source::SourceId,
+    store::{
+        ClaimId, EditionFilter, EditionWritten, ScheduleFilter, SourceFilter, Store, TaskFilter,
+        Written,
+    },
+};
+use almanack_store::{
+    Location,
+    sqlite::{Durability, SqliteStore},
+    transfer::{Error, Moved, Others, Step, transfer},
+};
+use almanack_testkit::{
+    conformance::{edition, entry, fleet, ledger, node, once, sign_in, token},
+    fixture::{
+        at, claim_request,
+        edition::{day, document, story},
+        fires, identity, next_look, schedule_name,
+    },
+    postgres::Schema,
+};
+use rusqlite::Connection;
+
+/// Where [`filled`] puts something.
+const FILLED: &[&str] = &[
+    "attempt",
+    "batch",
+    "claim",
+    "decision",
+    "delivery",
+    "edition",
+    "edition_alert",
+    "edition_document",
+    "entry",
+    "node",
+    "once",
+    "past_claim",
+    "schedule",
+    "schedule_edit",
+    "session",
+    "slot",
+    "source",
+    "source_fleet",
+    "story",
+    "task",
+    "token",
+    "user_account",
+];
+
+/// A store with something in every table.
+pub(super) async fn filled(path: &Path) -> Arc<dyn Store> {
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(path, Durability::Normal).unwrap());
+    let own = || Arc::clone(&store);
+    once::rs_14_receipts_are_given_back_as_they_were(own()).await;
+    tried(&*store).await;
+    ledger::edits_are_told_oldest_first(own()).await;
+    fired(&*store, "other").await;
+    entry::ss_13_every_field_of_an_entry_survives(own()).await;
+    learned(&*store).await;
+    fleet::ss_15_checks_are_counted_from_price_to_price(own()).await;
+    edition::every_field_of_an_account_survives(own()).await;
+    printed(&*store).await;
+    sign_in::removing_a_user_ends_their_sessions(own()).await;
+    token::tokens_are_listed_by_name(own()).await;
+    node::two_runs_of_one_name_are_two_nodes(own()).await;
+    store
+}
+
+/// Claims whatever is due, has it fail, and claims it again: an attempt, a claim that is over and one that holds.
+async fn tried(store: &dyn Store) {
+    store.release_claims(&[ClaimId(1)]).await.unwrap();
+    let first = store.claim(claim_request(2, at(600), 10)).await.unwrap();
+    assert!(!first.tasks.is_empty(), "something was due");
+    let retry = Outcome::Retry {
+        error: "a\tb\n\\N 满".to_owned(),
+        retry_after: None,
+    };
+    let end = |task| finish(task, &retry, &Backoff::default(), at(601), 0);
+    let ends = first.tasks.iter().map(end).collect();
+    store.finish(ends).await.unwrap();
+    store.release_claims(&[ClaimId(2)]).await.unwrap();
+    let second = store.claim(claim_request(3, at(90_000), 10)).await.unwrap();
+    assert!(!second.tasks.is_empty(), "it was due again");
+}
+
+/// A slot in the ledger, and its firing.
+async fn fired(store: &dyn Store, name: &str) {
+    let found = store.load_schedules(&[schedule_name(name)]).await.unwrap();
+    let write = fires(found[0].as_ref().unwrap());
+    store.write_schedules(vec![write]).await.unwrap();
+}
+
+/// Bytes that are no text, and a number that is not whole.
+async fn learned(store: &dyn Store) {
+    let found = store.load_sources(&[SourceId(1)]).await.unwrap();
+    let look = next_look(found[0].as_ref().unwrap(), at(5), |source| {
+        source.learned = vec![0, 9, 10, 92, 255];
+        source.memory.shown = vec![1, u64::MAX];
+    });
+    assert_eq!(
+        store.write_sources(vec![look]).await.unwrap(),
+        [Written::Done]
+    );
+}
+
+/// An edition with a document.
+async fn printed(store: &dyn Store) {
+    let (opened, _) = store.open_edition(day(9), at(0)).await.unwrap();
+    let mut change = Change::of(opened);
+    change.document = Some(document(day(9), 1, &[story(1)]));
+    let written = store.write_edition(change).await.unwrap();
+    assert_eq!(written, EditionWritten::Done);
+}
+
+/// Everything that the ports tell of a store.
+async fn told(store: &dyn Store) -> String {
+    let tasks = TaskFilter {
+        limit: 1_000,
+        ..TaskFilter::default()
+    };
+    let schedules = ScheduleFilter {
+        limit: 1_000,
+        ..ScheduleFilter::default()
+    };
+    let sources = SourceFilter {
+        limit: 1_000,
+        ..SourceFilter::default()
+    };
+    let editions = EditionFilter {
+        limit: 1_000,
+        ..EditionFilter::default()
+    };
+    let schedules = store.list_schedules(&schedules).await.unwrap();
+    let mut edits = Vec::new();
+    for schedule in &schedules {
+        edits.push(store.load_edits(schedule.id, 100).await.unwrap());
+    }
+    format!(
+        "{:#?}\n{schedules:#?}\n{edits:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}",
+        store.list_tasks(&tasks).await.unwrap(),
+        store.list_sources(&sources).await.unwrap(),
+        store.list_editions(&editions).await.unwrap(),
+        (
+            store.load_account(day(0)).await.unwrap(),
+            store.load_document(day(9), None).await.unwrap(),
+        ),
+        store.load_expired(at(100_000), 100).await.unwrap(),
+        store.load_users().await.unwrap(),
+        store.load_tokens().await.unwrap(),
+        store.load_fleet().await.unwrap(),
+    )
+}
+
+async fn moved(from: &Location, to: &Location) -> Result<Vec<Moved>, Error> {
+    transfer(from, to, Others::Wait, &mut |_| ()).await
+}
+
+async fn open(location: &Location) -> Arc<dyn Store> {
+    almanack_store::open(location, Durability::Normal)
+        .await
+        .unwrap()
+}
+
+/// There and back: everything is the same through the ports, no table is left out, and numbers go on where they were.
+#[tokio::test]
+async fn a_store_is_moved_whole_and_back_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Location::Sqlite(folder.path().join("first.db"));
+    let second = Location::Sqlite(folder.path().join("second.db"));
+    let schema = Schema::create().await;
+    let between = Location::Postgres(schema.url().to_owned());
+    let store = filled(&folder.path().join("first.db")).await;
+    let before = told(&*store).await;
+    drop(store);
+
+    let mut steps = Vec::new();
+    let there = transfer(&first, &between, Others::Wait, &mut |step| steps.push(step)).await;
+    let there = there.unwrap();
+    for name in FILLED {
+        let table = there.iter().find(|table| table.table == *name);
+        assert!(table.is_some_and(|it| it.sum.rows > 0), "{name}: {there:?}");
+    }
+    let rows: u64 = there.iter().map(|table| table.sum.rows).sum();
+    assert_eq!(steps[0], Step::Total(rows));
+    assert_eq!(told(&*open(&between).await).await, before);
+
+    assert_eq!(moved(&between, &second).await.unwrap(), there);
+    let store = open(&second).await;
+    assert_eq!(told(&*store).await, before);
+    assert_eq!(
+        highest(folder.path(), "first.db"),
+        highest(folder.path(), "second.db")
+    );
+}
+
+/// The numbers that were used last, by table. The newest row may be gone, and its number is still no other's.
+fn highest(folder: &Path, file: &str) -> Vec<(String, i64)> {
+    let connection = Connection::open(folder.join(file)).unwrap();
+    let mut statement = connection
+        .prepare("select name, seq from sqlite_sequence order by name")
+        .unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+/// A task that ran when its node was killed is still running, and its lease passes there.
+#[tokio::test]
+async fn a_lease_passes_on_the_other_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("first.db");
+    let schema = Schema::create().await;
+    let target = Location::Postgres(schema.url().to_owned());
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&path, Durability::Normal).unwrap());
+    once::rs_14_changes_and_key_are_written_together(Arc::clone(&store)).await;
+    let taken = store
+        .claim(claim_request(1, at(9_000_000), 1))
+        .await
+        .unwrap();
+    assert_eq!(taken.tasks.len(), 1);
+    drop(store);
+    moved(&Location::Sqlite(path), &target).await.unwrap();
+    let store = open(&target).await;
+    assert!(
+        store
+            .load_expired(at(9_000_000), 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    let passed = store.load_expired(at(9_000_060), 9).await.unwrap();
+    assert_eq!(passed.len(), 1);
+    assert_eq!(passed[0].tasks, taken.tasks);
+}
+
+#[tokio::test]
+async fn a_target_that_holds_something_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("first.db");
+    filled(&source).await;
+    let schema = Schema::create().await;
+    let target = Location::Postgres(schema.url().to_owned());
+    let there = open(&target).await;
+    token::tokens_are_listed_by_name(Arc::clone(&there)).await;
+    let before = told(&*there).await;
+    let refused = moved(&Location::Sqlite(source), &target).await.unwrap_err();
+    assert!(matches!(refused, Error::NotEmpty { .. }), "{refused}");
+    assert!(refused.to_string().contains("`token`"), "{refused}");
+    assert_eq!(told(&*there).await, before);
+}
+
+/// Whatever stops it, the target stays empty, and the next try finds it so.
+#[tokio::test]
+async fn a_move_that_fails_halfway_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("first.db");
+    filled(&path).await;
+    let spoilt = Connection::open(&path).unwrap();
+    spoilt
+        .execute("update user_account set scope = 'a' || char(0)", [])
+        .unwrap();
+    let schema = Schema::create().await;
+    let target = Location::Postgres(schema.url().to_owned());
+    let source = Location::Sqlite(path);
+    let refused = moved(&source, &target).await.unwrap_err();
+    let words = refused.to_string();
+    assert!(
+        words.contains("`user_account`") && words.contains("null byte"),
+        "{words}"
+    );
+    let there = open(&target).await;
+    let current = [identity("article:1", "ARTICLE_PUBLISH")];
+    assert_eq!(there.load_current(&current).await.unwrap(), [None]);
+    spoilt
+        .execute("update user_account set scope = 'read'", [])
+        .unwrap();
+    drop(spoilt);
+    moved(&source, &target).await.unwrap();
+}
+
+/// Who writes to the source waits until everything is over.
+#[tokio::test]
+async fn nobody_writes_to_the_source_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("first.db");
+    filled(&path).await;
+    let schema = Schema::create().await;
+    let target = Location::Postgres(schema.url().to_owned());
+    let source = Location::Sqlite(path.clone());
+    for (others, writes) in [(Others::GoOn, true), (Others::Wait, false)] {
+        let other = Connection::open(&path).unwrap();
+        other.busy_timeout(std::time::Duration::ZERO).unwrap();
+        let mut wrote = Vec::new();
+        let mut try_to_write = |_| {
+            let statement = "update node set skew_us = skew_us + 1";
+            wrote.push(other.execute(statement, []).is_ok());
+        };
+        // The second time the target is filled; by then the source was already held.
+        let _ = transfer(&source, &target, others, &mut try_to_write).await;
+        assert!(
+            wrote.iter().all(|it| *it == writes),
+            "{others:?}: {wrote:?}"
+        );
+    }
+}

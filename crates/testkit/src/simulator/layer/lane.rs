@@ -1,0 +1,17 @@
+//! Lanes under a layer pass untouched.
+
+use almanack_core::store::{LaneAnswer, LaneAsk, LaneStore, Result, Visitor};
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{Layer, Layered};
+
+#[async_trait]
+impl<L: Layer> LaneStore for Layered<L> {
+    async fn enter_lanes(&self, visitor: &Visitor, asks: &[LaneAsk]) -> Result<Vec<LaneAnswer>> {
+        self.below.enter_lanes(visitor, asks).await
+    }
+    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
+        self.below.prune_lanes(before, now).await
+    }
+}

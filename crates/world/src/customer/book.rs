@@ -1,0 +1,199 @@
+//! The customer's book: what was asked for, what was promised, what arrived and when.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// How much earlier than its time a call may seem: two clocks on one machine, cut to microseconds, and a node that follows a third.
+const EARLY_TOLERATED_MS: i64 = 250;
+
+/// One task.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    at: Timestamp,
+    acknowledged: bool,
+    calls: u32,
+}
+
+/// All tasks.
+#[derive(Debug, Default)]
+pub struct Book {
+    lines: BTreeMap<u64, Line>,
+    unknown: u64,
+    early: u64,
+    refused: Option<String>,
+    /// How late first calls were, in milliseconds, by the second they came in.
+    late_ms: BTreeMap<i64, Vec<u32>>,
+}
+
+/// What it all came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figures {
+    /// Tasks asked for.
+    pub asked: usize,
+    /// Of these, acknowledged: from then on they must not be lost.
+    pub acknowledged: usize,
+    /// Acknowledged and never called.
+    pub lost: usize,
+    /// Called at least once.
+    pub called: usize,
+    /// Calls beyond the first of each: they show the same key and take no effect.
+    pub repeated: u64,
+    /// Calls before their time.
+    pub early: u64,
+    /// Calls about tasks that nobody asked for.
+    pub unknown: u64,
+    /// Why Almanack refused what was asked for, if it did.
+    pub refused: Option<String>,
+    /// What arrived, second by second.
+    pub seconds: Vec<Second>,
+}
+
+/// What arrived in one second.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Second {
+    /// Which second, as Unix time.
+    pub unix: i64,
+    /// First calls.
+    pub called: usize,
+    /// How late half of them were at most, in milliseconds.
+    pub late_p50_ms: u32,
+    /// How late all but one of a hundred were at most.
+    pub late_p99_ms: u32,
+    /// How late the last was.
+    pub late_max_ms: u32,
+}
+
+impl Book {
+    /// Somebody is about to ask for these.
+    pub fn asked(&mut self, wishes: &[(u64, Timestamp)]) {
+        for (number, at) in wishes {
+            let line = Line {
+                at: *at,
+                acknowledged: false,
+                calls: 0,
+            };
+            self.lines.entry(*number).or_insert(line);
+        }
+    }
+
+    /// These were promised.
+    pub fn acknowledged(&mut self, wishes: &[(u64, Timestamp)]) {
+        for (number, _) in wishes {
+            if let Some(line) = self.lines.get_mut(number) {
+                line.acknowledged = true;
+            }
+        }
+    }
+
+    /// Almanack does not want them, and said why.
+    pub fn refused(&mut self, why: &str) {
+        self.refused.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// A call came.
+    pub fn called(&mut self, number: u64, now: Timestamp) {
+        let Some(line) = self.lines.get_mut(&number) else {
+            self.unknown += 1;
+            return;
+        };
+        line.calls += 1;
+        let late_ms = now.as_millisecond() - line.at.as_millisecond();
+        if late_ms < -EARLY_TOLERATED_MS {
+            self.early += 1;
+        }
+        if line.calls == 1 {
+            let late = u32::try_from(late_ms.max(0)).unwrap_or(u32::MAX);
+            self.late_ms.entry(now.as_second()).or_default().push(late);
+        }
+    }
+
+    /// What it comes to.
+    pub fn figures(&self) -> Figures {
+        let lines = || self.lines.values();
+        let called = lines().filter(|line| line.calls > 0).count();
+        let calls: u64 = lines().map(|line| u64::from(line.calls)).sum();
+        let lost = |line: &&Line| line.acknowledged && line.calls == 0;
+        Figures {
+            asked: self.lines.len(),
+            acknowledged: lines().filter(|line| line.acknowledged).count(),
+            lost: lines().filter(lost).count(),
+            called,
+            repeated: calls.saturating_sub(called as u64),
+            early: self.early,
+            unknown: self.unknown,
+            refused: self.refused.clone(),
+            seconds: self.late_ms.iter().map(second).collect(),
+        }
+    }
+}
+
+fn second((unix, late): (&i64, &Vec<u32>)) -> Second {
+    let mut late = late.clone();
+    late.sort_unstable();
+    let at = |percent: usize| {
+        let index = (late.len() * percent / 100).min(late.len().saturating_sub(1));
+        late.get(index).copied().unwrap_or_default()
+    };
+    Second {
+        unix: *unix,
+        called: late.len(),
+        late_p50_ms: at(50),
+        late_p99_ms: at(99),
+        late_max_ms: late.last().copied().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millisecond(ms).unwrap()
+    }
+
+    #[test]
+    fn what_was_promised_and_never_came_is_lost_and_nothing_else_is() {
+        let mut book = Book::default();
+        let wishes = [(1, at(1_000)), (2, at(1_000)), (3, at(1_000))];
+        book.asked(&wishes);
+        book.acknowledged(&wishes[..2]);
+        book.called(1, at(1_010));
+        let figures = book.figures();
+        assert_eq!((figures.asked, figures.acknowledged), (3, 2));
+        assert_eq!((figures.called, figures.lost), (1, 1));
+    }
+
+    #[test]
+    fn repetitions_strangers_and_early_calls_are_told_apart() {
+        let mut book = Book::default();
+        book.asked(&[(1, at(10_000)), (2, at(10_000))]);
+        book.called(1, at(9_900));
+        book.called(1, at(10_100));
+        book.called(2, at(9_000));
+        book.called(7, at(10_000));
+        let figures = book.figures();
+        assert_eq!((figures.called, figures.repeated), (2, 1));
+        assert_eq!((figures.early, figures.unknown), (1, 1));
+    }
+
+    #[test]
+    fn lateness_is_told_by_the_second_of_the_first_call() {
+        let mut book = Book::default();
+        let wishes: Vec<_> = (0..100).map(|number| (number, at(5_000))).collect();
+        book.asked(&wishes);
+        for number in 0..100 {
+            book.called(number, at(5_000 + i64::try_from(number).unwrap()));
+        }
+        book.called(5, at(9_000));
+        let expected = Second {
+            unix: 5,
+            called: 100,
+            late_p50_ms: 50,
+            late_p99_ms: 99,
+            late_max_ms: 99,
+        };
+        assert_eq!(book.figures().seconds, [expected]);
+    }
+}
