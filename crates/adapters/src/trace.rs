@@ -187,7 +187,7 @@ mod tests {
             max_retry: 3,
             execute_at: Timestamp::UNIX_EPOCH,
             started_at: Timestamp::UNIX_EPOCH,
-            payload: Payload::parse("null").unwrap(),
+            payload: Payload::parse("null", 16).unwrap(),
             callback_url: None,
             revision: Revision::NONE,
         }

@@ -198,6 +198,7 @@ pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
         runner: RunnerSettings {
             slots: settings.node.slots,
             limits: limits(&settings.kinds, settings.node.slots),
+            limits_in_all: limits_in_all(&settings.kinds),
             backoff: settings.retry,
             drain: settings.node.drain,
             ..RunnerSettings::default()
@@ -237,6 +238,13 @@ fn limits(kinds: &BTreeMap<Kind, KindSettings>, slots: usize) -> BTreeMap<Kind, 
         }
     }
     limits
+}
+
+/// How many attempts of which kind all nodes together may run at once.
+fn limits_in_all(kinds: &BTreeMap<Kind, KindSettings>) -> BTreeMap<Kind, usize> {
+    let limited = kinds.iter();
+    let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots_in_all?)));
+    limited.collect()
 }
 
 /// Who makes the calls to business services.

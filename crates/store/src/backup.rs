@@ -20,7 +20,7 @@ use rusqlite::{Connection, OpenFlags, backup::Backup, backup::StepResult};
 
 use crate::{
     migrate,
-    sqlite::{BUSY_TIMEOUT, explain, unopened},
+    sqlite::{BUSY_TIMEOUT, applied, explain, unopened},
     transfer::{Sum, sqlite_sum, sqlite_tables},
 };
 
@@ -148,6 +148,9 @@ pub fn verify(path: &Path) -> Result<Held> {
         what,
     };
     let migrations = applied(&copy).map_err(|error| damaged(error.to_string()))?;
+    if migrations.is_empty() {
+        return Err(damaged("it is no store of Almanack's".to_owned()));
+    }
     // A newer version of ours made it, and knows what it means.
     migrate::pending(&migrations)?;
     let found = faults(&copy).map_err(|error| damaged(error.to_string()))?;
@@ -277,12 +280,6 @@ fn sums(connection: &Connection) -> rusqlite::Result<Vec<(String, Sum)>> {
         Ok((name, sum))
     });
     sums.collect()
-}
-
-fn applied(connection: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
-    let mut statement = connection.prepare(migrate::LOAD_APPLIED)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    rows.collect()
 }
 
 /// How many rows a store has; a file that is no database of ours counts as one that must not be touched.

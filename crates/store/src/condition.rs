@@ -6,9 +6,9 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::{
     Location, migrate,
-    postgres::{CONNECTIONS_MAX, connect_alone, explain as explain_postgres},
+    postgres::{self, CONNECTIONS_MAX, connect_alone, explain as explain_postgres},
     row::instant,
-    sqlite::{BUSY_TIMEOUT, explain as explain_sqlite, unopened},
+    sqlite::{BUSY_TIMEOUT, applied, explain as explain_sqlite, unopened},
 };
 
 /// What a node holds at most: its pool, and the connection that listens.
@@ -21,7 +21,6 @@ const SETTINGS_POSTGRES: &str = "select current_setting('server_version'), \
      (select count(*) from pg_stat_activity where backend_type = 'client backend')::integer, \
      pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on', \
      coalesce(has_schema_privilege(current_schema(), 'create'), false), \
-     to_regclass('migration') is not null, \
      (extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
 /// How a database is.
@@ -85,16 +84,9 @@ fn sqlite(connection: &Connection) -> rusqlite::Result<Condition> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let journal_mode = connection.query_row("pragma journal_mode", [], |row| row.get(0))?;
     let tried = connection.execute_batch("begin immediate; rollback");
-    let applied = if connection.table_exists(None, "migration")? {
-        let mut statement = connection.prepare(migrate::LOAD_APPLIED)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        rows.collect::<rusqlite::Result<Vec<_>>>()?
-    } else {
-        Vec::new()
-    };
     Ok(Condition {
         version: format!("SQLite {}", rusqlite::version()),
-        migrations: known(&applied),
+        migrations: known(&applied(connection)?),
         time: None,
         make: Make::Sqlite {
             journal_mode,
@@ -108,17 +100,10 @@ async fn postgres(url: &str) -> Result<Condition> {
     let client = connect_alone(url).await?;
     let row = client.query_one(SETTINGS_POSTGRES, &[]).await;
     let row = row.map_err(failed)?;
-    let applied = if row.get(9) {
-        let rows = client.query(migrate::LOAD_APPLIED, &[]).await;
-        let rows = rows.map_err(failed)?;
-        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
-    } else {
-        Vec::new()
-    };
     Ok(Condition {
         version: format!("PostgreSQL {}", row.get::<_, String>(0)),
-        migrations: known(&applied),
-        time: instant(row.get(10)).ok(),
+        migrations: known(&postgres::applied(&client).await?),
+        time: instant(row.get(9)).ok(),
         make: Make::Postgres {
             version_number: row.get(1),
             fsync: row.get(2),
@@ -132,7 +117,7 @@ async fn postgres(url: &str) -> Result<Condition> {
     })
 }
 
-fn known(applied: &[(i64, String)]) -> Option<(usize, usize)> {
+fn known(applied: &[migrate::Applied]) -> Option<(usize, usize)> {
     migrate::pending(applied).ok()?;
     Some((applied.len(), migrate::ALL.len()))
 }

@@ -1,9 +1,17 @@
 //! Migrations: numbered, named, paired, and run on start.
 //!
-//! Both databases keep the list of what has been applied in `migration`. A number this version does
-//! not know means that a newer Almanack has been here: starting anyway could damage its data, so we
-//! refuse and say which. Old and new nodes overlap during an upgrade, hence expand first, contract
-//! in a later version.
+//! Both databases keep the list of what has been applied in `migration`. Old and new nodes overlap during an upgrade, so a step
+//! either **expands** (adds what older versions do not miss and do not disturb) or **contracts** (takes away what
+//! older versions need), and says which in its text:
+//!
+//! ```text
+//! -- expand                  every version that worked before works on
+//! -- contract from 0012      only versions that know step 12 work from here on
+//! ```
+//!
+//! What a step demands is written beside it (`migration_mark`), for versions that do not know the step. A node that finds
+//! steps from the future starts if all of them leave it what it needs, and otherwise refuses and says
+//! which does not: starting anyway could damage data.
 
 use almanack_core::store::{Error, Result};
 
@@ -39,15 +47,57 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(9, "0009_alert"),
 ];
 
+/// The tables that say how a database is laid out.
+pub(crate) const LEDGERS: [&str; 2] = ["migration", "migration_mark"];
+/// Beside each step, for versions that do not know it: they work if they know all steps up to `works_from`.
 pub(crate) const CREATE_LEDGER: &str = "create table if not exists migration \
-     (number bigint primary key, name text not null)";
-pub(crate) const LOAD_APPLIED: &str = "select number, name from migration order by number";
+     (number bigint primary key, name text not null); \
+     create table if not exists migration_mark \
+     (number bigint primary key, works_from bigint not null)";
+pub(crate) const LOAD_APPLIED: &str = "select migration.number, migration.name, \
+     migration_mark.works_from from migration \
+     left join migration_mark on migration_mark.number = migration.number \
+     order by migration.number";
+/// The same of a database that no version has marked yet, for who only looks.
+pub(crate) const LOAD_UNMARKED: &str =
+    "select number, name, cast(null as bigint) from migration order by number";
 pub(crate) const NOTE_APPLIED: &str = "insert into migration (number, name) values ($1, $2)";
+pub(crate) const MARK_APPLIED: &str =
+    "insert into migration_mark (number, works_from) values ($1, $2)";
+
+/// A step that was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Applied {
+    pub(crate) number: i64,
+    pub(crate) name: String,
+    /// What it demands; steps from before this was written down have no mark.
+    pub(crate) works_from: Option<i64>,
+}
+
+impl Migration {
+    /// The last step that a version must know to work after this one. Unmarked steps demand that they are known
+    /// themselves.
+    pub(crate) fn works_from(&self) -> i64 {
+        marks(self.postgres).next().unwrap_or(self.number)
+    }
+}
+
+/// What the lines of a text that are marks demand.
+fn marks(text: &str) -> impl Iterator<Item = i64> {
+    text.lines().filter_map(|line| match line.trim() {
+        "-- expand" => Some(0),
+        line => line.strip_prefix("-- contract from ")?.parse().ok(),
+    })
+}
 
 /// What is left to do after `applied`, or why nothing must be done.
-pub(crate) fn pending(applied: &[(i64, String)]) -> Result<&'static [Migration]> {
+pub(crate) fn pending(applied: &[Applied]) -> Result<&'static [Migration]> {
     let known = ALL.last().map_or(0, |migration| migration.number);
-    if let Some((number, name)) = applied.iter().find(|(number, _)| *number > known) {
+    let too_much = |step: &&Applied| {
+        let demanded = step.works_from.unwrap_or(step.number);
+        step.number > known && demanded > known
+    };
+    if let Some(Applied { number, name, .. }) = applied.iter().find(too_much) {
         return Err(Error::Incompatible {
             what: format!(
                 "migration {number} (`{name}`) from a newer version of Almanack; this one knows \
@@ -56,7 +106,7 @@ pub(crate) fn pending(applied: &[(i64, String)]) -> Result<&'static [Migration]>
             ),
         });
     }
-    let done = applied.last().map_or(0, |(number, _)| *number);
+    let done = applied.last().map_or(0, |step| step.number);
     let from = ALL
         .iter()
         .position(|migration| migration.number > done)
@@ -80,22 +130,56 @@ mod tests {
         }
     }
 
+    fn applied(number: i64, name: &str, works_from: Option<i64>) -> Applied {
+        Applied {
+            number,
+            name: name.to_owned(),
+            works_from,
+        }
+    }
+
     #[test]
-    fn a_migration_from_a_newer_version_is_refused_by_name() {
-        let applied = [
-            (1, "0001_task".into()),
-            (999, "0999_from_the_future".into()),
-        ];
-        let refusal = pending(&applied).map(<[_]>::len).unwrap_err().to_string();
-        assert!(refusal.contains("0999_from_the_future"), "{refusal}");
-        assert!(refusal.contains("newer version"), "{refusal}");
+    fn a_step_from_the_future_is_fine_if_it_leaves_what_this_version_needs() {
+        let known = ALL.last().unwrap().number;
+        for (works_from, fine, why) in [
+            (Some(0), true, "it only adds"),
+            (Some(known), true, "what it takes away is not used any more"),
+            (Some(known + 1), false, "it takes away what is used"),
+            (None, false, "nobody says what it does"),
+        ] {
+            let newest = applied(known + 7, "0999_from_the_future", works_from);
+            match pending(&[applied(1, "0001_task", None), newest]) {
+                Ok(steps) => assert_eq!((fine, steps.len()), (true, 0), "{why}"),
+                Err(error) => {
+                    let refusal = error.to_string();
+                    assert!(!fine, "{why}: {refusal}");
+                    assert!(refusal.contains("0999_from_the_future"), "{refusal}");
+                    assert!(refusal.contains("newer version"), "{refusal}");
+                }
+            }
+        }
+    }
+
+    /// A mark that is missing or misspelt would keep older nodes out; one that differs would do so in one database.
+    #[test]
+    fn every_step_says_whether_it_expands_or_contracts() {
+        for step in ALL.iter().filter(|step| step.number >= 8) {
+            let said = |text| marks(text).collect::<Vec<i64>>();
+            assert_eq!(said(step.postgres).len(), 1, "{}", step.name);
+            assert_eq!(said(step.postgres), said(step.sqlite), "{}", step.name);
+            assert!(step.works_from() < step.number, "{}", step.name);
+        }
+        assert_eq!(
+            marks("-- contract from 0012\ndrop table x").next(),
+            Some(12)
+        );
     }
 
     #[test]
     fn only_what_is_missing_is_pending() {
         assert_eq!(pending(&[]).unwrap().len(), ALL.len());
         assert_eq!(
-            pending(&[(1, "0001_task".into())]).unwrap().len(),
+            pending(&[applied(1, "0001_task", None)]).unwrap().len(),
             ALL.len() - 1
         );
     }

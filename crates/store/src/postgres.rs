@@ -4,6 +4,7 @@
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
 //! (see `gate.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
+mod address;
 mod alert;
 mod claim;
 mod edition;
@@ -20,6 +21,7 @@ mod schedule;
 mod sign_in;
 mod source;
 mod task;
+mod tls;
 
 use std::time::Duration;
 
@@ -29,12 +31,13 @@ use deadpool_postgres::{
     Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
 };
 use jiff::{SignedDuration, Timestamp};
-use tokio_postgres::{Client, Config, NoTls, error::SqlState};
+use tokio_postgres::{Client, error::SqlState};
 
 use crate::{
     migrate,
     nudge::{NudgeReceiver, Nudger},
     postgres::{
+        address::Address,
         gate::Gate,
         listen::Listener,
         records::LoadCurrent,
@@ -48,8 +51,6 @@ use crate::{
 /// Connections a node holds at most. Two carry changes, one or two each claim and finish, the rest
 /// answer questions.
 pub(crate) const CONNECTIONS_MAX: usize = 12;
-/// How long to wait for a connection, new or used, before saying that the database is gone.
-const PATIENCE: Duration = Duration::from_secs(3);
 /// A connection on which nothing comes back for so long is given up: a network that swallows
 /// everything must not hold a claim or a heartbeat for the quarter of an hour that TCP would.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -81,27 +82,28 @@ pub struct PostgresStore {
 impl PostgresStore {
     /// Connects, migrates, and starts listening.
     pub async fn connect(url: &str) -> Result<Self> {
-        let mut config: Config = url
-            .parse()
-            .map_err(|error| unavailable("read URL", error))?;
+        let Address {
+            mut config,
+            tls,
+            patience,
+        } = Address::read(url)?;
         let options = config
             .get_options()
             .map(|given| format!("{given} {SESSION_OPTIONS}"));
         config.options(options.as_deref().unwrap_or(SESSION_OPTIONS));
         config
             .application_name("almanack")
-            .connect_timeout(PATIENCE)
             .keepalives_idle(SILENCE)
             .tcp_user_timeout(SILENCE);
         let manager = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
         let timeouts = Timeouts {
-            wait: Some(PATIENCE),
-            create: Some(PATIENCE),
-            recycle: Some(PATIENCE),
+            wait: Some(patience),
+            create: Some(patience),
+            recycle: Some(patience),
         };
-        let pool = Pool::builder(Manager::from_config(config.clone(), NoTls, manager))
+        let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), manager))
             .max_size(CONNECTIONS_MAX)
             .runtime(Runtime::Tokio1)
             .timeouts(timeouts)
@@ -109,7 +111,7 @@ impl PostgresStore {
             .map_err(|error| unavailable("build connection pool", error))?;
         let channel = prepare(&pool).await?;
         let nudger = Nudger::new();
-        let listener = Listener::start(config, channel.clone(), nudger.clone())
+        let listener = Listener::start((config, tls), channel.clone(), nudger.clone())
             .await
             .map_err(|error| explain("listen for changes", error))?;
         let changes = Gate::open(Apply {
@@ -171,21 +173,42 @@ impl Store for PostgresStore {
 /// A connection of one's own, without what a node sets for its sessions: for who reads or writes everything.
 pub(crate) async fn connect_alone(url: &str) -> Result<Client> {
     let statement = "connect to PostgreSQL";
-    let mut config: Config = url
-        .parse()
-        .map_err(|error| unavailable("read URL", error))?;
+    let Address {
+        mut config, tls, ..
+    } = Address::read(url)?;
     config
         .application_name("almanack")
-        .connect_timeout(PATIENCE)
         .keepalives_idle(SILENCE)
         .tcp_user_timeout(SILENCE);
-    let connected = config.connect(NoTls).await;
+    let connected = config.connect(tls).await;
     let (client, connection) = connected.map_err(|error| Error::Unavailable {
         statement,
         source: bare(error),
     })?;
     tokio::spawn(connection);
     Ok(client)
+}
+
+/// The steps that a database has; none if it has no list of them.
+pub(crate) async fn applied(
+    client: &impl tokio_postgres::GenericClient,
+) -> Result<Vec<migrate::Applied>> {
+    const KNOWN: &str =
+        "select to_regclass('migration') is not null, to_regclass('migration_mark') is not null";
+    let failed = |error| explain("look at migrations", error);
+    let known = client.query_one(KNOWN, &[]).await.map_err(failed)?;
+    let text = match (known.get(0), known.get(1)) {
+        (false, _) => return Ok(Vec::new()),
+        (true, false) => migrate::LOAD_UNMARKED,
+        (true, true) => migrate::LOAD_APPLIED,
+    };
+    let rows = client.query(text, &[]).await.map_err(failed)?;
+    let applied = rows.iter().map(|row| migrate::Applied {
+        number: row.get(0),
+        name: row.get(1),
+        works_from: row.get(2),
+    });
+    Ok(applied.collect())
 }
 
 /// Who is registered in a database that is only looked at.
@@ -224,18 +247,17 @@ async fn prepare(pool: &Pool) -> Result<String> {
         .batch_execute(migrate::CREATE_LEDGER)
         .await
         .map_err(failed)?;
-    let rows = transaction
-        .query(migrate::LOAD_APPLIED, &[])
-        .await
-        .map_err(failed)?;
-    let applied: Vec<(i64, String)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-    for step in migrate::pending(&applied)? {
+    for step in migrate::pending(&applied(&*transaction).await?)? {
         transaction
             .batch_execute(step.postgres)
             .await
             .map_err(failed)?;
         transaction
             .execute(migrate::NOTE_APPLIED, &[&step.number, &step.name])
+            .await
+            .map_err(failed)?;
+        transaction
+            .execute(migrate::MARK_APPLIED, &[&step.number, &step.works_from()])
             .await
             .map_err(failed)?;
     }

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use almanack_core::store::{Error, Result};
-use tokio_postgres::{Client, NoTls};
 
-use crate::Location;
+use crate::{Location, postgres::connect_alone};
 
 /// Rows that wait, not yet due, one second apart; `$1` microseconds is the first one's time, `$2`
 /// how many. SQLite makes its numbers by recursion, PostgreSQL has a function for it.
@@ -106,7 +105,7 @@ pub async fn load_far(location: &Location, first_due_at_us: i64, count: i64) -> 
             Ok(())
         }
         Location::Postgres(url) => {
-            let client = connect(url).await?;
+            let client = connect_alone(url).await?;
             let loaded = client
                 .execute(FAR_POSTGRES, &[&first_due_at_us, &count])
                 .await;
@@ -136,7 +135,7 @@ pub async fn bytes(location: &Location) -> Result<u64> {
             size.map_err(unavailable)?
         }
         Location::Postgres(url) => {
-            let client = connect(url).await?;
+            let client = connect_alone(url).await?;
             let row = client.query_one(BYTES_POSTGRES, &[]).await;
             row.map_err(unavailable)?.get(0)
         }
@@ -144,16 +143,8 @@ pub async fn bytes(location: &Location) -> Result<u64> {
     Ok(u64::try_from(bytes).unwrap_or_default())
 }
 
-async fn connect(url: &str) -> Result<Client> {
-    let (client, connection) = tokio_postgres::connect(url, NoTls)
-        .await
-        .map_err(unavailable)?;
-    tokio::spawn(connection);
-    Ok(client)
-}
-
 async fn run(url: &str, statements: &str) -> Result<()> {
-    connect(url)
+    connect_alone(url)
         .await?
         .batch_execute(statements)
         .await

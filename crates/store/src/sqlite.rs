@@ -220,17 +220,34 @@ fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
 fn migrate(connection: &mut Connection) -> Result<()> {
     in_transaction(connection, |connection| {
         connection.execute_batch(migrate::CREATE_LEDGER)?;
-        let mut statement = connection.prepare(migrate::LOAD_APPLIED)?;
-        let applied = statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
-        for migration in migrate::pending(&applied)? {
+        for migration in migrate::pending(&applied(connection)?)? {
             connection.execute_batch(migration.sqlite)?;
             connection.execute(migrate::NOTE_APPLIED, (migration.number, migration.name))?;
+            let mark = (migration.number, migration.works_from());
+            connection.execute(migrate::MARK_APPLIED, mark)?;
         }
         Ok(())
     })
     .map_err(|fault| explain("migrate", fault))
+}
+
+/// The steps that a file has; none if it has no list of them.
+pub(crate) fn applied(connection: &Connection) -> rusqlite::Result<Vec<migrate::Applied>> {
+    let [steps, marks] = migrate::LEDGERS.map(|table| connection.table_exists(None, table));
+    let text = match (steps?, marks?) {
+        (false, _) => return Ok(Vec::new()),
+        (true, false) => migrate::LOAD_UNMARKED,
+        (true, true) => migrate::LOAD_APPLIED,
+    };
+    let mut statement = connection.prepare(text)?;
+    let rows = statement.query_map([], |row| {
+        Ok(migrate::Applied {
+            number: row.get(0)?,
+            name: row.get(1)?,
+            works_from: row.get(2)?,
+        })
+    })?;
+    rows.collect()
 }
 
 pub(crate) fn unopened(path: &str, error: rusqlite::Error) -> Error {

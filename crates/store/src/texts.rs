@@ -32,6 +32,7 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         history::NOTE_ONCE,
         history::PRUNE_ONCE,
         lane::PRUNE,
+        migrate::MARK_APPLIED,
         migrate::NOTE_APPLIED,
         register::FORGET_NODE,
         register::LOAD_TOKEN,

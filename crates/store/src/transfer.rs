@@ -22,8 +22,6 @@ use crate::{Location, migrate, sqlite::Durability};
 pub use digest::Sum;
 pub(crate) use sqlite::{sum as sqlite_sum, tables as sqlite_tables};
 
-/// The list of migrations says how a database is laid out; both sides have their own.
-const LEDGER: &str = "migration";
 /// Rows that travel together.
 const BATCH_ROWS: usize = 1_000;
 
@@ -260,7 +258,7 @@ fn refuse_filled(counts: Vec<(String, u64)>) -> Result<()> {
 
 /// A source must be as this version would leave it: to migrate it here would change what may have to stay as
 /// it was, for whoever goes back.
-fn up_to_date(applied: &[(i64, String)]) -> Result<()> {
+fn up_to_date(applied: &[migrate::Applied]) -> Result<()> {
     let left = migrate::pending(applied)?;
     if left.is_empty() {
         return Ok(());

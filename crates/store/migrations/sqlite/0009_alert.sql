@@ -1,5 +1,6 @@
 -- What a person should hear about: at most one row for a rule and what it is about. A row that is over is written anew when
 -- the same is wrong again. Few rows: a thousand open ones at most, and those that closed lately.
+-- expand
 create table alert (
     rule text not null,
     about text not null,                  -- schedule:nightly, kind:…, source:17, delivery:DATE/NAME, node:…, fleet

@@ -6,9 +6,11 @@
 use std::{future::poll_fn, time::Duration};
 
 use jiff::Timestamp;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::{AbortHandle, JoinHandle};
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket, tls::NoTlsStream};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, Socket};
 
+use super::tls::Tls;
 use crate::{nudge::Nudger, row::instant};
 
 /// Between two tries to reconnect.
@@ -23,13 +25,13 @@ pub(super) struct Listener(AbortHandle);
 impl Listener {
     /// Listens from now on: a change made after this call returns is heard.
     pub(super) async fn start(
-        config: Config,
+        way: (Config, Tls),
         channel: String,
         nudger: Nudger,
     ) -> Result<Self, tokio_postgres::Error> {
-        let line = Line::open(&config, &channel, &nudger).await?;
+        let line = Line::open(&way, &channel, &nudger).await?;
         Ok(Self(
-            tokio::spawn(run(line, config, channel, nudger)).abort_handle(),
+            tokio::spawn(run(line, way, channel, nudger)).abort_handle(),
         ))
     }
 }
@@ -40,7 +42,7 @@ impl Drop for Listener {
     }
 }
 
-async fn run(mut line: Line, config: Config, channel: String, nudger: Nudger) {
+async fn run(mut line: Line, way: (Config, Tls), channel: String, nudger: Nudger) {
     loop {
         let ended = (&mut line.hearing).await;
         tracing::warn!(
@@ -53,7 +55,7 @@ async fn run(mut line: Line, config: Config, channel: String, nudger: Nudger) {
                 reason = "a reconnect needs a real pause, not a task's time"
             )]
             tokio::time::sleep(RECONNECT_AFTER).await;
-            if let Ok(line) = Line::open(&config, &channel, &nudger).await {
+            if let Ok(line) = Line::open(&way, &channel, &nudger).await {
                 break line;
             }
         };
@@ -69,11 +71,11 @@ struct Line {
 
 impl Line {
     async fn open(
-        config: &Config,
+        (config, tls): &(Config, Tls),
         channel: &str,
         nudger: &Nudger,
     ) -> Result<Self, tokio_postgres::Error> {
-        let (client, connection) = config.connect(NoTls).await?;
+        let (client, connection) = config.connect(tls.clone()).await?;
         let hearing = tokio::spawn(hear(connection, nudger.clone()));
         let listen = format!("listen \"{}\"", channel.replace('"', "\"\""));
         client.batch_execute(&listen).await?;
@@ -91,8 +93,8 @@ impl Drop for Line {
 }
 
 /// Passes on what the server says until the connection ends.
-async fn hear(
-    mut connection: Connection<Socket, NoTlsStream>,
+async fn hear<S: AsyncRead + AsyncWrite + Unpin>(
+    mut connection: Connection<Socket, S>,
     nudger: Nudger,
 ) -> Result<(), tokio_postgres::Error> {
     while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {

@@ -11,12 +11,12 @@ use rusqlite::types::Value;
 use tokio_postgres::{Client, CopyInSink, types::ToSql};
 
 use super::{
-    BATCH_ROWS, Column, Error, LEDGER, Moved, Others, Result, Step, Sum, Table, compare, quoted,
-    sqlite, up_to_date, value::Kind,
+    BATCH_ROWS, Column, Error, Moved, Others, Result, Step, Sum, Table, compare, quoted, sqlite,
+    up_to_date, value::Kind,
 };
 use crate::{
     migrate,
-    postgres::{connect_alone, explain},
+    postgres::{applied, connect_alone, explain},
 };
 
 /// Tables that are partitioned count, and their partitions do not: rows are sent to the whole.
@@ -45,10 +45,7 @@ impl Side {
         if others == Others::Wait {
             side.hold("share").await?;
         }
-        let applied = side.0.query(migrate::LOAD_APPLIED, &[]).await;
-        let applied = applied.map_err(failed)?;
-        let applied: Vec<_> = applied.iter().map(|row| (row.get(0), row.get(1))).collect();
-        up_to_date(&applied)?;
+        up_to_date(&applied(&side.0).await?)?;
         Ok(side)
     }
 
@@ -96,7 +93,9 @@ impl Side {
     async fn list(&self) -> Result<Vec<(u32, String)>> {
         let rows = self.0.query(LIST_TABLES, &[]).await.map_err(failed)?;
         let tables = rows.iter().map(|row| (row.get(0), row.get::<_, String>(1)));
-        Ok(tables.filter(|(_, name)| name != LEDGER).collect())
+        // Both sides have their own lists of migrations.
+        let of_rows = |name: &str| !migrate::LEDGERS.contains(&name);
+        Ok(tables.filter(|(_, name)| of_rows(name)).collect())
     }
 
     /// Its tables, as both databases have them.

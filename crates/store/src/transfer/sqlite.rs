@@ -6,12 +6,12 @@ use almanack_core::store;
 use rusqlite::{Connection, OpenFlags, types::Value};
 
 use super::{
-    BATCH_ROWS, Column, Error, LEDGER, Moved, Others, Result, Step, Sum, Table, compare, postgres,
-    quoted, up_to_date, value::Kind,
+    BATCH_ROWS, Column, Error, Moved, Others, Result, Step, Sum, Table, compare, postgres, quoted,
+    up_to_date, value::Kind,
 };
 use crate::{
     migrate,
-    sqlite::{BUSY_TIMEOUT, explain, unopened},
+    sqlite::{BUSY_TIMEOUT, applied, explain, unopened},
 };
 
 const LIST_TABLES: &str = "select name from sqlite_schema where type = 'table' \
@@ -33,7 +33,7 @@ impl Side {
             Others::GoOn => "begin; select 1 from sqlite_schema limit 1",
         };
         let side = Self::begin(path, begin)?;
-        up_to_date(&side.applied()?)?;
+        up_to_date(&applied(&side.0).map_err(failed)?)?;
         Ok(side)
     }
 
@@ -53,13 +53,6 @@ impl Side {
 
     pub(super) fn commit(&self) -> Result<()> {
         Ok(self.0.execute_batch("commit").map_err(failed)?)
-    }
-
-    fn applied(&self) -> Result<Vec<(i64, String)>> {
-        let mut statement = self.0.prepare(migrate::LOAD_APPLIED).map_err(failed)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
-        let rows = rows.and_then(Iterator::collect);
-        Ok(rows.map_err(failed)?)
     }
 
     /// The names of its tables.
@@ -205,7 +198,9 @@ pub(crate) fn sum(
 fn names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(LIST_TABLES)?;
     let names = statement.query_map([], |row| row.get::<_, String>(0))?;
-    names.filter(|name| name.as_deref() != Ok(LEDGER)).collect()
+    let of_rows = |name: &str| !migrate::LEDGERS.contains(&name);
+    let names = names.filter(|name| name.as_deref().map_or(true, of_rows));
+    names.collect()
 }
 
 fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {

@@ -23,6 +23,7 @@ pub(crate) const KEYS: &[Key] = &[
     secret("callback", "secret"),
     plain(KINDS, "url"),
     plain(KINDS, "slots"),
+    plain(KINDS, "slots_in_all"),
     plain(KINDS, "timeout"),
     secret(KINDS, "secret"),
     plain(KINDS, "max_retry"),

@@ -27,6 +27,8 @@ pub(crate) struct KindSettings {
     pub(crate) url: Option<Url>,
     /// How many of this kind a node tries at once.
     pub(crate) slots: Option<usize>,
+    /// How many of this kind all nodes together try at once.
+    pub(crate) slots_in_all: Option<usize>,
     /// How long a call may take.
     pub(crate) timeout: Option<SignedDuration>,
     /// Signs the calls.
@@ -71,6 +73,11 @@ impl KindSettings {
         Self {
             url: reader.optional(&key("url"), "(the task says)", value::web_address),
             slots: reader.optional(&key("slots"), "(as in [node])", value::count(1..=10_000)),
+            slots_in_all: reader.optional(
+                &key("slots_in_all"),
+                "(no limit)",
+                value::count(1..=100_000),
+            ),
             timeout: reader.optional(&key("timeout"), usual, value::duration(timeout_bounds())),
             key: signing_key(reader, &key("secret"), usual),
             max_retry: reader.optional(&key("max_retry"), "3", value::count(0..=MAX_RETRY_MAX)),
