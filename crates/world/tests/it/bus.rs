@@ -38,7 +38,7 @@ async fn rs_12_the_outbox_goes_to_kafka_as_events_that_almanack_reads() {
     list.add_partition_offset(TOPIC, 0, Offset::Beginning)
         .unwrap();
     consumer.assign(&list).unwrap();
-    let message = tokio::time::timeout(Duration::from_secs(60), consumer.recv()).await;
+    let message = tokio::time::timeout(Duration::from_mins(1), consumer.recv()).await;
     let message = message.expect("an event comes").unwrap();
     let subject = format!("article:{id}");
     assert_eq!(message.key(), Some(subject.as_bytes()));
