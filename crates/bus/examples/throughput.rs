@@ -105,7 +105,7 @@ async fn main() {
     let cluster = MockCluster::new(1).unwrap();
     cluster.create_topic(TOPIC, 4, 1).unwrap();
     let servers = cluster.bootstrap_servers();
-    fill(&servers).await;
+    fill(&servers);
     let bare = bare(&servers).await;
     tell("the bare client", bare, bare);
     let idle = ours(&servers, "idle", None).await;
@@ -130,7 +130,7 @@ fn tell(what: &str, took: Duration, bare: Duration) {
     println!("{what}: {rate:.0} messages/s, {ratio:.1} times as long as the bare client");
 }
 
-async fn fill(servers: &str) {
+fn fill(servers: &str) {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", servers);
     let producer: FutureProducer = config.create().unwrap();

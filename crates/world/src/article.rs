@@ -95,6 +95,8 @@ pub struct Config {
     pub almanack_url: String,
     /// Bearer token for Almanack, where it asks for one.
     pub almanack_token: Option<String>,
+    /// A message bus that brings events to Almanack instead of HTTP.
+    pub bus: Option<relay::Bus>,
     /// `whsec_…`; without one, callbacks are believed unsigned.
     pub webhook_secret: Option<String>,
     /// What each event says besides the time.
@@ -119,6 +121,7 @@ impl Config {
             listen,
             almanack_url: almanack_url.into(),
             almanack_token: None,
+            bus: None,
             webhook_secret: None,
             wishes: event::Wishes::default(),
             pace: relay::Pace::default(),
@@ -135,6 +138,7 @@ impl fmt::Debug for Config {
             .field("database", &self.database)
             .field("listen", &self.listen)
             .field("almanack_url", &self.almanack_url)
+            .field("bus", &self.bus)
             .field("signed", &self.webhook_secret.is_some())
             .field("faults", &self.faults)
             .finish_non_exhaustive()
@@ -225,6 +229,7 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
         client: http_client,
         events_url: format!("{almanack_url}/api/v1/events"),
         token: config.almanack_token,
+        bus: config.bus.map(relay::Sender::new),
         pace: config.pace,
         outbox_changed: outbox_changed.clone(),
         happenings: happenings.clone(),

@@ -36,7 +36,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 /// How long a test waits for what must come before it gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A store and what happened at its door.
 pub(crate) struct Desk {

@@ -178,12 +178,12 @@ async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() 
     );
     stage.all_acknowledged().await;
     member.leave().await;
-    let stale = desk
+    let late = desk
         .door
         .rules()
         .into_iter()
         .filter(|rule| *rule == Rule::IgnoredStale);
-    assert_eq!(stale.count(), 2);
+    assert_eq!(late.count(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -100,6 +100,18 @@ pub(crate) struct ArticleServiceArguments {
     /// Where Almanack answers
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     pub(crate) almanack_url: String,
+    /// Brokers of a Kafka cluster to send events to, instead of HTTP
+    #[arg(long, value_name = "HOST:PORT,…", conflicts_with = "nats_server")]
+    pub(crate) kafka_brokers: Option<String>,
+    /// The topic there
+    #[arg(long, value_name = "TOPIC", default_value = "articles")]
+    pub(crate) kafka_topic: String,
+    /// A NATS server to send events to, instead of HTTP
+    #[arg(long, value_name = "URL")]
+    pub(crate) nats_server: Option<String>,
+    /// The subject there; a stream must keep it
+    #[arg(long, value_name = "SUBJECT", default_value = "articles.changed")]
+    pub(crate) nats_subject: String,
     /// Do not tell Almanack where to call; its configuration must then have a url for the kinds
     /// `ARTICLE_AUDIT` and `ARTICLE_PUBLISH`
     #[arg(long)]

@@ -5,7 +5,7 @@ mod edition;
 use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
 use almanack_world::{
-    article,
+    article::{self, relay::Bus},
     feeds::{self, fleet::Fleet, host::Shares},
     github::{self, setup::Setup},
     news::{self, page, site::Site},
@@ -54,6 +54,7 @@ fn article_service(
     );
     config.almanack_token = environment.get(TOKEN_VARIABLE).cloned();
     config.webhook_secret = environment.get(SECRET_VARIABLE).cloned();
+    config.bus = bus(arguments);
     config.wishes.callback_url = !arguments.no_callback_url;
     config.wishes.max_retry = arguments.max_retry;
     start_plain_log(output)?;
@@ -178,9 +179,25 @@ fn start_plain_log(output: &Output) -> Result<(), Failure> {
     start_log(&log, output.notes_coloured())
 }
 
+/// The message bus that events go to, where one is named.
+fn bus(arguments: &ArticleServiceArguments) -> Option<Bus> {
+    let kafka = arguments.kafka_brokers.clone().map(|brokers| Bus::Kafka {
+        brokers,
+        topic: arguments.kafka_topic.clone(),
+    });
+    kafka.or_else(|| {
+        let server = arguments.nats_server.clone()?;
+        let subject = arguments.nats_subject.clone();
+        Some(Bus::Nats { server, subject })
+    })
+}
+
 /// Where it is, and what to do next.
 fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
-    let almanack = &arguments.almanack_url;
+    let almanack = match bus(arguments) {
+        Some(bus) => format!("over {}", bus.place()),
+        None => format!("at {}", arguments.almanack_url),
+    };
     let calls = if arguments.no_callback_url {
         format!(
             "Almanack's configuration must say where to call:\n\n  \
@@ -193,7 +210,7 @@ fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
             .to_owned()
     };
     format!(
-        "article service at {url}, tells its changes to Almanack at {almanack}\n{calls}\n\
+        "article service at {url}, tells its changes to Almanack {almanack}\n{calls}\n\
          Write an article, and watch it being audited and published:\n\n  \
          curl -X POST {url}/articles -H 'content-type: application/json' \\\n    \
          -d '{{\"title\": \"Tides\", \"publish_at\": \"2026-01-05T08:00:00Z\"}}'\n  \

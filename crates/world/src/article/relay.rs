@@ -8,6 +8,8 @@
 //! What does not arrive is said in the log: a refused event with its reason, and an Almanack that
 //! takes nothing once when it begins, once when the reason changes and once when it is over.
 
+mod bus;
+
 use std::{sync::Arc, time::Duration};
 
 use reqwest::{StatusCode, header};
@@ -22,6 +24,9 @@ use crate::{
     chance::Chance,
     clock::{self, Clock},
 };
+
+pub use bus::Bus;
+pub(super) use bus::Sender;
 
 /// Most events in one request.
 const BATCH_MAX: u32 = 100;
@@ -70,6 +75,8 @@ pub(super) struct Relay {
     pub(super) client: reqwest::Client,
     pub(super) events_url: String,
     pub(super) token: Option<String>,
+    /// Sends instead of HTTP, where there is one.
+    pub(super) bus: Option<Sender>,
     pub(super) pace: Pace,
     pub(super) outbox_changed: Arc<Notify>,
     pub(super) happenings: broadcast::Sender<Happening>,
@@ -222,6 +229,9 @@ impl Relay {
     }
 
     async fn send(&self, waiting: &[Waiting]) -> Verdict {
+        if let Some(bus) = &self.bus {
+            return bus.send(waiting).await;
+        }
         let events: Vec<&str> = waiting.iter().map(|row| row.event.as_str()).collect();
         let mut request = self
             .client

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod authors;
+mod bus;
 mod faults;
 mod feeds;
 mod github;

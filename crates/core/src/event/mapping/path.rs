@@ -265,7 +265,7 @@ mod tests {
                 document = json!({ name: document, "other": [1] });
             }
             let escaped = names.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
-            let pointer: String = escaped.map(|name| format!("/{name}")).collect();
+            let pointer = ["/".to_owned(), escaped.collect::<Vec<_>>().join("/")].concat();
             let expected = document.pointer(&pointer).map(ToString::to_string);
             prop_assert_eq!(found(&document, &pointer), expected);
         }

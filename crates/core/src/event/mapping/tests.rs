@@ -180,8 +180,8 @@ fn rs_10_a_withdrawal_needs_no_time() {
 #[test]
 #[rustfmt::skip]
 fn rs_11_what_the_mapping_does_not_find_is_refused_by_name() {
-    let in_ms = || Mapping { unit: Unit::Milliseconds, ..mapping() };
-    let in_s = || Mapping { unit: Unit::Seconds, ..mapping() };
+    let with_milliseconds = || Mapping { unit: Unit::Milliseconds, ..mapping() };
+    let with_seconds = || Mapping { unit: Unit::Seconds, ..mapping() };
     let with_payload = || Mapping { payload: Some(path("/article")), ..mapping() };
     for (mapping, changes, names, why) in [
         (mapping(), json!({"/article": 1}), "subject: there is nothing at `/article/id`", "no subject"),
@@ -193,9 +193,9 @@ fn rs_11_what_the_mapping_does_not_find_is_refused_by_name() {
         (mapping(), json!({"/article/version": 0}), "revision must be", "numbers start at 1"),
         (mapping(), json!({"/article/publishAt": "soon"}), "execute_at: ", "not a time"),
         (mapping(), json!({"/article/publishAt": 1_767_600_060}), "execute_at: ", "a number where a text was said"),
-        (in_s(), json!({"/article/publishAt": "2026-01-05T08:01:00Z"}), "execute_at: ", "a text where a number was said"),
-        (in_s(), json!({"/article/publishAt": 1_767_600_060_000_i64}), "execute_at: ", "milliseconds"),
-        (in_ms(), json!({"/article/publishAt": 1_767_600_060}), "seconds?", "would mean at once"),
+        (with_seconds(), json!({"/article/publishAt": "2026-01-05T08:01:00Z"}), "execute_at: ", "a text where a number was said"),
+        (with_seconds(), json!({"/article/publishAt": 1_767_600_060_000_i64}), "execute_at: ", "milliseconds"),
+        (with_milliseconds(), json!({"/article/publishAt": 1_767_600_060}), "seconds?", "would mean at once"),
         (with_action(&[]), json!({"/op": null}), "action: there is nothing", "which?"),
         (with_payload(), json!({"/article/price": "x".repeat(200)}), "payload has", "too large"),
     ] {
