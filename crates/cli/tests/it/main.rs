@@ -12,6 +12,7 @@ mod business;
 mod chain;
 mod chaos;
 mod check;
+mod cluster;
 mod demo;
 mod drain;
 mod edition;
