@@ -100,6 +100,7 @@ impl House {
             sleeper: Arc::new(self.time),
             entropy: Arc::new(SeededEntropy::new(number)),
             handlers: Handlers::new(self.handler.clone()),
+            subscriptions: Arc::default(),
         };
         let settings = NodeSettings {
             name: format!("node-{number}"),
