@@ -205,6 +205,14 @@ fn advice(what: &str) -> &'static str {
     } else if what.contains("authentication") || what.contains("FATAL: role") {
         "the server answers, but not to this user: check the user in database.url and \
          database.password (or ALMANACK_DATABASE_PASSWORD)"
+    } else if what.contains("does not allow writes") {
+        "this server is a standby, or its database is read-only: name the primary, or all servers \
+         (\"postgres://user@a,b/database\"), of which the one that can be written to is used"
+    } else if what.contains("certificate") || what.contains("sslrootcert") {
+        "sslmode=require and verify-full check the server's certificate: name its authority with \
+         sslrootcert=FILE, and the server as the certificate does"
+    } else if what.contains("sslmode") {
+        "write it into database.url: postgres://user@host/database?sslmode=verify-full"
     } else if what.contains("too many") {
         "the server has no connection left; raise its max_connections or run fewer nodes"
     } else {

@@ -155,8 +155,9 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         holdings.clone(),
     );
     keeper.correct_clock().await?;
-    wait_for_name(&ports, &identity, &lease).await?;
+    let before = wait_for_name(&ports, &identity, &lease).await?;
     keeper.beat().await?;
+    insist_on_name(&ports, &identity, &lease, &before).await?;
     let keep = Keep {
         tasks: settings.retention,
         stories: Retention::Keep,
@@ -274,46 +275,81 @@ impl Duties {
 }
 
 /// A node that died moments ago leaves its name behind with a fresh heartbeat; a node that is alive
-/// will beat again. Waiting for one beat tells them apart.
+/// will beat again. Waiting for one beat tells them apart. Answers which runs of this name are over.
 async fn wait_for_name(
     ports: &Ports,
     identity: &NodeIdentity,
     lease: &LeasePolicy,
-) -> Result<(), Error> {
-    let Some(before) = namesake(ports, identity, lease).await? else {
-        return Ok(());
-    };
-    tracing::warn!(node.name = %identity.name, "a node of this name was seen a moment ago; waiting to see if it is alive");
-    let patience = lease.beat + SignedDuration::from_secs(1);
-    let until = ports
-        .clock
-        .now()
-        .saturating_add(patience)
-        .unwrap_or(Timestamp::MAX);
-    ports.sleeper.until(until).await;
-    match namesake(ports, identity, lease).await? {
-        Some(after) if after.seen_at > before.seen_at || after.session != before.session => {
-            Err(Error::NameTaken {
-                name: after.name,
-                seen_at: after.seen_at,
-            })
-        }
-        _ => Ok(()),
+) -> Result<Vec<Node>, Error> {
+    let before = namesakes(ports, identity, lease).await?;
+    if before.is_empty() {
+        return Ok(before);
     }
+    tracing::warn!(node.name = %identity.name, "a node of this name was seen a moment ago; waiting to see if it is alive");
+    wait_a_beat(ports, lease).await;
+    let after = namesakes(ports, identity, lease).await?;
+    refuse_any_other(&after, &before)?;
+    Ok(after)
 }
 
-/// The most recently seen other run with our name, if it may still be alive.
-async fn namesake(
+/// Two that start at the same moment find the name free, both. Each looks again once it is registered, so at least one
+/// of them sees the other, and of two that see each other the one with the larger session leaves. Whoever stays waits for one
+/// beat: the other may have looked before this one was there.
+async fn insist_on_name(
     ports: &Ports,
     identity: &NodeIdentity,
     lease: &LeasePolicy,
-) -> Result<Option<Node>, store::Error> {
+    over: &[Node],
+) -> Result<(), Error> {
+    let mut others = namesakes(ports, identity, lease).await?;
+    others.retain(|node| !over.contains(node));
+    if others.is_empty() {
+        return Ok(());
+    }
+    let insisted = if others.iter().all(|node| node.session > identity.session) {
+        wait_a_beat(ports, lease).await;
+        let after = namesakes(ports, identity, lease).await?;
+        others.extend_from_slice(over);
+        refuse_any_other(&after, &others)
+    } else {
+        refuse_any_other(&others, &[])
+    };
+    if insisted.is_err() {
+        ports.store.forget_node(&identity.session).await?;
+    }
+    insisted
+}
+
+/// Refuses if somebody is alive: all who are not as they were `before`.
+fn refuse_any_other(nodes: &[Node], before: &[Node]) -> Result<(), Error> {
+    let alive = nodes.iter().filter(|node| !before.contains(node));
+    match alive.max_by_key(|node| node.seen_at) {
+        None => Ok(()),
+        Some(node) => Err(Error::NameTaken {
+            name: node.name.clone(),
+            seen_at: node.seen_at,
+        }),
+    }
+}
+
+async fn wait_a_beat(ports: &Ports, lease: &LeasePolicy) {
+    let patience = lease.beat + SignedDuration::from_secs(1);
+    let until = ports.clock.now().saturating_add(patience);
+    ports.sleeper.until(until.unwrap_or(Timestamp::MAX)).await;
+}
+
+/// Other runs with our name that may still be alive.
+async fn namesakes(
+    ports: &Ports,
+    identity: &NodeIdentity,
+    lease: &LeasePolicy,
+) -> Result<Vec<Node>, store::Error> {
     let now = ports.clock.now();
-    let nodes = ports.store.load_nodes().await?.into_iter();
-    let alive = nodes.filter(|node| {
+    let mut nodes = ports.store.load_nodes().await?;
+    nodes.retain(|node| {
         node.name == identity.name
             && node.session != identity.session
             && now.duration_since(node.seen_at) < lease.ttl
     });
-    Ok(alive.max_by_key(|node| node.seen_at))
+    Ok(nodes)
 }

@@ -65,7 +65,12 @@ fn server_url() -> String {
     )
 }
 
-async fn run(url: &str, statements: &str) {
+/// Runs statements on any server.
+///
+/// # Panics
+///
+/// If the server does not take them: a test that cannot set itself up has failed.
+pub async fn run(url: &str, statements: &str) {
     let (client, connection) = tokio_postgres::connect(url, NoTls)
         .await
         .expect("connect to the test cluster");

@@ -2,7 +2,10 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use axum::{Json, Router, extract::State, routing::post};
@@ -21,6 +24,17 @@ pub(crate) struct Business {
 struct Desk {
     calls: Mutex<Vec<Value>>,
     open: watch::Sender<bool>,
+    waiting: AtomicUsize,
+    waiting_most: AtomicUsize,
+}
+
+/// Somebody waits for an answer, until it is given or they are gone.
+struct Waiting<'a>(&'a Desk);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Business {
@@ -38,6 +52,8 @@ impl Business {
         let desk = Arc::new(Desk {
             calls: Mutex::default(),
             open: watch::Sender::new(false),
+            waiting: AtomicUsize::new(0),
+            waiting_most: AtomicUsize::new(0),
         });
         let app = Router::new()
             .route("/done", post(done))
@@ -76,6 +92,11 @@ impl Business {
             .count()
     }
 
+    /// How many waited for an answer at once, at most.
+    pub(crate) fn waiting_most(&self) -> usize {
+        self.desk.waiting_most.load(Ordering::Relaxed)
+    }
+
     /// Waits for so many calls about a subject.
     pub(crate) async fn until_called(&self, subject: &str, times: usize) {
         let what = format!("{subject} is called {times} times");
@@ -89,6 +110,9 @@ async fn done(State(desk): State<Arc<Desk>>, Json(call): Json<Value>) -> Json<Va
 }
 
 async fn held(State(desk): State<Arc<Desk>>, Json(call): Json<Value>) -> Json<Value> {
+    let waiting = desk.waiting.fetch_add(1, Ordering::Relaxed) + 1;
+    let _waiting = Waiting(&desk);
+    desk.waiting_most.fetch_max(waiting, Ordering::Relaxed);
     desk.calls.lock().unwrap().push(call);
     let mut open = desk.open.subscribe();
     // Whoever opens it outlives this call, or takes it along.

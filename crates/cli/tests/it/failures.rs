@@ -2,6 +2,6 @@
 
 mod callback;
 mod database;
-mod hanging;
-mod postgres;
+pub(crate) mod hanging;
+pub(crate) mod postgres;
 mod start;

@@ -114,6 +114,47 @@ async fn killed(database: &str, nodes: usize) {
     check_whole(&home, &business, &rows).await;
 }
 
+/// What a newer version does when its first node starts: it adds what older ones do not miss, and says so.
+const EXPAND: &str = "begin; alter table task add column future text; \
+     alter table schedule add column future bigint not null default 7; \
+     create table future (number bigint primary key); \
+     insert into migration values (999, '0999_future'); \
+     insert into migration_mark values (999, 0); commit";
+/// The same for a step that takes away what this version needs.
+const CONTRACT: &str = "insert into migration values (1000, '1000_further'); \
+     insert into migration_mark values (1000, 999)";
+
+/// Nodes are stopped and started one after the other, in the middle of a change of the schema.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_05_a_rolling_upgrade_misses_and_doubles_no_second() {
+    let (schema, business) = (Schema::create().await, Business::start().await);
+    let home = Home::with(&configuration(schema.url(), &business));
+    let start = || Process::node(&home, free_address(), &[]);
+    let mut nodes = [start(), start()];
+    until_decided(&home, 3).await;
+    schema.run(EXPAND).await;
+    for node in &mut nodes {
+        let decided = ledger(&home).len();
+        node.terminate();
+        assert_eq!(node.exit_code().await, Some(0), "{}", node.notes());
+        *node = start().ready().await;
+        until_decided(&home, decided + 2).await;
+    }
+    let rows = ledger(&home);
+    check_whole(&home, &business, &rows).await;
+    assert!(
+        rows.iter().all(|row| row["verdict"] == "fired"),
+        "while one node rolled, the other was there: {rows:?}"
+    );
+    schema.run(CONTRACT).await;
+    let refused = home.run(&["schedule", "list"]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(
+        refused.notes.contains("migration 1000 (`1000_further`)"),
+        "{refused}"
+    );
+}
+
 fn names(home: &Home) -> Vec<String> {
     // Without the file: it may be broken just now.
     let store = ["--config", "/dev/null", "--database", "sqlite:almanack.db"];

@@ -14,6 +14,7 @@ mod business;
 mod chain;
 mod chaos;
 mod check;
+mod cluster;
 mod demo;
 mod deploy;
 mod drain;

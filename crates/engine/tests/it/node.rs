@@ -15,7 +15,7 @@ use almanack_core::{
     reschedule::Request,
     store::{EditionStore, EditionWritten, NodeStore, Store, TaskStore},
     task::{ClaimedTask, Status, Task},
-    time::{Clock, CorrectedClock},
+    time::{Clock, CorrectedClock, Sleeper},
 };
 use almanack_engine::{
     handlers::Handlers,
@@ -24,10 +24,11 @@ use almanack_engine::{
     retention::Retention,
     runner::RunnerSettings,
 };
-use almanack_store::sqlite::SqliteStore;
+use almanack_store::{postgres::PostgresStore, sqlite::SqliteStore};
 use almanack_testkit::{
     entropy::SeededEntropy,
     fixture::{PUBLISH, identity, put},
+    postgres::Schema,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
@@ -85,25 +86,32 @@ impl House {
         attempt_takes: Duration,
         drain: SignedDuration,
     ) -> Result<node::AdmittedNode, Error> {
-        let ports = Ports {
-            store: self.store.clone(),
-            clock: Arc::new(CorrectedClock::new(Arc::new(self.time))),
-            sleeper: Arc::new(self.time),
-            entropy: Arc::new(SeededEntropy::new(seed)),
-            handlers: Handlers::new(Arc::new(Slow(attempt_takes))),
-            subscriptions: Arc::default(),
-        };
-        let settings = NodeSettings {
-            name: "node-a".to_owned(),
-            version: "test".to_owned(),
-            lease: LeasePolicy::default(),
-            runner: RunnerSettings {
-                drain,
-                ..RunnerSettings::default()
-            },
-            retention: Retention::After(SignedDuration::from_hours(1)),
-        };
-        node::admit(ports, settings).await
+        let ports = ports(self.store.clone(), self.time, seed, attempt_takes);
+        node::admit(ports, settings(drain)).await
+    }
+}
+
+fn ports(store: Arc<dyn Store>, time: VirtualTime, seed: u64, attempt_takes: Duration) -> Ports {
+    Ports {
+        store,
+        clock: Arc::new(CorrectedClock::new(Arc::new(time))),
+        sleeper: Arc::new(time),
+        entropy: Arc::new(SeededEntropy::new(seed)),
+        handlers: Handlers::new(Arc::new(Slow(attempt_takes))),
+        subscriptions: Arc::default(),
+    }
+}
+
+fn settings(drain: SignedDuration) -> NodeSettings {
+    NodeSettings {
+        name: "node-a".to_owned(),
+        version: "test".to_owned(),
+        lease: LeasePolicy::default(),
+        runner: RunnerSettings {
+            drain,
+            ..RunnerSettings::default()
+        },
+        retention: Retention::After(SignedDuration::from_hours(1)),
     }
 }
 
@@ -262,6 +270,52 @@ async fn ed_31_stories_of_archived_editions_are_forgotten_and_the_editions_stay(
     }
     stop.cancel();
     running.await.unwrap();
+}
+
+/// Waits by the database's time.
+struct ByDatabase(Arc<CorrectedClock>);
+
+#[async_trait]
+impl Sleeper for ByDatabase {
+    async fn until(&self, at: Timestamp) {
+        while let Ok(left) = Duration::try_from(at.duration_since(self.0.now())) {
+            if left.is_zero() {
+                return;
+            }
+            pause(left).await;
+        }
+    }
+}
+
+/// Both find the name free, and both register; then one of them leaves. On a database in which calls take time, in real time.
+#[tokio::test]
+async fn of_two_that_start_at_the_same_moment_one_gets_the_name() {
+    let schema = Schema::create().await;
+    let store: Arc<dyn Store> = Arc::new(PostgresStore::connect(schema.url()).await.unwrap());
+    let (time, stop) = (VirtualTime::start(), CancellationToken::new());
+    let start = async |seed| {
+        let lease = LeasePolicy {
+            ttl: SignedDuration::from_secs(3),
+            margin: SignedDuration::from_millis(500),
+            beat: SignedDuration::from_millis(500),
+        };
+        let settings = NodeSettings {
+            lease,
+            ..settings(SignedDuration::ZERO)
+        };
+        let ports = ports(store.clone(), time, seed, Duration::ZERO);
+        let sleeper = Arc::new(ByDatabase(Arc::clone(&ports.clock)));
+        let node = node::admit(Ports { sleeper, ..ports }, settings).await;
+        // Who is admitted lives, and is heard of.
+        node.map(|node| tokio::spawn(node.run(stop.clone())))
+    };
+    let (first, second) = tokio::join!(start(1), start(2));
+    assert_ne!(first.is_ok(), second.is_ok(), "one of them");
+    assert_eq!(store.load_nodes().await.unwrap().len(), 1);
+    stop.cancel();
+    for node in [first, second].into_iter().flatten() {
+        node.await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

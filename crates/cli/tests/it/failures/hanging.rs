@@ -17,12 +17,21 @@ use crate::{
 };
 
 /// A line to PostgreSQL that can be frozen: everything stays connected, nothing arrives.
-struct Line {
+pub(crate) struct Line {
     address: SocketAddr,
     frozen: watch::Sender<bool>,
 }
 
 impl Line {
+    /// A line to the server of a database; answers the URL that leads over it.
+    pub(crate) async fn to(database: &str) -> (Self, String) {
+        let (head, rest) = database.split_once('@').unwrap();
+        let (server, path) = rest.split_once('/').unwrap();
+        let line = Self::open(server.to_owned()).await;
+        let url = format!("{head}@{}/{path}", line.address);
+        (line, url)
+    }
+
     async fn open(server: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -40,11 +49,11 @@ impl Line {
         Self { address, frozen }
     }
 
-    fn freeze(&self) {
+    pub(crate) fn freeze(&self) {
         self.frozen.send_replace(true);
     }
 
-    fn thaw(&self) {
+    pub(crate) fn thaw(&self) {
         self.frozen.send_replace(false);
     }
 }
@@ -66,10 +75,7 @@ async fn carry(
 #[tokio::test]
 async fn a_node_whose_database_hangs_stops_its_attempts_resumes_later_and_can_be_stopped() {
     let (home, business, schema) = (Home::new(), Business::start().await, Schema::create().await);
-    let (head, rest) = schema.url().split_once('@').unwrap();
-    let (server, path) = rest.split_once('/').unwrap();
-    let line = Line::open(server.to_owned()).await;
-    let database = format!("{head}@{}/{path}", line.address);
+    let (line, database) = Line::to(schema.url()).await;
     let further = ["--database", &database, "--set", "node.drain=1s"];
     let mut node = Process::node(&home, free_address(), &further).ready().await;
     let api = node.api();

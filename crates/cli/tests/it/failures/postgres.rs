@@ -19,17 +19,26 @@ use crate::{
 
 /// A cluster that may be broken: durable, because a crash must lose nothing that was promised.
 /// Deleted with its handle.
-struct Cluster {
+pub(crate) struct Cluster {
     note: PathBuf,
-    url: String,
+    pub(crate) url: String,
     _folder: tempfile::TempDir,
 }
 
 impl Cluster {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
+        Self::by(&["start", "--durable"])
+    }
+
+    /// A copy that follows this one by streaming.
+    pub(crate) fn standby(&self) -> Self {
+        Self::by(&["standby", self.note.to_str().unwrap()])
+    }
+
+    fn by(order: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("note");
-        let url = dev_postgres(&note, &["start", "--durable"]);
+        let url = dev_postgres(&note, order);
         Self {
             note,
             url: url.trim_end().to_owned(),
@@ -38,12 +47,29 @@ impl Cluster {
     }
 
     /// As a crash would: connections break, nothing is tidied up.
-    fn pause(&self) {
+    pub(crate) fn pause(&self) {
         dev_postgres(&self.note, &["pause"]);
     }
 
-    fn resume(&self) {
+    pub(crate) fn resume(&self) {
         dev_postgres(&self.note, &["resume"]);
+    }
+
+    /// The standby becomes a primary.
+    pub(crate) fn promote(&self) {
+        dev_postgres(&self.note, &["promote"]);
+    }
+
+    /// Where its files are, once it runs.
+    pub(crate) fn data(&self) -> PathBuf {
+        let directory = std::fs::read_to_string(&self.note).unwrap();
+        Path::new(directory.trim_end()).join("data")
+    }
+
+    /// Host and port.
+    pub(crate) fn server(&self) -> &str {
+        let (_, rest) = self.url.split_once('@').unwrap();
+        rest.split_once('/').unwrap().0
     }
 }
 

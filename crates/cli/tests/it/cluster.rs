@@ -1,0 +1,5 @@
+//! Several nodes on one PostgreSQL: what one of them suffers, and what the server does.
+
+mod alone;
+mod failover;
+mod tls;
