@@ -96,15 +96,12 @@ fn unescaped(text: &str) -> String {
     while let [first, rest @ ..] = left {
         let escape = (*first == b'%').then(|| rest.get(..2)).flatten();
         let digits = escape.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                left = &rest[2..];
-            }
-            None => {
-                bytes.push(*first);
-                left = rest;
-            }
+        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            left = &rest[2..];
+        } else {
+            bytes.push(*first);
+            left = rest;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
