@@ -9,6 +9,7 @@ use almanack_core::{
     time::{Clock, Sleeper},
 };
 use almanack_engine::{
+    editions::Editions,
     node::{self, AdmittedNode, Ports},
     schedules::Schedules,
     sources::Sources,
@@ -86,26 +87,15 @@ pub(crate) async fn start(
     let metrics = install_metrics(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
     let watch = Watch::new(settings, &store, &timing)?;
-    let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
-    let ports = watch.looking(ports)?;
-    let told: Arc<dyn Clock> = clock.clone();
-    let channels = wiring::alerts::channels(settings, environment, &outbound, &told)?;
-    let workshop = Workshop {
+    let equipment = Equipment {
         settings,
+        environment,
         outbound: &outbound,
         store: &store,
-        channels: channels.clone(),
-        clock: clock.clone(),
-        sleeper: timing.sleeper.clone(),
-        node: &node_name,
+        timing: &timing,
+        node_name: &node_name,
     };
-    let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
-    let traced: (_, Arc<dyn Clock>) = (outbound.client(), clock.clone());
-    let telemetry = Telemetry::start(&settings.telemetry, &node_name, traced)?;
-    let node = admit(telemetry.watching(ports), settings, node_name.clone()).await?;
-    watch.hear().await?;
-    let node = cared_for(node, &watch, settings);
-    let node = wiring::alerts::watched(node, settings, &store, &told, (&outbound, channels));
+    let (node, editions, telemetry) = equipment.admit(&watch).await?;
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let files = read_files(inputs, schedules.clone(), outbound).await?;
@@ -152,6 +142,54 @@ pub(crate) async fn start(
         app,
         telemetry,
     })
+}
+
+/// What a node is made with.
+struct Equipment<'a> {
+    settings: &'a Settings,
+    environment: &'a BTreeMap<String, String>,
+    outbound: &'a wiring::Outbound,
+    store: &'a Arc<dyn Store>,
+    timing: &'a Timing,
+    node_name: &'a str,
+}
+
+impl Equipment<'_> {
+    /// Admits a node with all its duties, and what makes editions and traces beside it.
+    async fn admit(
+        &self,
+        watch: &Watch,
+    ) -> Result<(AdmittedNode, Option<Arc<Editions>>, Telemetry), Failure> {
+        let Self {
+            settings,
+            outbound,
+            store,
+            timing,
+            ..
+        } = *self;
+        let clock: Arc<dyn Clock> = timing.clock.clone();
+        let channels = wiring::alerts::channels(settings, self.environment, outbound, &clock)?;
+        let workshop = Workshop {
+            settings,
+            outbound,
+            store,
+            channels: channels.clone(),
+            clock: timing.clock.clone(),
+            sleeper: timing.sleeper.clone(),
+            node: self.node_name,
+        };
+        let ports = wiring::ports(settings, self.environment, outbound, store.clone(), timing)?;
+        let ports = watch.looking(ports)?;
+        let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
+        let traced = (outbound.client(), clock.clone());
+        let telemetry = Telemetry::start(&settings.telemetry, self.node_name, traced)?;
+        let name = self.node_name.to_owned();
+        let node = admit(telemetry.watching(ports), settings, name).await?;
+        watch.hear().await?;
+        let node = cared_for(node, watch, settings);
+        let node = wiring::alerts::watched(node, settings, store, &clock, (outbound, channels));
+        Ok((node, editions, telemetry))
+    }
 }
 
 /// The same node, which takes care of sources and of what is kept of editions.
@@ -244,7 +282,7 @@ impl Process {
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
         let (leave_within, told) = (self.leave_within, stop.clone());
         tokio::select! {
-            ended = self.work(stop) => ended,
+            ended = Box::pin(self.work(stop)) => ended,
             () = overdue(&told, leave_within) => {
                 tracing::error!("stopped without an answer from the database; the leases have passed");
                 Ok(())
@@ -279,7 +317,7 @@ impl Process {
         // Buses first: what they have taken is committed while the node is still there.
         let heard = CancellationToken::new();
         let hearing = async {
-            self.buses.run(stop.clone()).await;
+            Box::pin(self.buses.run(stop.clone())).await;
             stop.cancelled().await;
             heard.cancel();
         };

@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<Exit
     let folder = Folder::create(arguments.keep.as_deref())?;
     runtime()?.block_on(async {
         let stop = process::stop_signal()?;
-        let stage = Stage::set(arguments, &folder, &stop, output).await?;
+        let stage = Box::pin(Stage::set(arguments, &folder, &stop, output)).await?;
         if let Some(period) = period {
             stop_after(period, &stop);
         }

@@ -99,5 +99,5 @@ pub(crate) fn nats_herald(settings: &Settings, subject: &str) -> Result<Arc<dyn 
 
 fn nowhere(key: &str, section: &str, name: &str) -> Failure {
     let what = format!("{key} names no place while [{section}] is not configured");
-    Failure::new(Exit::Usage, what).hint(&format!("say where it is: {name} in [{section}]"))
+    Failure::new(Exit::Usage, what).hint(format!("say where it is: {name} in [{section}]"))
 }

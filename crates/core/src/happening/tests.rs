@@ -296,9 +296,10 @@ fn an_edition_is_told_once_a_destination_has_all_of_it() {
         let mut change = Change::of(account.edition.clone());
         change.deliveries = vec![part("web", written.0, written.1)];
         let tasks = everything().of_edition(&account, &change);
-        let expected: &[&str] = match told {
-            true => &["event:edition-2026-01-04-1-web@audit"],
-            false => &[],
+        let expected: &[&str] = if told {
+            &["event:edition-2026-01-04-1-web@audit"]
+        } else {
+            &[]
         };
         assert_eq!(subjects(&tasks), expected, "{before:?} and {written:?}");
     }
