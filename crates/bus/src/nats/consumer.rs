@@ -25,6 +25,10 @@ use crate::{
 /// (`patience`), and each begins by saying that work is in progress.
 const ACK_WITHIN: Duration = Duration::from_mins(1);
 
+/// Other nodes may have a message, but not before our own request for messages is gone: given back at once, it would be delivered
+/// to that one, and nobody would read it until the server's patience ends.
+const HANDED_BACK: AckKind = AckKind::Nak(Some(Duration::from_millis(500)));
+
 /// What a consumer is told.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -153,7 +157,10 @@ impl Consumer {
         loop {
             let first = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Ended::Stopped,
+                () = stop.cancelled() => {
+                    answer(&taken_at_once(&mut messages), HANDED_BACK).await;
+                    return Ended::Stopped;
+                }
                 next = messages.next() => match next {
                     Some(Ok(message)) => message,
                     Some(Err(error)) => {
@@ -174,6 +181,8 @@ impl Consumer {
             }
             self.measure(&batch);
             if !self.settle(&batch, letters, stop).await {
+                batch.extend(taken_at_once(&mut messages));
+                answer(&batch, HANDED_BACK).await;
                 return Ended::Stopped;
             }
         }
@@ -195,11 +204,7 @@ impl Consumer {
             say(&why, again_at);
             answer(messages, AckKind::Progress).await;
             tokio::select! {
-                // Others may have them at once.
-                () = stop.cancelled() => {
-                    answer(messages, AckKind::Nak(None)).await;
-                    return false;
-                }
+                () = stop.cancelled() => return false,
                 () = self.ports.sleeper.until(again_at) => {}
             }
         }
@@ -219,6 +224,15 @@ impl Consumer {
             measures::lag(Bus::Nats, stream, durable, waiting);
         }
     }
+}
+
+/// Messages that have been delivered to us and are not looked at yet.
+fn taken_at_once(messages: &mut pull::Stream) -> Vec<jetstream::Message> {
+    let mut taken = Vec::new();
+    while let Some(Some(Ok(message))) = messages.next().now_or_never() {
+        taken.push(message);
+    }
+    taken
 }
 
 /// One answer for all. A lost one is no harm: the server delivers again.
