@@ -213,7 +213,9 @@ impl Desk {
                         lanes = asks.len(),
                         "lanes wait for the database; who wants in is sent away"
                     );
-                    asks.iter().for_each(|ask| self.send_away(ask));
+                    for ask in asks {
+                        self.send_away(ask);
+                    }
                 }
             }
         }
