@@ -6,6 +6,7 @@
 
 mod finisher;
 mod measures;
+mod places;
 mod running;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
@@ -15,7 +16,7 @@ use almanack_core::{
     finish::Outcome,
     lease::LeasePolicy,
     store::{self, ClaimId, ClaimRequest, Claimed},
-    task::{ClaimedTask, Kind},
+    task::Kind,
     time::Clock,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -23,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     node::{Holdings, NodeIdentity, Ports},
-    places::Asker,
     runner::{
         finisher::{Finisher, FinisherHandle},
+        places::count_by_kind,
         running::Running,
     },
     trust::Trust,
@@ -143,14 +144,6 @@ impl Runner {
     }
 }
 
-fn count_by_kind(tasks: &[ClaimedTask]) -> BTreeMap<Kind, usize> {
-    let mut counts = BTreeMap::new();
-    for task in tasks {
-        *counts.entry(task.identity.kind.clone()).or_default() += 1;
-    }
-    counts
-}
-
 /// After the drain, waits for the end of the node's trust. While it works a node keeps an ending
 /// for as long as the store is away; one that was told to stop must not wait for ever.
 async fn leases_passed(ports: &Ports, trust: &Trust, drained: &CancellationToken) {
@@ -263,58 +256,10 @@ impl Shift<'_> {
         })
     }
 
-    /// How many more of each kind that is limited in all this node could run.
-    fn wanted(&self, slots: usize) -> BTreeMap<Kind, usize> {
-        let room = |kind: &Kind| self.room(kind).map_or(slots, |room| room.min(slots));
-        let kinds = self.settings.limits_in_all.keys();
-        kinds.map(|kind| (kind.clone(), room(kind))).collect()
-    }
-
     /// How many more of a kind this node may run, where its own settings limit that.
     fn room(&self, kind: &Kind) -> Option<usize> {
         let limit = self.settings.limits.get(kind)?;
         Some(limit.saturating_sub(self.running.count_of(kind)))
-    }
-
-    async fn take_places(
-        &mut self,
-        wanted: &BTreeMap<Kind, usize>,
-        now: Timestamp,
-    ) -> store::Result<BTreeMap<Kind, usize>> {
-        if wanted.is_empty() {
-            return Ok(BTreeMap::new());
-        }
-        let (ports, places) = (self.ports, self.holdings.places.clone());
-        let (session, lease) = (self.identity.session.clone(), self.lease);
-        let wanted = wanted.clone();
-        let taking = async move {
-            let (session, lease) = (session.as_str(), &lease);
-            let asker = Asker { session, lease };
-            places.take(ports.store.as_ref(), asker, &wanted, now).await
-        };
-        self.watching(Box::pin(taking)).await
-    }
-
-    /// Others may be waiting for places that are not needed here, so the database hears of them at once, unless
-    /// the next claim, which says the same, is due anyway. If it does not answer, the heartbeat tells it.
-    async fn return_places(&mut self, claim_at: Timestamp) {
-        let now = self.ports.clock.now();
-        if !self.holdings.places.is_overstated() || claim_at <= now {
-            return;
-        }
-        let (ports, places) = (self.ports, self.holdings.places.clone());
-        let (session, lease) = (self.identity.session.clone(), self.lease);
-        let saying = async move {
-            let (session, lease) = (session.as_str(), &lease);
-            let asker = Asker { session, lease };
-            places.keep(ports.store.as_ref(), asker, now).await
-        };
-        if let Err(error) = self.watching(Box::pin(saying)).await {
-            tracing::warn!(
-                error = error.chain(),
-                "could not give back places; the heartbeat will"
-            );
-        }
     }
 
     /// Waits for the store without losing sight of what runs: a database that hangs also holds up the

@@ -28,7 +28,7 @@ const AWAY_WAIT: SignedDuration = SignedDuration::from_secs(5);
 /// The lanes of this process. Clones are the same lanes.
 #[derive(Clone)]
 pub struct Lanes {
-    hosts: Arc<Mutex<lane::Lanes>>,
+    of_process: Arc<Mutex<lane::Lanes>>,
     clock: Arc<dyn Clock>,
     shared: Option<SharedLanes>,
 }
@@ -45,12 +45,10 @@ pub enum Enter {
 impl Lanes {
     /// Empty lanes; `clock` tells how long visits take.
     pub fn new(pace: Pace, clock: Arc<dyn Clock>) -> Self {
-        let hosts = Arc::new(Mutex::new(lane::Lanes::new(pace)));
-        let shared = None;
         Self {
-            hosts,
+            of_process: Arc::new(Mutex::new(lane::Lanes::new(pace))),
             clock,
-            shared,
+            shared: None,
         }
     }
 
@@ -116,7 +114,9 @@ impl Lanes {
     }
 
     fn own(&self) -> MutexGuard<'_, lane::Lanes> {
-        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.of_process
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

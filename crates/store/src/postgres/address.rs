@@ -96,13 +96,9 @@ fn unescaped(text: &str) -> String {
     while let [first, rest @ ..] = left {
         let escape = (*first == b'%').then(|| rest.get(..2)).flatten();
         let digits = escape.and_then(|digits| std::str::from_utf8(digits).ok());
-        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            bytes.push(byte);
-            left = &rest[2..];
-        } else {
-            bytes.push(*first);
-            left = rest;
-        }
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        left = byte.map_or(rest, |_| &rest[2..]);
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -70,7 +70,7 @@ impl Clock for Hand {
 #[async_trait]
 impl Sleeper for Hand {
     async fn until(&self, _: Timestamp) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
@@ -128,9 +128,9 @@ impl House {
     }
 }
 
-fn turn(entered: Enter) -> Timestamp {
+fn turn(entered: &Enter) -> Timestamp {
     match entered {
-        Enter::At(turn) => turn,
+        Enter::At(turn) => *turn,
         Enter::Now(_) => panic!("it was let in"),
     }
 }
@@ -141,7 +141,7 @@ async fn ss_14_one_host_is_asked_by_one_process_at_a_time_and_in_one_pace() {
     let (a, b) = (house.process("a"), house.process("b"));
     let inside = a.enter("x.test", house.now()).await;
     assert!(matches!(inside, Enter::Now(_)));
-    assert!(turn(b.enter("x.test", house.now()).await) >= house.now() + Pace::default().gap());
+    assert!(turn(&b.enter("x.test", house.now()).await) >= house.now() + Pace::default().gap());
     assert!(
         matches!(b.enter("y.test", house.now()).await, Enter::Now(_)),
         "another host"
@@ -149,7 +149,7 @@ async fn ss_14_one_host_is_asked_by_one_process_at_a_time_and_in_one_pace() {
 
     house.pass(10);
     assert!(
-        turn(b.enter("x.test", house.now()).await) > house.now(),
+        turn(&b.enter("x.test", house.now()).await) > house.now(),
         "a is inside"
     );
     drop(inside);
@@ -159,7 +159,7 @@ async fn ss_14_one_host_is_asked_by_one_process_at_a_time_and_in_one_pace() {
     assert!(matches!(inside, Enter::Now(_)), "a has left");
     drop(inside);
     house.until_inside(0).await;
-    let next = turn(a.enter("x.test", house.now()).await);
+    let next = turn(&a.enter("x.test", house.now()).await);
     assert_eq!(
         next,
         house.now() + Pace::default().gap(),
@@ -175,7 +175,7 @@ async fn ss_14_a_wish_to_be_left_alone_reaches_every_process() {
     a.hold("x.test", until, house.now());
     // The desk takes words in order: once this one is answered, the wish has been told.
     drop(a.enter("y.test", house.now()).await);
-    assert_eq!(turn(b.enter("x.test", house.now()).await), until);
+    assert_eq!(turn(&b.enter("x.test", house.now()).await), until);
 }
 
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn nobody_enters_while_the_database_is_away() {
     let house = House::new();
     let a = house.process("a");
     house.rows.away.store(true, Ordering::Relaxed);
-    let again = turn(a.enter("x.test", house.now()).await);
+    let again = turn(&a.enter("x.test", house.now()).await);
     assert_eq!(again, house.now() + super::super::AWAY_WAIT);
     house.rows.away.store(false, Ordering::Relaxed);
     house.pass(5);
