@@ -1,7 +1,7 @@
 //! Alerts: what is wrong reaches people by every channel that the configuration names.
 //!
-//! A channel is told what it wants, in one message however much it is. What many channels have in common is a [`Message`]; how each is
-//! reached has a file of its own: signed webhooks and what speaks HTTP besides ([`http`]), [`mail`], Telegram by its bot, a local program ([`exec`]).
+//! A channel is told what it wants, in one message however much it is. What many channels have in common is a `Message`; how each is
+//! reached has a file of its own: signed webhooks and what speaks HTTP besides (`http`), `mail`, Telegram by its bot, a local program ([`exec`]).
 //!
 //! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) keeps no other from hearing. The log says what
 //! was not told, and by whom; neither log nor answer holds a token, a password or an address.

@@ -1,6 +1,6 @@
 //! The watch: looks for what a person should hear about, and has it told.
 //!
-//! A round reads a bounded piece of the store ([`collect`]), has `core::alert` decide, and writes the rows that change; then it tells
+//! A round reads a bounded piece of the store (`collect`), has `core::alert` decide, and writes the rows that change; then it tells
 //! what waits to be told. Every node watches. Two that see the same decide the same, and the store lets one of them write; who may
 //! tell is decided the same way, by a lease in the row. A node that dies between telling and writing so leaves a lease that
 //! passes: people hear twice rather than never.
