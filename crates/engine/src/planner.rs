@@ -101,7 +101,11 @@ impl Planner {
                 biased;
                 () = stop.cancelled() => {}
                 () = sleeper.until(look_at) => {}
-                () = earlier_hint(&mut *nudges, look_at) => sleeper.until(earliest.min(look_at)).await,
+                () = earlier_hint(&mut *nudges, look_at) => tokio::select! {
+                    biased;
+                    () = stop.cancelled() => {}
+                    () = sleeper.until(earliest.min(look_at)) => {}
+                },
             }
         }
     }
