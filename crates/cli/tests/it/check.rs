@@ -558,6 +558,7 @@ fn what_is_in_force_and_why() {
     callback.secret                     *** (env:HOOK)                              almanack.toml:7
     kinds.ARTICLE_PUBLISH.url           "https://articles.internal/publish"         almanack.toml:10
     kinds.ARTICLE_PUBLISH.slots         (as in [node])                              default
+    kinds.ARTICLE_PUBLISH.slots_in_all  (no limit)                                  default
     kinds.ARTICLE_PUBLISH.timeout       "1m30s"                                     almanack.toml:11
     kinds.ARTICLE_PUBLISH.secret        (as in [callback])                          default
     kinds.ARTICLE_PUBLISH.max_retry     3                                           default
@@ -586,6 +587,7 @@ fn what_is_in_force_and_why() {
     command.environment                 []                                          default
     tick.secret                         (a tick needs a token)                      default
     edition.enabled                     false                                       default
+    happenings.source                   "/almanack"                                 default
     alerts.every                        "20s"                                       default
     alerts.missing_after                "2m"                                        default
     alerts.late_after                   "1m"                                        default
@@ -604,7 +606,6 @@ fn what_is_in_force_and_why() {
     heartbeat.method                    "get"                                       default
     events.kafka.brokers                (none)                                      default
     events.nats.servers                 (none)                                      default
-    happenings.source                   "/almanack"                                 default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
     telemetry.otlp_endpoint             (nothing is traced)                         default
