@@ -8,7 +8,7 @@ use rdkafka::{
     ClientConfig,
     error::{KafkaError, RDKafkaErrorCode},
     message::{Header, OwnedHeaders},
-    producer::{FutureProducer, FutureRecord},
+    producer::{FutureProducer, FutureRecord, Producer as _},
     util::Timeout,
 };
 
@@ -42,6 +42,12 @@ impl Letters {
 }
 
 impl Letters {
+    /// Why no letter can be written any more with this client, if so: only another one helps.
+    pub(crate) fn broken(&self) -> Option<String> {
+        let error = self.producer.client().fatal_error();
+        error.map(|(code, why)| format!("write dead letters: {code}: {why}"))
+    }
+
     fn refusal(&self, error: &KafkaError) -> Refusal {
         let why = format!("write to topic `{}`: {}", self.topic, told(error));
         match error.rdkafka_error_code() {

@@ -133,6 +133,21 @@ async fn rs_10_a_large_poison_message_stops_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_dead_letters_outlive_a_client_that_broke_for_good() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    cluster.write("1", "nonsense", &[]).await;
+    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
+    cluster
+        .mock
+        .request_errors(RDKafkaApiKey::InitProducerId, &[refuse]);
+    let member = Member::join(&cluster, desk.ports());
+    let letters = cluster.dead_letters(1).await;
+    assert_eq!(letters[0].payload(), Some(&b"nonsense"[..]));
+    member.leave().await;
+    assert_eq!(cluster.committed().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_death_between_effect_and_commit_is_harmless() {
     let (cluster, desk) = (Cluster::new(), Desk::new());
     desk.door.set(Manner::Dies);
