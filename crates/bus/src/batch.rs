@@ -20,14 +20,40 @@ pub(crate) const BYTES_MAX: usize = 8 << 20;
 
 /// Headers of a dead letter, besides its own.
 pub(crate) const REASON: &str = "almanack-reason";
+/// How long the body was of which a dead letter has only the beginning.
+pub(crate) const CUT: &str = "almanack-cut";
+/// How much of a body is kept where the whole is too large for the dead letters.
+const KEPT_BYTES_MAX: usize = 64 << 10;
 /// Longest reason: brokers bound headers, and a reason may quote what was sent.
 const REASON_CHARS_MAX: usize = 1000;
 
 /// Where messages go that make no sense.
 #[async_trait]
 pub(crate) trait DeadLetters: Send + Sync {
-    /// Hands one over; done means that it was confirmed.
-    async fn bury(&self, message: &Incoming, reason: &str) -> Result<(), String>;
+    /// Hands one over; done means that it was confirmed. `cut` is how long its body was, if this is not all of it.
+    async fn bury(
+        &self,
+        message: &Incoming,
+        reason: &str,
+        cut: Option<usize>,
+    ) -> Result<(), Refusal>;
+}
+
+/// Why a dead letter was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// However often it is tried, it stays too large.
+    TooLarge(String),
+    /// Anything that may be over some day.
+    NotNow(String),
+}
+
+impl Refusal {
+    fn told(self) -> String {
+        match self {
+            Self::TooLarge(why) | Self::NotNow(why) => why,
+        }
+    }
 }
 
 /// Why a batch is not settled yet.
@@ -148,13 +174,40 @@ impl Item {
             return Ok(());
         };
         let reason: String = reason.chars().take(REASON_CHARS_MAX).collect();
-        letters.bury(&self.message, &plain(&reason)).await?;
+        bury(letters, &self.message, &plain(&reason)).await?;
         // The reason may quote the message, so it stands with the dead letter and not here.
         tracing::warn!(events.bus = bus.as_str(), events.place = %self.message.place, events.refused = code, "a message makes no sense; it is among the dead letters with its reason");
         count(bus, Outcome::DeadLetter, 1);
         self.state = State::Settled;
         Ok(())
     }
+}
+
+/// Tries with the whole message, with the beginning of its body, and with nothing but where it stood: one that is refused for its size
+/// would hold up everything behind it for good.
+async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Result<(), String> {
+    match letters.bury(message, reason, None).await {
+        Err(Refusal::TooLarge(_)) => {}
+        done => return done.map_err(Refusal::told),
+    }
+    let cut = Some(message.body.len());
+    let beginning = &message.body[..message.body.len().min(KEPT_BYTES_MAX)];
+    let shorter = Incoming {
+        body: beginning.to_vec(),
+        ..message.clone()
+    };
+    match letters.bury(&shorter, reason, cut).await {
+        Err(Refusal::TooLarge(_)) => {}
+        done => return done.map_err(Refusal::told),
+    }
+    let bare = Incoming {
+        headers: Vec::new(),
+        key: None,
+        body: Vec::new(),
+        ..shorter
+    };
+    let done = letters.bury(&bare, reason, cut).await;
+    done.map_err(Refusal::told)
 }
 
 /// A header must stay one line.

@@ -57,15 +57,31 @@ impl Intake for Scripted {
 #[derive(Default)]
 struct Cemetery {
     open: Mutex<bool>,
+    /// Most bytes of body and headers, if there is a bound.
+    bytes_max: Option<usize>,
     letters: Mutex<Vec<(String, String)>>,
+    /// How long bodies were and how much of them came.
+    cut: Mutex<Vec<(Option<usize>, usize)>>,
 }
 
 #[async_trait]
 impl DeadLetters for Cemetery {
-    async fn bury(&self, message: &Incoming, reason: &str) -> Result<(), String> {
+    async fn bury(
+        &self,
+        message: &Incoming,
+        reason: &str,
+        cut: Option<usize>,
+    ) -> Result<(), Refusal> {
         if !*self.open.lock().unwrap() {
-            return Err("closed".to_owned());
+            return Err(Refusal::NotNow("closed".to_owned()));
         }
+        let headers = message.headers.iter();
+        let headers: usize = headers.map(|(_, value)| value.len()).sum();
+        let bytes = headers + message.body.len();
+        if self.bytes_max.is_some_and(|most| bytes > most) {
+            return Err(Refusal::TooLarge("too large".to_owned()));
+        }
+        self.cut.lock().unwrap().push((cut, message.body.len()));
         let letter = (message.place.clone(), reason.to_owned());
         self.letters.lock().unwrap().push(letter);
         Ok(())
@@ -138,4 +154,36 @@ async fn rs_10_an_answer_that_is_missing_settles_nothing() {
     let mut batch = Batch::read(Bus::Kafka, messages, &reading());
     let told = batch.round(&intake, &letters).await;
     assert!(matches!(told, Err(Unsettled::Store(_))), "{told:?}");
+}
+
+#[tokio::test]
+async fn rs_10_a_dead_letter_that_is_too_large_is_cut_and_stops_nothing() {
+    let large = "x".repeat(KEPT_BYTES_MAX + 1);
+    for (header_bytes, bytes_max, expected, why) in [
+        (0, KEPT_BYTES_MAX + 1, (None, KEPT_BYTES_MAX + 1), "it fits"),
+        (
+            0,
+            KEPT_BYTES_MAX,
+            (Some(KEPT_BYTES_MAX + 1), KEPT_BYTES_MAX),
+            "the beginning of it fits",
+        ),
+        (
+            KEPT_BYTES_MAX,
+            KEPT_BYTES_MAX,
+            (Some(KEPT_BYTES_MAX + 1), 0),
+            "its headers are too large as well",
+        ),
+    ] {
+        let letters = Cemetery {
+            open: Mutex::new(true),
+            bytes_max: Some(bytes_max),
+            ..Cemetery::default()
+        };
+        let mut message = message("a", &large);
+        message.headers = vec![("x".to_owned(), vec![b'y'; header_bytes])];
+        let mut batch = Batch::read(Bus::Kafka, vec![message], &reading());
+        let settled = batch.round(&Scripted::new(Vec::new()), &letters).await;
+        assert_eq!(settled, Ok(()), "{why}");
+        assert_eq!(*letters.cut.lock().unwrap(), [expected], "{why}");
+    }
 }

@@ -89,9 +89,9 @@ impl Connection {
 }
 
 fn encrypt(config: &mut ClientConfig, tls: &Tls) {
-    if let Some(ca) = &tls.ca {
-        config.set("ssl.ca.location", ca.display().to_string());
-    }
+    // The client's own OpenSSL was built elsewhere and knows nothing of where this machine keeps its certificates.
+    let ca = tls.ca.as_ref().map(|ca| ca.display().to_string());
+    config.set("ssl.ca.location", ca.unwrap_or_else(|| "probe".to_owned()));
     if let Some((certificate, key)) = &tls.identity {
         config.set(
             "ssl.certificate.location",
@@ -167,6 +167,21 @@ mod tests {
         assert_eq!(config.get("sasl.mechanisms"), Some("SCRAM-SHA-512"));
         let made: KafkaResult<BaseConsumer> = config.create();
         assert!(made.is_ok(), "the client accepts it: {:?}", made.err());
+    }
+
+    #[test]
+    fn without_certificates_of_its_own_the_machine_s_are_looked_for() {
+        let mut connection = connection("hunter2");
+        let trusted = |connection: &Connection| {
+            let config = connection.client();
+            config.get("ssl.ca.location").map(str::to_owned)
+        };
+        assert_eq!(trusted(&connection).as_deref(), Some("probe"));
+        let ca = Some("/etc/kafka/ca.pem".into());
+        connection.tls = Some(Tls { ca, identity: None });
+        assert_eq!(trusted(&connection).as_deref(), Some("/etc/kafka/ca.pem"));
+        connection.tls = None;
+        assert_eq!(trusted(&connection), None);
     }
 
     #[test]

@@ -203,8 +203,8 @@ impl Session<'_> {
             self.relieve();
             patience.renew();
             let batch = std::mem::take(&mut held);
-            if !self.settle(batch, &mut held).await {
-                return Ended::Stopped;
+            if let Err(ended) = self.settle(batch, &mut held).await {
+                return ended;
             }
         }
     }
@@ -220,8 +220,8 @@ impl Session<'_> {
         }
     }
 
-    /// Tries a batch until it is settled, then forgets it. Answers whether it was; otherwise we were told to stop.
-    async fn settle(&self, gathered: Gathered, held: &mut Gathered) -> bool {
+    /// Tries a batch until it is settled, then forgets it. Otherwise we were told to stop, or a client has broken for good.
+    async fn settle(&self, gathered: Gathered, held: &mut Gathered) -> Result<(), Ended> {
         let Gathered {
             messages, behind, ..
         } = gathered;
@@ -232,8 +232,11 @@ impl Session<'_> {
             let again_at = patience.next(self.ports);
             say(&why, again_at);
             paused = true;
+            if let Some(why) = self.letters.broken() {
+                return Err(Ended::Failed(why));
+            }
             if self.wait(again_at, held).await {
-                return false;
+                return Err(Ended::Stopped);
             }
         }
         self.forget(&behind);
@@ -241,7 +244,7 @@ impl Session<'_> {
             tracing::info!(events.bus = "kafka", "events are taken again");
             self.turn(Flow::Resume);
         }
-        true
+        Ok(())
     }
 
     /// Waits with all partitions paused, polling on. Answers whether we were told to stop.

@@ -63,8 +63,9 @@ impl ClientContext for Context {
 impl ConsumerContext for Context {
     fn pre_rebalance(&self, consumer: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
         match rebalance {
-            // Whoever gets these partitions begins where we say we are; what is not said comes twice.
-            Rebalance::Revoke(_) => match consumer.commit_consumer_state(CommitMode::Sync) {
+            // Whoever gets these partitions begins where we say we are; what is not said comes twice. Said without waiting for an
+            // answer: this runs within a poll, and a broker that is slow must not hold up whatever else runs on this thread.
+            Rebalance::Revoke(_) => match consumer.commit_consumer_state(CommitMode::Async) {
                 Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
                 Err(error) => {
                     tracing::debug!(

@@ -3,7 +3,10 @@
 //! Done means that every replica in sync has the message. Events about one subject share a key and thereby a partition, so that they are
 //! read in the order they were written.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use almanack_core::{
     finish::Outcome,
@@ -13,7 +16,7 @@ use async_trait::async_trait;
 use rdkafka::{
     error::RDKafkaErrorCode,
     message::{Header, OwnedHeaders},
-    producer::{FutureProducer, FutureRecord},
+    producer::{FutureProducer, FutureRecord, Producer as _},
     util::Timeout,
 };
 
@@ -27,7 +30,8 @@ const ROOM_WITHIN: Timeout = Timeout::After(Duration::from_secs(5));
 
 /// Hands happenings over to a topic.
 pub struct KafkaHerald {
-    producer: FutureProducer<Writing>,
+    connection: Connection,
+    producer: Mutex<FutureProducer<Writing>>,
     topic: String,
     mode: Mode,
 }
@@ -35,12 +39,22 @@ pub struct KafkaHerald {
 impl KafkaHerald {
     /// Makes the client; it connects by itself, whenever the cluster is there.
     pub fn new(connection: &Connection, topic: &str, mode: Mode) -> Result<Self, Error> {
-        let producer = connection.producer().create_with_context(Writing);
         Ok(Self {
-            producer: made(producer)?,
+            connection: connection.clone(),
+            producer: Mutex::new(connect(connection)?),
             topic: topic.to_owned(),
             mode,
         })
+    }
+
+    /// The client to write with: a new one where the last has broken for good, since it would refuse everything from then on.
+    fn producer(&self) -> Result<FutureProducer<Writing>, Error> {
+        let mut held = self.producer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((code, why)) = held.client().fatal_error() {
+            tracing::warn!(events.bus = "kafka", events.topic = %self.topic, error = format!("{code}: {why}"), "the client broke for good; another takes its place");
+            *held = connect(&self.connection)?;
+        }
+        Ok(held.clone())
     }
 }
 
@@ -55,7 +69,11 @@ impl Herald for KafkaHerald {
             .key(&event.subject)
             .payload(&body)
             .headers(headers);
-        match self.producer.send(record, ROOM_WITHIN).await {
+        let producer = match self.producer() {
+            Ok(producer) => producer,
+            Err(error) => return again(error.to_string()),
+        };
+        match producer.send(record, ROOM_WITHIN).await {
             Ok(at) => Outcome::Done {
                 detail: Some(format!("{}/{}@{}", self.topic, at.partition, at.offset)),
             },
@@ -63,13 +81,21 @@ impl Herald for KafkaHerald {
                 let told = format!("write to topic `{}`: {}", self.topic, told(&error));
                 match error.rdkafka_error_code() {
                     Some(RDKafkaErrorCode::MessageSizeTooLarge) => Outcome::GiveUp { error: told },
-                    _ => Outcome::Retry {
-                        error: told,
-                        retry_after: None,
-                    },
+                    _ => again(told),
                 }
             }
         }
+    }
+}
+
+fn connect(connection: &Connection) -> Result<FutureProducer<Writing>, Error> {
+    made(connection.producer().create_with_context(Writing))
+}
+
+fn again(error: String) -> Outcome {
+    Outcome::Retry {
+        error,
+        retry_after: None,
     }
 }
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 use almanack_core::event::incoming::Incoming;
 use async_trait::async_trait;
 use rdkafka::{
+    ClientConfig,
+    error::{KafkaError, RDKafkaErrorCode},
     message::{Header, OwnedHeaders},
-    producer::{FutureProducer, FutureRecord},
+    producer::{FutureProducer, FutureRecord, Producer as _},
     util::Timeout,
 };
 
@@ -16,7 +18,7 @@ use super::{
 };
 use crate::{
     Error,
-    batch::{DeadLetters, REASON},
+    batch::{CUT, DeadLetters, REASON, Refusal},
 };
 
 /// Where a message stood, so that it can be found and compared.
@@ -32,17 +34,39 @@ pub(crate) struct Letters {
 
 impl Letters {
     pub(crate) fn new(connection: &Connection, topic: &str) -> Result<Self, Error> {
-        let producer = connection.producer().create_with_context(Writing);
         Ok(Self {
-            producer: made(producer)?,
+            producer: made(settings(connection).create_with_context(Writing))?,
             topic: topic.to_owned(),
         })
     }
 }
 
+impl Letters {
+    /// Why no letter can be written any more with this client, if so: only another one helps.
+    pub(crate) fn broken(&self) -> Option<String> {
+        let error = self.producer.client().fatal_error();
+        error.map(|(code, why)| format!("write dead letters: {code}: {why}"))
+    }
+
+    fn refusal(&self, error: &KafkaError) -> Refusal {
+        let why = format!("write to topic `{}`: {}", self.topic, told(error));
+        match error.rdkafka_error_code() {
+            Some(RDKafkaErrorCode::MessageSizeTooLarge | RDKafkaErrorCode::InvalidMessageSize) => {
+                Refusal::TooLarge(why)
+            }
+            _ => Refusal::NotNow(why),
+        }
+    }
+}
+
 #[async_trait]
 impl DeadLetters for Letters {
-    async fn bury(&self, message: &Incoming, reason: &str) -> Result<(), String> {
+    async fn bury(
+        &self,
+        message: &Incoming,
+        reason: &str,
+        cut: Option<usize>,
+    ) -> Result<(), Refusal> {
         let own = message.headers.iter();
         let headers = own.fold(OwnedHeaders::new(), |headers, (name, value)| {
             headers.insert(Header {
@@ -59,7 +83,11 @@ impl DeadLetters for Letters {
             ("almanack-partition", partition),
             ("almanack-offset", offset),
         ];
-        let headers = added.into_iter().fold(headers, |headers, (key, value)| {
+        let cut = cut.map(|bytes| bytes.to_string());
+        let added = added
+            .into_iter()
+            .chain(cut.as_deref().map(|cut| (CUT, cut)));
+        let headers = added.fold(headers, |headers, (key, value)| {
             let value = Some(value);
             headers.insert(Header { key, value })
         });
@@ -70,10 +98,17 @@ impl DeadLetters for Letters {
             record = record.key(key.as_slice());
         }
         let sent = self.producer.send(record, ROOM_WITHIN).await;
-        let topic = &self.topic;
-        sent.map(drop)
-            .map_err(|(error, _)| format!("write to topic `{topic}`: {}", told(&error)))
+        sent.map(drop).map_err(|(error, _)| self.refusal(&error))
     }
+}
+
+/// A letter is as large as the message was, and more by its headers; how large is too large is the broker's to say. One at a time, so that
+/// what it says is about that one.
+fn settings(connection: &Connection) -> ClientConfig {
+    let mut config = connection.producer();
+    config.set("message.max.bytes", "1000000000");
+    config.set("batch.num.messages", "1");
+    config
 }
 
 /// Where a message stands: `articles/3@17`.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use almanack_core::event::incoming::{Bus, Incoming, Reading};
 use async_nats::jetstream::{
     self, AckKind,
-    consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull},
+    consumer::{self, AckPolicy, DeliverPolicy, FromConsumer as _, PullConsumer, pull},
 };
 use futures_util::{FutureExt as _, StreamExt as _, future::join_all};
 use jiff::Timestamp;
@@ -115,8 +115,16 @@ impl Consumer {
         } = &self.settings;
         let found = context.get_stream(stream).await;
         let found = found.map_err(|error| unavailable("find the stream")(error.to_string()))?;
-        let made = found.get_or_create_consumer(durable, self.config()).await;
-        let made = made.map_err(|error| unavailable("make the consumer")(error.to_string()))?;
+        let wanted = self.config();
+        let made = found.get_or_create_consumer(durable, wanted.clone()).await;
+        let mut made = made.map_err(|error| unavailable("make the consumer")(error.to_string()))?;
+        let renewed = renewed(&made.cached_info().config, &wanted);
+        if let Some(config) = renewed.map_err(unavailable("use the consumer"))? {
+            let updated = found.update_consumer(config).await;
+            made =
+                updated.map_err(|error| unavailable("change the consumer")(error.to_string()))?;
+            tracing::info!(events.bus = "nats", %stream, durable, "the consumer was changed to what is configured");
+        }
         let letters = Letters {
             context,
             subject: self.settings.dead_letter.clone(),
@@ -224,6 +232,31 @@ impl Consumer {
             measures::lag(Bus::Nats, stream, durable, waiting);
         }
     }
+}
+
+/// What a consumer that was made earlier, by other settings, should be; `None` if it is. Only what is ours to say is changed.
+///
+/// Its subject is not: the server has passed over what did not match until now, and would never deliver it.
+fn renewed(
+    found: &consumer::Config,
+    wanted: &pull::Config,
+) -> Result<Option<pull::Config>, String> {
+    if found.filter_subject != wanted.filter_subject || !found.filter_subjects.is_empty() {
+        return Err(
+            "the consumer was made for another subject and has passed over the others; name another `durable`, or remove this one"
+                .to_owned(),
+        );
+    }
+    if found.ack_wait == wanted.ack_wait && found.max_ack_pending == wanted.max_ack_pending {
+        return Ok(None);
+    }
+    let found = pull::Config::try_from_consumer_config(found.clone());
+    let found = found.map_err(|error| error.to_string())?;
+    Ok(Some(pull::Config {
+        ack_wait: wanted.ack_wait,
+        max_ack_pending: wanted.max_ack_pending,
+        ..found
+    }))
 }
 
 /// Messages that have been delivered to us and are not looked at yet.

@@ -1,13 +1,19 @@
 //! Dead letters of NATS: another subject, kept by a stream, with the message as it was and why it is there.
 
+use std::error::Error as _;
+
 use almanack_core::{event::incoming::Incoming, percent};
 use async_nats::{
     HeaderMap, HeaderName, HeaderValue,
-    jetstream::{self, stream},
+    jetstream::{
+        self, ErrorCode,
+        context::{PublishError, PublishErrorKind},
+        stream,
+    },
 };
 use async_trait::async_trait;
 
-use crate::batch::{DeadLetters, REASON};
+use crate::batch::{CUT, DeadLetters, REASON, Refusal};
 
 /// Where a message stood, so that it can be found and compared.
 const PLACE: &str = "almanack-place";
@@ -39,9 +45,25 @@ impl Letters {
     }
 }
 
+impl Letters {
+    fn refusal(&self, error: &PublishError) -> Refusal {
+        let why = format!("publish to `{}`: {error}", self.subject);
+        if is_too_large(error) {
+            Refusal::TooLarge(why)
+        } else {
+            Refusal::NotNow(why)
+        }
+    }
+}
+
 #[async_trait]
 impl DeadLetters for Letters {
-    async fn bury(&self, message: &Incoming, reason: &str) -> Result<(), String> {
+    async fn bury(
+        &self,
+        message: &Incoming,
+        reason: &str,
+        cut: Option<usize>,
+    ) -> Result<(), Refusal> {
         let mut headers = HeaderMap::new();
         let own = message.headers.iter();
         let own = own.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value)));
@@ -53,7 +75,8 @@ impl DeadLetters for Letters {
         ];
         // A copy must not be taken for the original by the server's memory of message ids.
         let own = own.filter(|(name, _)| !name.eq_ignore_ascii_case("Nats-Msg-Id"));
-        for (name, value) in own.chain(added) {
+        let cut = cut.map(|bytes| (CUT, bytes.to_string().into()));
+        for (name, value) in own.chain(added).chain(cut) {
             let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
             else {
                 continue;
@@ -61,14 +84,21 @@ impl DeadLetters for Letters {
             headers.append(name, value);
         }
         let body = message.body.clone().into();
-        let failed = |why: String| format!("publish to `{}`: {why}", self.subject);
         let sent = self
             .context
             .publish_with_headers(self.subject.clone(), headers, body);
-        let confirmed = sent.await.map_err(|error| failed(error.to_string()))?;
+        let confirmed = sent.await.map_err(|error| self.refusal(&error))?;
         let confirmed = confirmed.await;
-        confirmed
-            .map(drop)
-            .map_err(|error| failed(error.to_string()))
+        confirmed.map(drop).map_err(|error| self.refusal(&error))
     }
+}
+
+/// The server bounds every message, and a stream may bound its own more tightly.
+fn is_too_large(error: &PublishError) -> bool {
+    let source = error.source();
+    let answered = source.and_then(|source| source.downcast_ref::<jetstream::Error>());
+    error.kind() == PublishErrorKind::MaxPayloadExceeded
+        || answered.is_some_and(|answered| {
+            answered.error_code() == ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM
+        })
 }

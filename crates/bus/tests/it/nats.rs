@@ -212,6 +212,72 @@ async fn rs_10_a_poison_message_over_nats_becomes_a_dead_letter() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rs_10_a_poison_message_over_nats_that_is_too_large_is_cut() {
+    let (stage, desk) = (Stage::new("LARGE").await, Desk::new());
+    let narrow = stream::Config {
+        name: "LARGE-dead-letter".to_owned(),
+        subjects: vec!["dead-letter.LARGE".to_owned()],
+        max_message_size: 100_000,
+        ..stream::Config::default()
+    };
+    stage.context.create_stream(narrow).await.unwrap();
+    stage.write(&"x".repeat(200_000), &[]).await;
+    // As large as the server allows: with its reason it is larger.
+    let most = stage.context.client().max_payload();
+    stage.write(&"y".repeat(most), &[]).await;
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    desk.has("article:1", 1).await;
+    let letters = stage.read("LARGE-dead-letter", 2).await;
+    for (first, bytes) in [(b'x', 200_000), (b'y', most)] {
+        let letter = letters.iter().find(|letter| letter.payload[0] == first);
+        let letter = letter.unwrap();
+        assert_eq!(letter.payload.len(), 64 << 10);
+        assert_eq!(header(letter, "almanack-cut"), bytes.to_string());
+    }
+    stage.all_acknowledged().await;
+    member.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_consumer_that_is_there_follows_its_configuration() {
+    let (stage, desk) = (Stage::new("FOLLOWS").await, Desk::new());
+    let stream = stage.context.get_stream("FOLLOWS").await.unwrap();
+    let earlier = |subject: &str| jetstream::consumer::pull::Config {
+        durable_name: Some(DURABLE.to_owned()),
+        filter_subject: subject.to_owned(),
+        ack_wait: Duration::from_secs(3),
+        description: Some("somebody's note".to_owned()),
+        ..jetstream::consumer::pull::Config::default()
+    };
+    let found = async || {
+        let consumer: PullConsumer = stream.get_consumer(DURABLE).await.unwrap();
+        consumer.cached_info().config.clone()
+    };
+    stream.create_consumer(earlier("FOLLOWS.>")).await.unwrap();
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    desk.has("article:1", 1).await;
+    member.leave().await;
+    let config = found().await;
+    assert_eq!(config.ack_wait, Duration::from_mins(1));
+    assert_eq!(config.description.as_deref(), Some("somebody's note"));
+    // Of another subject it has passed over messages that would never come: that is refused, and nothing is changed.
+    stream.delete_consumer(DURABLE).await.unwrap();
+    stream
+        .create_consumer(earlier("FOLLOWS.asia"))
+        .await
+        .unwrap();
+    let waited = desk.waited();
+    let member = stage.join(desk.ports());
+    until("it complains and waits", async || desk.waited() > waited).await;
+    member.leave().await;
+    let config = found().await;
+    assert_eq!(config.filter_subject, "FOLLOWS.asia");
+    assert_eq!(config.ack_wait, Duration::from_secs(3));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
     let (stage, desk) = (Stage::new("AWAY").await, Desk::new());
     desk.door.set(Manner::Closed);

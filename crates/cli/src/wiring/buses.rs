@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use almanack_bus::{Mode, Ports, kafka, nats};
 use almanack_core::{event::incoming::Reading, happening::Herald};
 use almanack_engine::{intake::Events, reschedule::Rescheduler};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::{Timing, entropy};
@@ -52,16 +53,21 @@ impl Buses {
         }
     }
 
-    /// Listens until `stop`, and ends in order.
+    /// Listens until `stop`, and ends in order. Each bus in a task of its own: a client that is slow holds up neither the other nor
+    /// whoever waits for this.
     pub(crate) async fn run(self, stop: CancellationToken) {
-        let kafka = async {
-            if let Some(kafka) = self.kafka {
-                kafka.run(stop.clone()).await;
-            }
-        };
-        let nats = async {
-            if let Some(nats) = self.nats {
-                nats.run(stop.clone()).await;
+        let mut listening = JoinSet::new();
+        if let Some(kafka) = self.kafka {
+            listening.spawn(kafka.run(stop.clone()));
+        }
+        if let Some(nats) = self.nats {
+            listening.spawn(nats.run(stop.clone()));
+        }
+        let ended = async {
+            while let Some(ended) = listening.join_next().await {
+                if let Err(error) = ended {
+                    tracing::error!(%error, "listening to a message bus broke off");
+                }
             }
         };
         let too_late = async {
@@ -69,7 +75,7 @@ impl Buses {
             almanack_adapters::clock::pause(LEAVE_WITHIN).await;
         };
         tokio::select! {
-            _ = async { tokio::join!(kafka, nats) } => {}
+            () = ended => {}
             () = too_late => tracing::warn!("left a message bus without a goodbye; what was not committed comes again"),
         }
     }

@@ -39,6 +39,7 @@ impl Cluster {
         mock.create_topic(DEAD, 1, 1).unwrap();
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", mock.bootstrap_servers());
+        config.set("message.max.bytes", "4000000");
         let producer = config.create().unwrap();
         Self { mock, producer }
     }

@@ -6,7 +6,10 @@ use almanack_core::{
     happening::{CloudEvent, Herald as _},
 };
 use almanack_testkit::fixture::START;
-use rdkafka::{Message as _, types::RDKafkaRespErr};
+use rdkafka::{
+    Message as _,
+    types::{RDKafkaApiKey, RDKafkaRespErr},
+};
 
 use super::cluster::{Cluster, DEAD, header};
 
@@ -51,4 +54,18 @@ async fn a_topic_that_refuses_is_tried_again() {
         Outcome::Retry { error, .. } => assert!(error.contains(DEAD), "{error}"),
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_broke_for_good_is_replaced() {
+    let cluster = Cluster::new();
+    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
+    cluster
+        .mock
+        .request_errors(RDKafkaApiKey::InitProducerId, &[refuse]);
+    let herald = KafkaHerald::new(&cluster.connection(), DEAD, Mode::Structured).unwrap();
+    let refused = herald.tell(&happening()).await;
+    assert!(matches!(refused, Outcome::Retry { .. }), "{refused:?}");
+    let told = herald.tell(&happening()).await;
+    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
 }
