@@ -13,7 +13,7 @@ use almanack_core::{
     task::ClaimedTask,
 };
 use async_trait::async_trait;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 /// Before a happening of an unknown subscription is tried again.
 const UNKNOWN_WAIT: SignedDuration = SignedDuration::from_mins(1);
@@ -43,7 +43,7 @@ impl Handler for HappeningHandler {
             return give_up("the payload is no CloudEvent");
         };
         let Some(herald) = self.heralds.get(name) else {
-            return unknown(name);
+            return unknown(name, task.started_at);
         };
         let outcome = herald.tell(&event).await;
         if let (Outcome::Done { .. }, Some(what)) = (&outcome, Type::parse(&event.r#type)) {
@@ -53,16 +53,15 @@ impl Handler for HappeningHandler {
     }
 }
 
-fn unknown(name: &str) -> Outcome {
+/// Not a failure, or its retries would run out while nobody is asked; and off the record, for it may take long.
+fn unknown(name: &str, now: Timestamp) -> Outcome {
     tracing::warn!(
         subscription = name,
-        "this node does not know a subscription that something is to be told to; it waits"
+        "this node does not know a subscription that something is to be told to; configure it again, or cancel the task: it waits"
     );
-    Outcome::Retry {
-        error: format!(
-            "no subscription is called `{name}` here; configure it again, or cancel this task"
-        ),
-        retry_after: Some(UNKNOWN_WAIT),
+    Outcome::Again {
+        at: now.saturating_add(UNKNOWN_WAIT).unwrap_or(Timestamp::MAX),
+        on_record: false,
     }
 }
 

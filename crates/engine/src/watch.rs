@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use almanack_core::{
     alert::{
         Alert, Key, News, Rule,
-        decide::{self, ALERTS_MAX, CALM_MAX, Manner},
+        decide::{self, ALERTS_MAX, Manner},
         facts::Bounds,
         find::find,
         port::{Answer, Herald, Notice},
@@ -119,7 +119,8 @@ impl Watch {
     }
 
     async fn load(&self, now: Timestamp) -> Result<Vec<Alert>, store::Error> {
-        let closed_from = now.saturating_sub(CALM_MAX).unwrap_or(Timestamp::MIN);
+        let back = self.settings.manner.known_for();
+        let closed_from = now.saturating_sub(back).unwrap_or(Timestamp::MIN);
         let filter = AlertFilter {
             closed_from,
             limit: ALERTS_MAX,

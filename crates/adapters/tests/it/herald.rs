@@ -61,8 +61,13 @@ fn event() -> CloudEvent {
     .unwrap()
 }
 
+/// Only who never answers is not waited for: everybody else may take as long as a busy machine needs.
 fn herald(url: String, key: Option<SigningKey>) -> WebhookHerald {
-    let timeout = Duration::from_millis(300);
+    let timeout = if url.ends_with("/never") {
+        Duration::from_millis(300)
+    } else {
+        Duration::from_secs(30)
+    };
     let settings = WebhookHeraldSettings { url, key, timeout };
     WebhookHerald::new(client(), Arc::new(Fixed), settings)
 }

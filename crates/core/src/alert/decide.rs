@@ -53,11 +53,21 @@ impl Manner {
     fn calm_for(&self, returns: u32) -> SignedDuration {
         let times = 2_i32.saturating_pow(returns.min(10));
         let calm = self.calm.checked_mul(times).unwrap_or(CALM_MAX);
-        calm.min(CALM_MAX.max(self.calm))
+        calm.min(self.calm_most())
+    }
+
+    fn calm_most(&self) -> SignedDuration {
+        CALM_MAX.max(self.calm)
+    }
+
+    /// How long after its end an alert must be known still, so that one that comes back is known to have been there. Its end is when
+    /// the calm began, so the longest calm has passed already when it closes; as much again is for coming back.
+    pub fn known_for(&self) -> SignedDuration {
+        self.calm_most().saturating_mul(2)
     }
 }
 
-/// The rows that change. `known` are all alerts that are open or untold, and those that closed within [`CALM_MAX`].
+/// The rows that change. `known` are all alerts that are open or untold, and those that ended within [`Manner::known_for`].
 pub fn decide(found: &Found, known: &[Alert], manner: &Manner, now: Timestamp) -> Vec<Alert> {
     let by_key: BTreeMap<&Key, &Alert> = known.iter().map(|alert| (&alert.key, alert)).collect();
     let mut room = ALERTS_MAX.saturating_sub(known.len());

@@ -1,9 +1,13 @@
 //! Quiet hours: when people want to hear only what cannot wait.
 //!
 //! They are wall time in a zone of their own, and may pass midnight. Where clocks change they begin and end when the clock on the
-//! wall says so; an end that the clock skips is the first instant after the gap.
+//! wall says so; an end that the clock skips is the first instant after the gap, and one that it shows twice ends them twice.
 
-use jiff::{SignedDuration, Timestamp, civil::Time, tz::TimeZone};
+use jiff::{
+    SignedDuration, Timestamp,
+    civil::{Date, Time},
+    tz::{AmbiguousOffset, TimeZone},
+};
 
 use super::Severity;
 
@@ -45,19 +49,32 @@ impl Quiet {
     /// The first end after `now`. INVARIANT: later than `now`, or what waits for it would be told at once, over and over.
     fn end_after(&self, now: Timestamp) -> Timestamp {
         let today = self.zone.to_datetime(now).date();
-        let ends = (0..=DAYS_AHEAD).filter_map(|days| {
-            let day = today
-                .checked_add(SignedDuration::from_hours(24 * days))
-                .ok()?;
-            let end = day
-                .to_datetime(self.until)
-                .to_zoned(self.zone.clone())
-                .ok()?;
-            Some(end.timestamp())
+        let days = (0..=DAYS_AHEAD).filter_map(|days| {
+            let hours = SignedDuration::from_hours(24 * days);
+            today.checked_add(hours).ok()
         });
+        let ends = days.flat_map(|day| self.ends_on(day));
         let fallback = now.saturating_add(SignedDuration::from_hours(1));
         let fallback = fallback.unwrap_or(now);
         ends.into_iter().find(|end| *end > now).unwrap_or(fallback)
+    }
+
+    /// When the clock on the wall shows the end on that day: twice where the hour is repeated, the same twice where it is not.
+    fn ends_on(&self, day: Date) -> impl Iterator<Item = Timestamp> {
+        let shown = self
+            .zone
+            .to_ambiguous_timestamp(day.to_datetime(self.until));
+        let skipped = matches!(shown.offset(), AmbiguousOffset::Gap { .. });
+        let both = [shown.earlier(), shown.later()];
+        both.into_iter()
+            .filter_map(move |end| {
+                let end = end.ok()?;
+                // The earlier one lies before the gap.
+                let gap = || self.zone.following(end).next();
+                let after = skipped.then(gap).flatten().map(|gap| gap.timestamp());
+                Some(after.unwrap_or(end))
+            })
+            .take(if skipped { 1 } else { 2 })
     }
 }
 
@@ -132,6 +149,20 @@ mod tests {
     }
 
     #[test]
+    fn an_end_that_the_clock_shows_twice_ends_it_twice() {
+        // Clocks go back from 03:00 to 02:00 at 01:00 UTC.
+        let night = quiet(time(22, 0, 0, 0), time(2, 30, 0, 0), "Europe/Berlin");
+        for (now, told) in [
+            ("2026-10-24T22:00:00Z", "2026-10-25T00:30:00Z"),
+            ("2026-10-25T00:45:00Z", "2026-10-25T00:45:00Z"),
+            ("2026-10-25T01:15:00Z", "2026-10-25T01:30:00Z"),
+        ] {
+            let found = night.tell_at(Severity::Warning, at(now));
+            assert_eq!(found, at(told), "{now}");
+        }
+    }
+
+    #[test]
     fn nothing_breaks_through_where_nothing_may() {
         let mute = Quiet {
             except: None,
@@ -141,10 +172,19 @@ mod tests {
         assert_eq!(told, at("2026-01-06T07:00:00Z"));
     }
 
+    /// Any, and more often one of a day on which clocks change.
+    fn moment() -> impl Strategy<Value = i64> {
+        let new_york = [1_772_953_200, 1_793_512_800];
+        let lord_howe = [1_775_314_800, 1_791_041_400];
+        let changes = prop::sample::select([new_york, lord_howe].concat());
+        let near = (changes, -86_400_i64..86_400).prop_map(|(change, apart)| change + apart);
+        prop_oneof![near, 1_700_000_000_i64..1_900_000_000]
+    }
+
     proptest! {
         #[test]
         fn what_waits_is_told_within_a_day_and_outside_the_quiet_hours(
-            from in 0_i8..24, until in 0_i8..24, second in 1_700_000_000_i64..1_900_000_000,
+            from in 0_i8..24, until in 0_i8..24, second in moment(),
             zone in prop::sample::select(vec!["UTC", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe"]),
         ) {
             let hours = quiet(time(from, 0, 0, 0), time(until, 30, 0, 0), zone);
@@ -153,6 +193,12 @@ mod tests {
             prop_assert!(told >= now);
             prop_assert!(told <= now + SignedDuration::from_hours(26));
             prop_assert!(!hours.covers(told));
+            // The first instant at which it may be told: a minute before, it is quiet.
+            let minutes = (told.as_second() - now.as_second()) / 60;
+            for minute in 0..minutes {
+                let meanwhile = now + SignedDuration::from_mins(minute);
+                prop_assert!(hours.covers(meanwhile), "{meanwhile} was not quiet, and it was told at {told}");
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use almanack_core::{
 use almanack_engine::happenings::HappeningHandler;
 use almanack_testkit::fixture::{START, identity, kind, payload};
 use async_trait::async_trait;
+use jiff::SignedDuration;
 
 /// One subscription, which wants everything.
 pub(crate) fn everything() -> Arc<Subscriptions> {
@@ -84,7 +85,7 @@ async fn what_cannot_be_told_waits_or_ends() {
     let handler = HappeningHandler::default().with("audit", Arc::new(Crier::default()));
     for (subject, event, outcome) in [
         // Another node may know it, or this one tomorrow.
-        ("event:task-1-1@gone", EVENT, "retry"),
+        ("event:task-1-1@gone", EVENT, "again"),
         ("event:task-1-1", EVENT, "give_up"),
         ("article:1", EVENT, "give_up"),
         ("event:task-1-1@audit", "{}", "give_up"),
@@ -92,4 +93,19 @@ async fn what_cannot_be_told_waits_or_ends() {
         let ended = handler.attempt(&telling(subject, event)).await;
         assert_eq!(ended.name(), outcome, "{subject}: {ended:?}");
     }
+}
+
+/// However long nobody knows it: no retry is spent on it, and the history does not grow.
+#[tokio::test]
+async fn what_nobody_knows_costs_no_retries() {
+    let handler = HappeningHandler::default();
+    let task = ClaimedTask {
+        attempt: 4,
+        ..telling("event:task-1-1@gone", EVENT)
+    };
+    let Outcome::Again { at, on_record } = handler.attempt(&task).await else {
+        panic!("it comes again");
+    };
+    assert!(!on_record);
+    assert_eq!(at, START + SignedDuration::from_mins(1));
 }

@@ -1,6 +1,12 @@
 //! How a node comes up, works and leaves.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use almanack_core::{
     edition::{
@@ -13,9 +19,9 @@ use almanack_core::{
     handler::Handler,
     lease::LeasePolicy,
     reschedule::Request,
-    store::{EditionStore, EditionWritten, NodeStore, Store, TaskStore},
+    store::{EditionStore, EditionWritten, Node, NodeStore, Store, TaskStore},
     task::{ClaimedTask, Status, Task},
-    time::{Clock, CorrectedClock, Sleeper},
+    time::{Clock, CorrectedClock, Entropy as _, Sleeper},
 };
 use almanack_engine::{
     handlers::Handlers,
@@ -272,17 +278,37 @@ async fn ed_31_stories_of_archived_editions_are_forgotten_and_the_editions_stay(
     running.await.unwrap();
 }
 
-/// Waits by the database's time.
-struct ByDatabase(Arc<CorrectedClock>);
+/// Waits by the database's time. Before its node is admitted, until the other one has been heard of, too: that whoever lives beats in time
+/// is what a node counts on, and a busy machine does not keep it.
+struct ByDatabase {
+    clock: Arc<CorrectedClock>,
+    store: Arc<dyn Store>,
+    session: String,
+    admitted: AtomicBool,
+}
+
+impl ByDatabase {
+    async fn others(&self) -> Vec<Node> {
+        let mut nodes = self.store.load_nodes().await.unwrap();
+        nodes.retain(|node| node.session != self.session);
+        nodes
+    }
+}
 
 #[async_trait]
 impl Sleeper for ByDatabase {
     async fn until(&self, at: Timestamp) {
-        while let Ok(left) = Duration::try_from(at.duration_since(self.0.now())) {
+        let before = self.others().await;
+        while let Ok(left) = Duration::try_from(at.duration_since(self.clock.now())) {
             if left.is_zero() {
-                return;
+                break;
             }
             pause(left).await;
+        }
+        let mut others = self.others().await;
+        while !self.admitted.load(Ordering::Relaxed) && !others.is_empty() && others == before {
+            pause(Duration::from_millis(20)).await;
+            others = self.others().await;
         }
     }
 }
@@ -295,8 +321,8 @@ async fn of_two_that_start_at_the_same_moment_one_gets_the_name() {
     let (time, stop) = (VirtualTime::start(), CancellationToken::new());
     let start = async |seed| {
         let lease = LeasePolicy {
-            ttl: SignedDuration::from_secs(3),
-            margin: SignedDuration::from_millis(500),
+            ttl: SignedDuration::from_mins(1),
+            margin: SignedDuration::from_secs(10),
             beat: SignedDuration::from_millis(500),
         };
         let settings = NodeSettings {
@@ -304,8 +330,18 @@ async fn of_two_that_start_at_the_same_moment_one_gets_the_name() {
             ..settings(SignedDuration::ZERO)
         };
         let ports = ports(store.clone(), time, seed, Duration::ZERO);
-        let sleeper = Arc::new(ByDatabase(Arc::clone(&ports.clock)));
-        let node = node::admit(Ports { sleeper, ..ports }, settings).await;
+        let sleeper = Arc::new(ByDatabase {
+            clock: Arc::clone(&ports.clock),
+            store: store.clone(),
+            session: format!("{:016x}", SeededEntropy::new(seed).next_u64()),
+            admitted: AtomicBool::new(false),
+        });
+        let with = Ports {
+            sleeper: sleeper.clone(),
+            ..ports
+        };
+        let node = node::admit(with, settings).await;
+        sleeper.admitted.store(true, Ordering::Relaxed);
         // Who is admitted lives, and is heard of.
         node.map(|node| tokio::spawn(node.run(stop.clone())))
     };

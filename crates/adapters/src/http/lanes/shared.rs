@@ -144,13 +144,14 @@ impl Desk {
         let mut renew_at = self.renewal();
         loop {
             let word = tokio::select! {
+                // The renewal first: where there is always a word, places would run out otherwise.
                 biased;
-                word = heard.recv() => word,
                 () = self.sharing.sleeper.until(renew_at) => {
                     renew_at = self.renewal();
                     self.say(|counter| counter.places > 0 || counter.has_word()).await;
                     continue;
                 }
+                word = heard.recv() => word,
             };
             let Some(word) = word else { break };
             self.note(word);

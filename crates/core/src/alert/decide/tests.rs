@@ -70,7 +70,7 @@ impl Story {
             row.tell_at.is_some()
                 || row
                     .closed_at
-                    .is_none_or(|at| now.duration_since(at) <= CALM_MAX)
+                    .is_none_or(|at| now.duration_since(at) <= self.manner.known_for())
         };
         self.rows.iter().filter(wanted).cloned().collect()
     }
@@ -137,6 +137,28 @@ fn what_returns_before_it_is_believed_over_is_the_same_alert() {
         "people believe it is over, and it is not"
     );
     assert_eq!(story.rows[0].returns, 2);
+}
+
+/// What comes back after the longest calm is known to have been there, and must be as calm again.
+#[test]
+fn a_long_calm_does_not_make_it_forgotten() {
+    for calm in [SignedDuration::from_mins(1), CALM_MAX.saturating_mul(2)] {
+        let mut story = Story::new(Manner {
+            calm,
+            ..Manner::default()
+        });
+        let longest = CALM_MAX.max(calm).as_secs();
+        let mut second = 0;
+        for returned in 0..8 {
+            story.round(&["a"], second);
+            assert_eq!(story.rows[0].returns, returned, "{calm}");
+            story.round(&[], second + 1);
+            second += longest + 60;
+            story.round(&[], second);
+            assert!(!story.rows[0].is_open(), "{calm}");
+            second += longest - 120;
+        }
+    }
 }
 
 #[test]
