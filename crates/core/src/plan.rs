@@ -39,7 +39,7 @@ pub use definition::{
     CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, NAME_BYTES_MAX, OnResume, Overlap,
     PROMPT, Ready, ScheduleName, Unfit,
 };
-pub use firing::{DISPATCH, Firing, NewFiring, Trigger, manual_identity, slot_identity};
+pub use firing::{DISPATCH, Firing, NewFiring, Trigger, manual_identity, slot_identity, told};
 pub use ledger::{Reason, Slot, Verdict, append_rows};
 pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,

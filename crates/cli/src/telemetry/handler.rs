@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use almanack_adapters::trace::{self, SpanId, TraceId, Traced};
-use almanack_core::{finish::Outcome, handler::Handler, task::ClaimedTask, time::Clock};
+use almanack_core::{
+    finish::Outcome, handler::Handler, plan::told, task::ClaimedTask, time::Clock,
+};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tracing::Instrument as _;
@@ -77,7 +79,9 @@ impl Handler for Watched {
         let outcome = trace::during(traced, attempt).await;
         span.attempt.outcome = outcome.name();
         span.attempt.error = match &outcome {
-            Outcome::Retry { error, .. } | Outcome::GiveUp { error } => Some(error.clone()),
+            Outcome::Retry { error, .. } | Outcome::GiveUp { error } => {
+                Some(told(task.identity.kind.as_str(), error).to_owned())
+            }
             _ => None,
         };
         outcome

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     edition::delivery,
-    plan::{DISPATCH, ScheduleName, State as ScheduleState},
+    plan::{DISPATCH, ScheduleName, State as ScheduleState, told},
     source::{Attention, Source, State as SourceState},
     store::{Depth, TaskLine},
     task::{Identity, Kind},
@@ -119,9 +119,10 @@ pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
     (count, failed.first().copied())
 }
 
-pub(super) fn said(run: Option<&Run>) -> &str {
+/// An alert goes to the log and to channels: it repeats only what may be told.
+pub(super) fn said<'a>(kind: &str, run: Option<&'a Run>) -> &'a str {
     let detail = run.and_then(|run| run.detail.as_deref());
-    detail.unwrap_or("it said nothing")
+    detail.map_or("it said nothing", |detail| told(kind, detail))
 }
 
 fn failing(facts: &KindFacts, bounds: &Bounds) -> Option<Finding> {
@@ -129,7 +130,7 @@ fn failing(facts: &KindFacts, bounds: &Bounds) -> Option<Finding> {
     let about = About::Kind(facts.kind.clone());
     let detail = format!(
         "the last {count} tasks failed for good; the newest: {}",
-        said(newest)
+        said(facts.kind.as_str(), newest)
     );
     (count >= bounds.failing)
         .then(|| Finding::new(Rule::Failing, about, Severity::Critical, &detail))

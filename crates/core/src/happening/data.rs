@@ -14,10 +14,10 @@ use crate::{
         delivery::{Delivery, State},
     },
     finish::Finish,
-    plan::DISPATCH,
+    plan::told,
     source::entry::Found,
     store::SourceWrite,
-    task::{ClaimedTask, Kind},
+    task::ClaimedTask,
 };
 
 /// Entries named in one happening; of more only the number is told.
@@ -108,14 +108,12 @@ pub(super) fn task_finished<'a>(task: &'a ClaimedTask, finish: &'a Finish) -> Ha
             execute_at: task.execute_at,
             started_at: finish.ended.started_at,
             finished_at: finish.ended.finished_at,
-            detail: detail_told(&identity.kind, finish.detail.as_deref()),
+            detail: finish
+                .detail
+                .as_deref()
+                .map(|detail| told(identity.kind.as_str(), detail)),
         }),
     }
-}
-
-/// What a command printed may be a secret: like the log, a happening does not repeat it.
-fn detail_told<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
-    detail.filter(|_| kind.as_str() != DISPATCH)
 }
 
 /// What is told of a look that brought something new; nothing of one that did not. The newest entries are named: they come last.

@@ -212,6 +212,7 @@ fn dp_15_what_a_command_printed_is_not_told() {
     };
     let told = everything().of_finish(&task, &ended(&task, &printed));
     assert!(!told[0].payload.as_str().contains("hunter2"));
+    assert!(told[0].payload.as_str().contains("exit code 1"));
 }
 
 fn look(entries: usize) -> SourceWrite {

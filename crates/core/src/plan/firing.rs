@@ -18,6 +18,20 @@ use crate::{
 /// The kind of every firing.
 pub const DISPATCH: &str = "DISPATCH";
 
+/// What may leave the store of what an attempt of this kind said. What a command printed may be a secret: of a firing only
+/// how it ended is told ("exit code 3"), which stands before the first colon of its first line.
+#[must_use]
+pub fn told<'a>(kind: &str, detail: &'a str) -> &'a str {
+    if kind != DISPATCH {
+        return detail;
+    }
+    let line = detail.lines().next().unwrap_or_default();
+    line.split(": ")
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(':')
+}
+
 /// The window ends a firing's tries, never their number: what people may ask for of other tasks would end
 /// them after less than an hour.
 const TRIES_MAX: u32 = 1_000_000;
@@ -138,4 +152,31 @@ impl Firing {
 
 fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_add(by).unwrap_or(crate::time::LATEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_a_command_printed_nothing_is_told() {
+        let rows = [
+            ("exit code 3", "exit code 3"),
+            ("exit code 3: password=hunter2", "exit code 3"),
+            ("exit code 3: one: two\nhunter2", "exit code 3"),
+            ("exit code 3: \nhunter2", "exit code 3"),
+            ("exit code 3: …unter2", "exit code 3"),
+            ("ended by signal: 9 (SIGKILL): hunter2", "ended by signal"),
+            (
+                "did not end within 5s, stopped: hunter2",
+                "did not end within 5s, stopped",
+            ),
+            ("HTTP 204", "HTTP 204"),
+            ("", ""),
+        ];
+        for (said, expected) in rows {
+            assert_eq!(told(DISPATCH, said), expected, "{said}");
+            assert_eq!(told("SOURCE_CHECK", said), said);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::{
     Finding, said, streak,
 };
 use crate::{
-    plan::{Reason, Slot, State, Verdict},
+    plan::{DISPATCH, Reason, Slot, State, Verdict},
     task::Status,
 };
 
@@ -119,7 +119,8 @@ fn failing(facts: &ScheduleFacts, bounds: &Bounds) -> Option<String> {
         1 => "the last firing".to_owned(),
         many => format!("the last {many} firings"),
     };
-    let detail = || format!("{times} failed for good; the newest: {}", said(newest));
+    let newest = said(DISPATCH, newest);
+    let detail = || format!("{times} failed for good; the newest: {newest}");
     (count >= needed).then(detail)
 }
 

@@ -53,7 +53,7 @@ fn run(second: i64, status: Status) -> Run {
         attempt: u32::from(status != Status::Init),
         started_at: (status != Status::Init).then(|| at(second)),
         finished_at: (!is_live).then(|| at(second + 5)),
-        detail: Some(format!("HTTP {second}")),
+        detail: Some(format!("HTTP {second}: hunter2")),
     }
 }
 
