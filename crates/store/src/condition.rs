@@ -19,7 +19,6 @@ const SETTINGS_POSTGRES: &str = "select current_setting('server_version'), \
      current_setting('full_page_writes') = 'on', current_setting('synchronous_commit'), \
      current_setting('max_connections')::integer, \
      (select count(*) from pg_stat_activity where backend_type = 'client backend')::integer, \
-     pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on', \
      coalesce(has_schema_privilege(current_schema(), 'create'), false), \
      (extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
@@ -60,8 +59,6 @@ pub enum Make {
         connections_max: i32,
         /// How many are connected.
         connections: i32,
-        /// Whether it takes no writes: a standby.
-        read_only: bool,
         /// Whether tables may be made.
         may_create: bool,
     },
@@ -103,7 +100,7 @@ async fn postgres(url: &str) -> Result<Condition> {
     Ok(Condition {
         version: format!("PostgreSQL {}", row.get::<_, String>(0)),
         migrations: known(&postgres::applied(&client).await?),
-        time: instant(row.get(9)).ok(),
+        time: instant(row.get(8)).ok(),
         make: Make::Postgres {
             version_number: row.get(1),
             fsync: row.get(2),
@@ -111,8 +108,7 @@ async fn postgres(url: &str) -> Result<Condition> {
             synchronous_commit: row.get(4),
             connections_max: row.get(5),
             connections: row.get(6),
-            read_only: row.get(7),
-            may_create: row.get(8),
+            may_create: row.get(7),
         },
     })
 }

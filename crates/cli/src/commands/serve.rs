@@ -1,5 +1,7 @@
 //! `almanack serve`: one node, its API, until it is told to stop.
 
+use std::time::Duration;
+
 use crate::{
     commands::runtime,
     config::{
@@ -12,22 +14,31 @@ use crate::{
     wiring::Time,
 };
 
+/// How long what is left behind may take once the node has stopped.
+const GOODBYES: Duration = Duration::from_secs(5);
+
 /// Runs a node until SIGTERM or Ctrl-C.
 pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Result<Exit, Failure> {
     start_log(&settings.log, output.notes_coloured())?;
-    runtime()?.block_on(async {
-        let stop = process::stop_signal()?;
-        let process = process::start(settings, inputs, &Time::Machine).await?;
-        let (name, address) = (process.node_name.clone(), process.address);
-        tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
-        supervisor::ready(&format!("node {name} answers at {address}"));
-        let beat = settings.node.lease_policy().beat;
-        tokio::spawn(supervisor::watch(process.turns(), beat));
-        tokio::spawn(supervisor::leave(stop.clone()));
-        process.run(stop).await?;
-        tracing::info!(node.name = %name, "the node has stopped");
-        Ok(Exit::Ok)
-    })
+    let runtime = runtime()?;
+    let ended = runtime.block_on(serve(settings, inputs));
+    // Whatever blocks a thread still, like a goodbye to a broker that is gone, does not hold the exit.
+    runtime.shutdown_timeout(GOODBYES);
+    ended
+}
+
+async fn serve(settings: &Settings, inputs: &Inputs) -> Result<Exit, Failure> {
+    let stop = process::stop_signal()?;
+    let process = process::start(settings, inputs, &Time::Machine).await?;
+    let (name, address) = (process.node_name.clone(), process.address);
+    tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
+    supervisor::ready(&format!("node {name} answers at {address}"));
+    let beat = settings.node.lease_policy().beat;
+    tokio::spawn(supervisor::watch(process.turns(), beat));
+    tokio::spawn(supervisor::leave(stop.clone()));
+    process.run(stop).await?;
+    tracing::info!(node.name = %name, "the node has stopped");
+    Ok(Exit::Ok)
 }
 
 /// What the process writes about itself goes to the notes, never between the data.

@@ -34,7 +34,7 @@ const CHANNEL_TIMEOUT: Duration = Duration::from_secs(20);
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Every address that the operator named for alerts and heartbeats.
-pub(super) fn addresses(settings: &Settings) -> Vec<String> {
+pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
     let channels = settings.alerts.channels.iter();
     let mut named: Vec<String> = channels
         .filter_map(|channel| match &channel.way {

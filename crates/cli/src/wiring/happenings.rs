@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use almanack_adapters::herald::{WebhookHerald, WebhookHeraldSettings};
 use almanack_core::{
+    backoff::Backoff,
     happening::{Herald, KIND},
     task::Kind,
     time::Clock,
@@ -47,7 +48,16 @@ pub(super) fn telling(
             .map_err(|failure| failure.during(&format!("set up subscription `{name}`")))?;
         handler = handler.with(name, herald);
     }
-    Ok(handlers.with(kind()?, Arc::new(handler)))
+    let kind = kind()?;
+    Ok(handlers
+        .with(kind.clone(), Arc::new(handler))
+        .waiting(kind, backoff(own.settings.retry)))
+}
+
+/// A subscriber may be away for a day: a shorter cap, set for services that must hear soon, does not shorten how long it is tried.
+fn backoff(retry: Backoff) -> Backoff {
+    let cap = retry.cap.max(Backoff::default().cap);
+    Backoff { cap, ..retry }
 }
 
 fn herald(way: &Way, own: Own<'_>, timing: &Timing) -> Result<Arc<dyn Herald>, Failure> {
@@ -68,5 +78,24 @@ fn herald(way: &Way, own: Own<'_>, timing: &Timing) -> Result<Arc<dyn Herald>, F
         }
         Way::Kafka { topic } => buses::kafka_herald(own.settings, topic),
         Way::Nats { subject } => buses::nats_herald(own.settings, subject),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    #[test]
+    fn a_short_cap_does_not_shorten_the_telling() {
+        let hours = SignedDuration::from_hours;
+        let capped = |cap| Backoff {
+            cap,
+            ..Backoff::default()
+        };
+        let second = SignedDuration::from_secs(1);
+        assert_eq!(backoff(capped(second)).cap, hours(1));
+        assert_eq!(backoff(capped(hours(3))).cap, hours(3));
     }
 }

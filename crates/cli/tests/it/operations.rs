@@ -174,6 +174,31 @@ async fn the_doctor_says_what_is_well_and_what_is_not() {
     );
 }
 
+/// Who is told, and by what, is looked for too; of an address that holds a secret only the origin is shown.
+#[test]
+fn the_doctor_looks_for_whoever_is_told() {
+    let [subscriber, chat, collector, broker, server] = [(); 5].map(|()| free_address());
+    let configuration = format!(
+        "[[subscription]]\nname = \"search\"\nurl = \"http://{subscriber}/hush\"\n\
+         [alerts.ntfy]\nurl = \"http://{chat}/hush\"\n\
+         [telemetry]\notlp_endpoint = \"http://{collector}\"\n\
+         [events.kafka]\nbrokers = [\"{broker}\"]\n\
+         [events.nats]\nservers = [\"nats://{server}\"]\n"
+    );
+    let home = Home::with(&configuration);
+    let listen = format!("server.listen={}", free_address());
+    let ran = home.run(&["doctor", "--json", "--set", &listen]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let told: Value = serde_json::from_str(&ran.data).unwrap();
+    for origin in [subscriber, chat, collector] {
+        assert_eq!(verdict(&told, &format!("http://{origin} (")), "failed");
+    }
+    for server in [broker, server] {
+        assert_eq!(verdict(&told, &format!("{server} (")), "failed");
+    }
+    assert!(!ran.data.contains("hush"), "{ran}");
+}
+
 /// Who only looks leaves nothing behind.
 #[test]
 fn the_doctor_creates_no_database() {

@@ -72,7 +72,10 @@ async fn rs_10_while_the_store_is_away_nothing_is_committed_and_nothing_lost() {
     }
     member.leave().await;
     assert_eq!(cluster.committed().await, 5);
-    assert_eq!(desk.door.rules(), [Rule::Created; 5], "each once");
+    // Who is slow to answer is put out of the group, and what it had not committed comes again: without effect.
+    let mut effects = desk.door.rules();
+    effects.retain(|rule| *rule != Rule::Unchanged);
+    assert_eq!(effects, [Rule::Created; 5], "each once");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

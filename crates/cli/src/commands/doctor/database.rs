@@ -144,7 +144,6 @@ fn postgres(make: &Make) -> Vec<Finding> {
         synchronous_commit,
         connections_max,
         connections,
-        read_only,
         may_create,
     } = make
     else {
@@ -156,10 +155,8 @@ fn postgres(make: &Make) -> Vec<Finding> {
     } else {
         Finding::ok("version", "new enough")
     };
-    let writing = if *read_only {
-        Finding::failed("writing", "the server takes no writes")
-            .hint("is this a standby? name the primary in database.url")
-    } else if *may_create {
+    // Who takes no writes is not connected to at all.
+    let writing = if *may_create {
         Finding::ok("writing", "it takes writes, and tables may be made")
     } else {
         Finding::warning("writing", "this user may make no tables")
@@ -247,7 +244,6 @@ mod tests {
             synchronous_commit: "on".to_owned(),
             connections_max: 100,
             connections: 5,
-            read_only: false,
             may_create: true,
         };
         change(&mut make);
@@ -270,9 +266,9 @@ mod tests {
             (*version_number, *fsync) = (130_001, false);
         };
         assert_eq!(server(old), [Warning, Ok, Failed, Ok]);
-        let standby = |make: &mut Make| {
+        let bound = |make: &mut Make| {
             let Make::Postgres {
-                read_only,
+                may_create,
                 synchronous_commit,
                 connections,
                 ..
@@ -280,10 +276,10 @@ mod tests {
             else {
                 return;
             };
-            (*read_only, *connections) = (true, 90);
+            (*may_create, *connections) = (false, 90);
             "off".clone_into(synchronous_commit);
         };
-        assert_eq!(server(standby), [Ok, Failed, Warning, Warning]);
+        assert_eq!(server(bound), [Ok, Warning, Warning, Warning]);
     }
 
     #[test]

@@ -11,9 +11,11 @@ use crate::{
 };
 
 const NO_LIMIT: [&str; 2] = ["--set", "callback.timeout=60s"];
+/// A sixth of it is what a node has to stop in: more than a busy machine keeps a process waiting.
+const LONG_LEASE: [&str; 2] = ["--set", "node.lease=12s"];
 
-async fn node(home: &Home, database: &str) -> Process {
-    let further = [&["--database", database][..], &NO_LIMIT].concat();
+async fn node(home: &Home, database: &str, how: &[&str]) -> Process {
+    let further = [&["--database", database][..], &NO_LIMIT, how].concat();
     Process::node(home, free_address(), &further).ready().await
 }
 
@@ -30,13 +32,13 @@ async fn check_taken_over(api: &Api, business: &Business) {
 async fn rs_07_a_node_cut_off_from_its_database_stops_before_another_takes_over() {
     let (home, business, schema) = (Home::new(), Business::start().await, Schema::create().await);
     let (line, over_line) = Line::to(schema.url()).await;
-    let cut_off = node(&home, &over_line).await;
+    let cut_off = node(&home, &over_line, &LONG_LEASE).await;
     let api = cut_off.api();
     api.put_due("K", "under-way", &business.held_url()).await;
     business.until_called("under-way", 1).await;
 
     line.freeze();
-    let other = node(&home, schema.url()).await;
+    let other = node(&home, schema.url(), &LONG_LEASE).await;
     business.until_called("under-way", 2).await;
     assert_eq!(
         business.waiting_most(),
@@ -60,13 +62,13 @@ async fn rs_07_a_node_cut_off_from_its_database_stops_before_another_takes_over(
 #[tokio::test]
 async fn rs_07_a_node_halted_past_its_lease_changes_nothing_when_it_wakes_up() {
     let (home, business, schema) = (Home::new(), Business::start().await, Schema::create().await);
-    let halted = node(&home, schema.url()).await;
+    let halted = node(&home, schema.url(), &[]).await;
     let api = halted.api();
     api.put_due("K", "under-way", &business.held_url()).await;
     business.until_called("under-way", 1).await;
 
     halted.tool("kill", &["-STOP"]);
-    let other = node(&home, schema.url()).await;
+    let other = node(&home, schema.url(), &[]).await;
     business.until_called("under-way", 2).await;
     check_taken_over(&other.api(), &business).await;
     let before = other.api().get("/api/v1/tasks/K/under-way").await.json;
