@@ -41,9 +41,12 @@ impl Side {
     /// Begins to read: of one moment. Who wants to write waits, if `others` shall.
     pub(super) async fn read(url: &str, others: Others) -> Result<Self> {
         let side = Self(connect_alone(url).await?);
+        // Listed before: the first query fixes the moment that is read, and `lock table` must come before it, or what
+        // a writer commits while the lock is waited for would be missed.
+        let names = side.names().await?;
         side.run("begin isolation level repeatable read").await?;
         if others == Others::Wait {
-            side.hold("share").await?;
+            side.hold(&names, "share").await?;
         }
         up_to_date(&applied(&side.0).await?)?;
         Ok(side)
@@ -52,18 +55,18 @@ impl Side {
     /// Begins to write, alone.
     pub(super) async fn write(url: &str) -> Result<Self> {
         let side = Self(connect_alone(url).await?);
+        let names = side.names().await?;
         side.run("begin").await?;
-        side.hold("exclusive").await?;
+        side.hold(&names, "exclusive").await?;
         Ok(side)
     }
 
-    async fn hold(&self, mode: &str) -> Result<()> {
-        let names: Vec<String> = self
-            .list()
-            .await?
-            .iter()
-            .map(|(_, it)| quoted(it))
-            .collect();
+    async fn names(&self) -> Result<Vec<String>> {
+        let tables = self.list().await?;
+        Ok(tables.iter().map(|(_, name)| quoted(name)).collect())
+    }
+
+    async fn hold(&self, names: &[String], mode: &str) -> Result<()> {
         self.run(&format!("lock table {} in {mode} mode", names.join(", ")))
             .await
     }
