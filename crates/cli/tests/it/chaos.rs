@@ -14,7 +14,7 @@ fn run(home: &Home, further: &[&str]) -> Value {
         "--set",
         "node.lease=3s",
         "--minutes",
-        "0.3",
+        "0.25",
     ];
     let ran = home.run(&[&quick[..], further].concat());
     assert_eq!(ran.code, 0, "{ran}");
