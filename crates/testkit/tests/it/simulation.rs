@@ -25,7 +25,7 @@ use almanack_testkit::{
 };
 
 /// Fixed seeds that run unless the environment says otherwise.
-const SEEDS: u64 = 1_000;
+const SEEDS: u64 = 700;
 /// One fresh seed for so many fixed ones.
 const FIXED_PER_FRESH: u64 = 10;
 /// Seeds at once.
