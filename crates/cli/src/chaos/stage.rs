@@ -37,11 +37,11 @@ use crate::{
 
 /// How often memory is looked at, and whether things have settled.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Between two acts of authors, and how far ahead they plan.
+/// Between two acts of authors, and how far ahead they plan: not far, because a run ends when the last of it has come.
 const ACT_EVERY: Duration = Duration::from_millis(300);
 const HABITS: authors::Habits = authors::Habits {
-    ahead_min: Duration::from_secs(2),
-    ahead_max: Duration::from_secs(8),
+    ahead_min: Duration::from_secs(1),
+    ahead_max: Duration::from_secs(4),
 };
 /// How long everything may take to come to its end, beside two leases.
 const SETTLE_WITHIN: Duration = Duration::from_secs(90);

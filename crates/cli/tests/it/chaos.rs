@@ -12,7 +12,17 @@ use serde_json::Value;
 
 use crate::harness::Home;
 
-const QUICK: [&str; 4] = ["chaos", "--json", "--set", "node.lease=3s"];
+/// Quick to notice that a node died, and to try again.
+const QUICK: [&str; 8] = [
+    "chaos",
+    "--json",
+    "--set",
+    "node.lease=3s",
+    "--set",
+    "retry.base=100ms",
+    "--set",
+    "retry.cap=1s",
+];
 
 fn run(home: &Home, further: &[&str]) -> Value {
     let ran = home.run(&[&QUICK[..], further].concat());
