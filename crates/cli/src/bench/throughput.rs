@@ -1,13 +1,14 @@
-//! How many tasks go in, and how many come out, per second.
+//! How many tasks go in, come out, and are forgotten, per second.
 
 use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{Stopwatch, pause};
-use almanack_core::time::Clock;
+use almanack_core::{task::TaskId, time::Clock};
+use almanack_engine::retention;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 
-use super::{Bench, Counting, Error, Measured, rss_kb, wish};
+use super::{Bench, Counting, Error, Measured, later, rss_kb, wish};
 
 /// Batches on their way at once.
 const IN_FLIGHT: usize = 2;
@@ -90,6 +91,25 @@ pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
             "{} node(s) with {SLOTS} slots together, half of a node's a claim, endings in groups, {} told of each",
             bench.load.nodes, bench.load.subscriptions
         ),
+    })
+}
+
+/// Forgets what ended, in retention's steps.
+pub(crate) async fn prune(bench: &Bench) -> Result<Measured, Error> {
+    let before = later(&*bench.clock, Duration::from_secs(1));
+    let (mut n, mut after) = (0, Some(TaskId(0)));
+    let watch = Stopwatch::start();
+    while let Some(from) = after {
+        let step = bench.store.prune(before, from, retention::STEP).await?;
+        n += step.rows;
+        after = step.next;
+    }
+    Ok(Measured {
+        n,
+        seconds: Some(watch.seconds()),
+        rss_kb: rss_kb(),
+        late_ms: None,
+        how: format!("one walk, {} rows a step, no pauses", retention::STEP),
     })
 }
 
