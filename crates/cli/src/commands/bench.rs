@@ -161,7 +161,8 @@ async fn one_phase(
         Phase::Enqueue => bench::enqueue(&bench).await,
         Phase::Drain => {
             scratch::settle(location).await?;
-            bench::drain(&bench).await
+            let due = scratch::due(location, SystemClock.now()).await?;
+            bench::drain(&bench, usize::try_from(due).unwrap_or(usize::MAX)).await
         }
         Phase::Late => bench::lateness(&bench).await,
         Phase::Resched => bench::moves(&bench).await,
