@@ -2,7 +2,7 @@
 
 use almanack_bus::{
     Hidden,
-    kafka::{Connection, Mechanism, SILENCE, Sasl, Settings},
+    kafka::{CONFIRM_WITHIN, Connection, Mechanism, SILENCE, Sasl, Settings},
 };
 
 use super::{
@@ -59,6 +59,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
         brokers: brokers.unwrap_or_default(),
         tls: tls(reader, SECTION),
         sasl: sasl(reader),
+        confirm_within: CONFIRM_WITHIN,
     };
     check_password_is_safe(reader, &connection);
     let consumer = consumer.map(|(topic, group, dead_letter, reading)| Settings {
