@@ -29,7 +29,7 @@ use crate::{
 };
 
 pub use digest::Sum;
-pub(crate) use sqlite::{sum as sqlite_sum, tables as sqlite_tables};
+pub(crate) use sqlite::{counts as sqlite_counts, sum as sqlite_sum, tables as sqlite_tables};
 
 /// Rows that travel together.
 const BATCH_ROWS: usize = 1_000;
