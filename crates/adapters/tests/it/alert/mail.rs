@@ -6,7 +6,7 @@ use almanack_adapters::alert::{
     Language, Way,
     mail::{self, MailSettings, Mailer, Password, Security},
 };
-use almanack_core::alert::port::{Herald, Outcome};
+use almanack_core::alert::port::{Messenger, Outcome};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
