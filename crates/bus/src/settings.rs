@@ -1,6 +1,6 @@
-//! What both buses are told: how to be recognised, and how to write.
+//! What both buses are told: how the connection is kept from view; and why one was not set up.
 
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
 /// Why something was not set up. Never contains a secret.
 #[derive(Debug, thiserror::Error)]
@@ -21,27 +21,6 @@ pub enum Error {
         /// What came back.
         why: String,
     },
-}
-
-/// A password, token or key. Prints as `***`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Hidden(Box<str>);
-
-impl Hidden {
-    /// Takes a secret into care.
-    pub fn new(text: &str) -> Self {
-        Self(text.into())
-    }
-
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Hidden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
 }
 
 /// An encrypted connection.

@@ -1,11 +1,12 @@
 //! How a cluster is reached, as settings of the client.
 
+use almanack_core::secret::Secret;
 use rdkafka::{
     ClientConfig,
     error::{KafkaError, KafkaResult, RDKafkaErrorCode},
 };
 
-use crate::{Error, Hidden, Tls};
+use crate::{Error, Tls};
 
 /// How a cluster is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct Sasl {
     /// The name.
     pub username: String,
     /// The password.
-    pub password: Hidden,
+    pub password: Secret,
 }
 
 /// How a password is shown.
@@ -143,7 +144,7 @@ mod tests {
             sasl: Some(Sasl {
                 mechanism: Mechanism::ScramSha512,
                 username: "almanack".to_owned(),
-                password: Hidden::new(password),
+                password: Secret::new(password),
             }),
         }
     }

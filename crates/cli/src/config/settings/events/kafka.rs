@@ -1,9 +1,6 @@
 //! `[events.kafka]`
 
-use almanack_bus::{
-    Hidden,
-    kafka::{Connection, Mechanism, SILENCE, Sasl, Settings},
-};
+use almanack_bus::kafka::{Connection, Mechanism, SILENCE, Sasl, Settings};
 
 use super::{
     super::super::{
@@ -144,7 +141,7 @@ fn sasl(reader: &mut Reader<'_>) -> Option<Sasl> {
     Some(Sasl {
         mechanism: mechanism?,
         username: username?,
-        password: Hidden::new(password?.expose()),
+        password: password?,
     })
 }
 
