@@ -31,13 +31,3 @@ pub struct Tls {
     /// By which we are recognised: a certificate and its key.
     pub identity: Option<(PathBuf, PathBuf)>,
 }
-
-/// How happenings are written into messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// The whole event is the message.
-    #[default]
-    Structured,
-    /// The event's data is the message, its attributes are headers.
-    Binary,
-}
