@@ -46,7 +46,7 @@ pub(crate) use lateness::lateness;
 pub(crate) use moves::moves;
 pub(crate) use schedules::{ScheduleFigures, ScheduleLoad, schedules};
 pub(crate) use sources::{PhaseFigures, Places, SourceFigures, SourceLoad, StoreFigures, sources};
-pub(crate) use throughput::{drain, enqueue};
+pub(crate) use throughput::{drain, enqueue, prune};
 
 /// The kind of every measured task.
 const KIND: &str = "BENCH";

@@ -267,6 +267,8 @@ pub struct Pruned {
     pub rows: usize,
     /// Where to go on; `None` at the end.
     pub next: Option<TaskId>,
+    /// When the first of the rows looked at was created; `None` if there was none.
+    pub oldest: Option<Timestamp>,
 }
 
 /// Tasks and their claims.

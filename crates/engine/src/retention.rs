@@ -1,7 +1,10 @@
 //! Retention: what ended long ago is forgotten, a few rows at a time.
 //!
-//! A walk over all rows by number, in small steps with pauses: no step takes long, however large the
-//! table and however little there is to forget, and the heartbeat never waits for one.
+//! A walk over the rows by number, in small steps with pauses: no step takes long, however large the
+//! table and however little there is to forget, and the heartbeat never waits for one. Numbers are
+//! given in the order of creation, and nothing ends before it was created: where rows begin that are
+//! younger than what is forgotten, the walk is over. Where there is much to forget it keeps up with
+//! what is created: it rests for as long as it works, and no longer.
 
 use almanack_core::{
     edition::day::day_of,
@@ -15,11 +18,13 @@ use tokio_util::sync::CancellationToken;
 use crate::node::Ports;
 
 /// Rows looked at in one step.
-const STEP: usize = 500;
+pub const STEP: usize = 500;
 /// Steps over the ledger beside each step over the tasks.
 const SLOT_STEPS: usize = 100;
-/// Between two steps of a walk.
+/// Between two steps of a walk that finds nothing.
 const STEP_EVERY: SignedDuration = SignedDuration::from_millis(50);
+/// The shortest rest after a step.
+const REST_MIN: SignedDuration = SignedDuration::from_millis(1);
 /// From the end of one walk to the start of the next.
 const WALK_EVERY: SignedDuration = SignedDuration::from_mins(10);
 /// Archived editions whose stories go in one step.
@@ -51,12 +56,16 @@ pub struct Keep {
 pub async fn run(ports: &Ports, keep: Keep, stop: &CancellationToken) {
     let mut after = TaskId(0);
     while !stop.is_cancelled() {
+        let began_at = ports.clock.now();
         let wait = match step(ports, keep, after).await {
-            Ok(Some(next)) => {
+            Ok(Step {
+                rows,
+                next: Some(next),
+            }) => {
                 after = next;
-                STEP_EVERY
+                rest(rows, ports.clock.now().duration_since(began_at))
             }
-            Ok(None) => {
+            Ok(Step { next: None, .. }) => {
                 after = TaskId(0);
                 WALK_EVERY
             }
@@ -81,23 +90,52 @@ pub async fn run(ports: &Ports, keep: Keep, stop: &CancellationToken) {
     }
 }
 
-/// One step; answers where to go on, or `None` at the end of the walk.
-async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Option<TaskId>, store::Error> {
+/// How long to rest after a step that forgot so many rows and took so long.
+fn rest(rows: usize, took: SignedDuration) -> SignedDuration {
+    if rows == 0 {
+        STEP_EVERY
+    } else {
+        took.clamp(REST_MIN, STEP_EVERY)
+    }
+}
+
+/// What one step did.
+#[derive(Debug, Default)]
+struct Step {
+    /// Tasks forgotten.
+    rows: usize,
+    /// Where to go on; `None` at the end of the walk.
+    next: Option<TaskId>,
+}
+
+/// One step of the walk.
+async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::Error> {
     if after == TaskId(0) {
         forget_silent_nodes(ports).await?;
         forget_empty_lanes(ports).await?;
         forget_stories(ports, keep.stories).await?;
     }
     let Some(before) = ended_before(ports, keep.tasks) else {
-        return Ok(None);
+        return Ok(Step::default());
     };
-    let Pruned { rows, next } = ports.store.prune(before, after, STEP).await?;
+    let pruned = ports.store.prune(before, after, STEP).await?;
+    let Pruned { rows, next, oldest } = pruned;
     // The ledger has no walk of its own: what is old is found by an index, a few rows at each step.
     let slots = forget_slots(ports, before).await?;
     if rows + slots > 0 {
         tracing::debug!(rows, slots, "forgot what ended long ago");
     }
-    Ok(next)
+    let young = oldest.is_some_and(|oldest| is_young(oldest, before, ports.clock.now()));
+    Ok(Step {
+        rows,
+        next: next.filter(|_| !young),
+    })
+}
+
+/// Whether rows of which the oldest was created at `oldest` show that only younger ones follow. A row
+/// from the future shows nothing: a clock was wrong once, and what follows may be old.
+fn is_young(oldest: Timestamp, before: Timestamp, now: Timestamp) -> bool {
+    (before..=now).contains(&oldest)
 }
 
 /// What ended before this is forgotten; `None` if nothing is.
@@ -153,4 +191,38 @@ async fn forget_empty_lanes(ports: &Ports) -> Result<(), store::Error> {
     let before = now.saturating_sub(LANE_FORGOTTEN_AFTER);
     let before = before.unwrap_or(Timestamp::MIN);
     ports.store.prune_lanes(before, now).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_forgot_rests_as_long_as_it_worked() {
+        let ms = SignedDuration::from_millis;
+        for (rows, took, rests) in [
+            (0, 7, 50),
+            (0, 900, 50),
+            (500, 7, 7),
+            (1, 0, 1),
+            (500, 900, 50),
+            (500, -3, 1),
+        ] {
+            assert_eq!(rest(rows, ms(took)), ms(rests), "{rows} rows in {took} ms");
+        }
+    }
+
+    #[test]
+    fn the_walk_ends_where_rows_are_younger_than_what_goes() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        for (oldest, young) in [
+            (99, false),
+            (100, true),
+            (150, true),
+            (200, true),
+            (201, false),
+        ] {
+            assert_eq!(is_young(at(oldest), at(100), at(200)), young, "{oldest}");
+        }
+    }
 }

@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use almanack_core::store::{Error, Result};
 
-use crate::{Location, postgres::connect_alone};
+use jiff::Timestamp;
+use rusqlite::params_from_iter;
+use tokio_postgres::types::ToSql;
+
+use crate::{Location, postgres::connect_alone, row::micros};
 
 /// Rows that wait, not yet due, one second apart; `$1` microseconds is the first one's time, `$2`
 /// how many. SQLite makes its numbers by recursion, PostgreSQL has a function for it.
@@ -27,6 +31,9 @@ const BYTES_SQLITE: &str = "select (c.page_count - f.freelist_count) * s.page_si
      from pragma_page_count c, pragma_freelist_count f, pragma_page_size s";
 const BYTES_POSTGRES: &str = "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint \
      from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace";
+
+/// How many are due by `$1`, exactly: [`crate::task::DEPTH`] stops counting where nobody would want to know.
+const DUE: &str = "select count(*) from task where due_at_us <= $1";
 
 /// Where a measurement keeps its data.
 pub enum Scratch {
@@ -128,19 +135,32 @@ pub async fn settle(location: &Location) -> Result<()> {
 
 /// How large a store is: what its rows and indexes take, logs not counted.
 pub async fn bytes(location: &Location) -> Result<u64> {
-    let bytes: i64 = match location {
+    number(location, [BYTES_SQLITE, BYTES_POSTGRES], None).await
+}
+
+/// How many tasks are due by then.
+pub async fn due(location: &Location, at: Timestamp) -> Result<u64> {
+    number(location, [DUE, DUE], Some(micros(at))).await
+}
+
+/// The one number that a statement answers with, the first text on SQLite and the second on PostgreSQL.
+async fn number(location: &Location, texts: [&str; 2], parameter: Option<i64>) -> Result<u64> {
+    let number: i64 = match location {
         Location::Sqlite(path) => {
             let connection = rusqlite::Connection::open(path).map_err(unavailable)?;
-            let size = connection.query_row(BYTES_SQLITE, [], |row| row.get(0));
-            size.map_err(unavailable)?
+            let parameters = params_from_iter(parameter);
+            let answer = connection.query_row(texts[0], parameters, |row| row.get(0));
+            answer.map_err(unavailable)?
         }
         Location::Postgres(url) => {
             let client = connect_alone(url).await?;
-            let row = client.query_one(BYTES_POSTGRES, &[]).await;
+            let parameters = parameter.iter().map(|value| value as &(dyn ToSql + Sync));
+            let parameters: Vec<_> = parameters.collect();
+            let row = client.query_one(texts[1], &parameters).await;
             row.map_err(unavailable)?.get(0)
         }
     };
-    Ok(u64::try_from(bytes).unwrap_or_default())
+    Ok(u64::try_from(number).unwrap_or_default())
 }
 
 async fn run(url: &str, statements: &str) -> Result<()> {

@@ -150,8 +150,9 @@ pub(crate) const DEPTH: &str = "select \
          and due_at_us <= $3 limit 100000) d), \
      (select min(due_at_us) from task where kind = $1 and priority = $2)";
 
-/// The numbers of the next rows, whatever they are: a walk, not a search.
-pub(crate) const NEXT_ROWS: &str = "select id from task where id > $1 order by id limit $2";
+/// The numbers of the next rows and when they were created, whatever they are: a walk, not a search.
+pub(crate) const NEXT_ROWS: &str =
+    "select id, created_at_us from task where id > $1 order by id limit $2";
 /// Deletes a row that ended, and was last decided about, before `?2`. A later decision, even one that
 /// changed nothing, may carry a revision that must be remembered as long as itself (RS-10).
 macro_rules! prune {

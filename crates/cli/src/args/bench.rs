@@ -38,6 +38,8 @@ pub(crate) enum Phase {
     Resched,
     /// Load tasks that are not due
     Far,
+    /// Forget all that ended, as retention does but without its pauses
+    Prune,
 }
 
 /// How many sources.

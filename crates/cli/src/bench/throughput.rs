@@ -1,13 +1,14 @@
-//! How many tasks go in, and how many come out, per second.
+//! How many tasks go in, come out, and are forgotten, per second.
 
 use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{Stopwatch, pause};
-use almanack_core::time::Clock;
+use almanack_core::{task::TaskId, time::Clock};
+use almanack_engine::retention;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 
-use super::{Bench, Counting, Error, Measured, rss_kb, wish};
+use super::{Bench, Counting, Error, Measured, later, rss_kb, wish};
 
 /// Batches on their way at once.
 const IN_FLIGHT: usize = 2;
@@ -52,27 +53,21 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
     })
 }
 
-/// Has the nodes do everything that is due, until the store shows it done.
-pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
+/// Has the nodes do everything that is due, `tasks` of them, until the store shows it done.
+pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error> {
     // A happening is a task too; what counts is what people asked for.
     let each = 1 + bench.load.subscriptions;
-    let target = due(bench).await? * each;
+    let target = tasks * each;
     let handler = Arc::new(Counting::default());
     let watch = Stopwatch::start();
     let nodes = bench.start_nodes(&handler, SLOTS).await?;
     let (done, seconds) = loop {
-        let seconds = watch.seconds();
-        let over = seconds > bench.load.cap.as_secs_f64();
+        let over = watch.seconds() > bench.load.cap.as_secs_f64();
+        // Asking costs the store work, so nobody does before all have been tried.
         if over || handler.count() >= target {
-            // Counting what waits is dear where a million tasks do; what runs is a short list.
-            let running = running(bench).await?;
-            let left = if running == 0 {
-                due(bench).await?
-            } else {
-                running
-            };
+            let left = running(bench).await?;
             if left == 0 || over {
-                break (handler.count().saturating_sub(left), seconds);
+                break (handler.count().saturating_sub(left), watch.seconds());
             }
         }
         pause(LOOK_EVERY).await;
@@ -93,10 +88,23 @@ pub(crate) async fn drain(bench: &Bench) -> Result<Measured, Error> {
     })
 }
 
-async fn due(bench: &Bench) -> Result<usize, Error> {
-    let depths = bench.store.load_depths(bench.clock.now()).await?;
-    let due: u64 = depths.iter().map(|depth| depth.due).sum();
-    Ok(usize::try_from(due).unwrap_or(usize::MAX))
+/// Forgets what ended, in retention's steps.
+pub(crate) async fn prune(bench: &Bench) -> Result<Measured, Error> {
+    let before = later(&*bench.clock, Duration::from_secs(1));
+    let (mut n, mut after) = (0, Some(TaskId(0)));
+    let watch = Stopwatch::start();
+    while let Some(from) = after {
+        let step = bench.store.prune(before, from, retention::STEP).await?;
+        n += step.rows;
+        after = step.next;
+    }
+    Ok(Measured {
+        n,
+        seconds: Some(watch.seconds()),
+        rss_kb: rss_kb(),
+        late_ms: None,
+        how: format!("one walk, {} rows a step, no pauses", retention::STEP),
+    })
 }
 
 /// What is claimed and not yet finished: every claim's open tasks, whenever its lease may pass.

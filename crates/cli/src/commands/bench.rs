@@ -161,10 +161,12 @@ async fn one_phase(
         Phase::Enqueue => bench::enqueue(&bench).await,
         Phase::Drain => {
             scratch::settle(location).await?;
-            bench::drain(&bench).await
+            let due = scratch::due(location, SystemClock.now()).await?;
+            bench::drain(&bench, usize::try_from(due).unwrap_or(usize::MAX)).await
         }
         Phase::Late => bench::lateness(&bench).await,
         Phase::Resched => bench::moves(&bench).await,
+        Phase::Prune => bench::prune(&bench).await,
         Phase::Far => {
             let first = SystemClock.now().as_microsecond() + FAR_US;
             scratch::load_far(location, first, arguments.far).await?;
@@ -224,6 +226,7 @@ fn doing(phase: Phase) -> &'static str {
         Phase::Late => "running tasks at distinct instants",
         Phase::Resched => "moving waiting tasks",
         Phase::Far => "loading tasks that are not due",
+        Phase::Prune => "forgetting what ended",
     }
 }
 

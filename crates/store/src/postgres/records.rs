@@ -165,6 +165,8 @@ impl PostgresStore {
             .rows("find old tasks", task::NEXT_ROWS, &[&after.0, &limit_rows])
             .await?;
         let ids: Vec<i64> = walked.iter().map(|row| row.get(0)).collect();
+        let oldest = walked.iter().map(|row| row.get(1)).min();
+        let oldest = maybe_instant(oldest)?;
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(failed)?;
         let rows = transaction
@@ -190,6 +192,7 @@ impl PostgresStore {
         Ok(Pruned {
             rows: gone.len(),
             next,
+            oldest,
         })
     }
 }

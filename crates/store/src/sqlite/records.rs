@@ -94,13 +94,17 @@ impl SqliteStore {
         after: TaskId,
         limit: usize,
     ) -> Result<Pruned> {
-        let ids = self
+        let walked = self
             .read("find old tasks", move |connection| {
                 let mut statement = connection.prepare_cached(task::NEXT_ROWS)?;
-                let ids = statement.query_map(params![after.0, most(limit)], |row| row.get(0))?;
-                Ok(ids.collect::<rusqlite::Result<Vec<i64>>>()?)
+                let rows = statement.query_map(params![after.0, most(limit)], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })?;
+                Ok(rows.collect::<rusqlite::Result<Vec<(i64, i64)>>>()?)
             })
             .await?;
+        let oldest = maybe_instant(walked.iter().map(|(_, created)| *created).min())?;
+        let ids: Vec<i64> = walked.into_iter().map(|(id, _)| id).collect();
         let next = ids
             .last()
             .filter(|_| ids.len() == limit)
@@ -113,7 +117,7 @@ impl SqliteStore {
                 Ok(gone)
             })
             .await?;
-        Ok(Pruned { rows, next })
+        Ok(Pruned { rows, next, oldest })
     }
 }
 

@@ -116,10 +116,16 @@ pub async fn pruning_stops_at_its_limit(store: Arc<dyn Store>) {
 pub async fn pruning_walks_past_what_stays(store: Arc<dyn Store>) {
     plant_many(&*store, "waiting", PUBLISH, 4, at(9000)).await;
     let old = ended(&*store, "article:1", 0).await;
+    plant(&*store, put("waiting:9", PUBLISH, at(9000)), at(7)).await;
     let first = store.prune(at(1000), TaskId(0), 4).await.unwrap();
-    assert_eq!(first.rows, 0);
+    assert_eq!((first.rows, first.oldest), (0, Some(at(9000))));
     let second = store.prune(at(1000), first.next.unwrap(), 4).await.unwrap();
     assert_eq!((second.rows, second.next), (1, None));
+    assert_eq!(second.oldest, Some(START), "also of what went");
+    let third = store.prune(at(1000), first.next.unwrap(), 4).await.unwrap();
+    assert_eq!((third.rows, third.oldest), (0, Some(at(7))));
+    let last = store.prune(at(1000), TaskId(i64::MAX), 4).await.unwrap();
+    assert_eq!((last.next, last.oldest), (None, None));
     assert_eq!(store.load_task(old).await.unwrap(), None);
 }
 
