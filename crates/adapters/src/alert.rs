@@ -22,7 +22,7 @@ use std::{
 use almanack_core::{
     alert::{
         Key, Severity,
-        port::{Answer, Herald, Notice, Outcome},
+        port::{Answer, Messenger, Notice, Outcome},
     },
     edition::port::{FailureClass, Sent},
     time::Clock,
@@ -192,7 +192,7 @@ impl Channels {
 }
 
 #[async_trait]
-impl Herald for Channels {
+impl Messenger for Channels {
     /// All channels at once: the slowest bounds how long it takes.
     async fn tell(&self, notices: &[Notice]) -> Vec<Answer> {
         let telling = self.all.iter();

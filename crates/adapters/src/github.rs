@@ -29,7 +29,7 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::time::Clock;
+use almanack_core::{secret::Secret, time::Clock};
 use reqwest::{
     Method,
     header::{self, HeaderName, HeaderValue},
@@ -61,26 +61,20 @@ const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 const PAGES_MAX: usize = 50;
 
 /// A token, kept from view.
-#[derive(Clone)]
-pub struct Token(String);
+#[derive(Debug, Clone)]
+pub struct Token(Secret);
 
 impl Token {
     /// Takes a token as it was given; blanks around it are not part of it.
     pub fn new(token: &str) -> Self {
-        Self(token.trim().to_owned())
+        Self(Secret::new(token.trim()))
     }
 
     /// Marked as sensitive, so that no log and no other origin sees it.
     fn authorization(&self) -> Option<HeaderValue> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0)).ok()?;
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0.expose())).ok()?;
         value.set_sensitive(true);
         Some(value)
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(***)")
     }
 }
 

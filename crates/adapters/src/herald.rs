@@ -1,6 +1,6 @@
 //! The webhook herald: tells a happening by a signed HTTP POST.
 //!
-//! The body is the CloudEvent in structured mode. `webhook-id` is the event's own id and the same whenever it is told again, so a
+//! The body is the CloudEvent, or in binary mode its data, with the attributes as `ce-` headers. `webhook-id` is the event's own id and the same whenever it is told again, so a
 //! receiver that keeps the ids it has seen hears everything once. What an answer means is decided in `core::happening`; the
 //! body of an answer is not read.
 
@@ -8,13 +8,18 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald, judge},
+    happening::{CloudEvent, Herald, Mode, judge},
+    percent,
     time::Clock,
 };
 use async_trait::async_trait;
-use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 
-use crate::{call::Seal, http::Client, signature::SigningKey};
+use crate::{
+    call::Seal,
+    http::{Client, Request},
+    signature::SigningKey,
+};
 
 /// What a structured CloudEvent is sent as.
 const CLOUDEVENT: &str = "application/cloudevents+json";
@@ -28,6 +33,8 @@ pub struct WebhookHeraldSettings {
     pub key: Option<SigningKey>,
     /// How long an answer may take, connection included.
     pub timeout: Duration,
+    /// How the event is put into the request.
+    pub mode: Mode,
 }
 
 /// Tells one subscriber.
@@ -51,22 +58,25 @@ impl WebhookHerald {
 #[async_trait]
 impl Herald for WebhookHerald {
     async fn tell(&self, event: &CloudEvent) -> Outcome {
-        let Ok(body) = serde_json::to_vec(event) else {
+        let WebhookHeraldSettings {
+            url,
+            key,
+            timeout,
+            mode,
+        } = &self.settings;
+        let Some(body) = body(event, *mode) else {
             return Outcome::GiveUp {
                 error: "the happening cannot be written as JSON".to_owned(),
             };
         };
-        let WebhookHeraldSettings { url, key, timeout } = &self.settings;
         let sealed = Seal {
             idempotency_key: &event.id,
             id: &event.id,
             at: self.clock.now(),
             key: key.as_ref(),
         };
-        let request = sealed
-            .post(url, *timeout, body)
-            .header(CONTENT_TYPE, CLOUDEVENT);
-        match self.client.open(request).await {
+        let request = sealed.post(url, *timeout, body);
+        match self.client.open(headed(request, event, *mode)).await {
             Ok(answer) => {
                 let asked = answer.head.header(&RETRY_AFTER);
                 judge(answer.head.status, asked, self.clock.now())
@@ -78,4 +88,33 @@ impl Herald for WebhookHerald {
             },
         }
     }
+}
+
+fn body(event: &CloudEvent, mode: Mode) -> Option<Vec<u8>> {
+    match mode {
+        Mode::Structured => serde_json::to_vec(event).ok(),
+        Mode::Binary => Some(event.data.get().as_bytes().to_vec()),
+    }
+}
+
+/// With what the body does not say.
+fn headed(request: Request, event: &CloudEvent, mode: Mode) -> Request {
+    if mode == Mode::Structured {
+        return request.header(CONTENT_TYPE, CLOUDEVENT);
+    }
+    let time = event.time.to_string();
+    let attributes = [
+        ("ce-specversion", event.specversion.as_str()),
+        ("ce-id", &event.id),
+        ("ce-source", &event.source),
+        ("ce-type", &event.r#type),
+        ("ce-subject", &event.subject),
+        ("ce-time", &time),
+    ];
+    let request = request.header(CONTENT_TYPE, &event.datacontenttype);
+    attributes
+        .into_iter()
+        .fold(request, |request, (name, value)| {
+            request.header(HeaderName::from_static(name), &percent::encode(value))
+        })
 }

@@ -35,7 +35,7 @@ use self::{ask::Asker, language::Language, prompt::Prompt};
 use crate::http::Client;
 
 pub use extractive::Extractive;
-pub use settings::{BadSettings, Key, Settings};
+pub use settings::{BadSettings, Settings};
 
 /// Writes with a language model.
 pub struct ChatModel {

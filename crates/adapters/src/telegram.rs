@@ -13,6 +13,7 @@ use almanack_core::{
     budget::Budget,
     callback::wait_asked_for,
     edition::port::{Failure, FailureClass, Sent},
+    secret::Secret,
     time::Clock,
 };
 use jiff::SignedDuration;
@@ -42,8 +43,8 @@ const REDACTED: &str = "***";
 pub struct BadToken;
 
 /// A bot's token, kept from view.
-#[derive(Clone)]
-pub struct BotToken(String);
+#[derive(Debug, Clone)]
+pub struct BotToken(Secret);
 
 impl BotToken {
     /// Reads `123456:ABC-def`; blanks around it are not part of it.
@@ -53,7 +54,7 @@ impl BotToken {
         let shaped = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let numbered = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
         if numbered && !secret.is_empty() && secret.chars().all(shaped) {
-            Ok(Self(text.to_owned()))
+            Ok(Self(Secret::new(text)))
         } else {
             Err(BadToken)
         }
@@ -61,15 +62,10 @@ impl BotToken {
 
     /// Somebody's words without the token, and without its secret half alone.
     fn hide(&self, words: &str) -> String {
-        let secret = self.0.split_once(':').map_or("", |(_, secret)| secret);
-        let hidden = words.replace(&self.0, REDACTED).replace(secret, REDACTED);
+        let token = self.0.expose();
+        let secret = token.split_once(':').map_or("", |(_, secret)| secret);
+        let hidden = words.replace(token, REDACTED).replace(secret, REDACTED);
         redact(&hidden, &[])
-    }
-}
-
-impl fmt::Debug for BotToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BotToken(***)")
     }
 }
 
@@ -131,7 +127,7 @@ impl Bot {
             link_preview_options: Preview { is_disabled: false },
         };
         let base = self.settings.api_url.trim_end_matches('/');
-        let address = format!("{base}/bot{}/sendMessage", self.settings.token.0);
+        let address = format!("{base}/bot{}/sendMessage", self.settings.token.0.expose());
         // Texts and numbers can always be written as JSON.
         let body = serde_json::to_vec(&said).unwrap_or_default();
         Request::post_json(address, body).limits(Limits {

@@ -4,9 +4,12 @@
 //! are not; whoever runs the rounds waits in between. Only a batch that is settled as a whole may be committed, and only such a batch
 //! can be: an offset stands for everything before it.
 
-use almanack_core::event::{
-    incoming::{Bus, Incoming, Reading, understand},
-    intake::{Answer, Intake, Wish},
+use almanack_core::{
+    event::{
+        incoming::{Bus, Incoming, Reading, understand},
+        intake::{Answer, Intake, Wish},
+    },
+    reschedule::Receipt,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -130,8 +133,8 @@ impl Batch {
         let (mut taken, mut not_now) = (0, Vec::new());
         for (item, answer) in asking.into_iter().zip(answers) {
             match answer {
-                Answer::Taken(_) => {
-                    item.state = State::Settled;
+                Answer::Taken(receipt) => {
+                    item.taken(self.bus, &receipt);
                     taken += 1;
                 }
                 Answer::Refused { reason } => {
@@ -167,6 +170,14 @@ impl Item {
             State::Asks(wish) => Some(wish),
             State::Dead { .. } | State::Settled => None,
         }
+    }
+
+    /// Said for whoever looks for what became of a message, by the name that its sender gave it.
+    fn taken(&mut self, bus: Bus, receipt: &Receipt) {
+        if let Some(wish) = self.wish() {
+            tracing::debug!(events.bus = bus.as_str(), events.place = %self.message.place, events.id = ?wish.id, rule = receipt.rule.as_str(), "a message was taken");
+        }
+        self.state = State::Settled;
     }
 
     async fn bury(&mut self, bus: Bus, letters: &dyn DeadLetters) -> Result<(), String> {

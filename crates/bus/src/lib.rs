@@ -29,7 +29,7 @@ use almanack_core::{
     time::{Clock, Entropy, Sleeper},
 };
 
-pub use settings::{Error, Hidden, Mode, Tls};
+pub use settings::{Error, Tls};
 
 /// What a consumer works with.
 #[derive(Clone)]

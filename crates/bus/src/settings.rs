@@ -1,6 +1,6 @@
-//! What both buses are told: how to be recognised, and how to write.
+//! What both buses are told: how the connection is kept from view; and why one was not set up.
 
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
 /// Why something was not set up. Never contains a secret.
 #[derive(Debug, thiserror::Error)]
@@ -23,27 +23,6 @@ pub enum Error {
     },
 }
 
-/// A password, token or key. Prints as `***`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Hidden(Box<str>);
-
-impl Hidden {
-    /// Takes a secret into care.
-    pub fn new(text: &str) -> Self {
-        Self(text.into())
-    }
-
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Hidden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
 /// An encrypted connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tls {
@@ -51,14 +30,4 @@ pub struct Tls {
     pub ca: Option<PathBuf>,
     /// By which we are recognised: a certificate and its key.
     pub identity: Option<(PathBuf, PathBuf)>,
-}
-
-/// How happenings are written into messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// The whole event is the message.
-    #[default]
-    Structured,
-    /// The event's data is the message, its attributes are headers.
-    Binary,
 }

@@ -30,7 +30,7 @@ use crate::{
     failure::{Exit, Failure},
     reload::Files,
     telemetry::Telemetry,
-    wiring::{self, Buses, Time, Timing, Watch, editions::Workshop, opml::Lists},
+    wiring::{self, Buses, Lookout, Time, Timing, editions::Workshop, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -86,7 +86,7 @@ pub(crate) async fn start(
     // Before the node is admitted, which counts already.
     let metrics = install_metrics(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
-    let watch = Watch::new(settings, &store, &timing)?;
+    let lookout = Lookout::new(settings, &store, &timing)?;
     let equipment = Equipment {
         settings,
         environment,
@@ -95,7 +95,7 @@ pub(crate) async fn start(
         timing: &timing,
         node_name: &node_name,
     };
-    let (node, editions, telemetry) = equipment.admit(&watch).await?;
+    let (node, editions, telemetry) = equipment.admit(&lookout).await?;
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
     let files = read_files(inputs, schedules.clone(), outbound).await?;
@@ -105,7 +105,7 @@ pub(crate) async fn start(
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: rescheduler.clone(),
         schedules,
-        sources: watch.sources.clone(),
+        sources: lookout.sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
         editions,
         public_editions: public_editions(settings),
@@ -129,7 +129,7 @@ pub(crate) async fn start(
         address,
         answers,
         store,
-        sources: watch.sources.clone(),
+        sources: lookout.sources.clone(),
         node,
         buses: Buses::of(settings, rescheduler, &timing),
         files,
@@ -158,7 +158,7 @@ impl Equipment<'_> {
     /// Admits a node with all its duties, and what makes editions and traces beside it.
     async fn admit(
         &self,
-        watch: &Watch,
+        lookout: &Lookout,
     ) -> Result<(AdmittedNode, Option<Arc<Editions>>, Telemetry), Failure> {
         let Self {
             settings,
@@ -179,23 +179,23 @@ impl Equipment<'_> {
             node: self.node_name,
         };
         let ports = wiring::ports(settings, self.environment, outbound, store.clone(), timing)?;
-        let ports = watch.looking(ports)?;
+        let ports = lookout.looking(ports)?;
         let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
         let traced = (outbound.client(), clock.clone());
         let telemetry = Telemetry::start(&settings.telemetry, self.node_name, traced)?;
         let name = self.node_name.to_owned();
         let node = admit(telemetry.watching(ports), settings, name).await?;
-        watch.hear().await?;
-        let node = cared_for(node, watch, settings);
+        lookout.hear().await?;
+        let node = cared_for(node, lookout, settings);
         let node = wiring::alerts::watched(node, settings, store, &clock, (outbound, channels));
         Ok((node, editions, telemetry))
     }
 }
 
 /// The same node, which takes care of sources and of what is kept of editions.
-fn cared_for(node: AdmittedNode, watch: &Watch, settings: &Settings) -> AdmittedNode {
+fn cared_for(node: AdmittedNode, lookout: &Lookout, settings: &Settings) -> AdmittedNode {
     let kept = wiring::stories_kept(settings);
-    node.caring_for(watch.keeper()).forgetting_stories(kept)
+    node.caring_for(lookout.keeper()).forgetting_stories(kept)
 }
 
 /// Brings the schedules in line with the files, which are looked at from now on.

@@ -51,7 +51,7 @@ use crate::{
 
 pub(crate) use buses::Buses;
 pub(crate) use outbound::{Outbound, client_of, hooks};
-pub(crate) use sources::{Watch, checker, fleet};
+pub(crate) use sources::{Lookout, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};
 
 /// The machine's chance.

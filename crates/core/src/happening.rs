@@ -56,6 +56,16 @@ pub struct CloudEvent {
     pub data: Box<RawValue>,
 }
 
+/// How an event is put into a request or a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// The whole event is the body.
+    #[default]
+    Structured,
+    /// The event's data is the body, its attributes are headers.
+    Binary,
+}
+
 /// What kinds of happenings there are. The number at the end of a name changes when the data changes in a way that breaks readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Type {

@@ -31,6 +31,7 @@ pub mod place;
 pub mod plan;
 pub mod reschedule;
 pub mod schedule;
+pub mod secret;
 pub mod sign_in;
 pub mod signature;
 pub mod source;

@@ -1,5 +1,5 @@
-//! Percent-encoding (RFC 3986), for the two places that need it: names in addresses of the API and its pages,
-//! and CloudEvents attributes that travel as headers of HTTP or NATS.
+//! Percent-encoding (RFC 3986): of names in addresses of the API and its pages, of CloudEvents attributes that travel as headers of HTTP
+//! or NATS, and of parameters in a database's URL.
 
 use std::fmt::Write as _;
 

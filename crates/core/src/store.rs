@@ -15,7 +15,7 @@ mod sign_in;
 mod source;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
@@ -346,6 +346,9 @@ pub struct Node {
     pub skew_us: i64,
 }
 
+/// A run of a node that was not heard of for so long is forgotten.
+pub const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
+
 /// The register of nodes.
 #[async_trait]
 pub trait NodeStore: Send + Sync {
@@ -399,7 +402,7 @@ pub trait Store:
 
     /// How long a node may sleep without asking. Changes due much later than this (twice) are not
     /// hinted at.
-    fn safety_poll(&self) -> jiff::SignedDuration;
+    fn safety_poll(&self) -> SignedDuration;
 
     /// The database's own clock, where it has one that nodes share.
     async fn database_time(&self) -> Result<Option<Timestamp>>;

@@ -31,8 +31,6 @@ const WALK_EVERY: SignedDuration = SignedDuration::from_mins(10);
 const EDITIONS: usize = 10;
 /// Steps over editions in one walk; a day adds one edition.
 const EDITION_STEPS: usize = 100;
-/// A run of a node that was not heard of for so long is forgotten.
-const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
 /// A lane that nobody asked about for so long is forgotten: longer than any lease.
 const LANE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(2);
 
@@ -181,7 +179,7 @@ async fn forget_slots(ports: &Ports, before: Timestamp) -> Result<usize, store::
 async fn forget_silent_nodes(ports: &Ports) -> Result<(), store::Error> {
     let now = ports.clock.now();
     for node in ports.store.load_nodes().await? {
-        if now.duration_since(node.seen_at) > NODE_FORGOTTEN_AFTER {
+        if now.duration_since(node.seen_at) > store::NODE_FORGOTTEN_AFTER {
             ports.store.forget_node(&node.session).await?;
         }
     }

@@ -17,7 +17,7 @@ use almanack_core::{
         decide::{self, ALERTS_MAX, Manner},
         facts::Bounds,
         find::find,
-        port::{Answer, Herald, Notice},
+        port::{Answer, Messenger, Notice},
     },
     store::{self, AlertFilter, Applied, Store},
     time::{Clock, Sleeper},
@@ -65,7 +65,7 @@ impl Default for WatchSettings {
 pub struct Watch {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    herald: Arc<dyn Herald>,
+    messenger: Arc<dyn Messenger>,
     settings: WatchSettings,
     collector: Collector,
 }
@@ -75,13 +75,13 @@ impl Watch {
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        herald: Arc<dyn Herald>,
+        messenger: Arc<dyn Messenger>,
         settings: WatchSettings,
     ) -> Self {
         Self {
             store,
             clock,
-            herald,
+            messenger,
             settings,
             collector: Collector::default(),
         }
@@ -169,7 +169,7 @@ impl Watch {
         if notices.is_empty() {
             return Ok(());
         }
-        let answers = self.herald.tell(&notices).await;
+        let answers = self.messenger.tell(&notices).await;
         for answer in &answers {
             let (channel, outcome) = (answer.channel.clone(), answer.outcome.as_str());
             metrics::counter!("almanack_alerts_told_total", "channel" => channel, "outcome" => outcome)

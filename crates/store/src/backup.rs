@@ -7,6 +7,10 @@
 //!
 //! A backup that was never read is a hope. Every one is therefore opened and read from end to end before it gets its
 //! name: SQLite's own checks, ours, and the rows and checksum of each table against those of that moment.
+//!
+//! How one takes a store's place is in `restore.rs`.
+
+mod restore;
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -23,6 +27,8 @@ use crate::{
     sqlite::{BUSY_TIMEOUT, applied, explain, unopened},
     transfer::{Sum, sqlite_sum, sqlite_tables},
 };
+
+pub use restore::{Left, left_behind, restore};
 
 /// Pages copied in one step (16 MiB): enough to be fast, few enough to tell how far it is.
 const STEP_PAGES: i32 = 4_000;
@@ -80,6 +86,18 @@ pub enum Error {
         path: PathBuf,
         /// How many rows.
         rows: u64,
+    },
+    /// Somebody else has the store open.
+    #[error("`{}` is in use by another process", path.display())]
+    InUse {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A log without its store, which would be applied to whatever gets the store's name.
+    #[error("`{}` is the log of a store that is not there", path.display())]
+    Log {
+        /// Which.
+        path: PathBuf,
     },
     /// It is no store of ours, or not a whole one.
     #[error("`{}` is no whole backup: {what}", path.display())]
@@ -163,29 +181,6 @@ pub fn verify(path: &Path) -> Result<Held> {
         migrations: migrations.len(),
         tables: sums(&copy).map_err(|error| damaged(error.to_string()))?,
     })
-}
-
-/// Makes a backup the store at `to`, where there must be none or an empty one. With [`Replace::Allowed`] what is there
-/// is put aside, under its name and `.replaced`.
-pub fn restore(from: &Path, to: &Path, replace: Replace, told: Told<'_>) -> Result<Held> {
-    verify(from)?;
-    let rows = if to.exists() { rows(to)? } else { 0 };
-    if rows > 0 && replace == Replace::Never {
-        return Err(Error::NotEmpty {
-            path: to.into(),
-            rows,
-        });
-    }
-    let aside = beside(to, ".replaced");
-    if rows > 0 && aside.exists() {
-        return Err(Error::Exists { path: aside });
-    }
-    let source = open(from)?;
-    let part = beside(to, ".partial");
-    let held = written(&source, &part, Verify::Whole, told)?;
-    put_aside(to, (rows > 0).then_some(aside.as_path()))?;
-    rename(&part, to)?;
-    Ok(held)
 }
 
 fn copy_of(source: &Connection, to: &Path, verify: Verify, told: Told<'_>) -> Result<Held> {
@@ -282,14 +277,6 @@ fn sums(connection: &Connection) -> rusqlite::Result<Vec<(String, Sum)>> {
     sums.collect()
 }
 
-/// How many rows a store has; a file that is no database of ours counts as one that must not be touched.
-fn rows(path: &Path) -> Result<u64> {
-    let failed = |error: rusqlite::Error| explain("read", error.into());
-    let connection = open(path)?;
-    let tables = sums(&connection).map_err(failed)?;
-    Ok(tables.iter().map(|(_, sum)| sum.rows).sum())
-}
-
 fn open(path: &Path) -> Result<Connection> {
     let shown = path.display().to_string();
     // To read a log that a killed node left beside its file, SQLite must be able to write.
@@ -316,29 +303,10 @@ fn create(part: &Path) -> Result<()> {
         .map_err(|source| unread("create", part, source))
 }
 
-/// Moves a store away, or removes an empty one, with what lies beside it.
-fn put_aside(path: &Path, aside: Option<&Path>) -> Result<()> {
-    for ending in ["", "-wal", "-shm"] {
-        let file = beside(path, ending);
-        let moved = match aside {
-            Some(aside) => fs::rename(&file, beside(aside, ending)),
-            None => fs::remove_file(&file),
-        };
-        match moved {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(unread("put aside", &file, error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 /// Gives a whole file its name, for good: the folder is written too.
 fn rename(part: &Path, to: &Path) -> Result<()> {
     fs::rename(part, to).map_err(|source| unread("rename", part, source))?;
-    let folder = to.parent().filter(|it| !it.as_os_str().is_empty());
-    sync(folder.unwrap_or(Path::new(".")))
+    restore::sync_folder(to)
 }
 
 fn sync(path: &Path) -> Result<()> {

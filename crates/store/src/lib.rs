@@ -33,6 +33,7 @@ pub mod transfer;
 use std::{path::PathBuf, sync::Arc};
 
 use almanack_core::store::{Node, Result, Store};
+use jiff::Timestamp;
 
 use crate::{
     postgres::PostgresStore,
@@ -78,11 +79,24 @@ impl Location {
     }
 }
 
+/// Who is registered in a database, and what time it is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Register {
+    /// Whoever was not forgotten yet, alive or not.
+    pub nodes: Vec<Node>,
+    /// What the database's clock showed before they were read. Nodes keep to it, so it alone tells how long ago they were
+    /// seen. `None` where the database has no clock of its own.
+    pub now: Option<Timestamp>,
+}
+
 /// Who is registered there, without opening it as a store: that would migrate what is only looked at. A database
 /// without such a table has nobody.
-pub async fn registered(location: &Location) -> Result<Vec<Node>> {
+pub async fn registered(location: &Location) -> Result<Register> {
     match location {
-        Location::Sqlite(path) => sqlite::registered(path),
+        Location::Sqlite(path) => Ok(Register {
+            nodes: sqlite::registered(path)?,
+            now: None,
+        }),
         Location::Postgres(url) => postgres::registered(url).await,
     }
 }

@@ -25,7 +25,7 @@ mod tls;
 
 use std::time::Duration;
 
-use almanack_core::store::{Cause, Error, Node, Nudges, Result, Store};
+use almanack_core::store::{Cause, Error, Nudges, Result, Store};
 use async_trait::async_trait;
 use deadpool_postgres::{
     Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
@@ -34,7 +34,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_postgres::{Client, error::SqlState};
 
 use crate::{
-    migrate,
+    Register, migrate,
     nudge::{NudgeReceiver, Nudger},
     postgres::{
         address::Address,
@@ -65,6 +65,10 @@ const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(10);
 /// alternatives leave only the intended plan. A statement that takes half a minute is lost anyway.
 const SESSION_OPTIONS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
      -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c statement_timeout=30000";
+
+/// The one statement that asks the database for the time: nodes correct their clocks by it, and who asks whether nodes
+/// are alive must go by the same.
+const NOW: &str = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
 /// The store on one PostgreSQL database.
 pub struct PostgresStore {
@@ -152,8 +156,6 @@ impl Store for PostgresStore {
     }
 
     async fn database_time(&self) -> Result<Option<Timestamp>> {
-        // The one statement that asks the database for the time: nodes correct their clocks by it.
-        const NOW: &str = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
         let failed = |error| explain("read database time", error);
         let client = self.client().await?;
         let statement = client.prepare_cached(NOW).await.map_err(failed)?;
@@ -212,15 +214,22 @@ pub(crate) async fn applied(
 }
 
 /// Who is registered in a database that is only looked at.
-pub(crate) async fn registered(url: &str) -> Result<Vec<Node>> {
+pub(crate) async fn registered(url: &str) -> Result<Register> {
     let failed = |error| explain("load nodes", error);
     let client = connect_alone(url).await?;
+    let now = client.query_one(NOW, &[]).await.map_err(failed)?;
+    let now = Some(instant(now.get(0))?);
     let known = client.query_one("select to_regclass('node') is not null", &[]);
-    if !known.await.map_err(failed)?.get::<_, bool>(0) {
-        return Ok(Vec::new());
-    }
-    let rows = client.query(register::LOAD_NODES, &[]).await;
-    rows.map_err(failed)?.iter().map(row::node).collect()
+    let nodes = if known.await.map_err(failed)?.get(0) {
+        let rows = client.query(register::LOAD_NODES, &[]).await;
+        rows.map_err(failed)?
+            .iter()
+            .map(row::node)
+            .collect::<Result<_>>()?
+    } else {
+        Vec::new()
+    };
+    Ok(Register { nodes, now })
 }
 
 async fn client(pool: &Pool) -> Result<Object> {

@@ -5,22 +5,31 @@
 //! and nodes are rows like all others: a task that was RUNNING when its node was killed arrives RUNNING, under
 //! a lease that passes there as it would have passed here.
 //!
+//! The target is looked at before anything is made there (`empty.rs`): one that holds rows, or what is not ours, is refused
+//! as it is.
+//!
 //! INVARIANT: the target gets everything or nothing. All rows are written in one transaction, in which they are
 //! also read back: unless each table has the rows and the checksum it had at the source, nothing is kept. Who is
 //! killed in between leaves an empty database with all its tables, which is where every move starts.
 
 mod digest;
+mod empty;
 mod postgres;
 mod sqlite;
 mod value;
 
+use std::path::Path;
+
 use almanack_core::store;
 use rusqlite::types::Value;
 
-use crate::{Location, migrate, sqlite::Durability};
+use crate::{
+    Location, migrate,
+    sqlite::{Durability, SqliteStore},
+};
 
 pub use digest::Sum;
-pub(crate) use sqlite::{sum as sqlite_sum, tables as sqlite_tables};
+pub(crate) use sqlite::{counts as sqlite_counts, sum as sqlite_sum, tables as sqlite_tables};
 
 /// Rows that travel together.
 const BATCH_ROWS: usize = 1_000;
@@ -35,6 +44,12 @@ pub enum Error {
     #[error("the target is not empty: {found}")]
     NotEmpty {
         /// Which tables, and how many rows each.
+        found: String,
+    },
+    /// The target is in use by somebody else.
+    #[error("the target holds what is not Almanack's: {found}")]
+    Foreign {
+        /// The first of it by name.
         found: String,
     },
     /// The source is of an earlier version.
@@ -158,6 +173,7 @@ pub async fn transfer(
     match (from, to) {
         (Location::Sqlite(from), Location::Postgres(url)) => {
             let source = sqlite::Side::read(from, others)?;
+            postgres::refuse_used(url).await?;
             crate::open(to, Durability::Full).await?;
             let target = postgres::Side::write(url).await?;
             let moved = into_postgres(&source, &target, told).await;
@@ -165,11 +181,9 @@ pub async fn transfer(
         }
         (Location::Postgres(url), Location::Sqlite(path)) => {
             let source = postgres::Side::read(url, others).await?;
-            crate::open(to, Durability::Full).await?;
-            let target = sqlite::Side::write(path)?;
-            let moved = into_sqlite(&source, &target, told).await?;
-            target.commit()?;
-            Ok(moved)
+            let moved = into_file(&source, path, told).await;
+            source.let_go().await;
+            moved
         }
         (Location::Sqlite(_), Location::Sqlite(_))
         | (Location::Postgres(_), Location::Postgres(_)) => Err(Error::SameMake),
@@ -184,9 +198,23 @@ async fn into_postgres(
     let tables = target.tables().await?;
     agree(&source.names()?, &tables)?;
     source.fit(&tables)?;
-    refuse_filled(target.counts(&tables).await?)?;
-    told(Step::Total(total(&source.counts(&tables)?)));
+    refuse_filled(target.counts(&names(&tables)).await?)?;
+    told(Step::Total(total(&source.counts(&names(&tables))?)));
     postgres::fill(source, target, &tables, told).await
+}
+
+/// Into a file that may not be there yet.
+async fn into_file(
+    source: &postgres::Side,
+    path: &Path,
+    told: &mut dyn FnMut(Step),
+) -> Result<Vec<Moved>> {
+    sqlite::refuse_used(path)?;
+    drop(SqliteStore::open(path, Durability::Full)?);
+    let target = sqlite::Side::write(path)?;
+    let moved = into_sqlite(source, &target, told).await?;
+    target.commit()?;
+    Ok(moved)
 }
 
 async fn into_sqlite(
@@ -197,9 +225,13 @@ async fn into_sqlite(
     let tables = source.tables().await?;
     agree(&target.names()?, &tables)?;
     target.fit(&tables)?;
-    refuse_filled(target.counts(&tables)?)?;
-    told(Step::Total(total(&source.counts(&tables).await?)));
+    refuse_filled(target.counts(&names(&tables))?)?;
+    told(Step::Total(total(&source.counts(&names(&tables)).await?)));
     sqlite::fill(source, target, &tables, told).await
+}
+
+fn names(tables: &[Table]) -> Vec<&str> {
+    tables.iter().map(|table| table.name.as_str()).collect()
 }
 
 fn total(counts: &[(String, u64)]) -> u64 {
@@ -228,7 +260,7 @@ impl Sum {
 
 /// Whether both have the same tables.
 fn agree(names: &[String], tables: &[Table]) -> Result<()> {
-    let others: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+    let others = self::names(tables);
     let missing = |one: &[&str], other: &[&str]| -> Vec<String> {
         let lost = one.iter().filter(|name| !other.contains(name));
         lost.map(|name| format!("`{name}`")).collect()

@@ -3,9 +3,12 @@
 //! A connection for each message: alerts are few, and a connection that was kept for days is one that has died. Whoever gives a password to a
 //! server without TLS gives it to everybody on the way, so that is for loopback alone ([`Security::None`]).
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
-use almanack_core::edition::port::{Failure, FailureClass, Sent};
+use almanack_core::{
+    edition::port::{Failure, FailureClass, Sent},
+    secret::Secret,
+};
 use jiff::Timestamp;
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
@@ -41,23 +44,6 @@ impl Security {
     }
 }
 
-/// A password, kept from view.
-#[derive(Clone)]
-pub struct Password(String);
-
-impl Password {
-    /// Takes it as it was given.
-    pub fn new(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Password(***)")
-    }
-}
-
 /// How mail is sent.
 #[derive(Debug, Clone)]
 pub struct MailSettings {
@@ -68,7 +54,7 @@ pub struct MailSettings {
     /// How the connection is kept from view.
     pub security: Security,
     /// Who signs in, and with what.
-    pub login: Option<(String, Password)>,
+    pub login: Option<(String, Secret)>,
     /// Who it is from: `Almanack <almanack@site.example>`.
     pub from: String,
     /// To whom.
@@ -166,7 +152,7 @@ impl Mailer {
                 .timeout(Some(timeout));
         match &settings.login {
             Some((user, password)) => transport
-                .credentials(Credentials::new(user.clone(), password.0.clone()))
+                .credentials(Credentials::new(user.clone(), password.expose().to_owned()))
                 .build(),
             None => transport.build(),
         }

@@ -115,7 +115,11 @@ impl Asker {
             retry_after: response.head.header(&RETRY_AFTER),
             body: &response.body,
         };
-        let secret = self.settings.key.as_ref().map_or("", |key| key.reveal());
+        let secret = self
+            .settings
+            .key
+            .as_ref()
+            .map_or("", |key| key.expose().trim());
         completion::read(answer, secret, self.clock.now())
     }
 

@@ -1,30 +1,10 @@
 //! How a model is asked.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
+use almanack_core::secret::Secret;
 use jiff::SignedDuration;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-
-/// A key of a model's service. Never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// A key as its service wrote it.
-    pub fn new(key: impl Into<String>) -> Self {
-        Self(key.into().trim().to_owned())
-    }
-
-    pub(super) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(***)")
-    }
-}
 
 /// How a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +13,8 @@ pub struct Settings {
     pub base_url: String,
     /// The model's name at that service.
     pub model: String,
-    /// The service's key; a model of one's own may need none.
-    pub key: Option<Key>,
+    /// The service's key, blanks around it left out; a model of one's own may need none.
+    pub key: Option<Secret>,
     /// What is told along: some services want to know who asks (`HTTP-Referer`, `X-Title`).
     pub headers: Vec<(String, String)>,
     /// The language to write in, as a tag.
@@ -53,7 +33,7 @@ pub struct Settings {
 
 impl Settings {
     /// A model at a service, asked in the usual way for Simplified Chinese.
-    pub fn new(base_url: impl Into<String>, model: impl Into<String>, key: Option<Key>) -> Self {
+    pub fn new(base_url: impl Into<String>, model: impl Into<String>, key: Option<Secret>) -> Self {
         Self {
             base_url: base_url.into(),
             model: model.into(),
@@ -82,7 +62,7 @@ impl Settings {
             headers.insert(parsed, HeaderValue::from_str(value).map_err(|_| bad())?);
         }
         if let Some(key) = &self.key {
-            let bearer = HeaderValue::from_str(&format!("Bearer {}", key.reveal()));
+            let bearer = HeaderValue::from_str(&format!("Bearer {}", key.expose().trim()));
             let mut bearer = bearer.map_err(|_| BadSettings::Key)?;
             bearer.set_sensitive(true);
             headers.insert(AUTHORIZATION, bearer);

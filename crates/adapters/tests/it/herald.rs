@@ -8,7 +8,8 @@ use almanack_adapters::{
 };
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald},
+    happening::{CloudEvent, Herald, Mode},
+    percent,
     time::Clock,
 };
 use axum::{
@@ -63,12 +64,21 @@ fn event() -> CloudEvent {
 
 /// Only who never answers is not waited for: everybody else may take as long as a busy machine needs.
 fn herald(url: String, key: Option<SigningKey>) -> WebhookHerald {
+    herald_in(Mode::Structured, url, key)
+}
+
+fn herald_in(mode: Mode, url: String, key: Option<SigningKey>) -> WebhookHerald {
     let timeout = if url.ends_with("/never") {
         Duration::from_millis(300)
     } else {
         Duration::from_secs(30)
     };
-    let settings = WebhookHeraldSettings { url, key, timeout };
+    let settings = WebhookHeraldSettings {
+        url,
+        key,
+        timeout,
+        mode,
+    };
     WebhookHerald::new(client(), Arc::new(Fixed), settings)
 }
 
@@ -96,6 +106,31 @@ async fn a_happening_is_a_signed_cloud_event_known_by_its_id() {
         ids.push(headers["webhook-id"].to_str().unwrap().to_owned());
     }
     assert_eq!(ids, ["task-12-3", "task-12-3"], "the same when told again");
+}
+
+/// In binary mode the body is the data alone, and the rest can be read from the headers as it can from the event.
+#[tokio::test]
+async fn a_happening_in_binary_mode_has_its_attributes_in_headers() {
+    let (url, mut received) = subscriber().await;
+    let key = SigningKey::parse(SECRET).unwrap();
+    let herald = herald_in(Mode::Binary, format!("{url}/take"), Some(key.clone()));
+    let event = CloudEvent {
+        subject: "article/4 2 满".to_owned(),
+        ..event()
+    };
+    let told = herald.tell(&event).await;
+    assert_eq!(told.name(), "done", "{told:?}");
+    let (headers, body) = received.recv().await.unwrap();
+    assert_eq!(headers["content-type"], "application/json");
+    assert_eq!(body, event.data.get().as_bytes());
+    let signed = key.sign("task-12-3", Fixed.now(), &body);
+    assert_eq!(headers["webhook-signature"], signed);
+    let whole = serde_json::to_value(&event).unwrap();
+    for name in ["specversion", "id", "source", "type", "subject", "time"] {
+        let header = headers[&format!("ce-{name}")].to_str().unwrap();
+        let read = percent::decode(header).unwrap();
+        assert_eq!(whole[name], read, "{name}");
+    }
 }
 
 #[tokio::test]

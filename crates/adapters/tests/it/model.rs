@@ -5,10 +5,11 @@ mod tries;
 
 use std::sync::{Arc, Mutex};
 
-use almanack_adapters::model::{BadSettings, ChatModel, Key, Settings};
+use almanack_adapters::model::{BadSettings, ChatModel, Settings};
 use almanack_core::{
     budget::{Budget, Spend},
     edition::port::{FailureClass, Sensitivity, Text, Writer},
+    secret::Secret,
     time::{Clock, Sleeper},
 };
 use almanack_world::model::{
@@ -58,7 +59,7 @@ impl Desk {
     async fn open_with(adjust: impl FnOnce(&mut Config, &mut Settings)) -> Self {
         let mut config = Config::new(([127, 0, 0, 1], 0).into(), KEY);
         config.clock = Arc::new(|| Fixed.now());
-        let mut settings = Settings::new("", "tide-1", Some(Key::new(KEY)));
+        let mut settings = Settings::new("", "tide-1", Some(Secret::new(KEY)));
         adjust(&mut config, &mut settings);
         let stop = CancellationToken::new();
         let running = model::start(config, stop.clone()).await.unwrap();
@@ -181,14 +182,14 @@ async fn nothing_is_asked_about_no_titles() {
 #[tokio::test]
 async fn a_wrong_key_is_for_a_person_and_is_never_told() {
     let wrong = "sk-wrong-0123456789abcdef";
-    let desk = Desk::open_with(|_, settings| settings.key = Some(Key::new(wrong))).await;
+    let desk = Desk::open_with(|_, settings| settings.key = Some(Secret::new(wrong))).await;
     let budget = Budget::new(45);
     let failure = desk.writer.titles(&titles(), &budget).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Credentials);
     let told = format!("{failure:?} {failure}");
     assert!(!told.contains("sk-") && !told.contains("cdef"), "{told}");
     assert_eq!(budget.spent(), 1, "a wrong key is not tried twice");
-    let settings = Settings::new("https://example.org", "m", Some(Key::new(wrong)));
+    let settings = Settings::new("https://example.org", "m", Some(Secret::new(wrong)));
     assert!(!format!("{settings:?}").contains("wrong"));
 }
 
@@ -217,7 +218,7 @@ async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Tol
         (status, elsewhere, body)
     });
     let url = serve(Router::new().route("/api/v1/chat/completions", answer)).await;
-    let mut settings = Settings::new(format!("{url}/api/v1/"), "m", Some(Key::new(KEY)));
+    let mut settings = Settings::new(format!("{url}/api/v1/"), "m", Some(Secret::new(KEY)));
     settings.language = String::from("en");
     settings.headers = vec![
         ("HTTP-Referer".to_owned(), "https://news.example".to_owned()),
@@ -279,7 +280,7 @@ fn settings_that_can_never_work_are_refused() {
         Some(BadSettings::NoSummary)
     );
     assert_eq!(
-        refused(|it| it.key = Some(Key::new("a\nb"))),
+        refused(|it| it.key = Some(Secret::new("a\nb"))),
         Some(BadSettings::Key)
     );
     let header = refused(|it| it.headers = vec![("X Title".to_owned(), "a".to_owned())]);

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use almanack_core::secret::Secret;
 use rdkafka::{
     ClientConfig,
     error::{KafkaError, KafkaResult, RDKafkaErrorCode},
 };
 
-use crate::{Error, Hidden, Tls};
+use crate::{Error, Tls};
 
 /// How a cluster is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub struct Sasl {
     /// The name.
     pub username: String,
     /// The password.
-    pub password: Hidden,
+    pub password: Secret,
 }
 
 /// How a password is shown.
@@ -180,7 +181,7 @@ mod tests {
             sasl: Some(Sasl {
                 mechanism: Mechanism::ScramSha512,
                 username: "almanack".to_owned(),
-                password: Hidden::new(password),
+                password: Secret::new(password),
             }),
             confirm_within: CONFIRM_WITHIN,
         }

@@ -10,7 +10,7 @@ use std::{
 
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald},
+    happening::{CloudEvent, Herald, Mode},
 };
 use async_trait::async_trait;
 use rdkafka::{
@@ -24,7 +24,7 @@ use super::{
     connection::{Connection, made},
     context::Writing,
 };
-use crate::{Error, Mode};
+use crate::Error;
 
 const ROOM_WITHIN: Timeout = Timeout::After(Duration::from_secs(5));
 

@@ -1,8 +1,9 @@
 //! How a server is reached, and what subjects cover.
 
+use almanack_core::secret::Secret;
 use async_nats::{Client, ConnectOptions, Event};
 
-use crate::{Error, Hidden, Tls};
+use crate::{Error, Tls};
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,15 +23,15 @@ pub enum Login {
     #[default]
     Nobody,
     /// Whoever knows this.
-    Token(Hidden),
+    Token(Secret),
     /// The text of a credentials file: a JWT and its key.
-    Credentials(Hidden),
+    Credentials(Secret),
     /// A name and a password.
     Password {
         /// The name.
         username: String,
         /// The password.
-        password: Hidden,
+        password: Secret,
     },
 }
 
@@ -127,7 +128,7 @@ mod tests {
         let connection = Connection {
             servers: vec!["nats://127.0.0.1:9".to_owned()],
             tls: None,
-            login: Login::Credentials(Hidden::new("hunter2")),
+            login: Login::Credentials(Secret::new("hunter2")),
         };
         assert!(!format!("{connection:?}").contains("hunter2"));
         let told = connection.open().await.err().map(|error| error.to_string());

@@ -4,7 +4,7 @@
 
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald},
+    happening::{CloudEvent, Herald, Mode},
     percent,
 };
 use async_nats::{
@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
 use super::{connection::Connection, letters::is_too_large};
-use crate::{Error, Mode};
+use crate::Error;
 
 /// Hands happenings over to a subject.
 pub struct NatsHerald {

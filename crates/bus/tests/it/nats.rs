@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use almanack_bus::{
-    Mode, Ports,
+    Ports,
     nats::{Connection, Consumer, NatsHerald, Settings},
 };
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald as _},
+    happening::{CloudEvent, Herald as _, Mode},
     reschedule::Rule,
 };
 use almanack_testkit::fixture::{PUBLISH, at};

@@ -1,9 +1,12 @@
 //! Whether nodes are at work on a database, by their heartbeats.
+//!
+//! They beat by the database's clock where it has one, so it is that clock which says how long ago they were heard: this
+//! machine's may be hours off, and would take the living for dead.
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{store::Node, time::Clock as _};
 use almanack_store::Location;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::failure::{Exit, Failure};
 
@@ -12,10 +15,15 @@ pub(super) async fn alive(
     location: &Location,
     lease: SignedDuration,
 ) -> Result<Vec<Node>, Failure> {
-    let now = SystemClock.now();
-    let nodes = almanack_store::registered(location).await?.into_iter();
-    let alive = nodes.filter(|node| now.duration_since(node.seen_at) < lease);
-    Ok(alive.collect())
+    let register = almanack_store::registered(location).await?;
+    let now = register.now.unwrap_or_else(|| SystemClock.now());
+    Ok(heard(register.nodes, now, lease))
+}
+
+/// Those heard less than a lease ago. One that was heard later than now counts: clocks differ, and whoever is wrong, it lives.
+fn heard(nodes: Vec<Node>, now: Timestamp, lease: SignedDuration) -> Vec<Node> {
+    let within = |node: &Node| now.duration_since(node.seen_at) < lease;
+    nodes.into_iter().filter(within).collect()
 }
 
 /// Refuses if there are any.
@@ -34,4 +42,37 @@ pub(super) async fn refuse_alive(
     let what = format!("nodes are at work on this database: {}", names.join(", "));
     let hint = format!("stop them; one that was killed counts as alive for {lease:#}");
     Err(Failure::new(Exit::Failed, what).hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_lives_for_a_lease_by_the_clock_that_it_beats_by() {
+        let beat: Timestamp = "2026-01-05T12:00:00Z".parse().unwrap();
+        let lease = SignedDuration::from_secs(30);
+        for (later, lives, why) in [
+            (0, true, "just now"),
+            (29, true, "within its lease"),
+            (30, false, "the lease is over"),
+            (
+                3_600,
+                false,
+                "long ago; or a machine's clock that is an hour ahead",
+            ),
+            (-3_600, true, "in the future, by whichever clock"),
+        ] {
+            let node = Node {
+                name: "a".to_owned(),
+                session: "s".to_owned(),
+                version: "1".to_owned(),
+                started_at: beat,
+                seen_at: beat,
+                skew_us: 0,
+            };
+            let now = beat + SignedDuration::from_secs(later);
+            assert_eq!(heard(vec![node], now, lease).len() == 1, lives, "{why}");
+        }
+    }
 }

@@ -2,11 +2,15 @@
 //!
 //! SQLite only: PostgreSQL has tools of its own that are better than ours could be, and we say how they are called.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 use almanack_store::{
     Location,
-    backup::{self, Error, Held, Replace, Verify},
+    backup::{self, Error, Held, Left, Replace, Verify},
 };
 use serde_json::json;
 
@@ -89,6 +93,7 @@ pub(super) fn restore(
         wait_for(refuse_alive(&location, settings.node.lease))?;
     }
     let replace = allowed(arguments.force);
+    tell_left(&to, output);
     let restored = copying(output, |told| {
         backup::restore(&arguments.file, &to, replace, told)
     });
@@ -100,6 +105,27 @@ pub(super) fn restore(
         );
     }
     Ok(Exit::Ok)
+}
+
+/// Says what an earlier restore left, where this one goes on from it.
+fn tell_left(to: &Path, output: &mut Output) {
+    for left in backup::left_behind(to) {
+        let told = match left {
+            Left::Partial(path) => {
+                format!(
+                    "`{}` was left by a restore that was stopped; it is made anew",
+                    path.display()
+                )
+            }
+            Left::Twin(path) => format!(
+                "`{}` is the store itself under a second name: a restore was stopped before it was replaced; going on from there",
+                path.display()
+            ),
+            // These are refused where they are in the way.
+            Left::Replaced(_) | Left::Log(_) => continue,
+        };
+        output.note(&format!("note: {told}\n"));
+    }
 }
 
 fn allowed(force: bool) -> Replace {
@@ -194,8 +220,10 @@ fn with_its_own_tools(url: &str, tool: Tool<'_>) -> Failure {
     Failure::new(Exit::Usage, what).hint(hint)
 }
 
+/// By whichever name: an interrupted restore leaves the store under two.
 fn is_same(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
+    let number = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
+    match (number(one), number(other)) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,
     }
@@ -213,8 +241,18 @@ fn told(error: Error, direction: Direction) -> Failure {
     let failed = Failure::new(Exit::Failed, what);
     match (error, direction) {
         (Error::Store(error), _) => Failure::from(error),
-        (Error::Exists { .. }, Direction::Restore) => {
-            failed.hint("it was put aside by an earlier --force; move it away, or remove it")
+        (Error::Exists { .. }, Direction::Restore) => failed.hint(
+            "it is the store that an earlier --force replaced; move it away, or remove it; nothing was changed",
+        ),
+        (Error::InUse { .. }, _) => {
+            failed.hint("stop whoever works in it and try again; nothing was replaced")
+        }
+        (Error::Log { path }, _) => {
+            let what = "a store was removed or moved without its log, or a restore of an earlier version was stopped";
+            let log = path.display();
+            failed.hint(format!(
+                "{what}: move it beside its store, under that store's name and -wal, or remove it (rm '{log}'); nothing was changed"
+            ))
         }
         (Error::Exists { .. }, _) => failed.hint("choose another name, or replace it with --force"),
         (Error::NotEmpty { .. }, _) => {

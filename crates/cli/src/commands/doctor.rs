@@ -85,7 +85,7 @@ pub(super) fn run(
     let expectations = expect::parse_all(&arguments.expect)?;
     let loaded = config::load(inputs, Need::Everything);
     let mut findings = vec![configuration(&loaded, inputs)];
-    let watch = clock::Watch::start();
+    let watch = clock::Stopwatch::start();
     match &loaded.settings {
         Some(settings) => {
             findings.extend(files::look(settings, inputs));

@@ -166,6 +166,10 @@ fn told(error: Error) -> Failure {
         Error::NotEmpty { .. } => {
             failed.hint("nothing was changed; name an empty database, or one that is not there yet")
         }
+        Error::Foreign { .. } => failed.hint(
+            "nothing was changed; name an empty database or file, one that is not there yet, or on PostgreSQL an empty schema: \
+             `?options=-c%20search_path%3DNAME` at the end of the address",
+        ),
         Error::Behind { .. } => failed.hint(
             "start this version on it once, so that it is brought up to date, and stop it; nothing was changed",
         ),

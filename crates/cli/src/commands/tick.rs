@@ -20,7 +20,7 @@ use crate::{
     process,
     reload::Files,
     when::{self, Relative},
-    wiring::{self, Timing, Watch, editions::Workshop},
+    wiring::{self, Lookout, Timing, editions::Workshop},
 };
 
 /// Runs one pass.
@@ -52,9 +52,9 @@ async fn tick(
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
     let outbound = wiring::Outbound::new(settings)?;
-    let watch = Watch::new(settings, &store, &timing)?;
+    let lookout = Lookout::new(settings, &store, &timing)?;
     let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
-    let ports = watch.looking(ports)?;
+    let ports = lookout.looking(ports)?;
     let told: Arc<dyn Clock> = clock.clone();
     let channels = wiring::alerts::channels(settings, environment, &outbound, &told)?;
     let workshop = Workshop {
@@ -68,9 +68,9 @@ async fn tick(
     };
     let (ports, _) = workshop.on_node(ports, Box::new(std::io::stderr()))?;
     let node = process::admit(ports, settings, name).await?;
-    watch.hear().await?;
+    lookout.hear().await?;
     // One round, before the pass: what it finds lost is due in it.
-    if let Err(error) = watch.keeper().round(&mut Walk::whole()).await {
+    if let Err(error) = lookout.keeper().round(&mut Walk::whole()).await {
         tracing::warn!(%error, "the round of sources failed; the next tick tries again");
     }
     let mut alerts = wiring::alerts::watch(settings, &store, &told, channels);
@@ -92,7 +92,7 @@ async fn tick(
     };
     let ((), ticked) = tokio::join!(running, ticking);
     // What nobody counts looks like a fleet that may be asked more often.
-    watch.report().await?;
+    lookout.report().await?;
     // Who is only driven from outside has nobody else who would look.
     if let Err(error) = alerts.round().await {
         tracing::warn!(

@@ -3,6 +3,7 @@
 //! A token is shown once; the rules of making one are the server's ([`almanack_server::token`]).
 
 use almanack_core::{
+    secret::Secret,
     store,
     token::{Scope, Token},
 };
@@ -13,7 +14,6 @@ use serde_json::json;
 use super::{Desk, Errand};
 use crate::{
     args::{ScopeName, TokenCommand},
-    config::secret::Secret,
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
     process::is_guarded,

@@ -6,6 +6,7 @@
 use std::io::{BufRead, IsTerminal};
 
 use almanack_core::{
+    secret::Secret,
     sign_in::{
         PASSWORD_BYTES_MAX, PasswordHash, User,
         password::{Salt, check_new},
@@ -23,7 +24,6 @@ use super::{
 };
 use crate::{
     args::{PasswordArguments, UserCommand},
-    config::secret::Secret,
     failure::{Exit, Failure},
     output::{Cell, Output},
     process::is_guarded,

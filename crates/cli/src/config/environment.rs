@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use almanack_core::secret::COVER;
+
 use super::{
     key::{self, KINDS, Key, KeyPath, VARIABLE_PREFIX, variable_form},
     layer::{Given, Layer, Raw, shown},
     report::{Place, Problem},
     secret::Reference,
-    source::COVER,
 };
 use crate::suggest;
 

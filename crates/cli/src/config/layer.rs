@@ -5,7 +5,9 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use super::{key::KeyPath, report::Place, secret, source::COVER};
+use almanack_core::secret::COVER;
+
+use super::{key::KeyPath, report::Place, secret};
 
 /// A value as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, path::Path};
 
+use almanack_core::secret::{COVER, Secret};
 use jiff::SignedDuration;
 use serde::Serialize;
 use url::Url;
@@ -14,8 +15,8 @@ use super::{
     key::KeyPath,
     layer::{Given, Layer, Raw},
     report::{Place, Problem},
-    secret::{Reference, Secret},
-    source::{COVER, Source},
+    secret::Reference,
+    source::Source,
     value::{Complaint, Read},
 };
 use crate::when;

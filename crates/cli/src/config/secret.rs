@@ -7,39 +7,10 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     path::{Path, PathBuf},
 };
 
-use super::source::COVER;
-
-/// A secret that was found. Prints as `***`.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(Box<str>);
-
-impl Secret {
-    /// Takes a secret into care.
-    pub(crate) fn new(text: &str) -> Self {
-        Self(text.into())
-    }
-
-    /// The secret itself, for the one place that needs it.
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(COVER)
-    }
-}
-
-impl fmt::Display for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(COVER)
-    }
-}
+use almanack_core::secret::{COVER, Secret};
 
 /// Where a secret is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,16 +139,6 @@ fn without_parameters(parameters: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_secret_never_prints() {
-        let secret = Secret::new("hunter2");
-        assert_eq!(
-            format!("{secret} {secret:?} {:?}", Some(&secret)),
-            "*** *** Some(***)"
-        );
-        assert_eq!(secret.expose(), "hunter2");
-    }
 
     #[test]
     fn only_references_are_references() {

@@ -5,10 +5,8 @@
 
 use std::ops::Range;
 
+use almanack_core::secret::COVER;
 use serde::Serialize;
-
-/// What stands in for a secret wherever one might be shown.
-pub(crate) const COVER: &str = "***";
 
 /// The file the configuration came from.
 #[derive(Debug, Clone, Default)]

@@ -54,7 +54,7 @@ impl Exporter {
         let headers: HashMap<String, String> = settings
             .headers
             .iter()
-            .map(|(name, value)| (name.clone(), value.0.clone()))
+            .map(|(name, value)| (name.clone(), value.expose().to_owned()))
             .collect();
         let mut exporter = SpanExporter::builder()
             .with_http()

@@ -6,7 +6,7 @@ use almanack_adapters::{
     alert::{
         Channel, Channels, Language, Telling, Wants, Way,
         exec::Program,
-        mail::{MailSettings, Mailer, Password},
+        mail::{MailSettings, Mailer},
     },
     command,
     heartbeat::{Ask, HttpListener},
@@ -146,12 +146,11 @@ fn mailer(way: &AlertWay) -> Result<Mailer, Failure> {
     else {
         return Err(Failure::new(Exit::Failed, "this channel is no mail"));
     };
-    let login = login.as_ref();
     let made = Mailer::new(MailSettings {
         host: host.clone(),
         port: *port,
         security: *security,
-        login: login.map(|(user, password)| (user.clone(), Password::new(password.expose()))),
+        login: login.clone(),
         from: from.clone(),
         to: to.clone(),
     });

@@ -2,8 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use almanack_bus::{Mode, Ports, kafka, nats};
-use almanack_core::{event::incoming::Reading, happening::Herald};
+use almanack_bus::{Ports, kafka, nats};
+use almanack_core::{
+    event::incoming::Reading,
+    happening::{Herald, Mode},
+};
 use almanack_engine::{intake::Events, reschedule::Rescheduler};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -82,11 +85,15 @@ impl Buses {
 }
 
 /// Tells happenings on a topic of the cluster in `[events.kafka]`.
-pub(crate) fn kafka_herald(settings: &Settings, topic: &str) -> Result<Arc<dyn Herald>, Failure> {
+pub(crate) fn kafka_herald(
+    settings: &Settings,
+    topic: &str,
+    mode: Mode,
+) -> Result<Arc<dyn Herald>, Failure> {
     let Some(kafka) = &settings.events.kafka else {
         return Err(nowhere("kafka_topic", "events.kafka", "brokers"));
     };
-    let herald = kafka::KafkaHerald::new(&kafka.connection, topic, Mode::Structured);
+    let herald = kafka::KafkaHerald::new(&kafka.connection, topic, mode);
     match herald {
         Ok(herald) => Ok(Arc::new(herald)),
         Err(error) => Err(Failure::new(Exit::Usage, error.to_string())),
@@ -94,12 +101,16 @@ pub(crate) fn kafka_herald(settings: &Settings, topic: &str) -> Result<Arc<dyn H
 }
 
 /// Tells happenings on a subject of the server in `[events.nats]`.
-pub(crate) fn nats_herald(settings: &Settings, subject: &str) -> Result<Arc<dyn Herald>, Failure> {
+pub(crate) fn nats_herald(
+    settings: &Settings,
+    subject: &str,
+    mode: Mode,
+) -> Result<Arc<dyn Herald>, Failure> {
     let Some(nats) = &settings.events.nats else {
         return Err(nowhere("nats_subject", "events.nats", "servers"));
     };
     let connection = nats.connection.clone();
-    let herald = nats::NatsHerald::new(connection, subject, Mode::Structured);
+    let herald = nats::NatsHerald::new(connection, subject, mode);
     Ok(Arc::new(herald))
 }
 

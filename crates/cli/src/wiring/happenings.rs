@@ -17,7 +17,10 @@ use url::Url;
 
 use super::{Timing, buses, targets::Own, timeout};
 use crate::{
-    config::{Settings, settings::Way},
+    config::{
+        Settings,
+        settings::{Subscriber, Way},
+    },
     failure::{Exit, Failure},
 };
 
@@ -44,7 +47,7 @@ pub(super) fn telling(
     let mut handler = HappeningHandler::default();
     for subscriber in &own.settings.happenings.subscribers {
         let name = subscriber.subscription.name.as_str();
-        let herald = herald(&subscriber.way, own, timing)
+        let herald = herald(subscriber, own, timing)
             .map_err(|failure| failure.during(&format!("set up subscription `{name}`")))?;
         handler = handler.with(name, herald);
     }
@@ -60,8 +63,13 @@ fn backoff(retry: Backoff) -> Backoff {
     Backoff { cap, ..retry }
 }
 
-fn herald(way: &Way, own: Own<'_>, timing: &Timing) -> Result<Arc<dyn Herald>, Failure> {
-    match way {
+fn herald(
+    subscriber: &Subscriber,
+    own: Own<'_>,
+    timing: &Timing,
+) -> Result<Arc<dyn Herald>, Failure> {
+    let mode = subscriber.mode;
+    match &subscriber.way {
         Way::Webhook {
             url,
             key,
@@ -71,13 +79,14 @@ fn herald(way: &Way, own: Own<'_>, timing: &Timing) -> Result<Arc<dyn Herald>, F
                 url: url.to_string(),
                 key: key.as_deref().cloned(),
                 timeout: timeout(*patience),
+                mode,
             };
             let clock = Arc::clone(&timing.clock) as Arc<dyn Clock>;
             let client = own.outbound.client();
             Ok(Arc::new(WebhookHerald::new(client, clock, settings)))
         }
-        Way::Kafka { topic } => buses::kafka_herald(own.settings, topic),
-        Way::Nats { subject } => buses::nats_herald(own.settings, subject),
+        Way::Kafka { topic } => buses::kafka_herald(own.settings, topic, mode),
+        Way::Nats { subject } => buses::nats_herald(own.settings, subject, mode),
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
 
 /// What a node needs to look at sources and to care for them.
 #[derive(Clone)]
-pub(crate) struct Watch {
+pub(crate) struct Lookout {
     checker: Arc<dyn Checker>,
     fleet: Arc<Fleet>,
     store: Arc<dyn Store>,
@@ -95,8 +95,8 @@ pub(crate) struct Watch {
     pub(crate) sources: Arc<Sources>,
 }
 
-impl Watch {
-    /// Ready to look. The price is not known before [`Watch::hear`].
+impl Lookout {
+    /// Ready to look. The price is not known before [`Lookout::hear`].
     pub(crate) fn new(
         settings: &Settings,
         store: &Arc<dyn Store>,

@@ -205,6 +205,7 @@ name = \"silent\"
 name = \"odd\"
 url = \"http://127.0.0.1:8090/\"
 events = [\"almanack.task.finished\"]
+mode = \"binnary\"
 ",
     );
     let checked = home.run(&["check"]);
@@ -214,13 +215,14 @@ events = [\"almanack.task.finished\"]
         .notes
         .lines()
         .filter(|line| line.starts_with("error: "));
-    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r"
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r#"
     error: a subscription's name has 1 to 64 letters, digits, `-` or `_`
     error: subscription `two` says url and kafka_topic: one of them
     error: another subscription is called `two` too
     error: subscription `silent` does not say where to tell
     error: subscription.odd.events: `almanack.task.finished` is nothing that happens
-    ");
+    error: subscription.odd.mode: `binnary` is not one of "structured" or "binary"
+    "#);
 }
 
 #[test]

@@ -79,6 +79,58 @@ async fn nothing_is_restored_or_moved_under_a_living_node() {
     drop(node);
 }
 
+/// Stopped after the old store got its second name: the store is whole, everybody says what lies beside it, and the next restore goes on.
+#[test]
+fn a_restore_that_was_stopped_is_told_and_gone_on_with() {
+    let home = stored();
+    home.run(&["backup", "kept.db"]).expect_data();
+    let file = |name: &str| home.path().join(name);
+    fs::hard_link(file("almanack.db"), file("almanack.db.replaced")).unwrap();
+    fs::write(file("almanack.db.partial"), "half").unwrap();
+    let listen = format!("server.listen={}", free_address());
+    let doctor = home.run(&["doctor", "--set", &listen]);
+    assert!(doctor.data.contains("under a second name"), "{doctor}");
+    assert!(doctor.data.contains("almanack.db.partial"), "{doctor}");
+    let itself = home.run(&["restore", "almanack.db.replaced", "--force"]);
+    assert_eq!(itself.code, 2, "{itself}");
+    let ran = home.run(&["restore", "kept.db", "--force"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.notes.contains("it is made anew"), "{ran}");
+    assert!(ran.notes.contains("going on from there"), "{ran}");
+    for store in ["almanack.db", "almanack.db.replaced"] {
+        home.run(&["backup", "verify", store]).expect_data();
+    }
+    let again = home.run(&["restore", "kept.db", "--force"]);
+    assert_eq!(again.code, 1, "{again}");
+    assert!(again.notes.contains("almanack.db.replaced"), "{again}");
+    fs::rename(file("almanack.db"), file("moved.db")).unwrap();
+    fs::write(file("almanack.db-wal"), "a log").unwrap();
+    let log = home.run(&["restore", "kept.db"]);
+    assert_eq!(log.code, 1, "{log}");
+    assert!(
+        log.notes.contains("the log of a store that is not there"),
+        "{log}"
+    );
+    assert!(!file("almanack.db").exists(), "{log}");
+}
+
+#[tokio::test]
+async fn a_target_that_is_somebody_elses_is_left_to_them() {
+    let schema = Schema::create().await;
+    schema.run("create table task (mine text)").await;
+    let home = stored().set("TARGET", schema.url());
+    let refused = home.run(&["migrate", "sqlite:almanack.db", "env:TARGET"]);
+    assert_eq!(refused.code, 1, "{refused}");
+    let told = "the target holds what is not Almanack's: table `task`";
+    assert!(refused.notes.contains(told), "{refused}");
+    assert!(refused.notes.contains("nothing was changed"), "{refused}");
+    let found = condition::look(&Location::Postgres(schema.url().to_owned())).await;
+    assert_eq!(
+        found.unwrap().migrations.map(|(applied, _)| applied),
+        Some(0)
+    );
+}
+
 /// Killed in the middle, it leaves nothing; run again, it moves everything, and a node works on it.
 #[tokio::test]
 async fn a_move_that_is_killed_is_made_again_and_a_node_goes_on() {

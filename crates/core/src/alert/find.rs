@@ -19,7 +19,7 @@ use crate::{
     edition::delivery,
     plan::{DISPATCH, ScheduleName, State as ScheduleState, told},
     source::{Attention, Source, State as SourceState},
-    store::{Depth, TaskLine},
+    store::{Depth, NODE_FORGOTTEN_AFTER, TaskLine},
     task::{Identity, Kind},
 };
 
@@ -27,8 +27,6 @@ use crate::{
 const COUNTED_MIN: SignedDuration = SignedDuration::from_mins(5);
 /// And so many of them.
 const CHECKS_MIN: u64 = 20;
-/// A run of a node that was not heard of for so long has been forgotten.
-const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
 /// Editions settle what they do not know at their next ticks; what is unknown for longer needs a person.
 const UNSETTLED_AFTER: SignedDuration = SignedDuration::from_mins(15);
 /// Longest detail, in characters: a sentence for a message, not a log.

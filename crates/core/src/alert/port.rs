@@ -60,7 +60,7 @@ impl Outcome {
 
 /// Reaches people, by as many channels as there are.
 #[async_trait]
-pub trait Herald: Send + Sync {
+pub trait Messenger: Send + Sync {
     /// Tells every channel those of the notices that it wants and has not taken, in as few messages as it can. Answers for
     /// each channel that was asked; a notice that no channel wants is in no answer. Bounded in time. A node that dies here may have
     /// told: it is told again, under the same [`Alert::message_key`].

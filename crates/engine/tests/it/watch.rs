@@ -8,7 +8,7 @@ use std::{
 use almanack_core::{
     alert::{
         News, Rule,
-        port::{Answer, Herald, Notice, Outcome},
+        port::{Answer, Messenger, Notice, Outcome},
     },
     backoff::Backoff,
     finish::{Outcome as Ending, finish},
@@ -54,7 +54,7 @@ impl Ears {
 }
 
 #[async_trait]
-impl Herald for Ears {
+impl Messenger for Ears {
     async fn tell(&self, notices: &[Notice]) -> Vec<Answer> {
         self.asked.notify_one();
         if *self.hangs.lock().unwrap() {

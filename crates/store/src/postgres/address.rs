@@ -16,7 +16,10 @@
 
 use std::time::Duration;
 
-use almanack_core::store::{Error, Result};
+use almanack_core::{
+    percent,
+    store::{Error, Result},
+};
 use tokio_postgres::{
     Config,
     config::{SslMode, TargetSessionAttrs},
@@ -81,26 +84,15 @@ fn split(url: &str) -> (String, Parameters) {
     for pair in query.split('&') {
         match pair.split_once('=') {
             Some(("sslmode", value)) => ours.mode = Some(value.to_owned()),
-            Some(("sslrootcert", value)) => ours.root_file = Some(unescaped(value)),
+            // What is no text once decoded names no file of ours; as it was written it is recognised in the refusal.
+            Some(("sslrootcert", value)) => {
+                ours.root_file = percent::decode(value).or_else(|| Some(value.to_owned()));
+            }
             _ => rest.push(pair),
         }
     }
     let mark = if rest.is_empty() { "" } else { "?" };
     (format!("{head}{mark}{}", rest.join("&")), ours)
-}
-
-/// Percent signs undone; what is no escape stays.
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut left = text.as_bytes();
-    while let [first, rest @ ..] = left {
-        let escape = (*first == b'%').then(|| rest.get(..2)).flatten();
-        let digits = escape.and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        left = byte.map_or(rest, |_| &rest[2..]);
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn mode(named: Option<&str>) -> Result<SslMode> {

@@ -11,18 +11,26 @@ use rusqlite::types::Value;
 use tokio_postgres::{Client, CopyInSink, types::ToSql};
 
 use super::{
-    BATCH_ROWS, Column, Error, Moved, Others, Result, Step, Sum, Table, compare, quoted, sqlite,
-    up_to_date, value::Kind,
+    BATCH_ROWS, Column, Error, Moved, Others, Result, Step, Sum, Table, compare,
+    empty::{Thing, has_ledger, refuse_foreign},
+    quoted, refuse_filled, sqlite, up_to_date,
+    value::Kind,
 };
 use crate::{
     migrate,
     postgres::{applied, connect_alone, explain},
 };
 
-/// Tables that are partitioned count, and their partitions do not: rows are sent to the whole.
-const LIST_TABLES: &str = "select c.oid, c.relname::text from pg_class c \
-     where c.relkind in ('r', 'p') and not c.relispartition \
-     and c.relnamespace = current_schema()::regnamespace order by c.relname collate \"C\"";
+/// What has a name in the schema. Tables that are partitioned count, and their partitions do not: rows are sent to the
+/// whole. Nor does what an extension brought, or a sequence that belongs to a column.
+const LIST_THINGS: &str = "select c.oid, c.relname::text, case c.relkind when 'v' then 'view' \
+     when 'm' then 'view' when 'S' then 'sequence' when 'c' then 'type' when 'f' then 'foreign table' \
+     else 'table' end from pg_class c \
+     where c.relkind in ('r', 'p', 'v', 'm', 'S', 'c', 'f') and not c.relispartition \
+     and c.relnamespace = current_schema()::regnamespace \
+     and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass \
+     and d.objid = c.oid and (d.deptype = 'e' or c.relkind = 'S' and d.deptype in ('a', 'i'))) \
+     order by c.relname collate \"C\"";
 const LIST_COLUMNS: &str = "select a.attname::text, format_type(a.atttypid, null), \
      a.attidentity <> '' from pg_attribute a where a.attrelid = $1 and a.attnum > 0 \
      and not a.attisdropped and a.attgenerated = '' order by a.attname collate \"C\"";
@@ -66,18 +74,27 @@ impl Side {
         Ok(tables.iter().map(|(_, name)| quoted(name)).collect())
     }
 
+    /// Locks these tables; a database without any has nothing to lock.
     async fn hold(&self, names: &[String], mode: &str) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
         self.run(&format!("lock table {} in {mode} mode", names.join(", ")))
             .await
     }
 
-    /// Keeps what was written, and has the planner learn of it; or takes back what was begun. Said, not left to
-    /// the end of the connection: nobody has to wait for tables until the server finds out.
+    /// Ends what was begun without a trace. Said, not left to the end of the connection: nobody has to wait for tables until
+    /// the server finds out.
+    pub(super) async fn let_go(&self) {
+        let _ = self.run("rollback").await;
+    }
+
+    /// Keeps what was written, and has the planner learn of it; or takes back what was begun.
     pub(super) async fn end(self, moved: Result<Vec<Moved>>) -> Result<Vec<Moved>> {
         let moved = match moved {
             Ok(moved) => moved,
             Err(error) => {
-                let _ = self.run("rollback").await;
+                self.let_go().await;
                 return Err(error);
             }
         };
@@ -94,11 +111,40 @@ impl Side {
     }
 
     async fn list(&self) -> Result<Vec<(u32, String)>> {
-        let rows = self.0.query(LIST_TABLES, &[]).await.map_err(failed)?;
-        let tables = rows.iter().map(|row| (row.get(0), row.get::<_, String>(1)));
+        let rows = self.0.query(LIST_THINGS, &[]).await.map_err(failed)?;
+        let tables = rows.iter().filter(|row| row.get::<_, &str>(2) == "table");
+        let tables = tables.map(|row| (row.get(0), row.get::<_, String>(1)));
         // Both sides have their own lists of migrations.
         let of_rows = |name: &str| !migrate::LEDGERS.contains(&name);
         Ok(tables.filter(|(_, name)| of_rows(name)).collect())
+    }
+
+    async fn refuse_used(&self) -> Result<()> {
+        let things = self.things().await?;
+        let applied = if has_ledger(&things) {
+            applied(&self.0).await?
+        } else {
+            Vec::new()
+        };
+        refuse_foreign(&things, &applied)?;
+        let names = self.list().await?;
+        let names: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+        refuse_filled(self.counts(&names).await?)
+    }
+
+    async fn things(&self) -> Result<Vec<Thing>> {
+        let rows = self.0.query(LIST_THINGS, &[]).await.map_err(failed)?;
+        let mut things = Vec::new();
+        for row in rows {
+            let columns = self.0.query(LIST_COLUMNS, &[&row.get::<_, u32>(0)]).await;
+            let columns = columns.map_err(failed)?;
+            things.push(Thing {
+                what: row.get(2),
+                name: row.get(1),
+                columns: columns.iter().map(|column| column.get(0)).collect(),
+            });
+        }
+        Ok(things)
     }
 
     /// Its tables, as both databases have them.
@@ -122,13 +168,13 @@ impl Side {
         Ok(tables)
     }
 
-    pub(super) async fn counts(&self, tables: &[Table]) -> Result<Vec<(String, u64)>> {
+    pub(super) async fn counts(&self, tables: &[&str]) -> Result<Vec<(String, u64)>> {
         let mut counts = Vec::new();
-        for table in tables {
-            let count = format!("select count(*) from {}", quoted(&table.name));
+        for &name in tables {
+            let count = format!("select count(*) from {}", quoted(name));
             let row = self.0.query_one(&count, &[]).await.map_err(failed)?;
             let rows = u64::try_from(row.get::<_, i64>(0)).unwrap_or_default();
-            counts.push((table.name.clone(), rows));
+            counts.push((name.to_owned(), rows));
         }
         Ok(counts)
     }
@@ -180,6 +226,16 @@ impl Side {
         let copy = format!("copy {name} ({columns}) from stdin");
         Ok(self.0.copy_in(&copy).await.map_err(failed)?)
     }
+}
+
+/// Refuses a database whose schema holds something, in a transaction that cannot change it.
+pub(super) async fn refuse_used(url: &str) -> Result<()> {
+    let side = Side(connect_alone(url).await?);
+    side.run("begin isolation level repeatable read read only")
+        .await?;
+    let refused = side.refuse_used().await;
+    side.let_go().await;
+    refused
 }
 
 /// Moves all rows from SQLite.

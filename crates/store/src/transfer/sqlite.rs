@@ -1,13 +1,15 @@
 //! The SQLite side of a move.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use almanack_core::store;
-use rusqlite::{Connection, OpenFlags, types::Value};
+use rusqlite::{Connection, OpenFlags, config::DbConfig, types::Value};
 
 use super::{
-    BATCH_ROWS, Column, Error, Moved, Others, Result, Step, Sum, Table, compare, postgres, quoted,
-    up_to_date, value::Kind,
+    BATCH_ROWS, Column, Error, Moved, Others, Result, Step, Sum, Table, compare,
+    empty::{Thing, has_ledger, refuse_foreign},
+    postgres, quoted, refuse_filled, up_to_date,
+    value::Kind,
 };
 use crate::{
     migrate,
@@ -15,6 +17,9 @@ use crate::{
 };
 
 const LIST_TABLES: &str = "select name from sqlite_schema where type = 'table' \
+     and name not like 'sqlite\\_%' escape '\\' order by name";
+/// Everything that has a name of its own. Indexes and triggers belong to one of these.
+const LIST_THINGS: &str = "select type, name from sqlite_schema where type in ('table', 'view') \
      and name not like 'sqlite\\_%' escape '\\' order by name";
 const LIST_COLUMNS: &str = "select name from pragma_table_info($1) order by name";
 const LOAD_NUMBER: &str = "select max(seq) from sqlite_sequence where name = $1";
@@ -73,14 +78,8 @@ impl Side {
         Ok(())
     }
 
-    pub(super) fn counts(&self, tables: &[Table]) -> Result<Vec<(String, u64)>> {
-        let counted = tables.iter().map(|table| {
-            let count = format!("select count(*) from {}", quoted(&table.name));
-            let rows = self.0.query_row(&count, [], |row| row.get::<_, i64>(0));
-            let rows = u64::try_from(rows.map_err(failed)?).unwrap_or_default();
-            Ok((table.name.clone(), rows))
-        });
-        counted.collect()
+    pub(super) fn counts(&self, tables: &[&str]) -> Result<Vec<(String, u64)>> {
+        Ok(counts(&self.0, tables).map_err(failed)?)
     }
 
     /// All rows of a table, a batch at a time. Without an order: a table is read in that of its key, which is
@@ -135,6 +134,39 @@ impl Side {
         }
         Ok(())
     }
+}
+
+/// Refuses a file that holds something, without changing it.
+pub(super) fn refuse_used(path: &Path) -> Result<()> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let connection = open_to_look(path)?;
+    let things = things(&connection).map_err(failed)?;
+    let applied = if has_ledger(&things) {
+        applied(&connection).map_err(failed)?
+    } else {
+        Vec::new()
+    };
+    refuse_foreign(&things, &applied)?;
+    let tables = names(&connection).map_err(failed)?;
+    let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
+    refuse_filled(counts(&connection, &tables).map_err(failed)?)
+}
+
+/// Who leaves a file last copies its log into it. Who only looks must not: a log that a killed node left stays beside
+/// its file. An empty one is none, and goes with us, so that we leave no file behind either.
+fn open_to_look(path: &Path) -> Result<Connection> {
+    let unopened = |error| unopened(&path.display().to_string(), error);
+    let mut log = path.to_path_buf().into_os_string();
+    log.push("-wal");
+    let has_log = fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let connection = opened.map_err(unopened)?;
+    let keep = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(keep, has_log).map_err(unopened)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(unopened)?;
+    Ok(connection)
 }
 
 /// Moves all rows from PostgreSQL.
@@ -193,6 +225,34 @@ pub(crate) fn sum(
         sum.add(&values.collect::<rusqlite::Result<Vec<_>>>()?);
     }
     Ok(sum)
+}
+
+fn things(connection: &Connection) -> rusqlite::Result<Vec<Thing>> {
+    let mut statement = connection.prepare(LIST_THINGS)?;
+    let things = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+    let things = things.map(|thing| {
+        let (what, name) = thing?;
+        let columns = columns(connection, &name)?;
+        Ok(Thing {
+            what,
+            name,
+            columns,
+        })
+    });
+    things.collect()
+}
+
+/// How many rows each of these tables has.
+pub(crate) fn counts(
+    connection: &Connection,
+    tables: &[&str],
+) -> rusqlite::Result<Vec<(String, u64)>> {
+    let counted = tables.iter().map(|&name| {
+        let count = format!("select count(*) from {}", quoted(name));
+        let rows: i64 = connection.query_row(&count, [], |row| row.get(0))?;
+        Ok((name.to_owned(), u64::try_from(rows).unwrap_or_default()))
+    });
+    counted.collect()
 }
 
 fn names(connection: &Connection) -> rusqlite::Result<Vec<String>> {

@@ -1,12 +1,13 @@
 //! PostgreSQL: a schema of its own per rule, in the cluster that `dev/check` starts.
 
-use almanack_core::store::{Applied, SourceStore};
-use almanack_store::postgres::PostgresStore;
+use almanack_core::store::{Applied, Node, NodeStore as _, SourceStore, Store as _};
+use almanack_store::{Location, postgres::PostgresStore};
 use almanack_testkit::{
     conformance::Fresh,
-    fixture::{START, new_schedule, schedule, source},
+    fixture::{START, new_schedule, node, schedule, source},
     postgres::Schema,
 };
+use jiff::{SignedDuration, Timestamp};
 
 async fn fresh() -> Fresh {
     let schema = Schema::create().await;
@@ -36,6 +37,34 @@ async fn dp_18_a_value_that_is_refused_is_not_transient() {
         fresh.store().write_schedules(alone).await.unwrap(),
         [Applied::Done { inserted: None }]
     );
+}
+
+/// The server's clock stands in the year 2031, and so does the last beat of a node: by this machine's clock it would be years
+/// ahead or, one day, long dead. Who asks for the register is told the server's time with it.
+#[tokio::test]
+async fn the_register_comes_with_the_time_of_the_database() {
+    let schema = Schema::create().await;
+    // Found before the real one, because the search path names the schema first.
+    schema
+        .run(
+            "create function clock_timestamp() returns timestamptz language sql as \
+             $$ select timestamptz '2031-02-03 04:05:06.789+00' $$",
+        )
+        .await;
+    let url = format!("{}%2Cpg_catalog", schema.url());
+    let now: Timestamp = "2031-02-03T04:05:06.789Z".parse().unwrap();
+    let location = Location::Postgres(url.clone());
+    let nobody = almanack_store::registered(&location).await.unwrap();
+    assert_eq!((nobody.nodes, nobody.now), (Vec::new(), Some(now)));
+    let store = PostgresStore::connect(&url).await.unwrap();
+    assert_eq!(store.database_time().await.unwrap(), Some(now));
+    let beating = Node {
+        seen_at: now - SignedDuration::from_secs(5),
+        ..node("node-a", "session-a")
+    };
+    store.save_node(&beating).await.unwrap();
+    let register = almanack_store::registered(&location).await.unwrap();
+    assert_eq!((register.nodes, register.now), (vec![beating], Some(now)));
 }
 
 /// What a source remembers for itself is not worth losing the source over.

@@ -2,7 +2,7 @@
 //!
 //! It is filled by rules of the conformance suite, which know the oddest values each column can hold.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use almanack_core::{
     backoff::Backoff,
@@ -29,6 +29,7 @@ use almanack_testkit::{
     postgres::Schema,
 };
 use rusqlite::Connection;
+use tokio_postgres::NoTls;
 
 /// Where [`filled`] puts something.
 const FILLED: &[&str] = &[
@@ -241,6 +242,87 @@ async fn a_lease_passes_on_the_other_side() {
     assert_eq!(passed[0].tasks, taken.tasks);
 }
 
+/// All files of a folder, byte for byte, but for the index of a log: it is memory that readers share.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(folder).unwrap().map(|file| {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read(path).unwrap())
+    });
+    files.filter(|(name, _)| !name.ends_with("-shm")).collect()
+}
+
+/// Everything in a schema: what there is, where it lies, and the rows as the server writes them down.
+async fn dumped(schema: &Schema) -> Vec<String> {
+    const ALL: &str = "select format('%s %s %s %s ', c.relname, c.relkind, c.oid, c.relfilenode) || \
+         case when c.relkind in ('r', 'p', 'v') then query_to_xml(format('select * from %I', c.relname), true, true, '')::text \
+         else '' end from pg_class c where c.relnamespace = current_schema()::regnamespace order by 1";
+    let (client, connection) = tokio_postgres::connect(schema.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let rows = client.query(ALL, &[]).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+/// What is refused as a target, and what the refusal names. Each is made in both databases by the same statements.
+const USED: &[(&str, &str)] = &[
+    ("create table task (id bigint)", "table `task`"),
+    (
+        "create table migration (id bigint, run_on text); insert into migration values (1, 'today')",
+        "table `migration`",
+    ),
+    (
+        "create table orders (id bigint); insert into orders values (1)",
+        "table `orders`",
+    ),
+    ("create view node as select 1 as one", "view `node`"),
+];
+
+#[tokio::test]
+async fn a_database_that_is_somebody_elses_is_refused_and_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("first.db");
+    drop(SqliteStore::open(&path, Durability::Normal).unwrap());
+    let source = Location::Sqlite(path);
+    for (made, named) in USED {
+        let schema = Schema::create().await;
+        schema.run(made).await;
+        let before = dumped(&schema).await;
+        let target = Location::Postgres(schema.url().to_owned());
+        let refused = moved(&source, &target).await.unwrap_err();
+        assert!(matches!(refused, Error::Foreign { .. }), "{refused}");
+        assert!(refused.to_string().contains(named), "{refused}");
+        assert_eq!(dumped(&schema).await, before, "{made}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_somebody_elses_is_refused_and_left_as_it_was() {
+    let schema = Schema::create().await;
+    let source = Location::Postgres(schema.url().to_owned());
+    drop(open(&source).await);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("second.db");
+    let target = Location::Sqlite(path.clone());
+    for (made, named) in USED {
+        let _ = fs::remove_file(&path);
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(made)
+            .unwrap();
+        let before = files(folder.path());
+        let refused = moved(&source, &target).await.unwrap_err();
+        assert!(matches!(refused, Error::Foreign { .. }), "{refused}");
+        assert!(refused.to_string().contains(named), "{refused}");
+        assert!(files(folder.path()) == before, "{made}");
+    }
+    for (held, why) in [("no database at all, but a text", "not a database")] {
+        fs::write(&path, held).unwrap();
+        let refused = moved(&source, &target).await.unwrap_err();
+        assert!(refused.to_string().contains(why), "{refused}");
+        assert_eq!(fs::read(&path).unwrap(), held.as_bytes());
+    }
+}
+
 #[tokio::test]
 async fn a_target_that_holds_something_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -250,11 +332,65 @@ async fn a_target_that_holds_something_is_refused_and_left_alone() {
     let target = Location::Postgres(schema.url().to_owned());
     let there = open(&target).await;
     token::tokens_are_listed_by_name(Arc::clone(&there)).await;
-    let before = told(&*there).await;
+    let before = dumped(&schema).await;
     let refused = moved(&Location::Sqlite(source), &target).await.unwrap_err();
     assert!(matches!(refused, Error::NotEmpty { .. }), "{refused}");
     assert!(refused.to_string().contains("`token`"), "{refused}");
-    assert_eq!(told(&*there).await, before);
+    assert_eq!(dumped(&schema).await, before);
+}
+
+/// Also where the rows stand in the log alone, as a killed node leaves them: the log is not copied into the file.
+#[tokio::test]
+async fn a_file_that_holds_something_is_refused_and_left_as_it_was() {
+    let schema = Schema::create().await;
+    let source = Location::Postgres(schema.url().to_owned());
+    drop(open(&source).await);
+    let (alive, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = filled(&alive.path().join("second.db")).await;
+    for (name, bytes) in files(alive.path()) {
+        fs::write(killed.path().join(name), bytes).unwrap();
+    }
+    drop(store);
+    let logged = files(killed.path())["second.db-wal"].len();
+    assert!(logged > 0, "what is proven needs a log");
+    for folder in [&alive, &killed] {
+        let before = files(folder.path());
+        let target = Location::Sqlite(folder.path().join("second.db"));
+        let refused = moved(&source, &target).await.unwrap_err();
+        assert!(matches!(refused, Error::NotEmpty { .. }), "{refused}");
+        assert!(refused.to_string().contains("`token`"), "{refused}");
+        assert!(files(folder.path()) == before, "{refused}");
+    }
+}
+
+/// Nothing to be moved is told as such, and makes no store.
+#[tokio::test]
+async fn a_source_without_a_store_is_refused() {
+    let schema = Schema::create().await;
+    let folder = tempfile::tempdir().unwrap();
+    let target = Location::Sqlite(folder.path().join("second.db"));
+    let source = Location::Postgres(schema.url().to_owned());
+    let refused = moved(&source, &target).await.unwrap_err();
+    assert!(
+        matches!(refused, Error::Behind { applied: 0, .. }),
+        "{refused}"
+    );
+    assert!(files(folder.path()).is_empty());
+}
+
+/// A database that was prepared, by this version or an earlier one, is as good as none.
+#[tokio::test]
+async fn an_empty_store_is_moved_into() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("first.db");
+    filled(&path).await;
+    let schema = Schema::create().await;
+    let target = Location::Postgres(schema.url().to_owned());
+    drop(open(&target).await);
+    schema
+        .run("drop table alert cascade; delete from migration where number >= 9; delete from migration_mark where number >= 9")
+        .await;
+    moved(&Location::Sqlite(path), &target).await.unwrap();
 }
 
 /// Whatever stops it, the target stays empty, and the next try finds it so.

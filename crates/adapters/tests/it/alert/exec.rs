@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, time::Duration};
 
 use almanack_adapters::alert::{Language, Way, exec::Program};
-use almanack_core::alert::port::{Herald, Outcome};
+use almanack_core::alert::port::{Messenger, Outcome};
 use serde_json::Value;
 
 use super::general::{channels, failing};

@@ -10,7 +10,7 @@ use almanack_adapters::{
 use almanack_core::{
     alert::{
         About, Alert, Key, News, Rule, Severity,
-        port::{Herald, Notice, Outcome},
+        port::{Messenger, Notice, Outcome},
     },
     plan::ScheduleName,
     source::SourceId,

@@ -1,9 +1,9 @@
 //! Happenings out: what a topic gets.
 
-use almanack_bus::{Mode, kafka::KafkaHerald};
+use almanack_bus::kafka::KafkaHerald;
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald as _},
+    happening::{CloudEvent, Herald as _, Mode},
 };
 use almanack_testkit::fixture::START;
 use rdkafka::{

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     bench::RunningNode,
     config::Settings,
-    wiring::{self, Watch},
+    wiring::{self, Lookout},
 };
 
 /// Sources per call.
@@ -179,7 +179,7 @@ impl Field {
         clock: Arc<CorrectedClock>,
     ) -> Result<RunningNode, Error> {
         let checker = self.checker(&(clock.clone() as Arc<dyn Clock>))?;
-        let watch = Watch::with_checker(&self.settings, &store, &clock, checker);
+        let lookout = Lookout::with_checker(&self.settings, &store, &clock, checker);
         let ports = Ports {
             handlers: Handlers::new(Arc::new(super::super::Counting::default())),
             store,
@@ -188,11 +188,11 @@ impl Field {
             entropy: wiring::entropy(),
             subscriptions: Arc::default(),
         };
-        let ports = watch.looking(ports).map_err(|failure| told(&failure))?;
+        let ports = lookout.looking(ports).map_err(|failure| told(&failure))?;
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
         let node = node::admit(ports, settings).await?;
-        watch.hear().await.map_err(|failure| told(&failure))?;
-        let node = node.caring_for(watch.keeper());
+        lookout.hear().await.map_err(|failure| told(&failure))?;
+        let node = node.caring_for(lookout.keeper());
         let stop = CancellationToken::new();
         let task = tokio::spawn(node.run(stop.clone()));
         Ok(RunningNode { stop, task })

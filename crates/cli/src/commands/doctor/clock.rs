@@ -14,9 +14,9 @@ const PARTED: SignedDuration = SignedDuration::from_millis(200);
 const ZONES: &str = "/usr/share/zoneinfo/tzdata.zi";
 
 /// Both clocks of the machine, started together.
-pub(super) struct Watch(SteadyClock);
+pub(super) struct Stopwatch(SteadyClock);
 
-impl Watch {
+impl Stopwatch {
     pub(super) fn start() -> Self {
         Self(SteadyClock::start())
     }

@@ -6,7 +6,10 @@ use std::{
 };
 
 use almanack_adapters::disk;
-use almanack_store::Location;
+use almanack_store::{
+    Location,
+    backup::{Left, left_behind},
+};
 
 use super::Finding;
 use crate::config::{Inputs, Settings};
@@ -23,6 +26,7 @@ pub(super) fn look(settings: &Settings, inputs: &Inputs) -> Vec<Finding> {
     };
     if let Some(path) = &database {
         findings.push(folder("folder of the database", folder_of(path)));
+        findings.extend(left_behind(path).iter().map(judge_left));
     }
     if settings.command.enabled {
         let path = &settings.command.directory;
@@ -44,6 +48,39 @@ fn folder(check: &str, path: &Path) -> Finding {
     }
     Finding::failed(check, format!("{shown} cannot be written"))
         .hint("create it, or give it to the user that runs the node")
+}
+
+/// What restores left beside the store.
+fn judge_left(left: &Left) -> Finding {
+    let check = "restore";
+    match left {
+        Left::Partial(path) => {
+            let what = format!(
+                "{} was left by a restore that was stopped, or one is at work",
+                path.display()
+            );
+            Finding::warning(check, what)
+                .hint("the store is whole; restore again, or remove the file")
+        }
+        Left::Twin(path) => {
+            let what = format!(
+                "{} is the store itself under a second name: a restore was stopped before it was replaced",
+                path.display()
+            );
+            Finding::warning(check, what)
+                .hint("the store is whole; restore again, or remove the second name; never open it")
+        }
+        Left::Replaced(path) => Finding::ok(
+            check,
+            format!("{} is the store that was replaced", path.display()),
+        ),
+        Left::Log(path) => {
+            let what = format!("{} is the log of a store that is not there", path.display());
+            Finding::failed(check, what).hint(
+                "move it beside its store, under that store's name and -wal, or remove it, before a store gets this name",
+            )
+        }
+    }
 }
 
 fn judge_open(open: &[String]) -> Finding {

@@ -16,7 +16,7 @@ use almanack_engine::editions::Observer;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Watches a run.
-pub(super) struct Watch {
+pub(super) struct Onlooker {
     clock: Arc<dyn Clock>,
     rules: Rules,
     seen: Mutex<Option<Seen>>,
@@ -44,7 +44,7 @@ pub(super) struct Progress {
     pub(super) words: String,
 }
 
-impl Watch {
+impl Onlooker {
     /// Nothing was seen yet. What it says comes out of the receiver.
     pub(super) fn new(clock: Arc<dyn Clock>, rules: &Rules) -> (Self, UnboundedReceiver<String>) {
         let (said, hear) = unbounded_channel();
@@ -94,7 +94,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for Onlooker {
     fn began(&self, account: &Account, action: &Action, budget: &Arc<Budget>) {
         let doing = words(account, action);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     acts::ending,
     day, instant,
-    progress::{Progress, Watch},
+    progress::{Onlooker, Progress},
     status,
 };
 use crate::{
@@ -65,9 +65,9 @@ async fn watched(
     output: &mut Output,
 ) -> Result<Ran, Failure> {
     let rules = &editions.settings().rules;
-    let (watch, mut said) = Watch::new(desk.clock.clone(), rules);
+    let (onlooker, mut said) = Onlooker::new(desk.clock.clone(), rules);
     let bar = progress(Some(1), output).with_style(style());
-    let mut running = pin!(editions.run(date, &watch));
+    let mut running = pin!(editions.run(date, &onlooker));
     let mut again: Option<CancellationToken> = None;
     let ran = loop {
         tokio::select! {
@@ -75,7 +75,7 @@ async fn watched(
             ran = &mut running => break ran,
             () = stop.cancelled(), if again.is_none() => {
                 again = Some(process::stop_signal()?);
-                watch.stop();
+                onlooker.stop();
                 bar.suspend(|| output.note("stopping after this step; once more to leave at once\n"));
             }
             () = cancelled(again.as_ref()), if again.is_some() => {
@@ -83,7 +83,7 @@ async fn watched(
                 return Err(left());
             }
             Some(line) = said.recv() => tell(&line, output),
-            () = pause(DRAWN_EVERY) => draw(&bar, watch.progress()),
+            () = pause(DRAWN_EVERY) => draw(&bar, onlooker.progress()),
         }
     };
     bar.finish_and_clear();

@@ -162,6 +162,7 @@ pub(crate) const KEYS: &[Key] = &[
     plain(SUBSCRIPTIONS, "timeout"),
     plain(SUBSCRIPTIONS, "kafka_topic"),
     plain(SUBSCRIPTIONS, "nats_subject"),
+    plain(SUBSCRIPTIONS, "mode"),
     plain(SUBSCRIPTIONS, "events"),
     plain(SUBSCRIPTIONS, "kinds"),
     plain(SUBSCRIPTIONS, "subject_prefix"),

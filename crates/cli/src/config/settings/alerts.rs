@@ -2,7 +2,10 @@
 
 mod channel;
 
-use almanack_core::alert::{Severity, decide::Manner, facts::Bounds, quiet::Quiet};
+use almanack_core::{
+    alert::{Severity, decide::Manner, facts::Bounds, quiet::Quiet},
+    secret::Secret,
+};
 use almanack_engine::watch::WatchSettings;
 use jiff::{SignedDuration, civil::Time, tz::TimeZone};
 
@@ -11,7 +14,6 @@ use super::{
         key::KeyPath,
         layer::Raw,
         reader::{Reader, Show},
-        secret::Secret,
         value::{self, Complaint, Read},
     },
     DAY_S, seconds,

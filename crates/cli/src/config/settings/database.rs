@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
+use almanack_core::secret::Secret;
+
 use super::super::{
     key::KeyPath,
     layer::Raw,
     reader::{Reader, Show},
     report::{Place, Problem},
-    secret::{Secret, has_password, without_password},
+    secret::{has_password, without_password},
     value::{self, Complaint, Read},
 };
 

@@ -14,7 +14,10 @@ mod ticks;
 
 use std::path::PathBuf;
 
-use almanack_core::edition::{port::Sensitivity, rules::Rules};
+use almanack_core::{
+    edition::{port::Sensitivity, rules::Rules},
+    secret::COVER,
+};
 use jiff::SignedDuration;
 
 pub(crate) use destination::{Destinations, ToDirectory, ToGithub, ToTelegram, ToWebhook};
@@ -32,7 +35,6 @@ use super::{
         layer::Raw,
         reader::Reader,
         report::{Place, Problem},
-        source::COVER,
         value::{self, Read},
     },
     DAY_S,

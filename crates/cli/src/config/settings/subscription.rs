@@ -2,7 +2,7 @@
 
 use almanack_adapters::signature::SigningKey;
 use almanack_core::{
-    happening::{Name, Subscription, Subscriptions, Type, Wants},
+    happening::{Mode, Name, Subscription, Subscriptions, Type, Wants},
     task::Kind,
 };
 use jiff::SignedDuration;
@@ -41,6 +41,8 @@ pub(crate) struct Subscriber {
     pub(crate) subscription: Subscription,
     /// How they are told.
     pub(crate) way: Way,
+    /// How an event is written for them.
+    pub(crate) mode: Mode,
 }
 
 /// How a subscriber is told.
@@ -85,6 +87,15 @@ impl Show for Type {
     }
 }
 
+impl Show for Mode {
+    fn show(&self) -> String {
+        match self {
+            Self::Structured => "\"structured\"".to_owned(),
+            Self::Binary => "\"binary\"".to_owned(),
+        }
+    }
+}
+
 impl Show for Kind {
     fn show(&self) -> String {
         format!("\"{self}\"")
@@ -120,6 +131,8 @@ fn read_one(reader: &mut Reader<'_>, name: &str) -> Option<Subscriber> {
         kinds: reader.value(&key("kinds"), Vec::new(), value::texts(kind)),
         subject_prefix: reader.optional(&key("subject_prefix"), "(any)", value::text),
     };
+    let modes = &[("structured", Mode::Structured), ("binary", Mode::Binary)];
+    let mode = reader.value(&key("mode"), Mode::default(), value::choice(modes));
     let way = read_way(reader, name);
     Some(Subscriber {
         subscription: Subscription {
@@ -128,6 +141,7 @@ fn read_one(reader: &mut Reader<'_>, name: &str) -> Option<Subscriber> {
             wants,
         },
         way: way?,
+        mode,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use almanack_adapters::{github::API_URL, signature::SigningKey};
+use almanack_core::secret::Secret;
 use jiff::SignedDuration;
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
         key::KeyPath,
         layer::Raw,
         reader::{Reader, Show},
-        secret::Secret,
         value::{self, Complaint, Read},
     },
     seconds, signing_key,

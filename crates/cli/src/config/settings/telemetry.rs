@@ -1,5 +1,6 @@
 //! `[telemetry]`: where traces go.
 
+use almanack_core::secret::Secret;
 use url::Url;
 
 use super::super::{
@@ -15,22 +16,12 @@ use super::super::{
 pub(crate) struct Telemetry {
     /// The collector, without the path of its signals; `None` traces nothing.
     pub(crate) endpoint: Option<Url>,
-    /// Headers that it wants to see, like a key.
-    pub(crate) headers: Vec<(String, Header)>,
+    /// Headers that it wants to see; a value may be a key.
+    pub(crate) headers: Vec<(String, Secret)>,
     /// Which share of all tasks is traced.
     pub(crate) sample: f64,
     /// What this installation is called.
     pub(crate) service: String,
-}
-
-/// A header's value; prints as nothing, because it may be a key.
-#[derive(Clone)]
-pub(crate) struct Header(pub(crate) String);
-
-impl std::fmt::Debug for Header {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("***")
-    }
 }
 
 impl Telemetry {
@@ -88,7 +79,7 @@ fn share(raw: &Raw) -> Read<Share> {
 }
 
 /// `name=value`, several with commas between them, as the collector's own tools write it.
-fn headers(reader: &mut Reader<'_>, path: &KeyPath) -> Vec<(String, Header)> {
+fn headers(reader: &mut Reader<'_>, path: &KeyPath) -> Vec<(String, Secret)> {
     let Some(secret) = reader.secret(path, "(none)") else {
         return Vec::new();
     };
@@ -97,7 +88,7 @@ fn headers(reader: &mut Reader<'_>, path: &KeyPath) -> Vec<(String, Header)> {
         let name = name.trim();
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         (!name.is_empty() && name.chars().all(fits))
-            .then(|| (name.to_ascii_lowercase(), Header(value.trim().to_owned())))
+            .then(|| (name.to_ascii_lowercase(), Secret::new(value.trim())))
     };
     let parts = secret.expose().split(',').map(read);
     if let Some(headers) = parts.collect() {

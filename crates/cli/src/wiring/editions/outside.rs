@@ -14,6 +14,7 @@ use almanack_adapters::{
 };
 use almanack_core::{
     edition::port::{Reader, StorySource, Writer},
+    secret::Secret,
     time::Sleeper,
 };
 use almanack_engine::editions::{Outside, entries::EntryStories};
@@ -22,7 +23,6 @@ use super::{super::outbound, Purpose, Workshop, delivery};
 use crate::{
     config::{
         Settings,
-        secret::Secret,
         settings::{
             Edition,
             edition::{Model, Pages, Stories, read_template},
@@ -155,8 +155,7 @@ fn writer(
 }
 
 fn model_settings(model: &Model, edition: &Edition) -> model::Settings {
-    let key = model.key.as_ref();
-    let key = key.map(|key| model::Key::new(key.expose()));
+    let key = model.key.clone();
     model::Settings {
         headers: model.headers.clone(),
         language: edition.language.clone(),

@@ -9,7 +9,10 @@ use almanack_adapters::{
     signature::SigningKey,
     telegram::{API_URL, BotToken},
 };
-use almanack_core::alert::{Rule, Severity};
+use almanack_core::{
+    alert::{Rule, Severity},
+    secret::Secret,
+};
 use jiff::SignedDuration;
 
 use super::{
@@ -18,7 +21,6 @@ use super::{
             key::KeyPath,
             layer::Raw,
             reader::{Reader, Show},
-            secret::Secret,
             value::{self, Complaint, Read},
         },
         edition::{address, bot_token, half, is_given},

@@ -12,6 +12,7 @@ use almanack_adapters::{
     publish::{directory, github, template::PathTemplate},
     signature::SigningKey,
 };
+use almanack_core::secret::Secret;
 
 use super::{
     super::{
@@ -20,7 +21,6 @@ use super::{
             layer::Raw,
             reader::Reader,
             report::Problem,
-            secret::Secret,
             value::{self, Complaint, Read},
         },
         signing_key,

@@ -3,6 +3,7 @@
 //! Every service has a section of its own for its key and model, so that one word changes who is asked and no service is ever shown
 //! another's key.
 
+use almanack_core::secret::Secret;
 use jiff::SignedDuration;
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
             layer::Raw,
             reader::{Reader, Show},
             report::Problem,
-            secret::Secret,
             value::{self, Complaint, Read},
         },
         seconds,

@@ -1,6 +1,7 @@
 //! `[edition.reader]`: who reads the pages of stories (ED-35).
 
 use almanack_adapters::reader::PREFIX;
+use almanack_core::secret::Secret;
 
 use super::{
     super::super::{
@@ -8,7 +9,6 @@ use super::{
         layer::Raw,
         reader::{Reader, Show},
         report::{Place, Problem},
-        secret::Secret,
         value::{self, Read},
     },
     address, is_given,

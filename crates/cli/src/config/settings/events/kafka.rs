@@ -1,9 +1,6 @@
 //! `[events.kafka]`
 
-use almanack_bus::{
-    Hidden,
-    kafka::{CONFIRM_WITHIN, Connection, Mechanism, SILENCE, Sasl, Settings},
-};
+use almanack_bus::kafka::{CONFIRM_WITHIN, Connection, Mechanism, SILENCE, Sasl, Settings};
 
 use super::{
     super::super::{
@@ -145,7 +142,7 @@ fn sasl(reader: &mut Reader<'_>) -> Option<Sasl> {
     Some(Sasl {
         mechanism: mechanism?,
         username: username?,
-        password: Hidden::new(password?.expose()),
+        password: password?,
     })
 }
 

@@ -1,9 +1,6 @@
 //! `[events.nats]`
 
-use almanack_bus::{
-    Hidden,
-    nats::{Connection, Login, Settings, covers},
-};
+use almanack_bus::nats::{Connection, Login, Settings, covers};
 
 use super::{
     super::super::{
@@ -135,14 +132,10 @@ fn login(reader: &mut Reader<'_>) -> Login {
             .find(|name| reader.place(&key(name)).is_some());
         reader.complain::<()>(&key(first.unwrap_or("token")), Complaint::new(what, hint));
     }
-    let hidden = |secret: crate::config::secret::Secret| Hidden::new(secret.expose());
     match (credentials, token, username, password) {
-        (Some(credentials), ..) => Login::Credentials(hidden(credentials)),
-        (None, Some(token), ..) => Login::Token(hidden(token)),
-        (None, None, Some(username), Some(password)) => Login::Password {
-            username,
-            password: hidden(password),
-        },
+        (Some(credentials), ..) => Login::Credentials(credentials),
+        (None, Some(token), ..) => Login::Token(token),
+        (None, None, Some(username), Some(password)) => Login::Password { username, password },
         _ => Login::Nobody,
     }
 }

@@ -1,0 +1,232 @@
+//! A backup in a store's place.
+//!
+//! Whoever is killed, and whenever: under the store's name stands a whole store. What a killed restore leaves, step by step:
+//!
+//! ```text
+//! step       under the name    beside it
+//! Copied     the old one       NAME.partial: the new one, whole, proven and on the disk
+//! Settled    the old one       its log is in its file, and gone
+//! Linked     the old one       NAME.replaced: the old one again, the same file under two names
+//! Named      the new one       NAME.replaced: the old one
+//! ```
+//!
+//! The last step is one rename, which is the old name or the new one, never none.
+//!
+//! INVARIANT: no log stands beside the name when it changes hands. SQLite finds a log by its store's name, and would apply
+//! that of the old store to the new one. So the old one leaves write-ahead logging, which nobody else can be in
+//! while that happens, and is held alone from then until the new one has the name.
+
+use std::{
+    borrow::Cow,
+    fs, io,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, ErrorCode};
+
+use super::{
+    Error, Held, Replace, Result, Told, Verify, beside, open, sync, unread, verify, written,
+};
+use crate::{
+    sqlite::explain,
+    transfer::{sqlite_counts, sqlite_tables},
+};
+
+/// What has been done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Copied,
+    Settled,
+    Linked,
+    Named,
+}
+
+/// What an earlier restore has left beside a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Left {
+    /// A copy that never got its name; the next restore makes it anew.
+    Partial(PathBuf),
+    /// The store itself under a second name: the restore was stopped before the backup took its place. The next one goes on
+    /// from there.
+    Twin(PathBuf),
+    /// The store that was replaced.
+    Replaced(PathBuf),
+    /// A log whose store is not there. SQLite would apply it to any store that is given its name.
+    Log(PathBuf),
+}
+
+/// Looks for what restores have left beside a store.
+pub fn left_behind(path: &Path) -> Vec<Left> {
+    let path = &*real(path);
+    let aside = aside(path);
+    let mut left = Vec::new();
+    left.extend(
+        Some(partial(path))
+            .filter(|it| it.exists())
+            .map(Left::Partial),
+    );
+    left.extend(match (aside.exists(), is_same_file(path, &aside)) {
+        (false, _) => None,
+        (true, true) => Some(Left::Twin(aside)),
+        (true, false) => Some(Left::Replaced(aside)),
+    });
+    left.extend(orphaned_log(path).map(Left::Log));
+    left
+}
+
+/// Makes a backup the store at `to`, where there must be none or an empty one. With [`Replace::Allowed`] what is there
+/// is put aside, under its name and `.replaced`.
+pub fn restore(from: &Path, to: &Path, replace: Replace, told: Told<'_>) -> Result<Held> {
+    in_steps((from, to), replace, told, &mut |_| ())
+}
+
+/// Tells `done` after each step, so that a test can see what a process killed there would leave.
+pub(super) fn in_steps(
+    (from, to): (&Path, &Path),
+    replace: Replace,
+    told: Told<'_>,
+    done: &mut dyn FnMut(Step),
+) -> Result<Held> {
+    verify(from)?;
+    let to = &*real(to);
+    if let Some(path) = orphaned_log(to) {
+        return Err(Error::Log { path });
+    }
+    if to.exists() {
+        judge(&open(to)?, to, replace)?;
+    }
+    let part = partial(to);
+    let replaced = written(&open(from)?, &part, Verify::Whole, told).and_then(|held| {
+        done(Step::Copied);
+        take_place(&part, to, replace, done).map(|()| held)
+    });
+    replaced.inspect_err(|_| take_back(to))
+}
+
+/// Gives a whole copy the name.
+fn take_place(part: &Path, to: &Path, replace: Replace, done: &mut dyn FnMut(Step)) -> Result<()> {
+    let old = if to.exists() { Some(settle(to)?) } else { None };
+    done(Step::Settled);
+    if let Some(old) = &old
+        && judge(old, to, replace)? > 0
+    {
+        link(to, &aside(to))?;
+    }
+    done(Step::Linked);
+    fs::rename(part, to).map_err(|source| unread("rename", part, source))?;
+    done(Step::Named);
+    sync_folder(to)?;
+    // Held until here: nobody could begin to work in the old one while the name changed hands.
+    drop(old);
+    Ok(())
+}
+
+/// What was begun is of no use to anybody.
+fn take_back(to: &Path) {
+    let _ = fs::remove_file(partial(to));
+    if is_same_file(to, &aside(to)) {
+        let _ = fs::remove_file(aside(to));
+    }
+}
+
+/// How many rows a store has that may be replaced.
+fn judge(store: &Connection, path: &Path, replace: Replace) -> Result<u64> {
+    let rows = rows(store)?;
+    if rows > 0 && replace == Replace::Never {
+        return Err(Error::NotEmpty {
+            path: path.into(),
+            rows,
+        });
+    }
+    let aside = aside(path);
+    if rows > 0 && aside.exists() && !is_same_file(path, &aside) {
+        return Err(Error::Exists { path: aside });
+    }
+    Ok(rows)
+}
+
+fn rows(store: &Connection) -> Result<u64> {
+    let failed = |error: rusqlite::Error| explain("read", error.into());
+    let tables = sqlite_tables(store).map_err(failed)?;
+    let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+    let counts = sqlite_counts(store, &names).map_err(failed)?;
+    Ok(counts.iter().map(|(_, rows)| rows).sum())
+}
+
+/// Brings a store's log into its file, and holds the store alone. A store that anybody else has opened cannot leave
+/// write-ahead logging, and is left as it is.
+fn settle(path: &Path) -> Result<Connection> {
+    let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::InUse { path: path.into() }
+        }
+        _ => explain("settle", error.into()).into(),
+    };
+    let store = open(path)?;
+    leave_log(&store).map_err(failed)?;
+    // Before it is held: to close a file, by whichever handle, gives up the locks that this process has on it.
+    sync(path)?;
+    store.execute_batch("begin exclusive").map_err(failed)?;
+    // Somebody may have come in between, and begun a log.
+    let mode = store.query_row("pragma journal_mode", [], |row| row.get::<_, String>(0));
+    if mode.map_err(failed)? != "delete" || beside(path, "-wal").exists() {
+        return Err(Error::InUse { path: path.into() });
+    }
+    Ok(store)
+}
+
+fn leave_log(store: &Connection) -> rusqlite::Result<()> {
+    store.pragma_update(None, "synchronous", "full")?;
+    store.pragma_update(None, "journal_mode", "delete")
+}
+
+/// Gives a file a second name. One that has it already was given it by a restore that was stopped.
+fn link(path: &Path, second: &Path) -> Result<()> {
+    match fs::hard_link(path, second) {
+        Err(error)
+            if error.kind() == io::ErrorKind::AlreadyExists && is_same_file(path, second) => {}
+        linked => linked.map_err(|source| unread("put aside", path, source))?,
+    }
+    sync_folder(path)
+}
+
+/// The file that a name leads to: a link to a store elsewhere stays a link, and the log lies there.
+fn real(path: &Path) -> Cow<'_, Path> {
+    match path.is_symlink().then(|| path.canonicalize()) {
+        Some(Ok(real)) => real.into(),
+        _ => path.into(),
+    }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let number = |path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
+    match (number(one), number(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// A log that holds something, of a store that is not there.
+fn orphaned_log(path: &Path) -> Option<PathBuf> {
+    let log = beside(path, "-wal");
+    let holds = fs::metadata(&log).is_ok_and(|log| log.len() > 0);
+    (holds && !path.exists()).then_some(log)
+}
+
+/// Writes down which names a file's folder has.
+pub(super) fn sync_folder(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    sync(folder.unwrap_or(Path::new(".")))
+}
+
+fn partial(path: &Path) -> PathBuf {
+    beside(path, ".partial")
+}
+
+fn aside(path: &Path) -> PathBuf {
+    beside(path, ".replaced")
+}
+
+#[cfg(test)]
+mod tests;
