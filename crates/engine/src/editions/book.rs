@@ -30,7 +30,7 @@ impl Editions {
         let Some(mut change) = turn::watched(account, change, rules, now) else {
             return Ok(Some(account.clone()));
         };
-        change.tells = self.subscriptions.of_edition(account, &change);
+        change.tells = self.subscriptions.get().of_edition(account, &change);
         match self.store.write_edition(change.clone()).await? {
             EditionWritten::Lost => Ok(None),
             EditionWritten::Done => {

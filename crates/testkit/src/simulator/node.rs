@@ -249,7 +249,7 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
-        handlers,
+        handlers: handlers.into(),
         subscriptions: ear::subscriptions(world.ear.as_ref()),
     }
 }
@@ -271,7 +271,8 @@ fn settings(name: String, limits_in_all: BTreeMap<Kind, usize>) -> NodeSettings 
                 retry_after_cap: short(3),
             },
             drain: short(3),
-        },
+        }
+        .into(),
         retention: Retention::Keep,
     }
 }
