@@ -24,11 +24,7 @@ use tokio::{runtime::Handle, signal::unix::Signal, task::spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{
-        Need, Settings,
-        difference::{self, Difference},
-        report::Severity,
-    },
+    config::{Loaded, Need, Settings, difference},
     failure::Failure,
     log::LogLevel,
     supervisor,
@@ -148,32 +144,40 @@ impl Reload {
 
     async fn read_all(&mut self) -> Result<(), schedules::Error> {
         let reading = self.files.read(Need::Everything);
-        let loaded = &reading.loaded;
-        complain(&loaded.report, &loaded.report.problems);
-        let Some(read) = &loaded.settings else {
-            let errors = loaded.report.count(Severity::Error);
-            tracing::error!(errors, "the configuration is wrong; nothing was changed");
+        if let Err(why) = self.adopt(&reading.loaded) {
+            tracing::error!("{why}; nothing was changed");
             self.files.leave(reading);
             return Ok(());
-        };
-        let difference = self.in_force.compare(loaded);
-        let settings = difference::adopted(self.in_force.settings(), read);
-        if !difference.at_once.is_empty() {
-            match self.make(&settings) {
-                Ok(outbound) => self.files.go_out(outbound),
-                Err(failure) => {
-                    let told = failure.text();
-                    let told = told.trim_end().replace('\n', "; ");
-                    tracing::error!("{told}; nothing was changed");
-                    self.files.leave(reading);
-                    return Ok(());
-                }
-            }
         }
-        tell(&difference);
-        self.in_force.adopt(settings, &reading.loaded);
         let in_force = self.in_force.settings().clone();
         self.files.bring_in_line(reading, &in_force).await
+    }
+
+    /// Puts in force what can be of what was read; the error says why nothing was.
+    fn adopt(&mut self, loaded: &Loaded) -> Result<(), String> {
+        complain(&loaded.report, &loaded.report.problems);
+        let Some(read) = &loaded.settings else {
+            return Err("the configuration is wrong".to_owned());
+        };
+        if let Some(file) = self.in_force.lost_file(loaded) {
+            return Err(format!("{file} is gone"));
+        }
+        let difference = self.in_force.compare(loaded);
+        // First, because one of them may be why the rest cannot be made.
+        for key in &difference.next_start {
+            tracing::warn!("{key} changed; takes effect at the next start");
+        }
+        let settings = difference::adopted(self.in_force.settings(), read);
+        if difference.at_once.is_empty() {
+            tracing::info!("no setting that can be changed while running has changed");
+        } else {
+            let outbound = self.make(&settings).map_err(|failure| one_line(&failure))?;
+            self.files.go_out(outbound);
+            let settings = names(difference.at_once.iter().map(String::as_str));
+            tracing::info!(settings, "changed settings are in force");
+        }
+        self.in_force.adopt(settings, loaded);
+        Ok(())
     }
 
     /// Makes everything anew, and only then puts it in force.
@@ -189,16 +193,8 @@ impl Reload {
     }
 }
 
-fn tell(difference: &Difference) {
-    for key in &difference.next_start {
-        tracing::warn!("{key} changed; takes effect at the next start");
-    }
-    if difference.at_once.is_empty() {
-        tracing::info!("no setting that can be changed while running has changed");
-    } else {
-        let settings = names(difference.at_once.iter().map(String::as_str));
-        tracing::info!(settings, "changed settings are in force");
-    }
+fn one_line(failure: &Failure) -> String {
+    failure.text().trim_end().replace('\n', "; ")
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {

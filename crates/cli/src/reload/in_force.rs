@@ -13,15 +13,20 @@ use crate::config::{
 pub(crate) struct InForce {
     settings: Box<Settings>,
     effective: Vec<Effective>,
+    /// The file that they were read from, if there was one.
+    file: Option<String>,
     shown: Live<Vec<Configured>>,
 }
 
 impl InForce {
     /// What it was started with.
     pub(crate) fn new(settings: &Settings, inputs: &Inputs) -> Self {
-        let effective = config::load(inputs, Need::Everything).effective;
+        let Loaded {
+            effective, report, ..
+        } = config::load(inputs, Need::Everything);
         Self {
             settings: Box::new(settings.clone()),
+            file: report.source.map(|source| source.name),
             shown: Live::new(shown(&effective)),
             effective,
         }
@@ -37,6 +42,13 @@ impl InForce {
         &self.settings
     }
 
+    /// The file that they were read from, if it is gone. Nobody takes all settings back by removing a file under a node: more likely
+    /// somebody is about to put another one in its place.
+    pub(super) fn lost_file(&self, loaded: &Loaded) -> Option<&str> {
+        let file = self.file.as_deref();
+        file.filter(|_| loaded.report.source.is_none())
+    }
+
     /// How they differ from what was read.
     pub(super) fn compare(&self, loaded: &Loaded) -> Difference {
         difference::compare(&self.effective, &loaded.effective)
@@ -45,6 +57,8 @@ impl InForce {
     /// These are in force from now on, adopted from what was read.
     pub(super) fn adopt(&mut self, settings: Settings, loaded: &Loaded) {
         *self.settings = settings;
+        let source = loaded.report.source.as_ref();
+        self.file = source.map(|source| source.name.clone());
         self.effective = difference::in_force(&self.effective, &loaded.effective);
         self.shown.put(shown(&self.effective));
     }

@@ -101,6 +101,9 @@ target = { type = \"task\", kind = \"K\", subject = \"s\" }\n";
         assert!(notes.contains(&told), "{told}\n{notes}");
     }
     assert!(!notes.contains("hunter2"), "{notes}");
+    std::fs::remove_file(home.path().join("almanack.toml")).unwrap();
+    node.tool("kill", &["-HUP"]);
+    until_told(&node, "almanack.toml is gone; nothing was changed").await;
     let api = node.api();
     assert_eq!(put(&api, KIND, "article:1").await, 201);
     api.until_status(KIND, "article:1", "SUCCESS").await;
