@@ -194,7 +194,9 @@ impl Reload {
 }
 
 fn one_line(failure: &Failure) -> String {
-    failure.text().trim_end().replace('\n', "; ")
+    let text = failure.text();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    text.trim_end().replace('\n', "; ")
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
