@@ -58,26 +58,46 @@ pub(crate) const TAKE_SQLITE: &str = concat!(
 pub(crate) const NOTE_CLAIM_SQLITE: &str =
     "insert into claim (id, session, node, lease_until_us, task_ids) values (?1, ?2, ?3, ?4, ?5)";
 
+/// PostgreSQL: the waiting lanes and when each is next due, by the same jumps. What was claimed leaves dead
+/// entries at the front of its lane until nobody can see them any more, and with many nodes there are many: so
+/// the front is passed once, and what is found there, the earliest due, is kept.
+macro_rules! lanes_due {
+    () => {
+        "with recursive lane(kind, priority, due_at_us) as ( \
+         (select kind, priority, due_at_us from task where due_at_us is not null \
+             order by kind, priority, due_at_us limit 1) \
+         union all \
+         select n.* from lane, lateral ( \
+             (select t.kind, t.priority, t.due_at_us from task t where t.due_at_us is not null \
+                 and t.kind = lane.kind and t.priority > lane.priority \
+                 order by t.priority, t.due_at_us limit 1) \
+             union all \
+             (select t.kind, t.priority, t.due_at_us from task t where t.due_at_us is not null \
+                 and t.kind > lane.kind order by t.kind, t.priority, t.due_at_us limit 1) \
+             order by kind, priority limit 1) n) "
+    };
+}
 /// PostgreSQL: all of the above in one statement. `skip locked` lets nodes claim different rows at
 /// once instead of queueing behind each other. The lanes of one priority share the slots evenly, so
 /// one kind's backlog cannot starve another; `limits` bounds single kinds (see [`crate::lanes`]).
+/// A lane is read from its earliest due on: before it, this statement sees nothing alive.
 pub(crate) const CLAIM_POSTGRES: &str = concat!(
-    lanes!(),
+    lanes_due!(),
     ", ready as materialized ( \
-         select l.kind, l.priority, coalesce(k.room, $5) as room, k.room is not null as limited, \
+         select l.kind, l.priority, l.due_at_us, coalesce(k.room, $5) as room, \
+             k.room is not null as limited, \
              row_number() over (partition by l.kind order by l.priority desc) as lane_number \
          from lane l left join unnest($6::text[], $7::bigint[]) k(kind, room) on k.kind = l.kind \
-         where l.kind is not null and coalesce(k.room, $5) > 0 \
-         and exists (select 1 from task t where t.kind = l.kind and t.priority = l.priority \
-             and t.due_at_us <= $3)), \
+         where coalesce(k.room, $5) > 0 and l.due_at_us <= $3), \
      share as materialized ( \
-         select kind, priority, least(room, greatest($5 / count(*) over (partition by priority), 1)) \
-             as room \
+         select kind, priority, due_at_us, \
+             least(room, greatest($5 / count(*) over (partition by priority), 1)) as room \
          from ready where lane_number = 1 or not limited order by priority desc), \
      picked as materialized ( \
          select p.id from share s, lateral ( \
              select t.id from task t where t.kind = s.kind and t.priority = s.priority \
-             and t.due_at_us <= $3 order by t.due_at_us limit s.room for update skip locked) p \
+             and t.due_at_us between s.due_at_us and $3 \
+             order by t.due_at_us limit s.room for update skip locked) p \
          limit $5), \
      taken as ( \
          update task t set status = 'RUNNING', due_at_us = null, term = t.term + 1, \
@@ -93,10 +113,8 @@ pub(crate) const CLAIM_POSTGRES: &str = concat!(
 );
 /// PostgreSQL: when the next task of a kind with room is due.
 pub(crate) const NEXT_DUE_POSTGRES: &str = concat!(
-    lanes!(),
-    "select min((select min(t.due_at_us) from task t where t.kind = lane.kind \
-     and t.priority = lane.priority and t.due_at_us is not null)) \
-     from lane where kind is not null and kind <> all ($1::text[])"
+    lanes_due!(),
+    "select min(due_at_us) from lane where kind <> all ($1::text[])"
 );
 
 /// Ends an attempt for good: no indexed column changes, so no index is touched.
