@@ -19,6 +19,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
+    live::Live,
     node::{self, NodeSettings, Ports},
     reschedule::{Kinds, Rescheduler},
     retention::Retention,
@@ -109,8 +110,8 @@ impl House {
             clock: Arc::new(CorrectedClock::new(Arc::new(self.time))),
             sleeper: Arc::new(self.time),
             entropy: Arc::new(SeededEntropy::new(number)),
-            handlers: Handlers::new(self.handler.clone()),
-            subscriptions: Arc::default(),
+            handlers: Handlers::new(self.handler.clone()).into(),
+            subscriptions: Live::default(),
         };
         let settings = NodeSettings {
             name: format!("node-{number}"),
@@ -121,7 +122,8 @@ impl House {
                 limits_in_all: [(kind(PUBLISH), 2)].into(),
                 drain: SignedDuration::ZERO,
                 ..RunnerSettings::default()
-            },
+            }
+            .into(),
             retention: Retention::Keep,
         };
         let node = node::admit(ports, settings).await.unwrap();

@@ -251,7 +251,7 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
-        handlers,
+        handlers: handlers.into(),
         subscriptions: ear::subscriptions(world.ear.as_ref()),
     }
 }
@@ -273,7 +273,8 @@ fn settings(name: String, world: &World) -> NodeSettings {
                 retry_after_cap: short(3),
             },
             drain: short(3),
-        },
+        }
+        .into(),
         retention: Retention::Keep,
     }
 }

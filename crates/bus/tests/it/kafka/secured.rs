@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use almanack_bus::{
-    Hidden, Mode, Tls,
+    Tls,
     kafka::{self, Connection, KafkaHerald},
 };
-use almanack_core::{finish::Outcome, happening::Herald as _};
+use almanack_core::{
+    finish::Outcome,
+    happening::{Herald as _, Mode},
+    secret::Secret,
+};
 use almanack_testkit::{
     authority::Authority,
     kafka::{Clients, Front, Login, Mechanism},
@@ -77,7 +81,7 @@ impl Fortress {
             sasl: Some(kafka::Sasl {
                 mechanism,
                 username: USERNAME.to_owned(),
-                password: Hidden::new(PASSWORD),
+                password: Secret::new(PASSWORD),
             }),
             // What is never confirmed need not be waited for that long here.
             confirm_within: Duration::from_secs(2),
@@ -87,7 +91,7 @@ impl Fortress {
     fn with_password(&self, password: &str) -> Connection {
         let mut connection = self.connection();
         if let Some(sasl) = &mut connection.sasl {
-            sasl.password = Hidden::new(password);
+            sasl.password = Secret::new(password);
         }
         connection
     }
