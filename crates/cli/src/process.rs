@@ -40,6 +40,9 @@ const SECONDS: [f64; 13] = [
 /// a request and never finishes it would keep the process from ending.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
+/// How often observations are folded into the metrics.
+const FOLD_EVERY: Duration = Duration::from_secs(5);
+
 /// A process that is ready to work.
 pub(crate) struct Process {
     /// What the node is called.
@@ -60,6 +63,7 @@ pub(crate) struct Process {
     leaving: CancellationToken,
     listener: TcpListener,
     app: axum::Router,
+    metrics: PrometheusHandle,
     telemetry: Telemetry,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
     /// drain, and what a database that hangs did not take has passed on with its lease.
@@ -121,7 +125,7 @@ pub(crate) async fn start(
         entropy: wiring::entropy(),
         limits: limits(settings),
         configuration,
-        metrics,
+        metrics: metrics.clone(),
         version: env!("CARGO_PKG_VERSION"),
     }));
     Ok(Process {
@@ -139,6 +143,7 @@ pub(crate) async fn start(
         leaving,
         listener,
         app,
+        metrics,
         telemetry,
     })
 }
@@ -270,9 +275,18 @@ impl Process {
             tokio::join!(hearing, Box::pin(self.node.run(heard.clone())));
             drained.cancel();
         };
-        let (served, (), (), ()) = tokio::join!(answering, working, reading, hurrying);
+        let folding = fold(&self.metrics, &drained);
+        let (served, (), (), (), ()) =
+            tokio::join!(answering, working, reading, hurrying, folding);
         self.telemetry.finish().await;
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
+    }
+}
+
+/// Observations wait in memory until somebody reads the metrics; where nobody does, they would wait for ever.
+async fn fold(metrics: &PrometheusHandle, drained: &CancellationToken) {
+    while drained.run_until_cancelled(pause(FOLD_EVERY)).await.is_some() {
+        metrics.run_upkeep();
     }
 }
 
