@@ -3,7 +3,10 @@
 //! Two kinds of houses: in a wide one nodes always have room, look for work all the time and so say all the time what they have. In a
 //! narrow one a node is full with one attempt and says nothing while it lasts, so that its heartbeat alone keeps its place.
 
-use std::{collections::BTreeMap, sync::Mutex};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use almanack_core::store::{LaneAnswer, LaneAsk, Result, Store, Visitor};
 use almanack_testkit::{
@@ -113,7 +116,16 @@ fn one_place_too_many_is_noticed() {
 
 /// Places are taken and never given back.
 #[derive(Default)]
-struct NeverGivenBack(Mutex<BTreeMap<(String, String), usize>>);
+struct NeverGivenBack(Mutex<Ever>);
+
+/// The most that a visitor ever had in a lane.
+type Ever = BTreeMap<(String, String), usize>;
+
+impl NeverGivenBack {
+    fn ever(&self) -> MutexGuard<'_, Ever> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[async_trait]
 impl Layer for NeverGivenBack {
@@ -126,13 +138,13 @@ impl Layer for NeverGivenBack {
         let key = |ask: &LaneAsk| (visitor.name.clone(), ask.lane.clone());
         let mut asks = asks.to_vec();
         for ask in &mut asks {
-            let ever = self.0.lock().unwrap().get(&key(ask)).copied();
+            let ever = self.ever().get(&key(ask)).copied();
             ask.places = ask.places.max(ever.unwrap_or(0));
         }
         let answers = below.enter_lanes(visitor, &asks).await?;
         for (ask, answer) in asks.iter().zip(&answers) {
             let places = ask.places + answer.granted;
-            self.0.lock().unwrap().insert(key(ask), places);
+            self.ever().insert(key(ask), places);
         }
         Ok(answers)
     }
