@@ -20,7 +20,7 @@ use std::{
 
 use almanack_bus::{
     Ports,
-    kafka::{Connection, Consumer, SILENCE, Settings},
+    kafka::{CONFIRM_WITHIN, Connection, Consumer, SILENCE, Settings},
 };
 use almanack_core::{
     event::{
@@ -185,6 +185,7 @@ async fn ours(servers: &str, group: &str, intake: Option<Events>) -> Duration {
             brokers: vec![servers.to_owned()],
             tls: None,
             sasl: None,
+            confirm_within: CONFIRM_WITHIN,
         },
         topic: TOPIC.to_owned(),
         group: group.to_owned(),

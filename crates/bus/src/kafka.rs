@@ -10,6 +10,6 @@ mod context;
 mod herald;
 mod letters;
 
-pub use connection::{Connection, Mechanism, Sasl};
+pub use connection::{CONFIRM_WITHIN, Connection, Mechanism, Sasl};
 pub use consumer::{Consumer, SILENCE, Settings};
 pub use herald::KafkaHerald;

@@ -207,7 +207,7 @@ impl Bench {
             name: name.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             lease: LeasePolicy::default(),
-            runner,
+            runner: runner.into(),
             retention: Retention::Keep,
         };
         let ports = Ports {
@@ -215,8 +215,8 @@ impl Bench {
             clock: Arc::clone(&clock),
             sleeper: wiring::sleeper(Arc::clone(&clock) as Arc<dyn Clock>),
             entropy: wiring::entropy(),
-            handlers: Handlers::new(handler),
-            subscriptions: Arc::new(self.load.subscribed()),
+            handlers: Handlers::new(handler).into(),
+            subscriptions: self.load.subscribed().into(),
         };
         let node = node::admit(ports, settings).await?;
         let stop = CancellationToken::new();

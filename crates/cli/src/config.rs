@@ -15,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub(crate) mod difference;
 pub(crate) mod dispatch;
 pub(crate) mod environment;
 pub(crate) mod file;

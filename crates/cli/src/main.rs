@@ -14,6 +14,7 @@ mod chaos;
 mod commands;
 mod config;
 mod failure;
+mod log;
 mod output;
 mod process;
 mod reload;

@@ -4,20 +4,17 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::pause;
 use almanack_core::{
-    signature::Verifier,
     store::Store,
     time::{Clock, Sleeper},
 };
 use almanack_engine::{
-    editions::Editions,
-    node::{self, AdmittedNode, Ports},
-    schedules::Schedules,
+    node::{self, AdmittedNode},
     sources::Sources,
     tick::Ticker,
     turns::Turns,
 };
-use almanack_server::{AppState, Configured, Limits, Tick, access::Access};
-use jiff::{SignedDuration, Timestamp};
+use almanack_server::{AppState, Limits, Tick, access::Access};
+use jiff::Timestamp;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{
     net::TcpListener,
@@ -26,11 +23,12 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{self, Inputs, Need, Settings, settings::Node},
+    config::{Inputs, Settings, settings::Node},
     failure::{Exit, Failure},
-    reload::Files,
+    log::LogLevel,
+    reload::{Files, InForce, Reload},
     telemetry::Telemetry,
-    wiring::{self, Buses, Lookout, Time, Timing, editions::Workshop, opml::Lists},
+    wiring::{self, Buses, Equipment, Ground, Time, Timing, Lookout, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -41,6 +39,9 @@ const SECONDS: [f64; 13] = [
 /// How long requests may still take once the node has drained. Without a bound, a client that opens
 /// a request and never finishes it would keep the process from ending.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
+/// How often observations are folded into the metrics.
+const FOLD_EVERY: Duration = Duration::from_secs(5);
 
 /// A process that is ready to work.
 pub(crate) struct Process {
@@ -56,13 +57,13 @@ pub(crate) struct Process {
     pub(crate) sources: Arc<Sources>,
     node: AdmittedNode,
     buses: Buses,
-    files: Files,
-    reload_every: Option<SignedDuration>,
+    reload: Reload,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
     leaving: CancellationToken,
     listener: TcpListener,
     app: axum::Router,
+    metrics: PrometheusHandle,
     telemetry: Telemetry,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
     /// drain, and what a database that hangs did not take has passed on with its lease.
@@ -86,30 +87,33 @@ pub(crate) async fn start(
     // Before the node is admitted, which counts already.
     let metrics = install_metrics(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
-    let lookout = Lookout::new(settings, &store, &timing)?;
-    let equipment = Equipment {
+    let (equipment, telemetry) = Equipment::new(Ground {
         settings,
         environment,
         outbound: &outbound,
         store: &store,
         timing: &timing,
-        node_name: &node_name,
-    };
-    let (node, editions, telemetry) = equipment.admit(&lookout).await?;
+        node: &node_name,
+        paper: Box::new(std::io::stdout()),
+    })?;
+    let node = admit_watched(&equipment, settings, &node_name, (&outbound, &timing)).await?;
     // Only now the clock is right.
     let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
-    let files = read_files(inputs, schedules.clone(), outbound).await?;
+    let in_force = InForce::new(settings, inputs);
+    let configuration = in_force.shown();
+    let files = Files::new(inputs.clone(), schedules.clone(), outbound);
+    let files = files.synced(settings).await?;
     let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
-    let rescheduler = Arc::new(wiring::rescheduler(settings, store.clone(), clock.clone()));
+    let (rescheduler, sources) = (equipment.rescheduler(), equipment.sources().sources.clone());
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: rescheduler.clone(),
         schedules,
-        sources: lookout.sources.clone(),
+        sources: sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
-        editions,
+        editions: equipment.editions(),
         public_editions: public_editions(settings),
-        tick: tick(settings, passes),
+        tick: tick(&equipment, passes),
         store: store.clone(),
         clock: clock.clone(),
         access,
@@ -120,8 +124,8 @@ pub(crate) async fn start(
         sleeper: timing.sleeper.clone(),
         entropy: wiring::entropy(),
         limits: limits(settings),
-        configuration: configuration(inputs),
-        metrics,
+        configuration,
+        metrics: metrics.clone(),
         version: env!("CARGO_PKG_VERSION"),
     }));
     Ok(Process {
@@ -129,84 +133,41 @@ pub(crate) async fn start(
         address,
         answers,
         store,
-        sources: lookout.sources.clone(),
+        sources,
         node,
         buses: Buses::of(settings, rescheduler, &timing),
-        files,
-        reload_every: settings.schedules.reload,
+        reload: Reload::new(files, in_force, equipment),
         clock,
         leave_within: leave_within(settings, &timing),
         sleeper: timing.sleeper,
         leaving,
         listener,
         app,
+        metrics,
         telemetry,
     })
 }
 
-/// What a node is made with.
-struct Equipment<'a> {
-    settings: &'a Settings,
-    environment: &'a BTreeMap<String, String>,
-    outbound: &'a wiring::Outbound,
-    store: &'a Arc<dyn Store>,
-    timing: &'a Timing,
-    node_name: &'a str,
-}
-
-impl Equipment<'_> {
-    /// Admits a node with all its duties, and what makes editions and traces beside it.
-    async fn admit(
-        &self,
-        lookout: &Lookout,
-    ) -> Result<(AdmittedNode, Option<Arc<Editions>>, Telemetry), Failure> {
-        let Self {
-            settings,
-            outbound,
-            store,
-            timing,
-            ..
-        } = *self;
-        let clock: Arc<dyn Clock> = timing.clock.clone();
-        let channels = wiring::alerts::channels(settings, self.environment, outbound, &clock)?;
-        let workshop = Workshop {
-            settings,
-            outbound,
-            store,
-            channels: channels.clone(),
-            clock: timing.clock.clone(),
-            sleeper: timing.sleeper.clone(),
-            node: self.node_name,
-        };
-        let ports = wiring::ports(settings, self.environment, outbound, store.clone(), timing)?;
-        let ports = lookout.looking(ports)?;
-        let (ports, editions) = workshop.on_node(ports, Box::new(std::io::stdout()))?;
-        let traced = (outbound.client(), clock.clone());
-        let telemetry = Telemetry::start(&settings.telemetry, self.node_name, traced)?;
-        let name = self.node_name.to_owned();
-        let node = admit(telemetry.watching(ports), settings, name).await?;
-        lookout.hear().await?;
-        let node = cared_for(node, lookout, settings);
-        let node = wiring::alerts::watched(node, settings, store, &clock, (outbound, channels));
-        Ok((node, editions, telemetry))
-    }
+/// Admits a node with all its duties.
+async fn admit_watched(
+    equipment: &Equipment,
+    settings: &Settings,
+    name: &str,
+    (outbound, timing): (&wiring::Outbound, &Timing),
+) -> Result<AdmittedNode, Failure> {
+    let node = admit(equipment, settings, name.to_owned()).await?;
+    let sources = equipment.sources();
+    sources.hear().await?;
+    let node = cared_for(node, sources, settings);
+    let clock: Arc<dyn Clock> = timing.clock.clone();
+    let watched = (outbound, equipment.watch());
+    Ok(wiring::alerts::watched(node, settings, &clock, watched))
 }
 
 /// The same node, which takes care of sources and of what is kept of editions.
-fn cared_for(node: AdmittedNode, lookout: &Lookout, settings: &Settings) -> AdmittedNode {
+fn cared_for(node: AdmittedNode, sources: &Lookout, settings: &Settings) -> AdmittedNode {
     let kept = wiring::stories_kept(settings);
-    node.caring_for(lookout.keeper()).forgetting_stories(kept)
-}
-
-/// Brings the schedules in line with the files, which are looked at from now on.
-async fn read_files(
-    inputs: &Inputs,
-    schedules: Arc<Schedules>,
-    outbound: wiring::Outbound,
-) -> Result<Files, Failure> {
-    let mut files = Files::new(inputs.clone(), schedules, outbound);
-    files.sync().await?;
-    Ok(files)
+    node.caring_for(sources.keeper()).forgetting_stories(kept)
 }
 
 /// Drain and lease pass by the node's clock, however fast it runs.
@@ -229,17 +190,6 @@ fn public_editions(settings: &Settings) -> bool {
     settings.editions.on().is_some_and(|edition| edition.public)
 }
 
-/// What is in force, as `almanack check` shows it: secrets are covered where they are read.
-fn configuration(inputs: &Inputs) -> Vec<Configured> {
-    let effective = config::load(inputs, Need::Everything).effective;
-    let shown = effective.into_iter().map(|setting| Configured {
-        key: setting.key,
-        value: setting.value,
-        origin: setting.origin.to_string(),
-    });
-    shown.collect()
-}
-
 fn limits(settings: &Settings) -> Limits {
     Limits {
         payload_bytes: settings.limits.payload_bytes,
@@ -249,33 +199,34 @@ fn limits(settings: &Settings) -> Limits {
 }
 
 /// Passes on request, of whoever knows the secret.
-fn tick(settings: &Settings, passes: Ticker) -> Tick {
+fn tick(equipment: &Equipment, passes: Ticker) -> Tick {
     Tick {
         ticker: Some(Arc::new(passes)),
-        verifier: verifier(settings),
+        verifier: equipment.verifier(),
     }
-}
-
-/// Knows the secret by which ticks are signed.
-fn verifier(settings: &Settings) -> Option<Arc<dyn Verifier>> {
-    let key = settings.tick.key.clone()?;
-    Some(Arc::new(key))
 }
 
 /// Registers a node and proves that it may work.
 pub(crate) async fn admit(
-    ports: Ports,
+    equipment: &Equipment,
     settings: &Settings,
     name: String,
 ) -> Result<AdmittedNode, Failure> {
-    let admitted = node::admit(ports, wiring::node_settings(settings, name)).await;
-    admitted.map_err(refused)
+    let told = equipment.node_settings(settings, name);
+    node::admit(equipment.ports(), told).await.map_err(refused)
 }
 
 impl Process {
     /// That the node still turns.
     pub(crate) fn turns(&self) -> Arc<Turns> {
         self.node.turns()
+    }
+
+    /// Turns this when the level of the log is changed in the configuration.
+    #[must_use]
+    pub(crate) fn turning(mut self, log: LogLevel) -> Self {
+        self.reload = self.reload.turning(log);
+        self
     }
 
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
@@ -308,8 +259,7 @@ impl Process {
                 }
             }
         };
-        let reading = self.files.run(
-            self.reload_every,
+        let reading = self.reload.run(
             (self.clock, self.sleeper),
             hear(SignalKind::hangup())?,
             stop.clone(),
@@ -325,9 +275,18 @@ impl Process {
             tokio::join!(hearing, Box::pin(self.node.run(heard.clone())));
             drained.cancel();
         };
-        let (served, (), (), ()) = tokio::join!(answering, working, reading, hurrying);
+        let folding = fold(&self.metrics, &drained);
+        let (served, (), (), (), ()) =
+            tokio::join!(answering, working, reading, hurrying, folding);
         self.telemetry.finish().await;
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
+    }
+}
+
+/// Observations wait in memory until somebody reads the metrics; where nobody does, they would wait for ever.
+async fn fold(metrics: &PrometheusHandle, drained: &CancellationToken) {
+    while drained.run_until_cancelled(pause(FOLD_EVERY)).await.is_some() {
+        metrics.run_upkeep();
     }
 }
 
@@ -465,7 +424,6 @@ pub(crate) fn node_name(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::key;
 
     #[test]
     fn a_configured_name_is_taken_as_it_is_and_a_made_up_one_ends_in_chance() {
@@ -479,41 +437,5 @@ mod tests {
         assert_eq!(node_name(&node, &environment, 7), "news-1");
         node.name = None;
         assert!(node_name(&node, &environment, 0xa_beef).ends_with("-beef"));
-    }
-
-    /// Every key that holds a secret, by every variable that sets it, and the two places of a database's password.
-    #[test]
-    fn what_pages_may_show_holds_no_secret() {
-        const SECRET: &str = "hunter2hunter2";
-        let secrets = key::KEYS.iter().filter(|key| key.secret);
-        let variables = secrets.flat_map(|key| {
-            let aliases = key.aliases.iter().map(|alias| (*alias).to_owned());
-            let kind = (key.section == key::KINDS).then_some("ARTICLE_PUBLISH");
-            aliases.chain([key.variable(kind)])
-        });
-        let mut environment: BTreeMap<String, String> =
-            variables.map(|name| (name, SECRET.to_owned())).collect();
-        let url = format!("postgres://bob:{SECRET}@db/almanack?sslpassword={SECRET}");
-        environment.insert("ALMANACK_DATABASE_URL".to_owned(), url);
-        let shown = configuration(&Inputs {
-            environment,
-            ..Inputs::default()
-        });
-        let value = |key: &str| {
-            let found = shown.iter().find(|setting| setting.key == key);
-            found.map(|setting| setting.value.as_str())
-        };
-        assert_eq!(value("tick.secret"), Some("***"));
-        assert_eq!(
-            value("database.url"),
-            Some("\"postgres://bob:***@db/almanack?sslpassword=***\"")
-        );
-        for setting in &shown {
-            assert!(
-                !format!("{setting:?}").contains("hunter2"),
-                "{}",
-                setting.key
-            );
-        }
     }
 }

@@ -1,277 +1,209 @@
-//! The duty that keeps the store in line with the files that schedules are written in.
+//! The duty that reads the configuration again.
 //!
-//! It looks at the files' times and lengths, and reads them again when one of them has changed or when
-//! somebody says so (SIGHUP). What does not read changes nothing: a bad schedule stays what it was, and
-//! a bad file leaves all of them alone (DP-18). One exception: a line of DISPATCH without `name=` is known
-//! by what it says alone, so one that no longer reads is a line that is gone, and its schedule with it.
-//! Where no file and no DISPATCH is configured, nobody has said that there are to be no schedules, so those
-//! in the store stay: a command run in the wrong folder must not remove them.
+//! ```text
+//!   SIGHUP ─► read ─► wrong: every mistake is told, nothing changes
+//!                  └► right ─► tools made anew ─► put in force, all of them ─► schedules brought in line
+//!   a file has changed ─► read ─────────────────────────────────────────────► schedules brought in line
+//! ```
 //!
-//! Nodes that share a database all do this; the first one writes, the others find it written. Whose hooks the
-//! files name are trusted by each node for itself, so nodes that fire the same schedules read the same files.
+//! Schedules are kept in line by themselves, as soon as a file has changed (`schedules.reload`). Everything else waits until somebody says so: who
+//! writes a file has not yet decided when it counts. What cannot change under a running node is named, and waits for the next start (docs/adr/0025).
+//!
+//! What must stay true: nothing that is under way is cut off or finishes by other settings than it began with, and a
+//! configuration that does not read, or from which not everything can be made, changes nothing.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::SystemTime,
-};
+mod files;
+mod in_force;
 
-use almanack_core::{
-    address,
-    plan::{Origin, ScheduleName},
-    time::{Clock, Sleeper},
-};
-use almanack_engine::schedules::{self, Expected, Schedules, Synced, Wanted, Writer};
-use jiff::{SignedDuration, Timestamp};
+use std::sync::Arc;
+
+use almanack_core::time::{Clock, Sleeper};
+use almanack_engine::schedules;
+use jiff::Timestamp;
 use tokio::{runtime::Handle, signal::unix::Signal, task::spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{
-        self, Inputs, Loaded, Need, Settings,
-        dispatch::{self, DispatchText},
-        report::{Problem, Report, Severity},
-        settings::{Editions, edition},
-    },
+    config::{Loaded, Need, Settings, difference},
+    failure::Failure,
+    log::LogLevel,
     supervisor,
-    wiring::{Outbound, hooks},
+    wiring::{Equipment, Outbound},
 };
+pub(crate) use files::Files;
+use files::complain;
+pub(crate) use in_force::InForce;
 
 /// Names told in one line of the log; more are counted.
 const NAMES_MAX: usize = 10;
 
-/// A file's time and length; `None` if it is not there.
-type Stamp = Option<(SystemTime, u64)>;
-
-/// The files, and what they last looked like.
-pub(crate) struct Files {
-    inputs: Inputs,
-    schedules: Arc<Schedules>,
-    outbound: Outbound,
-    /// Where the hooks of the files' schedules are.
-    hooks: BTreeSet<address::Origin>,
-    /// Empty until a look has succeeded.
-    seen: Vec<(PathBuf, Stamp)>,
+/// What is read again, and what works by it.
+pub(crate) struct Reload {
+    files: Files,
+    in_force: InForce,
+    equipment: Equipment,
+    log: Option<LogLevel>,
 }
 
-impl Files {
-    /// Nothing has been read yet.
-    pub(crate) fn new(inputs: Inputs, schedules: Arc<Schedules>, outbound: Outbound) -> Self {
+/// Why the files are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// Somebody said so.
+    Told,
+    /// One of them has changed.
+    Changed,
+}
+
+impl Reload {
+    /// A node with this equipment, on which these settings are in force.
+    pub(crate) fn new(files: Files, in_force: InForce, equipment: Equipment) -> Self {
         Self {
-            inputs,
-            schedules,
-            outbound,
-            hooks: BTreeSet::new(),
-            seen: Vec::new(),
+            files,
+            in_force,
+            equipment,
+            log: None,
         }
     }
 
-    /// Reads the files and brings the store in line with them.
-    pub(crate) async fn sync(&mut self) -> Result<(), schedules::Error> {
-        self.seen.clear();
-        // Looked at before it is read: what changes in between is seen next time.
-        let (path, _) = self.inputs.file();
-        let mut seen = vec![stamped(path)];
-        let loaded = config::load(&self.inputs, Need::Database);
-        if let Some(settings) = &loaded.settings {
-            seen.extend(settings.schedules.dispatch.clone().map(stamped));
-            // Before the store hears of them: a new schedule may be due at once.
-            self.trust_hooks(&loaded);
-            self.sync_file(&loaded, settings).await?;
-            self.sync_dispatch(settings).await?;
-        } else {
-            let told = first_error(&loaded.report);
-            tracing::error!("the configuration does not read; schedules stay as they are: {told}");
-        }
-        self.seen = seen;
-        Ok(())
+    /// Turns this when the level of the log is changed.
+    #[must_use]
+    pub(crate) fn turning(mut self, log: LogLevel) -> Self {
+        self.log = Some(log);
+        self
     }
 
-    /// Looks at the files until `stop`, `every` so often and whenever `told`.
+    /// Looks at the files until `stop`, as often as the settings in force say and whenever `told`.
     pub(crate) async fn run(
         mut self,
-        every: Option<SignedDuration>,
         (clock, sleeper): (Arc<dyn Clock>, Arc<dyn Sleeper>),
         mut told: Signal,
         stop: CancellationToken,
     ) {
         loop {
+            let every = self.in_force.settings().schedules.reload;
             let next = every.and_then(|every| clock.now().saturating_add(every).ok());
-            let asked = tokio::select! {
+            let cause = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                _ = told.recv() => true,
-                () = sleeper.until(next.unwrap_or(Timestamp::MAX)) => false,
+                _ = told.recv() => Cause::Told,
+                () = sleeper.until(next.unwrap_or(Timestamp::MAX)) => Cause::Changed,
             };
-            if !asked && !self.have_changed() {
+            if cause == Cause::Changed && !self.files.have_changed() {
                 continue;
-            }
-            if asked {
-                tracing::info!("told to read the schedules again");
-                supervisor::reloading();
             }
             // Reading files blocks, and a long list takes a while: it gets a thread of its own.
             let runtime = Handle::current();
-            let syncing = spawn_blocking(move || {
-                let synced = runtime.block_on(self.sync());
-                (self, synced)
+            let reading = spawn_blocking(move || {
+                let read = runtime.block_on(self.read(cause));
+                (self, read)
             });
-            match syncing.await {
-                Ok((files, synced)) => {
-                    self = files;
-                    if asked {
-                        supervisor::reloaded();
-                    }
-                    if let Err(error) = synced {
+            match reading.await {
+                Ok((reload, read)) => {
+                    self = reload;
+                    if let Err(error) = read {
                         tracing::warn!(%error, "schedules were not brought in line; trying again");
                     }
                 }
                 Err(error) => {
-                    tracing::error!(%error, "schedules are not read again: the duty has died");
+                    tracing::error!(%error, "the configuration is not read again: the duty has died");
                     return;
                 }
             }
         }
     }
 
-    fn have_changed(&self) -> bool {
-        let mut seen = self.seen.iter();
-        self.seen.is_empty() || seen.any(|(path, stamp)| look_at(path) != *stamp)
+    async fn read(&mut self, cause: Cause) -> Result<(), schedules::Error> {
+        if cause == Cause::Changed {
+            return self.read_changed().await;
+        }
+        tracing::info!("told to read the configuration again");
+        supervisor::reloading();
+        let read = self.read_all().await;
+        supervisor::reloaded();
+        read
     }
 
-    /// A schedule that no longer reads stays what it was, and so does the trust in its hook.
-    fn trust_hooks(&mut self, loaded: &Loaded) {
-        if loaded.report.source.is_none() {
-            return;
+    /// Schedules alone; of other changes somebody may not know yet that they wait.
+    async fn read_changed(&mut self) -> Result<(), schedules::Error> {
+        let reading = self.files.read(Need::Database);
+        let loaded = &reading.loaded;
+        let differing = loaded
+            .settings
+            .is_some()
+            .then(|| self.in_force.compare(loaded));
+        if let Some(difference) = differing.filter(|it| it.len() > 0) {
+            let all = difference.at_once.iter().chain(&difference.next_start);
+            tracing::info!(
+                settings = names(all.map(String::as_str)),
+                "settings have changed; SIGHUP puts in force what can be"
+            );
         }
-        if loaded.schedules.keep.is_empty() {
-            self.hooks.clear();
-        }
-        self.hooks.extend(hooks(&loaded.schedules.wanted));
-        self.outbound.trust(&self.hooks);
+        let in_force = self.in_force.settings().clone();
+        self.files.bring_in_line(reading, &in_force).await
     }
 
-    async fn sync_file(
-        &self,
-        loaded: &Loaded,
-        settings: &Settings,
-    ) -> Result<(), schedules::Error> {
-        let Some(source) = &loaded.report.source else {
-            return self.sync_edition(settings).await;
+    async fn read_all(&mut self) -> Result<(), schedules::Error> {
+        let reading = self.files.read(Need::Everything);
+        if let Err(why) = self.adopt(&reading.loaded) {
+            tracing::error!("{why}; nothing was changed");
+            self.files.leave(reading);
+            return Ok(());
+        }
+        let in_force = self.in_force.settings().clone();
+        self.files.bring_in_line(reading, &in_force).await
+    }
+
+    /// Puts in force what can be of what was read; the error says why nothing was.
+    fn adopt(&mut self, loaded: &Loaded) -> Result<(), String> {
+        complain(&loaded.report, &loaded.report.problems);
+        let Some(read) = &loaded.settings else {
+            return Err("the configuration is wrong".to_owned());
         };
-        complain(&loaded.report, &loaded.schedules.problems);
-        let found = &loaded.schedules;
-        let by = format!("file:{}", source.name);
-        let mut wanted = found.wanted.clone();
-        wanted.extend(ticks(settings));
-        let synced = self.schedules.sync(Origin::File, wanted, &found.keep, &by);
-        tell(&source.name, &synced.await?);
-        Ok(())
-    }
-
-    /// Without a file it is the environment that says whether there are editions. What it says nothing about stays.
-    async fn sync_edition(&self, settings: &Settings) -> Result<(), schedules::Error> {
-        let by = "environment";
-        if let Some(Wanted { name, definition }) = ticks(settings) {
-            self.schedules
-                .put(&name, definition, Origin::File, by)
-                .await?;
-        } else if let (Editions::Off, Ok(name)) =
-            (&settings.editions, ScheduleName::parse(edition::SCHEDULE))
-        {
-            let writer = Writer {
-                origin: Origin::File,
-                by,
-            };
-            let removed = self.schedules.remove_own(&name, writer, Expected::Anything);
-            match removed.await {
-                Ok(_)
-                | Err(schedules::Error::Unknown { .. } | schedules::Error::Managed { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        if let Some(file) = self.in_force.lost_file(loaded) {
+            return Err(format!("{file} is gone"));
         }
-        Ok(())
-    }
-
-    async fn sync_dispatch(&self, settings: &Settings) -> Result<(), schedules::Error> {
-        let DispatchText {
-            wanted,
-            keep,
-            report,
-        } = match dispatch::read(settings, &self.inputs.environment) {
-            Ok(Some(text)) => text,
-            Ok(None) => return Ok(()),
-            Err(unreadable) => {
-                tracing::error!("{unreadable}; its schedules stay as they are");
-                return Ok(());
-            }
-        };
-        complain(&report, &report.problems);
-        let name = report.source.as_ref().map_or("", |source| &source.name);
-        let by = format!("dispatch:{name}");
-        let synced = self.schedules.sync(Origin::Dispatch, wanted, &keep, &by);
-        tell(name, &synced.await?);
-        Ok(())
-    }
-}
-
-/// The schedule of the ticks of editions, if there are any.
-fn ticks(settings: &Settings) -> Option<Wanted> {
-    settings.editions.on()?.ticks.wanted.clone()
-}
-
-fn stamped(path: PathBuf) -> (PathBuf, Stamp) {
-    let stamp = look_at(&path);
-    (path, stamp)
-}
-
-fn look_at(path: &Path) -> Stamp {
-    let file = std::fs::metadata(path).ok()?;
-    Some((file.modified().ok()?, file.len()))
-}
-
-fn first_error(report: &Report) -> String {
-    let mut errors = report.problems.iter();
-    let first = errors.find(|problem| problem.severity == Severity::Error);
-    first
-        .map(|problem| report.line(problem))
-        .unwrap_or_default()
-}
-
-fn complain(report: &Report, problems: &[Problem]) {
-    for problem in problems {
-        let told = report.line(problem);
-        match problem.severity {
-            Severity::Error => tracing::error!("{told}"),
-            Severity::Warning => tracing::warn!("{told}"),
+        let difference = self.in_force.compare(loaded);
+        // First, because one of them may be why the rest cannot be made.
+        for key in &difference.next_start {
+            tracing::warn!("{key} changed; takes effect at the next start");
         }
+        let settings = difference::adopted(self.in_force.settings(), read);
+        if difference.at_once.is_empty() {
+            tracing::info!("no setting that can be changed while running has changed");
+        } else {
+            let outbound = self.make(&settings).map_err(|failure| one_line(&failure))?;
+            self.files.go_out(outbound);
+            let settings = names(difference.at_once.iter().map(String::as_str));
+            tracing::info!(settings, "changed settings are in force");
+        }
+        self.in_force.adopt(settings, loaded);
+        Ok(())
+    }
+
+    /// Makes everything anew, and only then puts it in force.
+    fn make(&self, settings: &Settings) -> Result<Outbound, Failure> {
+        let outbound = Outbound::new(settings)?;
+        self.files.lend_trust(&outbound);
+        let tools = self.equipment.tools(settings, &outbound)?;
+        if let Some(log) = &self.log {
+            log.turn(&settings.log.level)?;
+        }
+        self.equipment.exchange(tools);
+        Ok(outbound)
     }
 }
 
-fn tell(file: &str, synced: &Synced) {
-    for (name, error) in &synced.refused {
-        tracing::error!(schedule.name = %name, %error, "schedule of {file} refused");
-    }
-    if !synced.is_quiet() {
-        tracing::info!(
-            created = names(&synced.created),
-            changed = names(&synced.changed),
-            removed = names(&synced.removed),
-            unchanged = synced.unchanged,
-            "schedules of {file} are in force"
-        );
-    }
+fn one_line(failure: &Failure) -> String {
+    let text = failure.text();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    text.trim_end().replace('\n', "; ")
 }
 
-fn names(names: &[ScheduleName]) -> String {
-    let told: Vec<&str> = names
-        .iter()
-        .take(NAMES_MAX)
-        .map(ScheduleName::as_str)
-        .collect();
-    match names.len().saturating_sub(NAMES_MAX) {
-        0 => told.join(", "),
-        more => format!("{} and {more} more", told.join(", ")),
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let all: Vec<&str> = names.collect();
+    let told = all[..all.len().min(NAMES_MAX)].join(", ");
+    match all.len().saturating_sub(NAMES_MAX) {
+        0 => told,
+        more => format!("{told} and {more} more"),
     }
 }

@@ -18,8 +18,8 @@ use almanack_adapters::{
     http::Client,
     trace::{Call, Calls},
 };
-use almanack_core::{handler::Handler, time::Clock};
-use almanack_engine::node::Ports;
+use almanack_core::time::Clock;
+use almanack_engine::handlers::Handlers;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use crate::{
@@ -60,6 +60,16 @@ impl Calls for Spans {
     }
 }
 
+/// Watches handlers, for the process's [`Telemetry`].
+pub(crate) struct Tracer(Option<handler::Tracing>);
+
+impl Tracer {
+    /// The same handlers, watched. Lines of the log that an attempt writes name its task, traced or not.
+    pub(crate) fn watching(&self, handlers: Handlers) -> Handlers {
+        handlers.each(|inner| Arc::new(handler::Watched::new(inner, self.0.clone())))
+    }
+}
+
 /// The tracing of a process: on, or off.
 pub(crate) struct Telemetry {
     tracing: Option<handler::Tracing>,
@@ -95,13 +105,9 @@ impl Telemetry {
         })
     }
 
-    /// The same handlers, watched. Lines of the log that an attempt writes name its task, traced or not.
-    pub(crate) fn watching(&self, mut ports: Ports) -> Ports {
-        let watched = |inner| -> Arc<dyn Handler> {
-            Arc::new(handler::Watched::new(inner, self.tracing.clone()))
-        };
-        ports.handlers = ports.handlers.each(watched);
-        ports
+    /// Who watches handlers. The last spans leave once every one of these is gone.
+    pub(crate) fn tracer(&self) -> Tracer {
+        Tracer(self.tracing.clone())
     }
 
     /// Lets the last spans leave, for a moment.

@@ -3,6 +3,7 @@
 pub(crate) mod alerts;
 mod buses;
 pub(crate) mod editions;
+mod equipment;
 mod happenings;
 pub(crate) mod opml;
 mod outbound;
@@ -28,7 +29,7 @@ use almanack_core::{
     time::{Clock, CorrectedClock, Entropy},
 };
 use almanack_engine::{
-    node::{NodeSettings, Ports},
+    node::NodeSettings,
     reschedule::{Kinds, Rescheduler},
     retention,
     runner::RunnerSettings,
@@ -50,6 +51,7 @@ use crate::{
 };
 
 pub(crate) use buses::Buses;
+pub(crate) use equipment::{Equipment, Ground};
 pub(crate) use outbound::{Outbound, client_of, hooks};
 pub(crate) use sources::{Lookout, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};
@@ -165,45 +167,26 @@ pub(crate) fn ticker(store: Arc<dyn Store>, timing: &Timing, tally: Arc<Tally>) 
     Ticker::new(store, tally, clock, sleeper)
 }
 
-/// What a node works with.
-pub(crate) fn ports(
-    settings: &Settings,
-    environment: &BTreeMap<String, String>,
-    outbound: &Outbound,
-    store: Arc<dyn Store>,
-    timing: &Timing,
-) -> Result<Ports, Failure> {
-    let own = targets::Own {
-        settings,
-        environment,
-        outbound,
-    };
-    let handlers = targets::handlers(own, &store, timing)?;
-    Ok(Ports {
-        handlers: happenings::telling(handlers, own, timing)?,
-        subscriptions: Arc::new(settings.happenings.subscriptions()),
-        store,
-        sleeper: timing.sleeper.clone(),
-        clock: timing.clock.clone(),
-        entropy: entropy(),
-    })
-}
-
-/// What a node is told about itself.
+/// What a node without equipment is told about itself.
 pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
     NodeSettings {
         name,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lease: settings.node.lease_policy(),
-        runner: RunnerSettings {
-            slots: settings.node.slots,
-            limits: limits(&settings.kinds, settings.node.slots),
-            limits_in_all: limits_in_all(&settings.kinds),
-            backoff: settings.retry,
-            drain: settings.node.drain,
-            ..RunnerSettings::default()
-        },
+        runner: runner_settings(settings).into(),
         retention: kept_for(settings.retention.keep_for()),
+    }
+}
+
+/// What a node may run at once, and how failures wait.
+fn runner_settings(settings: &Settings) -> RunnerSettings {
+    RunnerSettings {
+        slots: settings.node.slots,
+        limits: limits(&settings.kinds, settings.node.slots),
+        limits_in_all: limits_in_all(&settings.kinds),
+        backoff: settings.retry,
+        drain: settings.node.drain,
+        ..RunnerSettings::default()
     }
 }
 

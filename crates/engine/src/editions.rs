@@ -37,7 +37,7 @@ use almanack_core::{
 };
 use jiff::tz::TimeZone;
 
-use crate::reschedule::Rescheduler;
+use crate::{live::Live, reschedule::Rescheduler};
 
 pub use error::Error;
 pub use press::Rebuilt;
@@ -99,7 +99,7 @@ pub struct Editions {
     rescheduler: Arc<Rescheduler>,
     outside: Outside,
     settings: Settings,
-    subscriptions: Arc<Subscriptions>,
+    subscriptions: Live<Subscriptions>,
 }
 
 impl Editions {
@@ -119,13 +119,13 @@ impl Editions {
             rescheduler,
             outside,
             settings,
-            subscriptions: Arc::default(),
+            subscriptions: Live::default(),
         }
     }
 
     /// Tells these of what was published.
     #[must_use]
-    pub fn telling(mut self, subscriptions: Arc<Subscriptions>) -> Self {
+    pub fn telling(mut self, subscriptions: Live<Subscriptions>) -> Self {
         self.subscriptions = subscriptions;
         self
     }

@@ -165,11 +165,11 @@ impl Keeper {
             let mut finish = finish(
                 task,
                 &Outcome::LeaseExpired,
-                &self.settings.runner.backoff,
+                &self.settings.runner.get().backoff,
                 now,
                 jitter,
             );
-            finish.tells = self.ports.subscriptions.of_finish(task, &finish);
+            finish.tells = self.ports.subscriptions.get().of_finish(task, &finish);
             finish
         };
         let finishes: Vec<_> = claim.tasks.iter().map(end).collect();

@@ -16,6 +16,7 @@ pub mod handlers;
 pub mod happenings;
 pub mod intake;
 pub mod keeper;
+pub mod live;
 pub mod lock;
 pub mod node;
 pub mod places;

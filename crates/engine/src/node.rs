@@ -19,6 +19,7 @@ use crate::{
     claims::ClaimBook,
     handlers::Handlers,
     keeper::Keeper,
+    live::Live,
     places::Places,
     planner::Planner,
     pulse::{Heartbeat, Pulse},
@@ -41,8 +42,9 @@ pub struct NodeSettings {
     pub version: String,
     /// How long its claims hold.
     pub lease: LeasePolicy,
-    /// What it may run at once, and how failures wait.
-    pub runner: RunnerSettings,
+    /// What it may run at once, and how failures wait. Limits in all are taken from it once, when the node is admitted: an attempt
+    /// that began without a place would give back another's.
+    pub runner: Live<RunnerSettings>,
     /// How long ended tasks are kept.
     pub retention: Retention,
 }
@@ -59,9 +61,9 @@ pub struct Ports {
     /// How it is surprised.
     pub entropy: Arc<dyn Entropy>,
     /// Who tries what.
-    pub handlers: Handlers,
+    pub handlers: Live<Handlers>,
     /// Who is told of what ended.
-    pub subscriptions: Arc<Subscriptions>,
+    pub subscriptions: Live<Subscriptions>,
 }
 
 /// Why a node did not start.
@@ -142,7 +144,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         name: settings.name.clone(),
         session,
     };
-    let places = Places::new(settings.runner.limits_in_all.clone());
+    let places = Places::new(settings.runner.get().limits_in_all.clone());
     let holdings = Holdings {
         places: Arc::new(places),
         ..Holdings::default()

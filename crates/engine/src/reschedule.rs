@@ -20,6 +20,8 @@ use almanack_core::{
     time::Clock,
 };
 
+use crate::live::Live;
+
 /// How often a lost race is decided again. Each round means that somebody else succeeded, so this
 /// many in a row for one identity is a stampede, and the asker had better hear about it.
 const ROUNDS_MAX: usize = 50;
@@ -81,7 +83,7 @@ pub struct Kinds {
 pub struct Rescheduler {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    kinds: Kinds,
+    kinds: Live<Kinds>,
 }
 
 impl Rescheduler {
@@ -90,8 +92,13 @@ impl Rescheduler {
         Self {
             store,
             clock,
-            kinds,
+            kinds: Live::new(kinds),
         }
+    }
+
+    /// Accepts these from now on.
+    pub fn accept(&self, kinds: Kinds) {
+        self.kinds.put(kinds);
     }
 
     /// Carries out one wish.
@@ -242,10 +249,10 @@ impl Rescheduler {
             Look::First => self.load_current(requests).await?,
             Look::GuessNew => requests.iter().map(|_| None).collect(),
         };
-        let now = self.clock.now();
+        let (now, kinds) = (self.clock.now(), self.kinds.get());
         let decided = requests.iter().zip(rows).map(|(request, row)| {
-            self.check_kind(request, row.as_ref())?;
-            let request = self.with_default_retries(request, row.as_ref());
+            kinds.check(request, row.as_ref())?;
+            let request = kinds.with_default_retries(request, row.as_ref());
             Ok(decide(row.as_ref(), &request, origin, now)?)
         });
         Ok(decided.collect())
@@ -255,7 +262,9 @@ impl Rescheduler {
         let identities: Vec<Identity> = requests.iter().map(|r| r.identity().clone()).collect();
         self.store.load_current(&identities).await
     }
+}
 
+impl Kinds {
     /// A new task gets its kind's own number of retries; a task that exists keeps what it has.
     fn with_default_retries<'a>(
         &self,
@@ -264,7 +273,7 @@ impl Rescheduler {
     ) -> Cow<'a, Request> {
         match (request, row) {
             (Request::Put(put), None) if put.max_retry.is_none() => {
-                let max_retry = self.kinds.max_retry.get(&put.identity.kind).copied();
+                let max_retry = self.max_retry.get(&put.identity.kind).copied();
                 match max_retry {
                     Some(_) => Cow::Owned(Request::Put(Put {
                         max_retry,
@@ -277,7 +286,7 @@ impl Rescheduler {
         }
     }
 
-    fn check_kind(&self, request: &Request, row: Option<&Task>) -> Result<(), Error> {
+    fn check(&self, request: &Request, row: Option<&Task>) -> Result<(), Error> {
         let Request::Put(put) = request else {
             return Ok(());
         };
@@ -288,13 +297,10 @@ impl Rescheduler {
         }
         let has_address =
             put.callback_url.is_some() || row.is_some_and(|row| row.callback_url.is_some());
-        if has_address
-            || self.kinds.accept_any
-            || self.kinds.configured.contains(&put.identity.kind)
-        {
+        if has_address || self.accept_any || self.configured.contains(&put.identity.kind) {
             return Ok(());
         }
-        let known = self.kinds.configured.iter().cloned().collect();
+        let known = self.configured.iter().cloned().collect();
         Err(Error::UnknownKind {
             kind: put.identity.kind.clone(),
             known,

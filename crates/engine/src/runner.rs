@@ -23,6 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    live::Live,
     node::{Holdings, NodeIdentity, Ports},
     runner::{
         finisher::{Finisher, FinisherHandle},
@@ -76,7 +77,7 @@ pub struct Runner {
     ports: Ports,
     identity: NodeIdentity,
     lease: LeasePolicy,
-    settings: RunnerSettings,
+    settings: Live<RunnerSettings>,
     holdings: Holdings,
     finisher: Finisher,
 }
@@ -87,10 +88,10 @@ impl Runner {
         ports: Ports,
         identity: NodeIdentity,
         lease: LeasePolicy,
-        settings: RunnerSettings,
+        settings: Live<RunnerSettings>,
         holdings: Holdings,
     ) -> Self {
-        let finisher = Finisher::new(ports.clone(), settings.backoff, holdings.clone());
+        let finisher = Finisher::new(ports.clone(), settings.clone(), holdings.clone());
         Self {
             ports,
             identity,
@@ -158,7 +159,7 @@ struct Shift<'a> {
     ports: &'a Ports,
     identity: NodeIdentity,
     lease: LeasePolicy,
-    settings: RunnerSettings,
+    settings: Live<RunnerSettings>,
     holdings: Holdings,
     running: Running,
     /// Whether the last look left work behind for want of slots, all or one kind's.
@@ -211,13 +212,14 @@ impl Shift<'_> {
         if self.distrusted {
             return poll_at;
         }
-        let free = self.settings.slots.saturating_sub(self.running.len());
+        let settings = self.settings.get();
+        let free = settings.slots.saturating_sub(self.running.len());
         self.short_of_room = free == 0;
         if self.short_of_room {
             return poll_at;
         }
         self.holdings.tally.asks();
-        let asked = self.ask(now, free.min(self.settings.claim_max)).await;
+        let asked = self.ask(now, free.min(settings.claim_max)).await;
         self.holdings.tally.asked();
         asked.map_or_else(
             |error| {
@@ -258,7 +260,8 @@ impl Shift<'_> {
 
     /// How many more of a kind this node may run, where its own settings limit that.
     fn room(&self, kind: &Kind) -> Option<usize> {
-        let limit = self.settings.limits.get(kind)?;
+        let settings = self.settings.get();
+        let limit = settings.limits.get(kind)?;
         Some(limit.saturating_sub(self.running.count_of(kind)))
     }
 
@@ -285,7 +288,8 @@ impl Shift<'_> {
         slots: usize,
         places: &BTreeMap<Kind, usize>,
     ) -> ClaimRequest {
-        let own = self.settings.limits.keys();
+        let settings = self.settings.get();
+        let own = settings.limits.keys();
         let own = own.filter(|kind| !places.contains_key(*kind));
         let own = own.filter_map(|kind| Some((kind.clone(), self.room(kind)?)));
         let in_all = places
@@ -354,7 +358,7 @@ impl Shift<'_> {
     }
 
     async fn drain(&mut self) {
-        let until = later(self.ports.clock.now(), self.settings.drain);
+        let until = later(self.ports.clock.now(), self.settings.get().drain);
         let running = self.running.len();
         if running > 0 {
             tracing::info!(running, %until, "stopping: waiting for running attempts to end");

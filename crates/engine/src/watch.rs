@@ -25,7 +25,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::wake::later;
+use crate::{live::Live, wake::later};
 use collect::Collector;
 
 /// How long an alert that is over can be looked up.
@@ -61,28 +61,31 @@ impl Default for WatchSettings {
     }
 }
 
+/// What a round goes by: what is wrong, and who hears of it.
+#[derive(Clone)]
+pub struct Watching {
+    /// How to watch.
+    pub settings: WatchSettings,
+    /// Who reaches people.
+    pub messenger: Arc<dyn Messenger>,
+}
+
 /// A node's watch.
 pub struct Watch {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    messenger: Arc<dyn Messenger>,
-    settings: WatchSettings,
+    /// Taken anew for every round.
+    watching: Live<Watching>,
     collector: Collector,
 }
 
 impl Watch {
     /// Not watching yet.
-    pub fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        messenger: Arc<dyn Messenger>,
-        settings: WatchSettings,
-    ) -> Self {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, watching: Live<Watching>) -> Self {
         Self {
             store,
             clock,
-            messenger,
-            settings,
+            watching,
             collector: Collector::default(),
         }
     }
@@ -91,7 +94,7 @@ impl Watch {
     /// is about to do. Trouble with the store is waited out; that nobody can watch then is for the outbound heartbeat to tell.
     pub async fn run(mut self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
         loop {
-            let next_at = later(self.clock.now(), self.settings.every);
+            let next_at = later(self.clock.now(), self.watching.get().settings.every);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
@@ -110,16 +113,17 @@ impl Watch {
     /// One round: look, decide, write, tell.
     pub async fn round(&mut self) -> Result<(), store::Error> {
         let now = self.clock.now();
-        let known = self.load(now).await?;
-        self.decide(&known, now).await?;
-        self.tell().await?;
+        let watching = self.watching.get();
+        let known = self.load(&watching, now).await?;
+        self.decide(&watching, &known, now).await?;
+        self.tell(&watching).await?;
         let before = now.saturating_sub(KEPT_FOR).unwrap_or(Timestamp::MIN);
         self.store.prune_alerts(before, FORGOTTEN_MAX).await?;
         Ok(())
     }
 
-    async fn load(&self, now: Timestamp) -> Result<Vec<Alert>, store::Error> {
-        let back = self.settings.manner.known_for();
+    async fn load(&self, watching: &Watching, now: Timestamp) -> Result<Vec<Alert>, store::Error> {
+        let back = watching.settings.manner.known_for();
         let closed_from = now.saturating_sub(back).unwrap_or(Timestamp::MIN);
         let filter = AlertFilter {
             closed_from,
@@ -128,12 +132,18 @@ impl Watch {
         self.store.load_alerts(filter).await
     }
 
-    async fn decide(&mut self, known: &[Alert], now: Timestamp) -> Result<(), store::Error> {
+    async fn decide(
+        &mut self,
+        watching: &Watching,
+        known: &[Alert],
+        now: Timestamp,
+    ) -> Result<(), store::Error> {
+        let settings = &watching.settings;
         let open: Vec<&Alert> = known.iter().filter(|alert| alert.is_open()).collect();
         let store = self.store.as_ref();
-        let facts = self.collector.collect(store, &open, &self.settings, now);
-        let found = find(&facts.await?, &self.settings.bounds, now);
-        let changes = decide::decide(&found, known, &self.settings.manner, now);
+        let facts = self.collector.collect(store, &open, settings, now);
+        let found = find(&facts.await?, &settings.bounds, now);
+        let changes = decide::decide(&found, known, &settings.manner, now);
         if changes.is_empty() {
             show_open(known.iter());
             return Ok(());
@@ -149,9 +159,9 @@ impl Watch {
     }
 
     /// Tells what waits and is this node's to tell.
-    async fn tell(&self) -> Result<(), store::Error> {
+    async fn tell(&self, watching: &Watching) -> Result<(), store::Error> {
         let now = self.clock.now();
-        let known = self.load(now).await?;
+        let known = self.load(watching, now).await?;
         let due = known.into_iter().filter(|alert| decide::is_due(alert, now));
         let due: Vec<Alert> = due.take(NOTICES_MAX).collect();
         if due.is_empty() {
@@ -169,27 +179,33 @@ impl Watch {
         if notices.is_empty() {
             return Ok(());
         }
-        let answers = self.messenger.tell(&notices).await;
+        let answers = watching.messenger.tell(&notices).await;
         for answer in &answers {
             let (channel, outcome) = (answer.channel.clone(), answer.outcome.as_str());
             metrics::counter!("almanack_alerts_told_total", "channel" => channel, "outcome" => outcome)
                 .increment(1);
         }
-        self.note(&notices, &answers).await
+        self.note(watching, &notices, &answers).await
     }
 
     /// Notes what was told. A row that moved on is read again: what it says now decides what is left to tell.
-    async fn note(&self, notices: &[Notice], answers: &[Answer]) -> Result<(), store::Error> {
+    async fn note(
+        &self,
+        watching: &Watching,
+        notices: &[Notice],
+        answers: &[Answer],
+    ) -> Result<(), store::Error> {
+        let manner = &watching.settings.manner;
         let mut left: Vec<&Notice> = notices.iter().collect();
         for _ in 0..NOTE_TRIES {
             let now = self.clock.now();
-            let known = self.load(now).await?;
+            let known = self.load(watching, now).await?;
             let rows = left.iter().filter_map(|notice| {
                 let is_it = |row: &&Alert| row.key == notice.alert.key;
                 known.iter().find(is_it).map(|row| (*notice, row))
             });
             let told: Vec<(&Notice, Alert)> = rows
-                .map(|(notice, row)| (notice, self.told(notice, row, answers, now)))
+                .map(|(notice, row)| (notice, told(notice, row, (answers, manner), now)))
                 .collect();
             let writes = told.iter().map(|(_, row)| row.clone()).collect();
             let written = self.store.write_alerts(writes).await?;
@@ -205,14 +221,19 @@ impl Watch {
         );
         Ok(())
     }
+}
 
-    fn told(&self, notice: &Notice, row: &Alert, answers: &[Answer], now: Timestamp) -> Alert {
-        // Opened anew meanwhile: what was told was about the one before.
-        if row.opened_at != notice.alert.opened_at {
-            return row.clone();
-        }
-        decide::told(row, notice.news, answers, &self.settings.manner, now)
+fn told(
+    notice: &Notice,
+    row: &Alert,
+    (answers, manner): (&[Answer], &Manner),
+    now: Timestamp,
+) -> Alert {
+    // Opened anew meanwhile: what was told was about the one before.
+    if row.opened_at != notice.alert.opened_at {
+        return row.clone();
     }
+    decide::told(row, notice.news, answers, manner, now)
 }
 
 fn is_done(applied: Applied) -> bool {

@@ -45,8 +45,8 @@ use almanack_core::{
     time::{Clock, Entropy, Sleeper},
 };
 use almanack_engine::{
-    editions::Editions, reschedule::Rescheduler, schedules::Schedules, sources::Sources,
-    tick::Ticker,
+    editions::Editions, live::Live, reschedule::Rescheduler, schedules::Schedules,
+    sources::Sources, tick::Ticker,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
@@ -96,7 +96,7 @@ pub struct AppState {
     /// How much one request may bring.
     pub limits: Limits,
     /// What is configured, for people to look at.
-    pub configuration: Vec<Configured>,
+    pub configuration: Live<Vec<Configured>>,
     /// Renders what the process has counted.
     pub metrics: PrometheusHandle,
     /// The version to report.
@@ -120,7 +120,7 @@ pub struct Tick {
     /// Makes the pass; without one, this process ticks for nobody.
     pub ticker: Option<Arc<Ticker>>,
     /// Knows the secret by which ticks are signed; without one, they need a token.
-    pub verifier: Option<Arc<dyn Verifier>>,
+    pub verifier: Live<Option<Arc<dyn Verifier>>>,
 }
 
 /// How much one request may bring.

@@ -163,7 +163,8 @@ pub(crate) async fn guard(
 /// The id of a call that is genuine and recent.
 fn check(state: &AppState, headers: &HeaderMap, body: &[u8]) -> Result<String, Problem> {
     let refuse = |detail: String| Problem::new(Code::BadSignature, detail);
-    let verifier = state.tick.verifier.as_deref().ok_or_else(|| {
+    let verifier = state.tick.verifier.get();
+    let verifier = verifier.as_deref().ok_or_else(|| {
         refuse("this node knows no secret under [tick], so it can check no signature".to_owned())
     })?;
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());

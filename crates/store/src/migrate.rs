@@ -45,6 +45,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(7, "0007_schedule_beside"),
     migration!(8, "0008_lane"),
     migration!(9, "0009_alert"),
+    migration!(10, "0010_room_for_ends"),
 ];
 
 /// The tables that say how a database is laid out.

@@ -11,10 +11,12 @@
     reason = "test code: a panic is how a test fails"
 )]
 
+pub mod authority;
 pub mod clock;
 pub mod conformance;
 pub mod entropy;
 pub mod fixture;
+pub mod kafka;
 pub mod newsroom;
 pub mod postgres;
 pub mod simulator;

@@ -14,6 +14,7 @@ use std::{
 };
 
 use almanack_core::{
+    alert::quiet::Quiet,
     budget::Budget,
     edition::{
         delivery::{OnRevision, OnUnknown},
@@ -77,6 +78,7 @@ struct Inside {
     calls: Vec<Call>,
     paid: BTreeMap<u32, u32>,
     told: usize,
+    quiet: Option<Quiet>,
     received: BTreeMap<String, Vec<Received>>,
 }
 
@@ -166,6 +168,11 @@ impl Newsroom {
     /// Calls that somebody paid for so far; counted here, whatever their purse says. Telling people costs nothing.
     pub fn paid_by(&self, caller: u32) -> u32 {
         self.lock().paid.get(&caller).copied().unwrap_or(0)
+    }
+
+    /// From now on people want to be left in peace in these hours, or in none.
+    pub fn keep_quiet(&self, hours: Option<Quiet>) {
+        self.lock().quiet = hours;
     }
 
     /// How often people heard something.

@@ -82,3 +82,20 @@ pub async fn run(url: &str, statements: &str) {
     drop(client);
     let _ = connection.await;
 }
+
+/// The number that a statement answers, on any server.
+///
+/// # Panics
+///
+/// If the server does not answer with one.
+pub async fn number(url: &str, statement: &str) -> i64 {
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .expect("connect to the test cluster");
+    let connection = tokio::spawn(connection);
+    let row = client.query_one(statement, &[]).await.expect("a row");
+    let number = row.get(0);
+    drop(client);
+    let _ = connection.await;
+    number
+}

@@ -63,6 +63,8 @@ pub struct Options {
     pub streamed: usize,
     /// Authors at once.
     pub authors: usize,
+    /// Attempts at once on a node.
+    pub slots: usize,
     /// Attempts at once of single kinds, in all nodes together.
     pub limits_in_all: BTreeMap<Kind, usize>,
 }
@@ -75,6 +77,7 @@ impl Default for Options {
             contested: 7,
             streamed: 6,
             authors: 3,
+            slots: 6,
             limits_in_all: BTreeMap::new(),
         }
     }

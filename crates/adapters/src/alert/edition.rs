@@ -7,12 +7,9 @@
 
 use std::sync::PoisonError;
 
-use almanack_core::{
-    alert::Severity,
-    edition::{
-        alert::News,
-        port::{Failure, FailureClass, Notice, Sent, Teller},
-    },
+use almanack_core::edition::{
+    alert::News,
+    port::{Failure, FailureClass, Notice, Sent, Teller},
 };
 use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
@@ -22,8 +19,6 @@ use super::{Channel, Channels, is_final, message::Message};
 /// Notices that wait for one of their channels; far more than there ever are. Past it the oldest are
 /// forgotten, and told once more.
 const WAITING_MAX: usize = 1_000;
-/// An edition that is late or empty is what this product is for.
-pub(super) const SEVERITY: Severity = Severity::Critical;
 
 /// A notice at a channel.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,9 +52,9 @@ impl Channels {
     }
 
     fn wanting(&self, notice: &Notice<'_>) -> Vec<(usize, &Channel)> {
-        let rule = notice.alert.rule.label();
+        let rule = &notice.alert.rule;
         let all = self.all.iter().enumerate();
-        all.filter(|(_, channel)| channel.wants.takes(rule, SEVERITY))
+        all.filter(|(_, channel)| channel.wants.takes(rule.label(), rule.severity()))
             .collect()
     }
 }

@@ -66,7 +66,7 @@ impl Message {
             News::Opened => alert.opened_at,
             News::Closed => alert.closed_at.unwrap_or(alert.opened_at),
         };
-        let severity = super::edition::SEVERITY;
+        let severity = notice.alert.rule.severity();
         Self {
             id: header(&format!(
                 "almanack-alert-{}-{rule}-{news}-{since}",

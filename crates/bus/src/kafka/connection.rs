@@ -1,5 +1,7 @@
 //! How a cluster is reached, as settings of the client.
 
+use std::time::Duration;
+
 use almanack_core::secret::Secret;
 use rdkafka::{
     ClientConfig,
@@ -17,7 +19,12 @@ pub struct Connection {
     pub tls: Option<Tls>,
     /// Who we are.
     pub sasl: Option<Sasl>,
+    /// How long a message that is written may take to be confirmed; see [`CONFIRM_WITHIN`].
+    pub confirm_within: Duration,
 }
+
+/// Long enough for a cluster to choose another leader.
+pub const CONFIRM_WITHIN: Duration = Duration::from_secs(20);
 
 /// A name and a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +64,9 @@ impl Connection {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", self.brokers.join(","));
         config.set("client.id", "almanack");
-        // A broker that is away is asked again soon enough, and not so often that the log fills.
+        // A broker that is away is asked again soon enough, and not so often that the log fills. Whoever waits for a broker has the
+        // client try again after half the first of these, however long it has been refused: with its own 100 ms, twenty times a second.
+        config.set("reconnect.backoff.ms", "1000");
         config.set("reconnect.backoff.max.ms", "15000");
         // Said by our own warning; each broken connection need not repeat it.
         config.set("log.connection.close", "false");
@@ -84,7 +93,8 @@ impl Connection {
         let mut config = self.client();
         config.set("acks", "all");
         config.set("enable.idempotence", "true");
-        config.set("message.timeout.ms", "20000");
+        let within = self.confirm_within.as_millis();
+        config.set("message.timeout.ms", within.to_string());
         config
     }
 }
@@ -110,25 +120,52 @@ pub(crate) fn made<T>(result: KafkaResult<T>) -> Result<T, Error> {
     })
 }
 
+/// Somebody answers who speaks something else, or hangs up: the client cannot tell that from nobody.
+const UNREACHABLE: &str = "no broker answers, or not as expected: check in [events.kafka] that brokers names them, tls, and tls_certificate and tls_key if they ask for a certificate";
+const NOT_RECOGNISED: &str =
+    "a broker refuses who signs in: check sasl, username and password in [events.kafka]";
+const NOT_TRUSTED: &str = "no encrypted connection comes about: check in [events.kafka] that tls_ca vouches for the brokers, that brokers has the names of their certificates, and tls_certificate and tls_key if they ask for a certificate";
+
 /// An error in words. The library's own repeat the value of a setting, which may be the password.
 pub(crate) fn told(error: &KafkaError) -> String {
     match error {
         KafkaError::ClientConfig(_, _, key, _) => format!("`{key}` has a value it does not accept"),
-        other if is_unreachable(other) => "no broker answers".to_owned(),
-        other => other.to_string(),
+        other => trouble(other).map_or_else(|| other.to_string(), Trouble::told),
+    }
+}
+
+/// Why there is no connection that is of any use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// No broker can be talked to.
+    Unreachable,
+    /// Brokers answer, and it is of no use; their own words are in the client's line of the log, shortly before.
+    Refused(&'static str),
+}
+
+impl Trouble {
+    /// What to look at.
+    pub(crate) fn told(self) -> String {
+        match self {
+            Self::Unreachable => UNREACHABLE.to_owned(),
+            Self::Refused(why) => why.to_owned(),
+        }
     }
 }
 
 /// The client has several codes for one trouble and gives them in turn.
-fn is_unreachable(error: &KafkaError) -> bool {
-    matches!(
-        error.rdkafka_error_code(),
-        Some(
-            RDKafkaErrorCode::AllBrokersDown
-                | RDKafkaErrorCode::BrokerTransportFailure
-                | RDKafkaErrorCode::Resolve
-        )
-    )
+pub(crate) fn trouble(error: &KafkaError) -> Option<Trouble> {
+    match error.rdkafka_error_code()? {
+        RDKafkaErrorCode::AllBrokersDown
+        | RDKafkaErrorCode::BrokerTransportFailure
+        | RDKafkaErrorCode::Resolve => Some(Trouble::Unreachable),
+        RDKafkaErrorCode::Authentication
+        | RDKafkaErrorCode::SaslAuthenticationFailed
+        | RDKafkaErrorCode::UnsupportedSASLMechanism
+        | RDKafkaErrorCode::IllegalSASLState => Some(Trouble::Refused(NOT_RECOGNISED)),
+        RDKafkaErrorCode::SSL => Some(Trouble::Refused(NOT_TRUSTED)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +183,7 @@ mod tests {
                 username: "almanack".to_owned(),
                 password: Secret::new(password),
             }),
+            confirm_within: CONFIRM_WITHIN,
         }
     }
 

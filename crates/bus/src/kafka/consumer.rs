@@ -5,7 +5,7 @@
 //! would go to a node that has the same trouble.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -22,7 +22,7 @@ use rdkafka::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connection::{Connection, made, told},
+    connection::{Connection, Trouble, made, told, trouble},
     context::Context,
     letters::{Letters, place},
 };
@@ -119,7 +119,7 @@ impl Consumer {
 
     async fn session(&self, client: Client, letters: Letters, stop: &CancellationToken) -> Ended {
         let session = Session {
-            trouble: Mutex::default(),
+            troubles: Mutex::default(),
             settings: &self.settings,
             ports: &self.ports,
             client: Arc::new(client),
@@ -148,8 +148,8 @@ struct Session<'a> {
     client: Arc<Client>,
     letters: Letters,
     stop: &'a CancellationToken,
-    /// What was complained about last: each try fails anew, and only a change is worth a line.
-    trouble: Mutex<Option<String>>,
+    /// What was complained about since events were read last: each try fails anew, several ways in turn, and each is worth one line.
+    troubles: Mutex<BTreeSet<String>>,
 }
 
 /// Messages that were delivered and the offsets behind them.
@@ -306,22 +306,27 @@ impl Session<'_> {
     }
 
     fn complain(&self, error: &KafkaError) {
+        let Ok(mut troubles) = self.troubles.lock() else {
+            return;
+        };
+        // Brokers that all refuse count as "down", too; that would only hide what to do.
+        if trouble(error) == Some(Trouble::Unreachable) && !troubles.is_empty() {
+            return;
+        }
         let error = told(error);
-        if self.swap(Some(&error)).as_ref() != Some(&error) {
+        if troubles.insert(error.clone()) {
             tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error, "events cannot be read; it is tried on");
         }
     }
 
-    /// Says that a trouble is over, if there was one.
+    /// Says that all trouble is over, if there was any.
     fn relieve(&self) {
-        if self.swap(None).is_some() {
+        let troubles = self.troubles.lock();
+        let troubles = troubles.map(|mut troubles| std::mem::take(&mut *troubles));
+        if troubles.is_ok_and(|troubles| !troubles.is_empty()) {
+            self.client.context().relieve();
             tracing::info!(events.bus = "kafka", events.topic = %self.settings.topic, "events are read again");
         }
-    }
-
-    fn swap(&self, trouble: Option<&String>) -> Option<String> {
-        let mut held = self.trouble.lock().ok()?;
-        std::mem::replace(&mut *held, trouble.cloned())
     }
 }
 

@@ -1,6 +1,9 @@
 //! What the client calls back about: its log, its numbers, rebalances and commits.
 
-use std::{collections::BTreeSet, sync::Mutex};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
 
 use almanack_core::event::incoming::Bus;
 use rdkafka::{
@@ -11,7 +14,7 @@ use rdkafka::{
     statistics::Partition,
 };
 
-use super::connection::told;
+use super::connection::{Trouble, told, trouble};
 use crate::measures;
 
 /// Hears what the client says about itself, and about one topic.
@@ -19,6 +22,7 @@ pub(crate) struct Context {
     topic: String,
     /// Partitions whose lag was told, so that a partition that went elsewhere does not keep its last number here.
     told: Mutex<BTreeSet<i32>>,
+    said: Said,
 }
 
 impl Context {
@@ -26,13 +30,19 @@ impl Context {
         Self {
             topic: topic.to_owned(),
             told: Mutex::default(),
+            said: Said::default(),
         }
+    }
+
+    /// Events are read: what failed before is over.
+    pub(crate) fn relieve(&self) {
+        self.said.forget();
     }
 }
 
 impl ClientContext for Context {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
-        log(level, fac, message);
+        self.said.log(level, fac, message);
     }
 
     /// Comes again with every try, and the client's log and the consumer have said it by then.
@@ -102,30 +112,99 @@ impl ConsumerContext for Context {
     }
 }
 
-/// A client that only writes.
-pub(crate) struct Writing;
+/// A client that only writes. It keeps what it heard last, because a message that was not confirmed in time does not say why.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Writing {
+    heard: Arc<Mutex<Option<Trouble>>>,
+    said: Arc<Said>,
+}
 
-impl ClientContext for Writing {
-    fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
-        log(level, fac, message);
+impl Writing {
+    /// An error in words, with what was heard where it only says that something took too long.
+    pub(crate) fn told(&self, error: &KafkaError) -> String {
+        let in_vain = error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageTimedOut);
+        let heard = self.heard.lock().ok().and_then(|heard| *heard);
+        match heard.filter(|_| in_vain || trouble(error) == Some(Trouble::Unreachable)) {
+            Some(trouble) => trouble.told(),
+            None if in_vain => "no broker confirmed it in time".to_owned(),
+            None => told(error),
+        }
     }
 
-    fn error(&self, error: KafkaError, reason: &str) {
-        tracing::debug!(events.bus = "kafka", error = told(&error), "{reason}");
+    /// Something was confirmed: whatever was heard before is over.
+    pub(crate) fn relieve(&self) {
+        self.said.forget();
+        if let Ok(mut heard) = self.heard.lock() {
+            *heard = None;
+        }
     }
 }
 
-fn log(level: RDKafkaLogLevel, fac: &str, message: &str) {
-    match level {
-        RDKafkaLogLevel::Emerg
-        | RDKafkaLogLevel::Alert
-        | RDKafkaLogLevel::Critical
-        | RDKafkaLogLevel::Error
-        | RDKafkaLogLevel::Warning => tracing::warn!(target: "librdkafka", fac, "{message}"),
-        RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
-            tracing::info!(target: "librdkafka", fac, "{message}");
+impl ClientContext for Writing {
+    fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
+        self.said.log(level, fac, message);
+    }
+
+    /// Brokers that all refuse count as unreachable, too, and that is said more often: it does not take a refusal's place.
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::debug!(events.bus = "kafka", error = told(&error), "{reason}");
+        let Ok(mut heard) = self.heard.lock() else {
+            return;
+        };
+        match trouble(&error) {
+            Some(refused @ Trouble::Refused(_)) => *heard = Some(refused),
+            Some(Trouble::Unreachable) => *heard = heard.or(Some(Trouble::Unreachable)),
+            None => {}
         }
-        RDKafkaLogLevel::Debug => tracing::debug!(target: "librdkafka", fac, "{message}"),
+    }
+}
+
+/// What the client said about failures since it last got on. It repeats itself with every try, so each is passed on once.
+#[derive(Debug, Default)]
+struct Said(Mutex<BTreeSet<String>>);
+
+/// More than there are ways to fail. Whoever finds others is heard.
+const SAID_MAX: usize = 50;
+
+impl Said {
+    fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
+        match level {
+            RDKafkaLogLevel::Emerg
+            | RDKafkaLogLevel::Alert
+            | RDKafkaLogLevel::Critical
+            | RDKafkaLogLevel::Error
+            | RDKafkaLogLevel::Warning
+                if self.is_new(fac, message) =>
+            {
+                tracing::warn!(target: "librdkafka", fac, "{message}");
+            }
+            RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
+                tracing::info!(target: "librdkafka", fac, "{message}");
+            }
+            _ => tracing::debug!(target: "librdkafka", fac, "{message}"),
+        }
+    }
+
+    /// Whether this was not said yet, however long it took this time.
+    fn is_new(&self, fac: &str, message: &str) -> bool {
+        if fac != "FAIL" {
+            return true;
+        }
+        let lasting = message.rsplit_once(" (after ");
+        let lasting = lasting.map_or(message, |(lasting, _)| lasting);
+        let Ok(mut said) = self.0.lock() else {
+            return true;
+        };
+        if said.len() >= SAID_MAX {
+            said.clear();
+        }
+        said.insert(lasting.to_owned())
+    }
+
+    fn forget(&self) {
+        if let Ok(mut said) = self.0.lock() {
+            said.clear();
+        }
     }
 }
 
@@ -141,6 +220,18 @@ fn lag_of(partition: &Partition) -> Option<(i32, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_is_said_once_until_it_is_over() {
+        let said = Said::default();
+        let failure = |ms| format!("kafka:9092: Connect failed (after {ms}ms in state CONNECT)");
+        assert!(said.is_new("FAIL", &failure(1)));
+        assert!(!said.is_new("FAIL", &failure(2)));
+        assert!(said.is_new("FAIL", "kafka:9092: Disconnected"));
+        assert!(said.is_new("OTHER", &failure(3)), "not about a connection");
+        said.forget();
+        assert!(said.is_new("FAIL", &failure(4)));
+    }
 
     #[test]
     fn lag_is_what_was_written_and_not_committed() {

@@ -14,14 +14,14 @@ use almanack_core::{
 };
 use async_trait::async_trait;
 use rdkafka::{
-    error::RDKafkaErrorCode,
+    error::{KafkaError, RDKafkaErrorCode},
     message::{Header, OwnedHeaders},
     producer::{FutureProducer, FutureRecord, Producer as _},
     util::Timeout,
 };
 
 use super::{
-    connection::{Connection, made, told},
+    connection::{Connection, made},
     context::Writing,
 };
 use crate::Error;
@@ -32,6 +32,7 @@ const ROOM_WITHIN: Timeout = Timeout::After(Duration::from_secs(5));
 pub struct KafkaHerald {
     connection: Connection,
     producer: Mutex<FutureProducer<Writing>>,
+    writing: Writing,
     topic: String,
     mode: Mode,
 }
@@ -39,9 +40,11 @@ pub struct KafkaHerald {
 impl KafkaHerald {
     /// Makes the client; it connects by itself, whenever the cluster is there.
     pub fn new(connection: &Connection, topic: &str, mode: Mode) -> Result<Self, Error> {
+        let writing = Writing::default();
         Ok(Self {
             connection: connection.clone(),
-            producer: Mutex::new(connect(connection)?),
+            producer: Mutex::new(connect(connection, &writing)?),
+            writing,
             topic: topic.to_owned(),
             mode,
         })
@@ -52,9 +55,24 @@ impl KafkaHerald {
         let mut held = self.producer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((code, why)) = held.client().fatal_error() {
             tracing::warn!(events.bus = "kafka", events.topic = %self.topic, error = format!("{code}: {why}"), "the client broke for good; another takes its place");
-            *held = connect(&self.connection)?;
+            *held = connect(&self.connection, &self.writing)?;
         }
         Ok(held.clone())
+    }
+
+    /// What is too large stays too large until somebody allows more; everything else may be over some day.
+    fn failed(&self, error: &KafkaError, bytes: usize) -> Outcome {
+        let topic = &self.topic;
+        if error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageSizeTooLarge) {
+            let error = format!(
+                "topic `{topic}` does not take a message of {bytes} bytes: allow more in its max.message.bytes, then retry the task"
+            );
+            return Outcome::GiveUp { error };
+        }
+        again(format!(
+            "write to topic `{topic}`: {}",
+            self.writing.told(error)
+        ))
     }
 }
 
@@ -74,22 +92,22 @@ impl Herald for KafkaHerald {
             Err(error) => return again(error.to_string()),
         };
         match producer.send(record, ROOM_WITHIN).await {
-            Ok(at) => Outcome::Done {
-                detail: Some(format!("{}/{}@{}", self.topic, at.partition, at.offset)),
-            },
-            Err((error, _)) => {
-                let told = format!("write to topic `{}`: {}", self.topic, told(&error));
-                match error.rdkafka_error_code() {
-                    Some(RDKafkaErrorCode::MessageSizeTooLarge) => Outcome::GiveUp { error: told },
-                    _ => again(told),
+            Ok(at) => {
+                self.writing.relieve();
+                Outcome::Done {
+                    detail: Some(format!("{}/{}@{}", self.topic, at.partition, at.offset)),
                 }
             }
+            Err((error, _)) => self.failed(&error, body.len()),
         }
     }
 }
 
-fn connect(connection: &Connection) -> Result<FutureProducer<Writing>, Error> {
-    made(connection.producer().create_with_context(Writing))
+fn connect(connection: &Connection, writing: &Writing) -> Result<FutureProducer<Writing>, Error> {
+    let mut config = connection.producer();
+    // How large is too large is the broker's to say.
+    config.set("message.max.bytes", "1000000000");
+    made(config.create_with_context(writing.clone()))
 }
 
 fn again(error: String) -> Outcome {

@@ -13,7 +13,7 @@ use rdkafka::{
 };
 
 use super::{
-    connection::{Connection, made, told},
+    connection::{Connection, made},
     context::Writing,
 };
 use crate::{
@@ -29,13 +29,16 @@ const ROOM_WITHIN: Timeout = Timeout::After(Duration::from_secs(5));
 /// Writes dead letters to a topic.
 pub(crate) struct Letters {
     producer: FutureProducer<Writing>,
+    writing: Writing,
     topic: String,
 }
 
 impl Letters {
     pub(crate) fn new(connection: &Connection, topic: &str) -> Result<Self, Error> {
+        let writing = Writing::default();
         Ok(Self {
-            producer: made(settings(connection).create_with_context(Writing))?,
+            producer: made(settings(connection).create_with_context(writing.clone()))?,
+            writing,
             topic: topic.to_owned(),
         })
     }
@@ -49,7 +52,11 @@ impl Letters {
     }
 
     fn refusal(&self, error: &KafkaError) -> Refusal {
-        let why = format!("write to topic `{}`: {}", self.topic, told(error));
+        let why = format!(
+            "write to topic `{}`: {}",
+            self.topic,
+            self.writing.told(error)
+        );
         match error.rdkafka_error_code() {
             Some(RDKafkaErrorCode::MessageSizeTooLarge | RDKafkaErrorCode::InvalidMessageSize) => {
                 Refusal::TooLarge(why)
@@ -98,7 +105,9 @@ impl DeadLetters for Letters {
             record = record.key(key.as_slice());
         }
         let sent = self.producer.send(record, ROOM_WITHIN).await;
-        sent.map(drop).map_err(|(error, _)| self.refusal(&error))
+        sent.map_err(|(error, _)| self.refusal(&error))?;
+        self.writing.relieve();
+        Ok(())
     }
 }
 

@@ -7,11 +7,15 @@ use almanack_core::{
     happening::{CloudEvent, Herald, Mode},
     percent,
 };
-use async_nats::{HeaderMap, header::NATS_MESSAGE_ID, jetstream};
+use async_nats::{
+    HeaderMap,
+    header::NATS_MESSAGE_ID,
+    jetstream::{self, context::PublishError},
+};
 use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
-use super::connection::Connection;
+use super::{connection::Connection, letters::is_too_large};
 use crate::Error;
 
 /// Hands happenings over to a subject.
@@ -33,17 +37,36 @@ impl NatsHerald {
         }
     }
 
-    async fn send(&self, headers: HeaderMap, body: String) -> Result<u64, Error> {
-        let failed = |why| Error::Unavailable {
-            what: "publish",
-            why,
-        };
+    /// Answers the message's number in its stream, or what became of the attempt.
+    async fn send(&self, headers: HeaderMap, body: String) -> Result<u64, Outcome> {
+        let bytes = body.len();
         let connecting = async || Ok(jetstream::new(self.connection.open().await?));
-        let context = self.context.get_or_try_init(connecting).await?;
+        let context = self.context.get_or_try_init(connecting).await;
+        let context = context.map_err(|error: Error| self.again(&error.to_string()))?;
         let sent = context.publish_with_headers(self.subject.clone(), headers, body.into());
-        let confirmed = sent.await.map_err(|error| failed(error.to_string()))?;
-        let confirmed = confirmed.await.map_err(|error| failed(error.to_string()))?;
+        let confirmed = sent.await.map_err(|error| self.failed(&error, bytes))?;
+        let confirmed = confirmed.await;
+        let confirmed = confirmed.map_err(|error| self.failed(&error, bytes))?;
         Ok(confirmed.sequence)
+    }
+
+    /// What is too large stays too large until somebody allows more; everything else may be over some day.
+    fn failed(&self, error: &PublishError, bytes: usize) -> Outcome {
+        if is_too_large(error) {
+            let error = format!(
+                "subject `{}` does not take a message of {bytes} bytes: allow more in the server's max_payload or its stream's max_msg_size, then retry the task",
+                self.subject
+            );
+            return Outcome::GiveUp { error };
+        }
+        self.again(&format!("publish: {error}"))
+    }
+
+    fn again(&self, why: &str) -> Outcome {
+        Outcome::Retry {
+            error: format!("{why} (subject `{}`)", self.subject),
+            retry_after: None,
+        }
     }
 }
 
@@ -58,10 +81,7 @@ impl Herald for NatsHerald {
             Ok(number) => Outcome::Done {
                 detail: Some(format!("{}@{number}", self.subject)),
             },
-            Err(error) => Outcome::Retry {
-                error: format!("{error} (subject `{}`)", self.subject),
-                retry_after: None,
-            },
+            Err(outcome) => outcome,
         }
     }
 }

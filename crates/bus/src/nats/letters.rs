@@ -94,7 +94,7 @@ impl DeadLetters for Letters {
 }
 
 /// The server bounds every message, and a stream may bound its own more tightly.
-fn is_too_large(error: &PublishError) -> bool {
+pub(super) fn is_too_large(error: &PublishError) -> bool {
     let source = error.source();
     let answered = source.and_then(|source| source.downcast_ref::<jetstream::Error>());
     error.kind() == PublishErrorKind::MaxPayloadExceeded

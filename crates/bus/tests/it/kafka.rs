@@ -4,6 +4,7 @@ mod cluster;
 mod failures;
 mod group;
 pub(crate) mod outward;
+mod secured;
 
 use almanack_core::reschedule::Rule;
 use almanack_testkit::fixture::at;

@@ -3,9 +3,11 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     reason = "a test that cannot set itself up has failed"
 )]
 
 mod desk;
+mod heard;
 mod kafka;
 mod nats;

@@ -360,3 +360,32 @@ async fn a_happening_told_twice_over_nats_is_kept_once() {
     let outcome = nobody.tell(&happening()).await;
     assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_happening_that_is_too_large_for_nats_is_given_up() {
+    let stage = Stage::new("LARGE-HAPPENING").await;
+    let small = stream::Config {
+        name: stage.stream.clone(),
+        subjects: vec![format!("{}.>", stage.stream)],
+        max_message_size: 10_000,
+        ..stream::Config::default()
+    };
+    stage.context.update_stream(small).await.unwrap();
+    let subject = "LARGE-HAPPENING.told";
+    let herald = NatsHerald::new(Stage::connection(), subject, Mode::Binary);
+    // More than its stream takes, and more than the server takes from anybody.
+    for bytes in [20_000, 2_000_000] {
+        let mut large = happening();
+        let data = serde_json::json!("x".repeat(bytes)).to_string();
+        large.data = serde_json::value::RawValue::from_string(data).unwrap();
+        match herald.tell(&large).await {
+            Outcome::GiveUp { error } => {
+                assert!(error.contains(subject), "{error}");
+                assert!(error.contains(&(bytes + 2).to_string()), "{error}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let told = herald.tell(&happening()).await;
+    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+}

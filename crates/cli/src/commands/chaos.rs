@@ -225,6 +225,7 @@ impl Run<'_> {
         output: &mut Output,
     ) -> Result<Verdict, Failure> {
         let Plan { blows, period, .. } = self.plan;
+        output.note("all nodes are up\n");
         stage
             .play(blows, *period, stop, |line| output.note(line))
             .await?;
@@ -236,7 +237,7 @@ impl Run<'_> {
         }
         let end = SystemClock.now();
         output.note("nothing more goes wrong; waiting until everything has come to its end\n");
-        stage.settle(end).await?;
+        stage.settle(end).await;
         let facts = (
             self.arguments.seed,
             blows.as_slice(),

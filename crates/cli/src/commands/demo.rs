@@ -97,7 +97,7 @@ impl Stage {
                 clock: &clock,
                 outside: &outside,
             };
-            yesterday.run(stop, output).await?;
+            Box::pin(yesterday.run(stop, output)).await?;
         }
         outside.make_trouble();
         let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;

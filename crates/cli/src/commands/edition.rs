@@ -7,7 +7,7 @@
 use std::{io, sync::Arc};
 
 use almanack_core::edition::State;
-use almanack_engine::editions::Editions;
+use almanack_engine::{editions::Editions, live::Live};
 use jiff::{Timestamp, civil::Date};
 
 use super::{Desk, Errand};
@@ -18,6 +18,7 @@ use crate::{
     output::{Cell, Ink, Output},
     wiring::{
         self, Outbound,
+        alerts::{EditionTeller, Voice},
         editions::{Purpose, Workshop},
     },
 };
@@ -79,9 +80,14 @@ impl Desk {
         let outbound = Outbound::new(&self.settings)?;
         let channels =
             wiring::alerts::channels(&self.settings, &self.environment, &outbound, &self.clock)?;
+        let voice = Voice::new(&self.settings, channels);
+        let rescheduler = Arc::new(self.rescheduler());
+        let subscriptions = Live::new(self.settings.happenings.subscriptions());
         let workshop = Workshop {
             settings: &self.settings,
-            channels,
+            rescheduler: &rescheduler,
+            subscriptions: &subscriptions,
+            teller: Arc::new(EditionTeller(Live::new(voice))),
             outbound: &outbound,
             store: &self.store,
             clock: Arc::clone(&self.clock),

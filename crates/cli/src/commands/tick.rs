@@ -5,22 +5,26 @@
 
 use std::sync::Arc;
 
-use almanack_core::time::Clock;
-use almanack_engine::{sources::keeper::Walk, tick::Ticked};
+use almanack_engine::{
+    node::AdmittedNode,
+    sources::keeper::Walk,
+    tick::{Ticked, Ticker},
+};
 use jiff::SignedDuration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{runtime, serve::start_log};
+use super::runtime;
 use crate::{
     args::TickArguments,
     config::{Inputs, Settings},
     failure::{Exit, Failure},
+    log,
     output::Output,
     process,
     reload::Files,
     when::{self, Relative},
-    wiring::{self, Lookout, Timing, editions::Workshop},
+    wiring::{self, Equipment, Ground, Timing},
 };
 
 /// Runs one pass.
@@ -33,12 +37,13 @@ pub(super) fn run(
     let budget = when::parse_duration(&arguments.budget).map_err(|unclear| {
         Failure::new(Exit::Usage, format!("--budget: {}", unclear.what)).hint(unclear.hint)
     })?;
-    start_log(&settings.log, output.notes_coloured())?;
+    log::start(&settings.log, output.notes_coloured())?;
     let ticked = runtime()?.block_on(tick(settings, inputs, budget))?;
     tell(&ticked, output)?;
     Ok(Exit::Ok)
 }
 
+/// What traces there are leave before the process does, or are given up after a while.
 async fn tick(
     settings: &Settings,
     inputs: &Inputs,
@@ -46,39 +51,44 @@ async fn tick(
 ) -> Result<Ticked, Failure> {
     let store = wiring::open_store(&settings.database).await?;
     let timing = Timing::of_machine(store.as_ref()).await?;
-    let clock = timing.clock.clone();
     let environment = &inputs.environment;
     let chance = wiring::entropy().next_u64();
     let name = process::node_name(&settings.node, environment, chance);
     let name = format!("{name}-tick-{:06x}", chance >> 40);
     let outbound = wiring::Outbound::new(settings)?;
-    let lookout = Lookout::new(settings, &store, &timing)?;
-    let ports = wiring::ports(settings, environment, &outbound, store.clone(), &timing)?;
-    let ports = lookout.looking(ports)?;
-    let told: Arc<dyn Clock> = clock.clone();
-    let channels = wiring::alerts::channels(settings, environment, &outbound, &told)?;
-    let workshop = Workshop {
+    let (equipment, telemetry) = Equipment::new(Ground {
         settings,
+        environment,
         outbound: &outbound,
-        channels: channels.clone(),
         store: &store,
-        clock: clock.clone(),
-        sleeper: timing.sleeper.clone(),
+        timing: &timing,
         node: &name,
-    };
-    let (ports, _) = workshop.on_node(ports, Box::new(std::io::stderr()))?;
-    let node = process::admit(ports, settings, name).await?;
-    lookout.hear().await?;
+        paper: Box::new(std::io::stderr()),
+    })?;
+    let node = process::admit(&equipment, settings, name).await?;
+    let schedules = wiring::schedules(store.clone(), timing.clock.clone());
+    let files = Files::new(inputs.clone(), Arc::new(schedules), outbound);
+    let passes = wiring::ticker(store, &timing, node.tally());
+    let ticked = Box::pin(pass(settings, (equipment, node), files, (passes, budget)));
+    let ticked = ticked.await;
+    telemetry.finish().await;
+    ticked
+}
+
+async fn pass(
+    settings: &Settings,
+    (equipment, node): (Equipment, AdmittedNode),
+    mut files: Files,
+    (passes, budget): (Ticker, SignedDuration),
+) -> Result<Ticked, Failure> {
+    let sources = equipment.sources();
+    sources.hear().await?;
     // One round, before the pass: what it finds lost is due in it.
-    if let Err(error) = lookout.keeper().round(&mut Walk::whole()).await {
+    if let Err(error) = sources.keeper().round(&mut Walk::whole()).await {
         tracing::warn!(%error, "the round of sources failed; the next tick tries again");
     }
-    let mut alerts = wiring::alerts::watch(settings, &store, &told, channels);
-    let schedules = wiring::schedules(store.clone(), clock.clone());
-    Files::new(inputs.clone(), Arc::new(schedules), outbound)
-        .sync()
-        .await?;
-    let passes = wiring::ticker(store, &timing, node.tally());
+    let mut alerts = equipment.watch();
+    files.sync(settings).await?;
     let stop = process::stop_signal()?;
     let done = CancellationToken::new();
     let running = node.run_planned(done.clone());
@@ -92,7 +102,7 @@ async fn tick(
     };
     let ((), ticked) = tokio::join!(running, ticking);
     // What nobody counts looks like a fleet that may be asked more often.
-    lookout.report().await?;
+    sources.report().await?;
     // Who is only driven from outside has nobody else who would look.
     if let Err(error) = alerts.round().await {
         tracing::warn!(

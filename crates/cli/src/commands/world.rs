@@ -13,9 +13,10 @@ use almanack_world::{
 
 use crate::{
     args::{ArticleServiceArguments, FeedsArguments, GithubArguments, NewsArguments, WorldCommand},
-    commands::{runtime, serve::start_log},
+    commands::runtime,
     config::settings::{Log, LogFormat},
     failure::{Exit, Failure},
+    log,
     output::Output,
     process::stop_signal,
 };
@@ -176,7 +177,7 @@ fn start_plain_log(output: &Output) -> Result<(), Failure> {
         format: LogFormat::Text,
         level: "info".to_owned(),
     };
-    start_log(&log, output.notes_coloured())
+    log::start(&log, output.notes_coloured()).map(drop)
 }
 
 /// The message bus that events go to, where one is named.

@@ -65,6 +65,9 @@ pub(crate) struct Effective {
     pub(crate) value: String,
     /// Where it comes from.
     pub(crate) origin: Origin,
+    /// What is behind a covered value, to tell whether it has changed; never shown.
+    #[serde(skip)]
+    pub(crate) hidden: Option<Secret>,
 }
 
 /// How a value is shown.
@@ -152,7 +155,12 @@ impl Reader<'_> {
         let found = find_secret(&given, self.environment, self.base);
         let needed = self.need == Need::Everything || path.section == "database";
         match found {
-            Ok(secret) => Some(secret),
+            Ok(secret) => {
+                if let Some(noted) = self.effective.last_mut() {
+                    noted.hidden = Some(secret.clone());
+                }
+                Some(secret)
+            }
             Err(Missing::Kept(complaint)) if needed => self.complain(path, complaint),
             Err(Missing::Kept(_)) => None,
             Err(Missing::Literal(complaint)) => self.complain(path, complaint),
@@ -208,6 +216,7 @@ impl Reader<'_> {
             key: path.to_string(),
             value,
             origin,
+            hidden: None,
         });
     }
 

@@ -12,12 +12,22 @@ use almanack_adapters::{
     heartbeat::{Ask, HttpListener},
     telegram::{Bot, BotSettings},
 };
-use almanack_core::{store::Store, time::Clock};
+use almanack_core::{
+    alert::{Severity, decide::Manner, port::Messenger},
+    edition::{
+        self,
+        port::{Notice, Teller},
+    },
+    time::Clock,
+};
 use almanack_engine::{
+    live::Live,
     node::AdmittedNode,
     pulse::Heartbeat,
-    watch::{Watch, WatchSettings},
+    watch::{Watch, WatchSettings, Watching},
 };
+use async_trait::async_trait;
+use jiff::Timestamp;
 
 use super::{Outbound, timeout};
 use crate::{
@@ -73,6 +83,37 @@ pub(crate) fn channels(
     };
     let channels = Channels::new(outbound.client(), Arc::clone(clock), telling, all?);
     Ok(Arc::new(channels))
+}
+
+/// By which channels people are told, and in which hours.
+pub(crate) struct Voice {
+    pub(super) channels: Arc<Channels>,
+    manner: Manner,
+}
+
+impl Voice {
+    /// As these settings say.
+    pub(crate) fn new(settings: &Settings, channels: Arc<Channels>) -> Self {
+        Self {
+            channels,
+            manner: settings.alerts.manner.clone(),
+        }
+    }
+}
+
+/// Tells of editions, by the voice in force.
+pub(crate) struct EditionTeller(pub(crate) Live<Voice>);
+
+#[async_trait]
+impl Teller for EditionTeller {
+    async fn tell(&self, notice: &Notice<'_>) -> Result<(), edition::port::Failure> {
+        let voice = self.0.get();
+        Teller::tell(voice.channels.as_ref(), notice).await
+    }
+
+    fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
+        self.0.get().manner.tell_at(severity, now)
+    }
 }
 
 /// Whoever reads editions in a language reads of trouble in it, unless they say otherwise.
@@ -161,32 +202,28 @@ fn mailer(way: &AlertWay) -> Result<Mailer, Failure> {
 pub(crate) fn watched(
     node: AdmittedNode,
     settings: &Settings,
-    store: &Arc<dyn Store>,
     clock: &Arc<dyn Clock>,
-    (outbound, channels): (&Outbound, Arc<Channels>),
+    (outbound, watch): (&Outbound, Watch),
 ) -> AdmittedNode {
-    let node = node.watching(watch(settings, store, clock, channels));
+    let node = node.watching(watch);
     match heartbeat(settings, outbound, clock) {
         Some(heartbeat) => node.beating(heartbeat),
         None => node,
     }
 }
 
-/// Who looks for what people should hear about.
-pub(crate) fn watch(
-    settings: &Settings,
-    store: &Arc<dyn Store>,
-    clock: &Arc<dyn Clock>,
-    channels: Arc<Channels>,
-) -> Watch {
+/// What people should hear about, and how.
+pub(super) fn watching(settings: &Settings, voice: &Voice) -> Watching {
     let alerts = &settings.alerts;
-    let how = WatchSettings {
-        every: alerts.every,
-        bounds: alerts.bounds.clone(),
-        manner: alerts.manner.clone(),
-        checks_per_day: f64::from(settings.sources.checks_per_day),
-    };
-    Watch::new(Arc::clone(store), Arc::clone(clock), channels, how)
+    Watching {
+        settings: WatchSettings {
+            every: alerts.every,
+            bounds: alerts.bounds.clone(),
+            manner: voice.manner.clone(),
+            checks_per_day: f64::from(settings.sources.checks_per_day),
+        },
+        messenger: Arc::clone(&voice.channels) as Arc<dyn Messenger>,
+    }
 }
 
 /// Who tells somebody outside that the node lives, where somebody listens.
@@ -204,4 +241,41 @@ fn heartbeat(
         every: heartbeat.every,
         clock: Arc::clone(clock),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Inputs, Need, load};
+
+    fn voice(quiet: Option<&str>) -> Voice {
+        let set = |hours: &str| {
+            (
+                "--set".to_owned(),
+                "alerts.quiet".to_owned(),
+                hours.to_owned(),
+            )
+        };
+        let inputs = Inputs {
+            flags: quiet.map(set).into_iter().collect(),
+            ..Inputs::default()
+        };
+        let settings = load(&inputs, Need::Everything).settings.unwrap();
+        let outbound = Outbound::new(&settings).unwrap();
+        let clock = crate::wiring::machine_clock();
+        let channels = channels(&settings, &BTreeMap::new(), &outbound, &clock).unwrap();
+        Voice::new(&settings, channels)
+    }
+
+    #[test]
+    fn editions_keep_the_quiet_hours_in_force() {
+        let live = Live::new(voice(None));
+        let teller = EditionTeller(live.clone());
+        let noon: Timestamp = "2026-01-05T12:00:00Z".parse().unwrap();
+        let evening: Timestamp = "2026-01-05T18:00:00Z".parse().unwrap();
+        assert_eq!(teller.tell_at(Severity::Warning, noon), noon);
+        live.put(voice(Some("09:00-18:00")));
+        assert_eq!(teller.tell_at(Severity::Warning, noon), evening);
+        assert_eq!(teller.tell_at(Severity::Critical, noon), noon);
+    }
 }

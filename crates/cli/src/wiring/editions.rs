@@ -5,27 +5,29 @@ mod outside;
 
 use std::{io::Write, sync::Arc};
 
-use almanack_adapters::alert::Channels;
 use almanack_core::{
-    edition::{EDITION_RUN, EDITION_TICK},
+    edition::{EDITION_RUN, EDITION_TICK, port::Teller},
     finish::Outcome,
     handler::Handler,
+    happening::Subscriptions,
     schedule::{Expression, Mode},
     store::Store,
     task::{ClaimedTask, Kind},
-    time::{Clock, Sleeper},
+    time::{Clock, CorrectedClock, Sleeper},
 };
 use almanack_engine::{
     editions::{
         Editions, Settings as EngineSettings, Ticks,
         handler::{RunHandler, TickHandler},
     },
-    node::Ports,
+    handlers::Handlers,
+    live::Live,
+    reschedule::Rescheduler,
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;
 
-use super::{Outbound, rescheduler};
+use super::Outbound;
 use crate::{
     config::{
         Settings,
@@ -56,12 +58,16 @@ pub(crate) struct Workshop<'a> {
     pub(crate) outbound: &'a Outbound,
     /// Where editions live.
     pub(crate) store: &'a Arc<dyn Store>,
+    /// The way in for changes of intent.
+    pub(crate) rescheduler: &'a Arc<Rescheduler>,
+    /// Who is told of what was published.
+    pub(crate) subscriptions: &'a Live<Subscriptions>,
     /// The shared time.
     pub(crate) clock: Arc<dyn Clock>,
     /// Waits by it.
     pub(crate) sleeper: Arc<dyn Sleeper>,
-    /// Who is told when something is wrong.
-    pub(crate) channels: Arc<Channels>,
+    /// Who tells people when something is wrong.
+    pub(crate) teller: Arc<dyn Teller>,
     /// What this node is called.
     pub(crate) node: &'a str,
 }
@@ -79,54 +85,51 @@ impl Workshop<'_> {
         let sleeper = Arc::clone(&self.sleeper);
         let outside = outside::outside(self, edition, &sleeper, (purpose, paper))?;
         let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
-        let rescheduler = rescheduler(self.settings, Arc::clone(self.store), Arc::clone(&clock));
         let editions = Editions::new(
             store,
             clock,
             sleeper,
-            Arc::new(rescheduler),
+            Arc::clone(self.rescheduler),
             outside,
             engine_settings(edition, self.node),
         );
-        let subscriptions = Arc::new(self.settings.happenings.subscriptions());
-        Ok(Some(Arc::new(editions.telling(subscriptions))))
+        Ok(Some(Arc::new(editions.telling(self.subscriptions.clone()))))
     }
 }
 
-impl Workshop<'_> {
-    /// Who makes editions on a node, and its ports, where their tasks are tried too.
-    pub(crate) fn on_node(
-        &self,
-        ports: Ports,
-        paper: Box<dyn Write + Send>,
-    ) -> Result<(Ports, Option<Arc<Editions>>), Failure> {
-        let editions = self.editions(Purpose::Make, paper)?;
-        let mut handlers = ports.handlers;
-        for (name, handler) in self.handlers(editions.as_ref()) {
-            let kind = kind(name)?;
-            // Who gave the kind a service of its own before there were editions keeps it.
-            if editions.is_some() || !self.settings.kinds.contains_key(&kind) {
-                handlers = handlers.with(kind, handler);
-            }
+/// The same handlers, where tasks of editions are tried too, or left to who makes them.
+pub(super) fn making(
+    mut handlers: Handlers,
+    settings: &Settings,
+    editions: Option<&Arc<Editions>>,
+    clock: &Arc<CorrectedClock>,
+) -> Result<Handlers, Failure> {
+    for (name, handler) in handlers_of(editions, Arc::clone(clock) as Arc<dyn Clock>) {
+        let kind = kind(name)?;
+        // Who gave the kind a service of its own before there were editions keeps it.
+        if editions.is_some() || !settings.kinds.contains_key(&kind) {
+            handlers = handlers.with(kind, handler);
         }
-        Ok((Ports { handlers, ..ports }, editions))
     }
+    Ok(handlers)
+}
 
-    fn handlers(&self, editions: Option<&Arc<Editions>>) -> [(&'static str, Arc<dyn Handler>); 2] {
-        let clock = Arc::clone(&self.clock);
-        let Some(editions) = editions else {
-            let elsewhere: Arc<dyn Handler> = Arc::new(Elsewhere(clock));
-            return [
-                (EDITION_TICK, Arc::clone(&elsewhere)),
-                (EDITION_RUN, elsewhere),
-            ];
-        };
-        let run = RunHandler::new(Arc::clone(editions), clock);
-        [
-            (EDITION_TICK, Arc::new(TickHandler(Arc::clone(editions)))),
-            (EDITION_RUN, Arc::new(run)),
-        ]
-    }
+fn handlers_of(
+    editions: Option<&Arc<Editions>>,
+    clock: Arc<dyn Clock>,
+) -> [(&'static str, Arc<dyn Handler>); 2] {
+    let Some(editions) = editions else {
+        let elsewhere: Arc<dyn Handler> = Arc::new(Elsewhere(clock));
+        return [
+            (EDITION_TICK, Arc::clone(&elsewhere)),
+            (EDITION_RUN, elsewhere),
+        ];
+    };
+    let run = RunHandler::new(Arc::clone(editions), clock);
+    [
+        (EDITION_TICK, Arc::new(TickHandler(Arc::clone(editions)))),
+        (EDITION_RUN, Arc::new(run)),
+    ]
 }
 
 fn engine_settings(edition: &Edition, node: &str) -> EngineSettings {

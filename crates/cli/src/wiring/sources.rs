@@ -10,13 +10,16 @@ use almanack_adapters::{
     },
 };
 use almanack_core::{
+    happening::Subscriptions,
     source::{SOURCE_CHECK, check::Checker},
     store::{LaneStore, Store},
     task::Kind,
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
-    node::Ports,
+    handlers::Handlers,
+    live::Live,
+    reschedule::Rescheduler,
     sources::{
         Sources,
         check::SourceHandler,
@@ -25,7 +28,7 @@ use almanack_engine::{
     },
 };
 
-use super::{Timing, entropy, is_shared, outbound, rescheduler, timeout};
+use super::{Timing, entropy, is_shared, outbound, timeout};
 use crate::{
     config::Settings,
     failure::{Exit, Failure},
@@ -101,25 +104,31 @@ impl Lookout {
         settings: &Settings,
         store: &Arc<dyn Store>,
         timing: &Timing,
+        rescheduler: &Arc<Rescheduler>,
     ) -> Result<Self, Failure> {
         let checker = checker_in(settings, lanes(settings, store, timing))?;
-        Ok(Self::with_checker(settings, store, &timing.clock, checker))
+        let (clock, way_in) = (&timing.clock, Arc::clone(rescheduler));
+        Ok(Self::with_checker(
+            settings,
+            store,
+            (clock, way_in),
+            checker,
+        ))
     }
 
     /// The same with somebody else who looks.
     pub(crate) fn with_checker(
         settings: &Settings,
         store: &Arc<dyn Store>,
-        clock: &Arc<CorrectedClock>,
+        (clock, rescheduler): (&Arc<CorrectedClock>, Arc<Rescheduler>),
         checker: Arc<dyn Checker>,
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
         let fleet = fleet(settings);
-        let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(&clock));
         let sources = Sources::new(
             Arc::clone(store),
             Arc::clone(&clock),
-            Arc::new(rescheduler),
+            rescheduler,
             Arc::clone(&checker),
             Arc::clone(&fleet),
         );
@@ -146,19 +155,20 @@ impl Lookout {
         Ok(self.fleet.report(self.store.as_ref()).await?)
     }
 
-    /// The same ports, where `SOURCE_CHECK` tasks are tried too.
-    pub(crate) fn looking(&self, ports: Ports) -> Result<Ports, Failure> {
+    /// The same handlers, where `SOURCE_CHECK` tasks are tried too.
+    pub(crate) fn looking(
+        &self,
+        handlers: Handlers,
+        subscriptions: &Live<Subscriptions>,
+    ) -> Result<Handlers, Failure> {
         let handler = SourceHandler::new(
             Arc::clone(&self.store),
             Arc::clone(&self.clock),
             Arc::clone(&self.checker),
             Arc::clone(&self.fleet),
         )
-        .telling(Arc::clone(&ports.subscriptions));
-        Ok(Ports {
-            handlers: ports.handlers.with(check_kind()?, Arc::new(handler)),
-            ..ports
-        })
+        .telling(subscriptions.clone());
+        Ok(handlers.with(check_kind()?, Arc::new(handler)))
     }
 
     /// Who keeps the price, the tasks of sources and their entries in order.

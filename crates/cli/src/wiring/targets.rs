@@ -11,9 +11,10 @@ use almanack_core::{plan::DISPATCH, store::Store, task::Kind, time::Clock};
 use almanack_engine::{
     dispatch::{BACKOFF, DispatchHandler, TaskLauncher},
     handlers::Handlers,
+    reschedule::Rescheduler,
 };
 
-use super::{Outbound, Timing, callback_handler, rescheduler, timeout};
+use super::{Outbound, Timing, callback_handler, timeout};
 use crate::{
     config::{Settings, settings},
     failure::{Exit, Failure},
@@ -42,6 +43,7 @@ pub(crate) fn handlers(
     own: Own<'_>,
     store: &Arc<dyn Store>,
     timing: &Timing,
+    rescheduler: &Arc<Rescheduler>,
 ) -> Result<Handlers, Failure> {
     let Own {
         settings,
@@ -50,8 +52,7 @@ pub(crate) fn handlers(
     } = own;
     let shared: Arc<dyn Clock> = Arc::clone(&timing.clock) as Arc<dyn Clock>;
     let otherwise = callback_handler(settings, outbound, Arc::clone(&shared));
-    let own_work = rescheduler(settings, Arc::clone(store), Arc::clone(&shared));
-    let own_work = TaskLauncher::new(Arc::new(own_work), Arc::clone(&shared));
+    let own_work = TaskLauncher::new(Arc::clone(rescheduler), Arc::clone(&shared));
     let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
     let commands = commands(&settings.command, environment);
     let sleeper = Arc::clone(&timing.sleeper);

@@ -1,4 +1,9 @@
-//! `[events.kafka]` and `[events.nats]` in the configuration: what is shown, what is refused, and that no secret is told.
+//! `[events.kafka]` and `[events.nats]`: what is shown of the configuration, what is refused, that no secret is told, and a node that
+//! lives by each.
+
+mod kafka;
+mod life;
+mod nats;
 
 use crate::harness::Home;
 

@@ -1,4 +1,4 @@
-//! A business service for tests: answers, keeps callers waiting, and remembers who called.
+//! A business service for tests: answers, keeps callers waiting, and remembers who called, when, and how many at once.
 
 use std::{
     net::SocketAddr,
@@ -8,7 +8,10 @@ use std::{
     },
 };
 
+use almanack_adapters::clock::SystemClock;
+use almanack_core::time::Clock as _;
 use axum::{Json, Router, extract::State, routing::post};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
@@ -23,6 +26,8 @@ pub(crate) struct Business {
 
 struct Desk {
     calls: Mutex<Vec<Value>>,
+    /// When each of those came whom it keeps waiting.
+    held_at: Mutex<Vec<Timestamp>>,
     open: watch::Sender<bool>,
     waiting: AtomicUsize,
     waiting_most: AtomicUsize,
@@ -51,6 +56,7 @@ impl Business {
     pub(crate) async fn start_at(address: SocketAddr) -> Self {
         let desk = Arc::new(Desk {
             calls: Mutex::default(),
+            held_at: Mutex::default(),
             open: watch::Sender::new(false),
             waiting: AtomicUsize::new(0),
             waiting_most: AtomicUsize::new(0),
@@ -92,6 +98,22 @@ impl Business {
             .count()
     }
 
+    /// How many wait for an answer now.
+    pub(crate) fn waiting(&self) -> usize {
+        self.desk.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Waits until at least so many wait for an answer.
+    pub(crate) async fn until_waiting(&self, callers: usize) {
+        let what = format!("{callers} wait for an answer");
+        eventually(&what, async || (self.waiting() >= callers).then_some(())).await;
+    }
+
+    /// When those came who had to wait, in order.
+    pub(crate) fn held_at(&self) -> Vec<Timestamp> {
+        self.desk.held_at.lock().unwrap().clone()
+    }
+
     /// How many waited for an answer at once, at most.
     pub(crate) fn waiting_most(&self) -> usize {
         self.desk.waiting_most.load(Ordering::Relaxed)
@@ -113,6 +135,7 @@ async fn held(State(desk): State<Arc<Desk>>, Json(call): Json<Value>) -> Json<Va
     let waiting = desk.waiting.fetch_add(1, Ordering::Relaxed) + 1;
     let _waiting = Waiting(&desk);
     desk.waiting_most.fetch_max(waiting, Ordering::Relaxed);
+    desk.held_at.lock().unwrap().push(SystemClock.now());
     desk.calls.lock().unwrap().push(call);
     let mut open = desk.open.subscribe();
     // Whoever opens it outlives this call, or takes it along.

@@ -2,4 +2,5 @@
 
 mod alone;
 mod failover;
+mod limits;
 mod tls;

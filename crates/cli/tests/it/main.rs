@@ -29,6 +29,7 @@ mod next;
 mod operations;
 mod process;
 mod put;
+mod reload;
 mod schedule;
 mod simulate;
 mod source;

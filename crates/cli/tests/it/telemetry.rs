@@ -175,3 +175,41 @@ async fn metrics(address: std::net::SocketAddr) -> String {
     stream.read_to_string(&mut text).await.unwrap();
     text
 }
+
+/// A tick lives shorter than a batch waits for company.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tick_is_traced_and_leaves_after_its_spans() {
+    let (world, address) = world().await;
+    let home = Home::with("[outbound]\nallow = [\"127.0.0.1\"]\n");
+    put(&home, &format!("{address}/publish"));
+    let endpoint = format!("telemetry.otlp_endpoint={address}");
+    home.run(&["tick", "--set", &endpoint]).expect_data();
+    let spans = world.spans.lock().unwrap().clone();
+    let mut kinds: Vec<i32> = spans.iter().map(|it| it.kind).collect();
+    kinds.sort_unstable();
+    assert_eq!(
+        kinds,
+        [SpanKind::Internal as i32, SpanKind::Client as i32],
+        "the attempt and its call: {spans:#?}"
+    );
+}
+
+/// Somebody takes the connection and never answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collector_that_hangs_does_not_keep_a_tick() {
+    let (world, address) = world().await;
+    let hanging = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!(
+        "telemetry.otlp_endpoint=http://{}",
+        hanging.local_addr().unwrap()
+    );
+    let home = Home::with("[outbound]\nallow = [\"127.0.0.1\"]\n");
+    put(&home, &format!("{address}/publish"));
+    let ticked = home.run(&["tick", "--set", &endpoint]);
+    assert!(
+        ticked.notes.contains("the last traces were not sent"),
+        "{ticked}"
+    );
+    ticked.expect_data();
+    assert_eq!(world.calls.load(Ordering::Relaxed), 1);
+}

@@ -44,7 +44,8 @@ impl Default for Manner {
 }
 
 impl Manner {
-    fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
+    /// When something that matters so much may be told: now, or when the quiet hours end.
+    pub fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
         let quiet = self.quiet.as_ref();
         quiet.map_or(now, |quiet| quiet.tell_at(severity, now))
     }

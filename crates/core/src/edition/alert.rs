@@ -4,6 +4,8 @@ use std::fmt;
 
 use jiff::Timestamp;
 
+use crate::alert::Severity;
+
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
@@ -42,6 +44,15 @@ impl Rule {
             Self::Empty => "empty",
             Self::Spendthrift => "spendthrift",
             Self::Destination(_) => "destination",
+        }
+    }
+
+    /// How much it matters: an edition that does not come is what this product is for; that one was left behind, or costs much, can
+    /// wait until morning.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::Overdue | Self::Empty | Self::Destination(_) => Severity::Critical,
+            Self::Unfinished | Self::Spendthrift => Severity::Warning,
         }
     }
 

@@ -16,7 +16,7 @@ use super::{
     document::{Document, Inputs},
     story::{Listed, StoryKey},
 };
-use crate::budget::Budget;
+use crate::{alert::Severity, budget::Budget};
 
 /// Why something outside did not work, by what is done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -288,4 +288,9 @@ pub struct Notice<'a> {
 pub trait Teller: Send + Sync {
     /// Tells one thing by every channel; a failure if one of them did not take it. May tell twice if its answer is lost.
     async fn tell(&self, notice: &Notice<'_>) -> Result<(), Failure>;
+
+    /// When something that matters so much may be told: now, or when people want to hear of it.
+    fn tell_at(&self, _severity: Severity, now: Timestamp) -> Timestamp {
+        now
+    }
 }

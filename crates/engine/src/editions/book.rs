@@ -1,13 +1,8 @@
 //! Reading accounts and writing turns.
 
 use almanack_core::{
-    edition::{
-        Account,
-        account::Change,
-        alert::{Alert, Rule},
-        port::Notice,
-        turn,
-    },
+    alert::Severity,
+    edition::{Account, account::Change, alert::Alert, port::Notice, turn},
     store::EditionWritten,
 };
 use jiff::{Timestamp, civil::Date};
@@ -35,7 +30,7 @@ impl Editions {
         let Some(mut change) = turn::watched(account, change, rules, now) else {
             return Ok(Some(account.clone()));
         };
-        change.tells = self.subscriptions.of_edition(account, &change);
+        change.tells = self.subscriptions.get().of_edition(account, &change);
         match self.store.write_edition(change.clone()).await? {
             EditionWritten::Lost => Ok(None),
             EditionWritten::Done => {
@@ -64,16 +59,22 @@ impl Editions {
         Err(Error::Contended(date))
     }
 
-    /// Tells people what they have not been told. Who cannot be told now is told at the next tick.
+    /// Tells people what they have not been told. Who cannot be told now, or does not want to be, is told at the first tick that finds
+    /// them ready: the row says what they have not heard.
     pub(super) async fn tell(&self, date: Date) -> Result<(), Error> {
         let account = self.account(date).await?;
+        let teller = &self.outside.teller;
         for (alert, news) in turn::to_tell(&account) {
+            let now = self.clock.now();
+            if teller.tell_at(alert.rule.severity(), now) > now {
+                continue;
+            }
             let notice = Notice {
                 date,
                 alert: &alert,
                 news,
             };
-            if let Err(failure) = self.outside.teller.tell(&notice).await {
+            if let Err(failure) = teller.tell(&notice).await {
                 let (rule, error) = (alert.rule.name(), failure.detail);
                 tracing::warn!(edition.date = %date, alert = rule, error, "an alert could not be told; it is tried again");
                 continue;
@@ -117,11 +118,11 @@ fn say(before: &Account, change: &Change) {
 fn opened(before: &Account, alert: &Alert) {
     let (date, rule, detail) = (before.edition.date, alert.rule.name(), &alert.detail);
     metrics::counter!("almanack_edition_alerts_total", "rule" => alert.rule.label()).increment(1);
-    match alert.rule {
-        Rule::Overdue | Rule::Empty | Rule::Destination(_) => {
+    match alert.rule.severity() {
+        Severity::Critical => {
             tracing::error!(edition.date = %date, alert = rule, detail, "an edition needs a person");
         }
-        Rule::Unfinished | Rule::Spendthrift => {
+        Severity::Warning => {
             tracing::warn!(edition.date = %date, alert = rule, detail, "an edition needs a person");
         }
     }

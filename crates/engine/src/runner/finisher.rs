@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    backoff::Backoff,
     finish::{Finish, Outcome, finish},
     plan::DISPATCH,
     store::{ClaimId, Finished},
@@ -17,8 +16,11 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
-use super::measures::Measures;
-use crate::node::{Holdings, Ports};
+use super::{RunnerSettings, measures::Measures};
+use crate::{
+    live::Live,
+    node::{Holdings, Ports},
+};
 
 /// Endings written at once.
 const BATCH_MAX: usize = 2_000;
@@ -51,15 +53,15 @@ impl FinisherHandle {
 /// Writes endings.
 pub(super) struct Finisher {
     ports: Ports,
-    backoff: Backoff,
+    settings: Live<RunnerSettings>,
     holdings: Holdings,
 }
 
 impl Finisher {
-    pub(super) fn new(ports: Ports, backoff: Backoff, holdings: Holdings) -> Self {
+    pub(super) fn new(ports: Ports, settings: Live<RunnerSettings>, holdings: Holdings) -> Self {
         Self {
             ports,
-            backoff,
+            settings,
             holdings,
         }
     }
@@ -110,17 +112,21 @@ impl Finisher {
     }
 
     fn decide(&self, ending: &Ending, now: Timestamp) -> Finish {
+        let (handlers, usual) = (self.ports.handlers.get(), self.settings.get().backoff);
         let mut finish = finish(
             &ending.task,
             &ending.outcome,
-            self.ports
-                .handlers
+            handlers
                 .backoff_of(&ending.task.identity.kind)
-                .unwrap_or(&self.backoff),
+                .unwrap_or(&usual),
             now,
             self.ports.entropy.next_u64(),
         );
-        finish.tells = self.ports.subscriptions.of_finish(&ending.task, &finish);
+        finish.tells = self
+            .ports
+            .subscriptions
+            .get()
+            .of_finish(&ending.task, &finish);
         finish
     }
 }

@@ -16,7 +16,7 @@ impl Shift<'_> {
     /// How many more of each kind that is limited in all this node could run.
     pub(super) fn wanted(&self, slots: usize) -> BTreeMap<Kind, usize> {
         let room = |kind: &Kind| self.room(kind).map_or(slots, |room| room.min(slots));
-        let kinds = self.settings.limits_in_all.keys();
+        let kinds = self.holdings.places.kinds();
         kinds.map(|kind| (kind.clone(), room(kind))).collect()
     }
 

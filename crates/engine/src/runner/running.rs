@@ -18,7 +18,7 @@ use super::{
     finisher::{Ending, FinisherHandle},
     measures::Measures,
 };
-use crate::{handlers::Handlers, node::Holdings, places::Places, tally::Tally};
+use crate::{handlers::Handlers, live::Live, node::Holdings, places::Places, tally::Tally};
 
 /// What is known about a running attempt.
 struct Attempt {
@@ -29,7 +29,7 @@ struct Attempt {
 
 /// All of a node's running attempts.
 pub(super) struct Running {
-    handlers: Handlers,
+    handlers: Live<Handlers>,
     finisher: FinisherHandle,
     tasks: JoinSet<Outcome>,
     attempts: BTreeMap<Id, Attempt>,
@@ -40,7 +40,11 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(handlers: Handlers, finisher: FinisherHandle, holdings: &Holdings) -> Self {
+    pub(super) fn new(
+        handlers: Live<Handlers>,
+        finisher: FinisherHandle,
+        holdings: &Holdings,
+    ) -> Self {
         Self {
             handlers,
             finisher,
@@ -68,13 +72,14 @@ impl Running {
     /// Starts an attempt for each task of a claim.
     pub(super) fn start(&mut self, claim_id: ClaimId, tasks: Vec<ClaimedTask>, now: Timestamp) {
         self.tally.started(tasks.len());
+        let handlers = self.handlers.get();
         for task in tasks {
             let lateness = now.duration_since(task.execute_at).as_secs_f64();
             let measures = self.measures.of(&task.identity.kind);
             measures.wait.record(lateness);
             measures.running.increment(1.0);
             *self.counts.entry(task.identity.kind.clone()).or_default() += 1;
-            let handler = self.handlers.of(&task.identity.kind);
+            let handler = handlers.of(&task.identity.kind);
             let task = Arc::new(task);
             let attempted = Arc::clone(&task);
             let spawned = self

@@ -24,7 +24,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 use super::fleet::Fleet;
-use crate::wake::later;
+use crate::{live::Live, wake::later};
 
 /// How often a lost write is decided again.
 const ROUNDS_MAX: usize = 10;
@@ -39,7 +39,7 @@ pub struct SourceHandler {
     clock: Arc<dyn Clock>,
     checker: Arc<dyn Checker>,
     fleet: Arc<Fleet>,
-    subscriptions: Arc<Subscriptions>,
+    subscriptions: Live<Subscriptions>,
 }
 
 /// Why a source is not looked at any more.
@@ -83,13 +83,13 @@ impl SourceHandler {
             clock,
             checker,
             fleet,
-            subscriptions: Arc::default(),
+            subscriptions: Live::default(),
         }
     }
 
     /// Tells these of new entries.
     #[must_use]
-    pub fn telling(mut self, subscriptions: Arc<Subscriptions>) -> Self {
+    pub fn telling(mut self, subscriptions: Live<Subscriptions>) -> Self {
         self.subscriptions = subscriptions;
         self
     }
@@ -131,7 +131,7 @@ impl SourceHandler {
                 at: made.at,
                 tells: Vec::new(),
             };
-            write.tells = self.subscriptions.of_source(&write);
+            write.tells = self.subscriptions.get().of_source(&write);
             match self.store.write_sources(vec![write]).await?.pop() {
                 Some(Written::Done) => {
                     measure(&settled, entries, made.took);

@@ -21,6 +21,7 @@ use almanack_core::{
 use almanack_engine::{
     dispatch::{self, DispatchHandler, TaskLauncher},
     handlers::Handlers,
+    live::Live,
     node::{self, NodeSettings, Ports},
     reschedule::{Kinds, Rescheduler},
     retention::Retention,
@@ -140,8 +141,8 @@ impl House {
             clock: Arc::new(CorrectedClock::new(Arc::new(self.time))),
             sleeper: Arc::new(self.time),
             entropy: Arc::new(SeededEntropy::new(1)),
-            handlers,
-            subscriptions: Arc::default(),
+            handlers: handlers.into(),
+            subscriptions: Live::default(),
         };
         node::admit(ports, settings).await.unwrap()
     }
@@ -183,7 +184,7 @@ fn node_settings() -> NodeSettings {
         name: "node-a".to_owned(),
         version: "test".to_owned(),
         lease: almanack_core::lease::LeasePolicy::default(),
-        runner: RunnerSettings::default(),
+        runner: RunnerSettings::default().into(),
         retention: Retention::Keep,
     }
 }
@@ -517,8 +518,11 @@ async fn dp_18_targets_that_hang_leave_room_for_everything_else() {
     house.put(definition).await;
     let hangs = Told::taking(done(), Duration::from_hours(24));
     let mut node = node_settings();
-    node.runner.slots = 4;
-    node.runner.limits = [(Kind::parse(DISPATCH).unwrap(), 3)].into();
+    node.runner = Live::new(RunnerSettings {
+        slots: 4,
+        limits: [(Kind::parse(DISPATCH).unwrap(), 3)].into(),
+        ..RunnerSettings::default()
+    });
     let node = house.admit_as(house.handler(hangs.clone()), node).await;
     let stop = CancellationToken::new();
     let running = tokio::spawn(node.run(stop.clone()));

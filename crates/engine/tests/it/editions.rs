@@ -16,6 +16,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     editions::{Editions, Settings, Ticked},
+    live::Live,
     reschedule::{Kinds, Rescheduler},
 };
 use almanack_testkit::{
@@ -75,7 +76,7 @@ struct Room {
     clock: Arc<ManualClock>,
     news: Newsroom,
     settings: Settings,
-    subscriptions: Arc<Subscriptions>,
+    subscriptions: Live<Subscriptions>,
 }
 
 fn settings() -> Settings {
@@ -97,7 +98,7 @@ impl Room {
             clock: Arc::new(ManualClock::at(MORNING)),
             news,
             settings: settings(),
-            subscriptions: Arc::default(),
+            subscriptions: Live::default(),
         }
     }
 

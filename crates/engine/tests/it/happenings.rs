@@ -9,14 +9,14 @@ use almanack_core::{
     store::{Store, TaskFilter},
     task::{ClaimedTask, Revision, TaskId, Term},
 };
-use almanack_engine::happenings::HappeningHandler;
+use almanack_engine::{happenings::HappeningHandler, live::Live};
 use almanack_testkit::fixture::{START, identity, kind, payload};
 use async_trait::async_trait;
 use jiff::SignedDuration;
 
 /// One subscription, which wants everything.
-pub(crate) fn everything() -> Arc<Subscriptions> {
-    Arc::new(Subscriptions {
+pub(crate) fn everything() -> Live<Subscriptions> {
+    Live::new(Subscriptions {
         source: "/test".to_owned(),
         all: vec![Subscription {
             name: Name::parse("audit").unwrap(),

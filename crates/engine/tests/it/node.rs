@@ -25,6 +25,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
+    live::Live,
     node::{self, Error, NodeSettings, Ports},
     reschedule::{Kinds, Rescheduler},
     retention::Retention,
@@ -103,8 +104,8 @@ fn ports(store: Arc<dyn Store>, time: VirtualTime, seed: u64, attempt_takes: Dur
         clock: Arc::new(CorrectedClock::new(Arc::new(time))),
         sleeper: Arc::new(time),
         entropy: Arc::new(SeededEntropy::new(seed)),
-        handlers: Handlers::new(Arc::new(Slow(attempt_takes))),
-        subscriptions: Arc::default(),
+        handlers: Handlers::new(Arc::new(Slow(attempt_takes))).into(),
+        subscriptions: Live::default(),
     }
 }
 
@@ -116,7 +117,8 @@ fn settings(drain: SignedDuration) -> NodeSettings {
         runner: RunnerSettings {
             drain,
             ..RunnerSettings::default()
-        },
+        }
+        .into(),
         retention: Retention::After(SignedDuration::from_hours(1)),
     }
 }
@@ -177,6 +179,42 @@ async fn an_attempt_longer_than_the_lease_keeps_it_by_heartbeat() {
         (task.status, task.attempt, task.term.0),
         (Status::Success, 1, 1)
     );
+    stop.cancel();
+    running.await.unwrap();
+}
+
+/// What is exchanged under a node holds for what it begins from then on, and not for what runs.
+#[tokio::test(start_paused = true)]
+async fn exchanged_settings_hold_for_what_begins() {
+    let house = House::new();
+    house.put_due_now("article:1").await;
+    let slots = |slots| RunnerSettings {
+        slots,
+        ..RunnerSettings::default()
+    };
+    let told = settings(SignedDuration::ZERO);
+    told.runner.put(slots(1));
+    let ports = ports(house.store.clone(), house.time, 1, Duration::from_secs(100));
+    let (handlers, runner) = (ports.handlers.clone(), told.runner.clone());
+    let node = node::admit(ports, told).await.unwrap();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run(stop.clone()));
+    pause(Duration::from_secs(1)).await;
+    house.put_due_now("article:2").await;
+    pause(Duration::from_secs(5)).await;
+    assert_eq!(
+        house.task("article:2").await.status,
+        Status::Init,
+        "no room"
+    );
+    handlers.put(Handlers::new(Arc::new(Slow(Duration::ZERO))));
+    runner.put(slots(2));
+    pause(Duration::from_secs(5)).await;
+    assert_eq!(house.task("article:2").await.status, Status::Success);
+    assert_eq!(house.task("article:1").await.status, Status::Running);
+    pause(Duration::from_secs(100)).await;
+    let task = house.task("article:1").await;
+    assert_eq!((task.status, task.attempt), (Status::Success, 1));
     stop.cancel();
     running.await.unwrap();
 }

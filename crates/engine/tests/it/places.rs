@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -13,12 +13,13 @@ use almanack_core::{
     handler::Handler,
     lease::LeasePolicy,
     reschedule::Request,
-    store::{Store, TaskFilter, TaskStore},
+    store::{Error, LaneAnswer, LaneAsk, Result, Store, TaskFilter, TaskStore, Visitor},
     task::{ClaimedTask, Status},
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
     handlers::Handlers,
+    live::Live,
     node::{self, NodeSettings, Ports},
     reschedule::{Kinds, Rescheduler},
     retention::Retention,
@@ -28,6 +29,7 @@ use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     entropy::SeededEntropy,
     fixture::{PUBLISH, kind, put},
+    simulator::layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;
@@ -94,13 +96,22 @@ impl House {
     }
 
     async fn start(&self, number: u64, slots: usize) -> (JoinHandle<()>, CancellationToken) {
+        self.start_on(self.store.clone(), number, slots).await
+    }
+
+    async fn start_on(
+        &self,
+        store: Arc<dyn Store>,
+        number: u64,
+        slots: usize,
+    ) -> (JoinHandle<()>, CancellationToken) {
         let ports = Ports {
-            store: self.store.clone(),
+            store,
             clock: Arc::new(CorrectedClock::new(Arc::new(self.time))),
             sleeper: Arc::new(self.time),
             entropy: Arc::new(SeededEntropy::new(number)),
-            handlers: Handlers::new(self.handler.clone()),
-            subscriptions: Arc::default(),
+            handlers: Handlers::new(self.handler.clone()).into(),
+            subscriptions: Live::default(),
         };
         let settings = NodeSettings {
             name: format!("node-{number}"),
@@ -111,7 +122,8 @@ impl House {
                 limits_in_all: [(kind(PUBLISH), 2)].into(),
                 drain: SignedDuration::ZERO,
                 ..RunnerSettings::default()
-            },
+            }
+            .into(),
             retention: Retention::Keep,
         };
         let node = node::admit(ports, settings).await.unwrap();
@@ -172,4 +184,40 @@ async fn places_of_a_dead_node_pass_on_with_its_lease_and_those_of_a_stopped_one
     house.start(2, 2).await;
     pause(Duration::from_secs(12)).await;
     assert_eq!((house.done().await, house.most()), (4, 2));
+}
+
+/// Everything is answered, but nobody hears about lanes once they are away.
+#[derive(Clone, Default)]
+struct LanesAway(Arc<AtomicBool>);
+
+#[async_trait]
+impl Layer for LanesAway {
+    async fn enter_lanes(
+        &self,
+        below: &dyn Store,
+        visitor: &Visitor,
+        asks: &[LaneAsk],
+    ) -> Result<Vec<LaneAnswer>> {
+        if self.0.load(Ordering::Relaxed) {
+            let (statement, source) = ("enter lanes", "test".into());
+            return Err(Error::Unavailable { statement, source });
+        }
+        below.enter_lanes(visitor, asks).await
+    }
+}
+
+/// Its claims could be kept, but an attempt whose place cannot be must have ended before the place passes on.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_cannot_keep_its_places_stops_before_they_pass_on() {
+    let house = House::with_tasks(Duration::from_secs(100), 3).await;
+    let away = LanesAway::default();
+    let store = Layered::over(house.store.clone(), away.clone());
+    house.start_on(store, 0, 2).await;
+    pause(Duration::from_secs(1)).await;
+    house.start(1, 2).await;
+    pause(Duration::from_secs(9)).await;
+    away.0.store(true, Ordering::Relaxed);
+    pause(Duration::from_secs(50)).await;
+    let at_it = house.handler.now.load(Ordering::Relaxed);
+    assert_eq!((at_it, house.most()), (2, 2), "the other node has both");
 }

@@ -16,7 +16,10 @@ use almanack_core::{
     store::{AlertFilter, ClaimId, Store},
     task::ClaimedTask,
 };
-use almanack_engine::watch::{Watch, WatchSettings};
+use almanack_engine::{
+    live::Live,
+    watch::{Watch, WatchSettings, Watching},
+};
 use almanack_testkit::{
     clock::ManualClock,
     fixture::{START, at, claim_request, fires, new_schedule, node, schedule, schedule_name},
@@ -100,7 +103,11 @@ impl World {
 
     fn watch(&self) -> Watch {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        Watch::new(store, clock, self.ears.clone(), WatchSettings::default())
+        let watching = Watching {
+            settings: WatchSettings::default(),
+            messenger: self.ears.clone(),
+        };
+        Watch::new(store, clock, Live::new(watching))
     }
 
     async fn rounds(&self, watches: &mut [Watch], seconds: i64) {

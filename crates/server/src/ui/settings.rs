@@ -85,7 +85,7 @@ async fn whole(
     };
     let body = html! {
         (above)
-        (parts::section("configuration-title", lang.pick("Configuration in force", "生效的配置"), &configuration(viewer, &state.configuration, sought)))
+        (parts::section("configuration-title", lang.pick("Configuration in force", "生效的配置"), &configuration(viewer, &state.configuration.get(), sought)))
         (inside)
     };
     Ok(page(

@@ -21,6 +21,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     editions::Editions,
+    live::Live,
     planner::{Planned, Planner},
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
@@ -154,7 +155,7 @@ impl World {
     pub(crate) fn with(store: SqliteStore, access: Access) -> Self {
         Self::ticking(store, access, |store, clock| Tick {
             ticker: Some(ticker(store, clock, Arc::new(Forward(clock.clone())))),
-            verifier: None,
+            verifier: Live::default(),
         })
     }
 
@@ -223,7 +224,8 @@ impl World {
             configuration: vec![
                 configured("node.slots", "16", "default"),
                 configured("node.name", "\"news-1\"", "almanack.toml:3"),
-            ],
+            ]
+            .into(),
             metrics: PrometheusBuilder::new().build_recorder().handle(),
             version: "0.0.0-test",
         };

@@ -141,7 +141,7 @@ impl Counted {
             sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),
             limits: LIMITS,
-            configuration: Vec::new(),
+            configuration: Vec::new().into(),
             metrics: recorder.handle(),
             version: "0.0.0-test",
         };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use almanack_adapters::signature::SigningKey;
 use almanack_core::{store::TokenStore, time::Sleeper, token::Scope};
+use almanack_engine::live::Live;
 use almanack_server::{Tick, access::Access};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{clock::ManualClock, fixture::at};
@@ -53,7 +54,7 @@ async fn signed_world(held: &Arc<Semaphore>) -> World {
             clock,
             Arc::new(Held(held.clone(), clock.clone())),
         )),
-        verifier: Some(Arc::new(key())),
+        verifier: Live::new(Some(Arc::new(key()))),
     })
 }
 
@@ -210,7 +211,7 @@ async fn a_signature_counts_only_where_a_secret_is_known() {
     let elsewhere = World::ticking(SqliteStore::in_memory().unwrap(), Access::Tokens, |_, _| {
         Tick {
             ticker: None,
-            verifier: Some(Arc::new(key())),
+            verifier: Live::new(Some(Arc::new(key()))),
         }
     });
     assert_eq!(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
+    alert::Severity,
     budget::Budget,
     edition::{
         alert::News,
@@ -16,6 +17,7 @@ use almanack_core::{
 };
 use almanack_engine::editions::Outside;
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use super::{Call, Fate, Newsroom, number_in, places::Door};
 
@@ -142,6 +144,12 @@ impl Teller for Newsroom {
             Fate::Lost => Err(Failure::new(FailureClass::Transient, "no answer")),
             _ => Ok(()),
         }
+    }
+
+    fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
+        let inside = self.lock();
+        let quiet = inside.quiet.as_ref();
+        quiet.map_or(now, |quiet| quiet.tell_at(severity, now))
     }
 }
 

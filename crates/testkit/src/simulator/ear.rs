@@ -11,6 +11,7 @@ use almanack_core::{
     finish::Outcome,
     happening::{CloudEvent, Herald, Name, Subscription, Subscriptions, Wants},
 };
+use almanack_engine::live::Live;
 use async_trait::async_trait;
 
 use super::{
@@ -55,12 +56,12 @@ impl Ear {
 }
 
 /// Who is told.
-pub(super) fn subscriptions(ear: Option<&Arc<Ear>>) -> Arc<Subscriptions> {
+pub(super) fn subscriptions(ear: Option<&Arc<Ear>>) -> Live<Subscriptions> {
     let all = ear.map(|_| Subscription {
         name: Name::parse(NAME).expect("a name"),
         wants: Wants::default(),
     });
-    Arc::new(Subscriptions {
+    Live::new(Subscriptions {
         source: "/simulated".to_owned(),
         all: all.into_iter().collect(),
     })

@@ -14,10 +14,10 @@ use almanack_core::{
     source::{Source, SourceId, SourceType, entry::Entry},
     store::{
         Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules,
-        EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, LedgerPage,
-        Node, NodeStore, Nudges, OnceKey, OnceRecord, Pruned, PrunedEntries, Records, Result,
-        ScheduleFilter, ScheduleStore, SourceFilter, SourceNumbers, SourceStore, SourceWrite,
-        Store, TaskFilter, TaskStore, TokenStore, Written,
+        EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, LaneAnswer,
+        LaneAsk, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Pruned, PrunedEntries,
+        Records, Result, ScheduleFilter, ScheduleStore, SourceFilter, SourceNumbers, SourceStore,
+        SourceWrite, Store, TaskFilter, TaskStore, TokenStore, Visitor, Written,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -58,6 +58,15 @@ pub trait Layer: Send + Sync {
         lease_until: Timestamp,
     ) -> Result<Vec<ClaimId>> {
         below.extend_claims(claims, now, lease_until).await
+    }
+    /// See [`almanack_core::store::LaneStore::enter_lanes`].
+    async fn enter_lanes(
+        &self,
+        below: &dyn Store,
+        visitor: &Visitor,
+        asks: &[LaneAsk],
+    ) -> Result<Vec<LaneAnswer>> {
+        below.enter_lanes(visitor, asks).await
     }
     /// See [`ScheduleStore::write_schedules`].
     async fn write_schedules(

@@ -63,6 +63,8 @@ pub(super) struct World {
     pub(super) healed: Arc<AtomicBool>,
     pub(super) doors: Doors,
     pub(super) traffic: Traffic,
+    /// Attempts at once on a node.
+    pub(super) slots: usize,
     /// Attempts at once of single kinds, in all nodes together.
     pub(super) limits_in_all: BTreeMap<Kind, usize>,
 }
@@ -152,7 +154,7 @@ impl Process {
         };
         let ports = ports(world, way, &clock, dice);
         let life = live(
-            settings(name.clone(), world.limits_in_all.clone()),
+            settings(name.clone(), world),
             ports,
             stop.clone(),
             calls,
@@ -249,29 +251,30 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
-        handlers,
+        handlers: handlers.into(),
         subscriptions: ear::subscriptions(world.ear.as_ref()),
     }
 }
 
-fn settings(name: String, limits_in_all: BTreeMap<Kind, usize>) -> NodeSettings {
+fn settings(name: String, world: &World) -> NodeSettings {
     let short = SignedDuration::from_secs;
     NodeSettings {
         name,
         version: "simulated".to_owned(),
         lease: LeasePolicy::default(),
         runner: RunnerSettings {
-            slots: 6,
+            slots: world.slots,
             claim_max: 4,
             limits: [(kind(NARROW), 1)].into(),
-            limits_in_all,
+            limits_in_all: world.limits_in_all.clone(),
             backoff: Backoff {
                 base: short(1),
                 cap: short(10),
                 retry_after_cap: short(3),
             },
             drain: short(3),
-        },
+        }
+        .into(),
         retention: Retention::Keep,
     }
 }

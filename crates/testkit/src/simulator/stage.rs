@@ -68,6 +68,7 @@ impl Stage {
             healed: Arc::new(AtomicBool::new(false)),
             doors: Doors::with_slots(slots),
             traffic: Traffic::default(),
+            slots: options.slots,
             limits_in_all: limits,
         };
         Self {

@@ -5,6 +5,7 @@
 //! as many fresh ones.
 
 mod editions;
+mod limits;
 mod schedules;
 mod teeth;
 
@@ -19,10 +20,7 @@ use std::{
 
 use almanack_core::store::Store;
 use almanack_store::sqlite::SqliteStore;
-use almanack_testkit::{
-    fixture::{PUBLISH, kind},
-    simulator::{Broken, Options, Summary, simulate},
-};
+use almanack_testkit::simulator::{Broken, Options, Summary, simulate};
 
 /// Fixed seeds that run unless the environment says otherwise.
 const SEEDS: u64 = 700;
@@ -102,20 +100,6 @@ fn run(seeds: &[u64], story: impl Fn(u64) -> Result<(), Broken> + Sync) -> Resul
 fn no_seed_breaks_a_promise() {
     no_seed_breaks(&seeds(SEEDS), |seed| {
         simulate(seed, &Options::default(), open).map(drop)
-    });
-}
-
-/// Whatever happens to the nodes, all of them together run two attempts of a kind at most, and
-/// everything comes to its end all the same.
-#[test]
-fn no_seed_breaks_a_limit_in_all() {
-    let kinds = [PUBLISH, "AUDIT"].map(kind);
-    let options = Options {
-        limits_in_all: kinds.into_iter().map(|kind| (kind, 2)).collect(),
-        ..Options::default()
-    };
-    no_seed_breaks(&seeds(SEEDS / 25), |seed| {
-        simulate(seed, &options, open).map(drop)
     });
 }
 

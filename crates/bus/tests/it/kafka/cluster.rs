@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use almanack_bus::{
     Ports,
-    kafka::{Connection, Consumer, Settings},
+    kafka::{CONFIRM_WITHIN, Connection, Consumer, Settings},
 };
 use almanack_core::event::incoming::Reading;
 use rdkafka::{
@@ -49,6 +49,7 @@ impl Cluster {
             brokers: vec![self.mock.bootstrap_servers()],
             tls: None,
             sasl: None,
+            confirm_within: CONFIRM_WITHIN,
         }
     }
 

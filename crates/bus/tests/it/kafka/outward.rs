@@ -69,3 +69,20 @@ async fn a_client_that_broke_for_good_is_replaced() {
     let told = herald.tell(&happening()).await;
     assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_happening_that_is_too_large_for_kafka_is_given_up() {
+    let cluster = Cluster::new();
+    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+    cluster
+        .mock
+        .request_errors(RDKafkaApiKey::Produce, &[refuse]);
+    let herald = KafkaHerald::new(&cluster.connection(), DEAD, Mode::Structured).unwrap();
+    match herald.tell(&happening()).await {
+        Outcome::GiveUp { error } => assert!(
+            error.contains("`articles.dead-letter` does not take a message of"),
+            "{error}"
+        ),
+        other => panic!("{other:?}"),
+    }
+}

@@ -12,6 +12,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
+    live::Live,
     node::{self, Ports},
     sources::Sources,
 };
@@ -179,16 +180,20 @@ impl Field {
         clock: Arc<CorrectedClock>,
     ) -> Result<RunningNode, Error> {
         let checker = self.checker(&(clock.clone() as Arc<dyn Clock>))?;
-        let lookout = Lookout::with_checker(&self.settings, &store, &clock, checker);
+        let way_in = wiring::rescheduler(&self.settings, store.clone(), clock.clone());
+        let times = (&clock, Arc::new(way_in));
+        let lookout = Lookout::with_checker(&self.settings, &store, times, checker);
+        let subscriptions = Live::default();
+        let handlers = Handlers::new(Arc::new(super::super::Counting::default()));
+        let handlers = lookout.looking(handlers, &subscriptions);
         let ports = Ports {
-            handlers: Handlers::new(Arc::new(super::super::Counting::default())),
+            handlers: handlers.map_err(|failure| told(&failure))?.into(),
             store,
             sleeper: wiring::sleeper(clock.clone()),
             clock,
             entropy: wiring::entropy(),
-            subscriptions: Arc::default(),
+            subscriptions,
         };
-        let ports = lookout.looking(ports).map_err(|failure| told(&failure))?;
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
         let node = node::admit(ports, settings).await?;
         lookout.hear().await.map_err(|failure| told(&failure))?;

@@ -45,7 +45,7 @@ pub(super) fn outside(
         writer: writer(workshop, edition, sleeper)?,
         press: Arc::new(press(edition, purpose)?),
         publishers: delivery::publishers(workshop, edition, sleeper, paper)?,
-        teller: workshop.channels.clone(),
+        teller: Arc::clone(&workshop.teller),
     })
 }
 

@@ -56,7 +56,7 @@ async fn ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late(store: Arc<dy
         store: Layered::over(store, Late { clock, by }),
         clock: quick.clock.clone(),
         news: quick.news.clone(),
-        subscriptions: Arc::default(),
+        subscriptions: Live::default(),
         settings: settings(),
     };
     quick.news.forget_calls();

@@ -1,6 +1,7 @@
 //! Ticks: from nothing to published, and what goes wrong on the way.
 
 use almanack_core::{
+    alert::{Severity, quiet::Quiet},
     edition::{
         batch,
         port::{FailureClass, Sensitivity},
@@ -25,6 +26,7 @@ on_both!(
     ed_18_two_hours_are_too_long_and_said_once,
     ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date,
     ed_20_what_could_not_be_told_is_told_on_another_day,
+    what_can_wait_waits_for_the_end_of_quiet_hours,
     ed_20_midnight_and_dst_in_the_middle_of_an_edition,
     ed_27_a_batch_that_spends_too_much_is_told,
     ed_29_what_goes_wrong_leaves_the_state_and_is_tried_again,
@@ -323,6 +325,37 @@ async fn ed_20_what_could_not_be_told_is_told_on_another_day(store: Arc<dyn Stor
     room.tick().await;
     let tells = count_calls(&room.news.calls(), |call| matches!(call, Call::Tell(..)));
     assert_eq!(tells, 0, "once");
+}
+
+/// An edition that does not come is told at night; one that was left behind is told in the morning.
+async fn what_can_wait_waits_for_the_end_of_quiet_hours(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(3));
+    room.news.decide(|call, _| match call {
+        Call::List => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    room.news.keep_quiet(Some(Quiet {
+        from: jiff::civil::time(0, 0, 0, 0),
+        until: jiff::civil::time(23, 59, 0, 0),
+        zone: TimeZone::UTC,
+        except: Some(Severity::Critical),
+    }));
+    room.tick_times(17).await;
+    room.clock.advance(SignedDuration::from_hours(24));
+    room.tick().await;
+    assert_eq!(open_alerts(&room.account().await), ["unfinished"]);
+    let tells = || -> Vec<Call> {
+        let calls = room.news.calls().into_iter();
+        calls
+            .filter(|call| matches!(call, Call::Tell(..)))
+            .collect()
+    };
+    let tell = |rule: &str, news| Call::Tell(rule.to_owned(), news);
+    let at_night = [tell("overdue", "opened"), tell("overdue", "closed")];
+    assert_eq!(tells(), at_night);
+    room.news.keep_quiet(None);
+    room.tick().await;
+    assert_eq!(tells()[2..], [tell("unfinished", "opened")]);
 }
 
 async fn ed_20_midnight_and_dst_in_the_middle_of_an_edition(store: Arc<dyn Store>) {

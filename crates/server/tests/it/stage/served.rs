@@ -107,7 +107,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         sleeper: Arc::new(Blink),
         entropy: Arc::new(SeededEntropy::new(7)),
         limits: Limits::default(),
-        configuration: configured(),
+        configuration: configured().into(),
         metrics: PrometheusBuilder::new().build_recorder().handle(),
         version: "0.0.0-test",
     }))

@@ -1,6 +1,6 @@
 //! `[events.kafka]`
 
-use almanack_bus::kafka::{Connection, Mechanism, SILENCE, Sasl, Settings};
+use almanack_bus::kafka::{CONFIRM_WITHIN, Connection, Mechanism, SILENCE, Sasl, Settings};
 
 use super::{
     super::super::{
@@ -56,6 +56,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
         brokers: brokers.unwrap_or_default(),
         tls: tls(reader, SECTION),
         sasl: sasl(reader),
+        confirm_within: CONFIRM_WITHIN,
     };
     check_password_is_safe(reader, &connection);
     let consumer = consumer.map(|(topic, group, dead_letter, reading)| Settings {

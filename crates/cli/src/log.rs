@@ -1,0 +1,77 @@
+//! What the process writes about itself: to the notes, never between the data.
+
+use std::sync::Arc;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    config::settings::{Log, LogFormat},
+    failure::{Exit, Failure},
+};
+
+/// Turns what is worth a line, while the process runs.
+#[derive(Clone)]
+pub(crate) struct LogLevel(Arc<dyn Fn(EnvFilter) -> Result<(), String> + Send + Sync>);
+
+impl LogLevel {
+    /// From now on by this level.
+    pub(crate) fn turn(&self, level: &str) -> Result<(), Failure> {
+        let turned = (self.0)(filter(level)?);
+        turned.map_err(|error| Failure::new(Exit::Failed, format!("log.level: {error}")))
+    }
+}
+
+/// Starts to write.
+pub(crate) fn start(log: &Log, colour: bool) -> Result<LogLevel, Failure> {
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter(&log.level)?)
+        .with_ansi(colour)
+        .with_writer(std::io::stderr);
+    // The two are of different types, so each has its own handle.
+    let (level, started) = match log.format {
+        LogFormat::Text => {
+            let lines = lines.with_filter_reloading();
+            let handle = lines.reload_handle();
+            let turn = move |filter| handle.reload(filter).map_err(|error| error.to_string());
+            (LogLevel(Arc::new(turn)), lines.try_init())
+        }
+        LogFormat::Json => {
+            let lines = lines.json().with_filter_reloading();
+            let handle = lines.reload_handle();
+            let turn = move |filter| handle.reload(filter).map_err(|error| error.to_string());
+            (LogLevel(Arc::new(turn)), lines.try_init())
+        }
+    };
+    match started {
+        Ok(()) => Ok(level),
+        Err(error) => Err(Failure::new(Exit::Failed, format!("start log: {error}"))),
+    }
+}
+
+fn filter(level: &str) -> Result<EnvFilter, Failure> {
+    EnvFilter::try_new(directives(level))
+        .map_err(|error| Failure::new(Exit::Usage, format!("log.level: {error}")))
+}
+
+/// PostgreSQL remarks at every start that what is there need not be created. Who wants to hear it
+/// names the driver in `log.level`.
+fn directives(level: &str) -> String {
+    if level.contains("tokio_postgres") {
+        return level.to_owned();
+    }
+    format!("{level},tokio_postgres::connection=warn")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_is_quiet_unless_it_is_named() {
+        assert_eq!(directives("info"), "info,tokio_postgres::connection=warn");
+        assert_eq!(
+            directives("warn,tokio_postgres=debug"),
+            "warn,tokio_postgres=debug"
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! The store in line with the files that schedules are written in.
+//!
+//! They are read again when a file's time or length has changed, or when somebody says so. What does not read changes nothing: a bad schedule stays what it was, and
+//! a bad file leaves all of them alone (DP-18). One exception: a line of DISPATCH without `name=` is known
+//! by what it says alone, so one that no longer reads is a line that is gone, and its schedule with it.
+//! Where no file and no DISPATCH is configured, nobody has said that there are to be no schedules, so those
+//! in the store stay: a command run in the wrong folder must not remove them.
+//!
+//! Nodes that share a database all do this; the first one writes, the others find it written. Whose hooks the
+//! files name are trusted by each node for itself, so nodes that fire the same schedules read the same files.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use almanack_core::{
+    address,
+    plan::{Origin, ScheduleName},
+};
+use almanack_engine::schedules::{self, Expected, Schedules, Synced, Wanted, Writer};
+
+use crate::{
+    config::{
+        self, Inputs, Loaded, Need, Settings,
+        dispatch::{self, DispatchText},
+        report::{Problem, Report, Severity},
+        settings::{Editions, edition},
+    },
+    wiring::{Outbound, hooks},
+};
+
+/// A file's time and length; `None` if it is not there.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// What was read, and what the file looked like before.
+pub(super) struct Reading {
+    /// What reading it came to.
+    pub(super) loaded: Loaded,
+    looked: (PathBuf, Stamp),
+}
+
+/// The files, and what they last looked like.
+pub(crate) struct Files {
+    inputs: Inputs,
+    schedules: Arc<Schedules>,
+    outbound: Outbound,
+    /// Where the hooks of the files' schedules are.
+    hooks: BTreeSet<address::Origin>,
+    /// Empty until a look has succeeded.
+    seen: Vec<(PathBuf, Stamp)>,
+}
+
+impl Files {
+    /// Nothing has been read yet.
+    pub(crate) fn new(inputs: Inputs, schedules: Arc<Schedules>, outbound: Outbound) -> Self {
+        Self {
+            inputs,
+            schedules,
+            outbound,
+            hooks: BTreeSet::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// The same, read, and the store in line with them.
+    pub(crate) async fn synced(mut self, in_force: &Settings) -> Result<Self, schedules::Error> {
+        self.sync(in_force).await?;
+        Ok(self)
+    }
+
+    /// Reads the files and brings the store in line with them, where these settings are in force.
+    pub(crate) async fn sync(&mut self, in_force: &Settings) -> Result<(), schedules::Error> {
+        let reading = self.read(Need::Database);
+        self.bring_in_line(reading, in_force).await
+    }
+
+    /// Reads the files; nothing is done about it yet.
+    pub(super) fn read(&mut self, need: Need) -> Reading {
+        self.seen.clear();
+        // Looked at before it is read: what changes in between is seen next time.
+        let (path, _) = self.inputs.file();
+        let looked = stamped(path);
+        let loaded = config::load(&self.inputs, need);
+        Reading { loaded, looked }
+    }
+
+    /// Brings the store in line with what was read. What the file says of editions waits for the next start, so
+    /// their ticks come by the settings in force.
+    pub(super) async fn bring_in_line(
+        &mut self,
+        reading: Reading,
+        in_force: &Settings,
+    ) -> Result<(), schedules::Error> {
+        let Reading { loaded, looked } = reading;
+        let mut seen = vec![looked];
+        if let Some(settings) = &loaded.settings {
+            seen.extend(settings.schedules.dispatch.clone().map(stamped));
+            // Before the store hears of them: a new schedule may be due at once.
+            self.trust_hooks(&loaded);
+            self.sync_file(&loaded, in_force).await?;
+            self.sync_dispatch(settings).await?;
+        } else {
+            let told = first_error(&loaded.report);
+            tracing::error!("the configuration does not read; schedules stay as they are: {told}");
+        }
+        self.seen = seen;
+        Ok(())
+    }
+
+    /// Leaves everything as it is, until a file changes again.
+    pub(super) fn leave(&mut self, reading: Reading) {
+        self.seen = vec![reading.looked];
+    }
+
+    /// A way out that is not in force yet trusts the same hooks: a firing must not find it without.
+    pub(super) fn lend_trust(&self, outbound: &Outbound) {
+        outbound.trust(&self.hooks);
+    }
+
+    /// Hooks are trusted on this way out from now on.
+    pub(super) fn go_out(&mut self, outbound: Outbound) {
+        self.outbound = outbound;
+    }
+
+    /// Whether a file is not as it was when it was read last.
+    pub(super) fn have_changed(&self) -> bool {
+        let mut seen = self.seen.iter();
+        self.seen.is_empty() || seen.any(|(path, stamp)| look_at(path) != *stamp)
+    }
+
+    /// A schedule that no longer reads stays what it was, and so does the trust in its hook.
+    fn trust_hooks(&mut self, loaded: &Loaded) {
+        if loaded.report.source.is_none() {
+            return;
+        }
+        if loaded.schedules.keep.is_empty() {
+            self.hooks.clear();
+        }
+        self.hooks.extend(hooks(&loaded.schedules.wanted));
+        self.outbound.trust(&self.hooks);
+    }
+
+    async fn sync_file(
+        &self,
+        loaded: &Loaded,
+        settings: &Settings,
+    ) -> Result<(), schedules::Error> {
+        let Some(source) = &loaded.report.source else {
+            return self.sync_edition(settings).await;
+        };
+        complain(&loaded.report, &loaded.schedules.problems);
+        let found = &loaded.schedules;
+        let by = format!("file:{}", source.name);
+        let mut wanted = found.wanted.clone();
+        wanted.extend(ticks(settings));
+        let synced = self.schedules.sync(Origin::File, wanted, &found.keep, &by);
+        tell(&source.name, &synced.await?);
+        Ok(())
+    }
+
+    /// Without a file it is the environment that says whether there are editions. What it says nothing about stays.
+    async fn sync_edition(&self, settings: &Settings) -> Result<(), schedules::Error> {
+        let by = "environment";
+        if let Some(Wanted { name, definition }) = ticks(settings) {
+            self.schedules
+                .put(&name, definition, Origin::File, by)
+                .await?;
+        } else if let (Editions::Off, Ok(name)) =
+            (&settings.editions, ScheduleName::parse(edition::SCHEDULE))
+        {
+            let writer = Writer {
+                origin: Origin::File,
+                by,
+            };
+            let removed = self.schedules.remove_own(&name, writer, Expected::Anything);
+            match removed.await {
+                Ok(_)
+                | Err(schedules::Error::Unknown { .. } | schedules::Error::Managed { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn sync_dispatch(&self, settings: &Settings) -> Result<(), schedules::Error> {
+        let DispatchText {
+            wanted,
+            keep,
+            report,
+        } = match dispatch::read(settings, &self.inputs.environment) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(()),
+            Err(unreadable) => {
+                tracing::error!("{unreadable}; its schedules stay as they are");
+                return Ok(());
+            }
+        };
+        complain(&report, &report.problems);
+        let name = report.source.as_ref().map_or("", |source| &source.name);
+        let by = format!("dispatch:{name}");
+        let synced = self.schedules.sync(Origin::Dispatch, wanted, &keep, &by);
+        tell(name, &synced.await?);
+        Ok(())
+    }
+}
+
+/// The schedule of the ticks of editions, if there are any.
+fn ticks(settings: &Settings) -> Option<Wanted> {
+    settings.editions.on()?.ticks.wanted.clone()
+}
+
+fn stamped(path: PathBuf) -> (PathBuf, Stamp) {
+    let stamp = look_at(&path);
+    (path, stamp)
+}
+
+fn look_at(path: &Path) -> Stamp {
+    let file = std::fs::metadata(path).ok()?;
+    Some((file.modified().ok()?, file.len()))
+}
+
+fn first_error(report: &Report) -> String {
+    let mut errors = report.problems.iter();
+    let first = errors.find(|problem| problem.severity == Severity::Error);
+    first
+        .map(|problem| report.line(problem))
+        .unwrap_or_default()
+}
+
+pub(super) fn complain(report: &Report, problems: &[Problem]) {
+    for problem in problems {
+        let told = report.line(problem);
+        match problem.severity {
+            Severity::Error => tracing::error!("{told}"),
+            Severity::Warning => tracing::warn!("{told}"),
+        }
+    }
+}
+
+fn tell(file: &str, synced: &Synced) {
+    for (name, error) in &synced.refused {
+        tracing::error!(schedule.name = %name, %error, "schedule of {file} refused");
+    }
+    if !synced.is_quiet() {
+        tracing::info!(
+            created = names(&synced.created),
+            changed = names(&synced.changed),
+            removed = names(&synced.removed),
+            unchanged = synced.unchanged,
+            "schedules of {file} are in force"
+        );
+    }
+}
+
+fn names(names: &[ScheduleName]) -> String {
+    super::names(names.iter().map(ScheduleName::as_str))
+}

@@ -1,0 +1,119 @@
+//! The settings in force, and how they are shown.
+
+use almanack_engine::live::Live;
+use almanack_server::Configured;
+
+use crate::config::{
+    self, Inputs, Loaded, Need, Settings,
+    difference::{self, Difference},
+    reader::Effective,
+};
+
+/// What a process works by.
+pub(crate) struct InForce {
+    settings: Box<Settings>,
+    effective: Vec<Effective>,
+    /// The file that they were read from, if there was one.
+    file: Option<String>,
+    shown: Live<Vec<Configured>>,
+}
+
+impl InForce {
+    /// What it was started with.
+    pub(crate) fn new(settings: &Settings, inputs: &Inputs) -> Self {
+        let Loaded {
+            effective, report, ..
+        } = config::load(inputs, Need::Everything);
+        Self {
+            settings: Box::new(settings.clone()),
+            file: report.source.map(|source| source.name),
+            shown: Live::new(shown(&effective)),
+            effective,
+        }
+    }
+
+    /// What is in force, as `almanack check` shows it: secrets are covered where they are read.
+    pub(crate) fn shown(&self) -> Live<Vec<Configured>> {
+        self.shown.clone()
+    }
+
+    /// The settings.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The file that they were read from, if it is gone. Nobody takes all settings back by removing a file under a node: more likely
+    /// somebody is about to put another one in its place.
+    pub(super) fn lost_file(&self, loaded: &Loaded) -> Option<&str> {
+        let file = self.file.as_deref();
+        file.filter(|_| loaded.report.source.is_none())
+    }
+
+    /// How they differ from what was read.
+    pub(super) fn compare(&self, loaded: &Loaded) -> Difference {
+        difference::compare(&self.effective, &loaded.effective)
+    }
+
+    /// These are in force from now on, adopted from what was read.
+    pub(super) fn adopt(&mut self, settings: Settings, loaded: &Loaded) {
+        *self.settings = settings;
+        let source = loaded.report.source.as_ref();
+        self.file = source.map(|source| source.name.clone());
+        self.effective = difference::in_force(&self.effective, &loaded.effective);
+        self.shown.put(shown(&self.effective));
+    }
+}
+
+fn shown(effective: &[Effective]) -> Vec<Configured> {
+    let shown = effective.iter().map(|setting| Configured {
+        key: setting.key.clone(),
+        value: setting.value.clone(),
+        origin: setting.origin.to_string(),
+    });
+    shown.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::config::key;
+
+    /// Every key that holds a secret, by every variable that sets it, and the two places of a database's password.
+    #[test]
+    fn what_pages_may_show_holds_no_secret() {
+        const SECRET: &str = "hunter2hunter2";
+        let secrets = key::KEYS.iter().filter(|key| key.secret);
+        let variables = secrets.flat_map(|key| {
+            let aliases = key.aliases.iter().map(|alias| (*alias).to_owned());
+            let kind = (key.section == key::KINDS).then_some("ARTICLE_PUBLISH");
+            aliases.chain([key.variable(kind)])
+        });
+        let mut environment: BTreeMap<String, String> =
+            variables.map(|name| (name, SECRET.to_owned())).collect();
+        let url = format!("postgres://bob:{SECRET}@db/almanack?sslpassword={SECRET}");
+        environment.insert("ALMANACK_DATABASE_URL".to_owned(), url);
+        let inputs = Inputs {
+            environment,
+            ..Inputs::default()
+        };
+        let shown = shown(&config::load(&inputs, Need::Everything).effective);
+        let value = |key: &str| {
+            let found = shown.iter().find(|setting| setting.key == key);
+            found.map(|setting| setting.value.as_str())
+        };
+        assert_eq!(value("tick.secret"), Some("***"));
+        assert_eq!(
+            value("database.url"),
+            Some("\"postgres://bob:***@db/almanack?sslpassword=***\"")
+        );
+        for setting in &shown {
+            assert!(
+                !format!("{setting:?}").contains("hunter2"),
+                "{}",
+                setting.key
+            );
+        }
+    }
+}

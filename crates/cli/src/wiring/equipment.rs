@@ -1,0 +1,238 @@
+//! What a node is made with, once and again.
+//!
+//! Some of it lasts as long as the process: the store, the time, the sources' lanes, who makes editions. The rest is made from the settings and
+//! can be made anew under a node that runs ([`Equipment::tools`], [`Equipment::exchange`]): a start and a reload go the same way. What is under way
+//! keeps what it began with, the HTTP client and its trust included.
+//!
+//! What must stay true: a set of tools is made whole before any of it is put in force.
+
+use std::{collections::BTreeMap, io::Write, sync::Arc};
+
+use almanack_core::{happening::Subscriptions, signature::Verifier, store::Store, time::Clock};
+use almanack_engine::{
+    editions::Editions,
+    handlers::Handlers,
+    live::Live,
+    node::{NodeSettings, Ports},
+    reschedule::{Kinds, Rescheduler},
+    runner::RunnerSettings,
+    watch::{self, Watching},
+};
+
+use super::{
+    Outbound, Timing, Lookout,
+    alerts::{self, EditionTeller, Voice},
+    editions::{self, Purpose, Workshop},
+    entropy, happenings, kept_for, kinds, rescheduler, runner_settings,
+    targets::{self, Own},
+};
+use crate::{
+    config::Settings,
+    failure::Failure,
+    telemetry::{Telemetry, Tracer},
+};
+
+/// What a process has before it is a node.
+pub(crate) struct Ground<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    pub(crate) outbound: &'a Outbound,
+    pub(crate) store: &'a Arc<dyn Store>,
+    pub(crate) timing: &'a Timing,
+    /// What the node is called.
+    pub(crate) node: &'a str,
+    /// Where editions are printed in test mode.
+    pub(crate) paper: Box<dyn Write + Send>,
+}
+
+/// What lasts, and what is in force.
+pub(crate) struct Equipment {
+    lasting: Lasting,
+    handlers: Live<Handlers>,
+    runner: Live<RunnerSettings>,
+    watching: Live<Watching>,
+    verifier: Live<Option<Arc<dyn Verifier>>>,
+}
+
+/// What lasts as long as the process.
+struct Lasting {
+    environment: BTreeMap<String, String>,
+    store: Arc<dyn Store>,
+    timing: Timing,
+    rescheduler: Arc<Rescheduler>,
+    sources: Lookout,
+    editions: Option<Arc<Editions>>,
+    subscriptions: Live<Subscriptions>,
+    voice: Live<Voice>,
+    tracer: Tracer,
+}
+
+/// What can be exchanged, made from one set of settings.
+pub(crate) struct Tools {
+    handlers: Handlers,
+    subscriptions: Subscriptions,
+    runner: RunnerSettings,
+    kinds: Kinds,
+    watching: Watching,
+    voice: Voice,
+    verifier: Option<Arc<dyn Verifier>>,
+}
+
+impl Equipment {
+    /// Everything, ready for a node to be admitted with. Traces are exported until the other half is finished.
+    pub(crate) fn new(ground: Ground<'_>) -> Result<(Self, Telemetry), Failure> {
+        let Ground {
+            settings,
+            outbound,
+            store,
+            timing,
+            ..
+        } = ground;
+        let clock: Arc<dyn Clock> = timing.clock.clone();
+        let telemetry = Telemetry::start(
+            &settings.telemetry,
+            ground.node,
+            (outbound.client(), Arc::clone(&clock)),
+        )?;
+        let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(&clock));
+        let rescheduler = Arc::new(rescheduler);
+        let subscriptions = Live::new(settings.happenings.subscriptions());
+        let channels = alerts::channels(settings, ground.environment, outbound, &clock)?;
+        let voice = Live::new(Voice::new(settings, channels));
+        let workshop = Workshop {
+            settings,
+            outbound,
+            store,
+            rescheduler: &rescheduler,
+            subscriptions: &subscriptions,
+            teller: Arc::new(EditionTeller(voice.clone())),
+            clock,
+            sleeper: timing.sleeper.clone(),
+            node: ground.node,
+        };
+        let editions = workshop.editions(Purpose::Make, ground.paper)?;
+        let lasting = Lasting {
+            environment: ground.environment.clone(),
+            store: Arc::clone(store),
+            timing: timing.clone(),
+            sources: Lookout::new(settings, store, timing, &rescheduler)?,
+            rescheduler,
+            editions,
+            subscriptions,
+            voice,
+            tracer: telemetry.tracer(),
+        };
+        let tools = lasting.tools(settings, outbound)?;
+        // One set of channels for everybody.
+        lasting.voice.put(tools.voice);
+        let equipment = Self {
+            lasting,
+            handlers: Live::new(tools.handlers),
+            runner: Live::new(tools.runner),
+            watching: Live::new(tools.watching),
+            verifier: Live::new(tools.verifier),
+        };
+        Ok((equipment, telemetry))
+    }
+
+    /// What can be exchanged, made from these settings and this way out.
+    pub(crate) fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools, Failure> {
+        self.lasting.tools(settings, outbound)
+    }
+
+    /// Puts tools in force.
+    pub(crate) fn exchange(&self, tools: Tools) {
+        // First who tries, then who may ask for it: a wish that is taken finds somebody.
+        self.handlers.put(tools.handlers);
+        self.runner.put(tools.runner);
+        self.lasting.subscriptions.put(tools.subscriptions);
+        self.lasting.rescheduler.accept(tools.kinds);
+        self.watching.put(tools.watching);
+        self.lasting.voice.put(tools.voice);
+        self.verifier.put(tools.verifier);
+    }
+
+    /// What a node works with.
+    pub(crate) fn ports(&self) -> Ports {
+        let Lasting { store, timing, .. } = &self.lasting;
+        Ports {
+            handlers: self.handlers.clone(),
+            subscriptions: self.lasting.subscriptions.clone(),
+            store: Arc::clone(store),
+            sleeper: timing.sleeper.clone(),
+            clock: timing.clock.clone(),
+            entropy: entropy(),
+        }
+    }
+
+    /// What a node is told about itself.
+    pub(crate) fn node_settings(&self, settings: &Settings, name: String) -> NodeSettings {
+        NodeSettings {
+            name,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            lease: settings.node.lease_policy(),
+            runner: self.runner.clone(),
+            retention: kept_for(settings.retention.keep_for()),
+        }
+    }
+
+    /// Who looks for what people should hear about.
+    pub(crate) fn watch(&self) -> watch::Watch {
+        let Lasting { store, timing, .. } = &self.lasting;
+        let (store, clock) = (Arc::clone(store), timing.clock.clone());
+        watch::Watch::new(store, clock, self.watching.clone())
+    }
+
+    /// The way in for changes of intent.
+    pub(crate) fn rescheduler(&self) -> Arc<Rescheduler> {
+        Arc::clone(&self.lasting.rescheduler)
+    }
+
+    /// Sources, and who cares for them.
+    pub(crate) fn sources(&self) -> &Lookout {
+        &self.lasting.sources
+    }
+
+    /// Who makes editions, if there are any.
+    pub(crate) fn editions(&self) -> Option<Arc<Editions>> {
+        self.lasting.editions.clone()
+    }
+
+    /// Knows the secret by which ticks are signed.
+    pub(crate) fn verifier(&self) -> Live<Option<Arc<dyn Verifier>>> {
+        self.verifier.clone()
+    }
+}
+
+impl Lasting {
+    fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools, Failure> {
+        let clock: Arc<dyn Clock> = self.timing.clock.clone();
+        let channels = alerts::channels(settings, &self.environment, outbound, &clock)?;
+        let voice = Voice::new(settings, channels);
+        let key = settings.tick.key.clone();
+        Ok(Tools {
+            handlers: self.handlers(settings, outbound)?,
+            subscriptions: settings.happenings.subscriptions(),
+            runner: runner_settings(settings),
+            kinds: kinds(settings),
+            watching: alerts::watching(settings, &voice),
+            voice,
+            verifier: key.map(|key| Arc::new(key) as Arc<dyn Verifier>),
+        })
+    }
+
+    /// Who tries what.
+    fn handlers(&self, settings: &Settings, outbound: &Outbound) -> Result<Handlers, Failure> {
+        let own = Own {
+            settings,
+            environment: &self.environment,
+            outbound,
+        };
+        let timing = &self.timing;
+        let handlers = targets::handlers(own, &self.store, timing, &self.rescheduler)?;
+        let handlers = happenings::telling(handlers, own, timing)?;
+        let handlers = self.sources.looking(handlers, &self.subscriptions)?;
+        let handlers = editions::making(handlers, settings, self.editions.as_ref(), &timing.clock)?;
+        Ok(self.tracer.watching(handlers))
+    }
+}

@@ -1,0 +1,2 @@
+-- On PostgreSQL, room on every page for the end of a task; SQLite changes rows where they are.
+-- expand

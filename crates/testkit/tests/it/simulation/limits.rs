@@ -1,0 +1,169 @@
+//! Limits in all under everything that goes wrong, and the teeth of that: what is taken away must be noticed.
+//!
+//! Two kinds of houses: in a wide one nodes always have room, look for work all the time and so say all the time what they have. In a
+//! narrow one a node is full with one attempt and says nothing while it lasts, so that its heartbeat alone keeps its place.
+
+use std::{collections::BTreeMap, sync::Mutex};
+
+use almanack_core::store::{LaneAnswer, LaneAsk, Result, Store, Visitor};
+use almanack_testkit::{
+    fixture::{PUBLISH, kind},
+    simulator::{
+        Options,
+        layer::{Layer, Layered},
+        simulate,
+    },
+};
+use async_trait::async_trait;
+
+use super::{SEEDS, no_seed_breaks, open, seeds};
+
+/// Seeds within which every missing safeguard must be noticed.
+const NOTICED_WITHIN: u64 = 60;
+
+/// So many attempts at once on a node, and so many of a kind in all.
+fn house(slots: usize, in_all: usize) -> Options {
+    let kinds = [PUBLISH, "AUDIT"].map(kind);
+    Options {
+        slots,
+        limits_in_all: kinds.into_iter().map(|kind| (kind, in_all)).collect(),
+        ..Options::default()
+    }
+}
+
+fn wide() -> Options {
+    house(Options::default().slots, 2)
+}
+
+fn narrow() -> Options {
+    house(1, 1)
+}
+
+/// Whatever happens to the nodes, all of them together run as many attempts of a kind as they may, and
+/// everything comes to its end all the same.
+#[test]
+fn no_seed_breaks_a_limit_in_all() {
+    for house in [wide(), narrow()] {
+        no_seed_breaks(&seeds(SEEDS / 50), |seed| {
+            simulate(seed, &house, open).map(drop)
+        });
+    }
+}
+
+#[track_caller]
+fn assert_noticed<L: Layer + 'static>(house: &Options, layer: impl Fn() -> L, words: &str) {
+    let sabotaged = || Layered::over(open(), layer());
+    let found = (0..NOTICED_WITHIN).find_map(|seed| simulate(seed, house, sabotaged).err());
+    let broken = found.expect("a seed must notice");
+    assert!(broken.what.contains(words), "expected `{words}`:\n{broken}");
+}
+
+/// A word that asks for nothing is not heard: the heartbeat keeps no places.
+struct KeepsNothing;
+
+#[async_trait]
+impl Layer for KeepsNothing {
+    async fn enter_lanes(
+        &self,
+        below: &dyn Store,
+        visitor: &Visitor,
+        asks: &[LaneAsk],
+    ) -> Result<Vec<LaneAnswer>> {
+        if asks.iter().any(|ask| ask.wanted > 0) {
+            return below.enter_lanes(visitor, asks).await;
+        }
+        let free_at = visitor.now;
+        let silence = |_: &LaneAsk| LaneAnswer {
+            granted: 0,
+            free_at,
+        };
+        Ok(asks.iter().map(silence).collect())
+    }
+}
+
+#[test]
+fn a_heartbeat_that_keeps_no_places_is_noticed() {
+    assert_noticed(&narrow(), || KeepsNothing, "others, of 1 in all");
+}
+
+/// There is one place more than there should be.
+struct OneMore;
+
+#[async_trait]
+impl Layer for OneMore {
+    async fn enter_lanes(
+        &self,
+        below: &dyn Store,
+        visitor: &Visitor,
+        asks: &[LaneAsk],
+    ) -> Result<Vec<LaneAnswer>> {
+        let mut asks = asks.to_vec();
+        for ask in &mut asks {
+            ask.at_once += 1;
+        }
+        below.enter_lanes(visitor, &asks).await
+    }
+}
+
+#[test]
+fn one_place_too_many_is_noticed() {
+    assert_noticed(&wide(), || OneMore, "others, of 2 in all");
+    assert_noticed(&narrow(), || OneMore, "others, of 1 in all");
+}
+
+/// Places are taken and never given back.
+#[derive(Default)]
+struct NeverGivenBack(Mutex<BTreeMap<(String, String), usize>>);
+
+#[async_trait]
+impl Layer for NeverGivenBack {
+    async fn enter_lanes(
+        &self,
+        below: &dyn Store,
+        visitor: &Visitor,
+        asks: &[LaneAsk],
+    ) -> Result<Vec<LaneAnswer>> {
+        let key = |ask: &LaneAsk| (visitor.name.clone(), ask.lane.clone());
+        let mut asks = asks.to_vec();
+        for ask in &mut asks {
+            let ever = self.0.lock().unwrap().get(&key(ask)).copied();
+            ask.places = ask.places.max(ever.unwrap_or(0));
+        }
+        let answers = below.enter_lanes(visitor, &asks).await?;
+        for (ask, answer) in asks.iter().zip(&answers) {
+            let places = ask.places + answer.granted;
+            self.0.lock().unwrap().insert(key(ask), places);
+        }
+        Ok(answers)
+    }
+}
+
+#[test]
+fn places_that_are_never_given_back_are_noticed() {
+    assert_noticed(&wide(), NeverGivenBack::default, "never came to rest");
+}
+
+/// Places pass on while those who have them still trust them, and are renewed all the same when others have them by then.
+struct ShortLease;
+
+#[async_trait]
+impl Layer for ShortLease {
+    async fn enter_lanes(
+        &self,
+        below: &dyn Store,
+        visitor: &Visitor,
+        asks: &[LaneAsk],
+    ) -> Result<Vec<LaneAnswer>> {
+        let lease = visitor.lease_until.duration_since(visitor.now);
+        let visitor = Visitor {
+            lease_until: visitor.now + lease / 4,
+            ..visitor.clone()
+        };
+        below.enter_lanes(&visitor, asks).await
+    }
+}
+
+#[test]
+fn places_that_pass_on_too_early_are_noticed() {
+    assert_noticed(&narrow(), || ShortLease, "others, of 1 in all");
+}
