@@ -251,7 +251,7 @@ fn told(error: Error, direction: Direction) -> Failure {
             let what = "a store was removed or moved without its log, or a restore of an earlier version was stopped";
             let log = path.display();
             failed.hint(format!(
-                "{what}: move it beside its store, under that store's name and -wal, or remove it (rm '{log}'); nothing was changed"
+                "{what}: move it beside its store, under that store's name, or remove it (rm '{log}'); nothing was changed"
             ))
         }
         (Error::Exists { .. }, _) => failed.hint("choose another name, or replace it with --force"),

@@ -209,9 +209,11 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// A log that holds something, of a store that is not there.
 fn orphaned_log(path: &Path) -> Option<PathBuf> {
-    let log = beside(path, "-wal");
-    let holds = fs::metadata(&log).is_ok_and(|log| log.len() > 0);
-    (holds && !path.exists()).then_some(log)
+    let holds = |log: &PathBuf| fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    let mut logs = ["-wal", "-journal"]
+        .map(|ending| beside(path, ending))
+        .into_iter();
+    logs.find(|log| holds(log) && !path.exists())
 }
 
 /// Writes down which names a file's folder has.

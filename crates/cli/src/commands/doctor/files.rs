@@ -77,7 +77,7 @@ fn judge_left(left: &Left) -> Finding {
         Left::Log(path) => {
             let what = format!("{} is the log of a store that is not there", path.display());
             Finding::failed(check, what).hint(
-                "move it beside its store, under that store's name and -wal, or remove it, before a store gets this name",
+                "move it beside its store, under that store's name, or remove it, before a store gets this name",
             )
         }
     }

@@ -224,7 +224,11 @@ fn a_log_without_its_store_is_told_and_not_applied_to_another() {
     let refused = restore(&from, &to, Replace::Allowed, &mut |_, _| ());
     assert!(matches!(refused, Err(Error::Log { .. })), "{refused:?}");
     assert!(!to.exists());
-    fs::remove_file(log).unwrap();
+    // The other kind: what a transaction has to take back.
+    let journal = beside(&to, "-journal");
+    fs::rename(log, &journal).unwrap();
+    assert_eq!(left_behind(&to), [Left::Log(journal.clone())]);
+    fs::remove_file(journal).unwrap();
     restore(&from, &to, Replace::Never, &mut |_, _| ()).unwrap();
     assert_eq!(whose(&to), "new");
 }
