@@ -80,7 +80,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The store that would be replaced holds something.
-    #[error("`{}` is not empty: {rows} rows", path.display())]
+    #[error("`{}` is not empty; its tables have rows ({rows})", path.display())]
     NotEmpty {
         /// Which.
         path: PathBuf,

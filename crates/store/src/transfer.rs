@@ -41,7 +41,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// There is something at the target already.
-    #[error("the target is not empty: {found}")]
+    #[error("the target is not empty; it has rows in {found}")]
     NotEmpty {
         /// Which tables, and how many rows each.
         found: String,
@@ -278,7 +278,7 @@ fn agree(names: &[String], tables: &[Table]) -> Result<()> {
 fn refuse_filled(counts: Vec<(String, u64)>) -> Result<()> {
     let found = counts.into_iter().filter(|(_, rows)| *rows > 0);
     let found: Vec<String> = found
-        .map(|(table, rows)| format!("{rows} rows in `{table}`"))
+        .map(|(table, rows)| format!("`{table}` ({rows})"))
         .collect();
     if found.is_empty() {
         return Ok(());

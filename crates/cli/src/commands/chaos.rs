@@ -264,11 +264,16 @@ impl Run<'_> {
 
     fn greeting(&self) -> String {
         let (plan, seconds) = (self.plan, self.arguments.minutes.as_secs());
-        let names: Vec<_> = plan.faults.iter().map(|fault| fault.name()).collect();
-        let faults = if names.is_empty() {
-            "nothing".to_owned()
+        // A short run may have no time for all that was asked for, and nobody should believe that it had.
+        let counts = plan.faults.iter().map(|fault| {
+            let falls = plan.blows.iter().filter(|blow| blow.fault == *fault);
+            format!("{} {}", falls.count(), fault.name())
+        });
+        let counts: Vec<_> = counts.collect();
+        let blows = if counts.is_empty() {
+            "nothing goes wrong".to_owned()
         } else {
-            names.join(", ")
+            format!("blows: {}", counts.join(", "))
         };
         let left_out = plan.left_out.values();
         let left_out: Vec<_> = left_out
@@ -281,10 +286,8 @@ impl Run<'_> {
             .collect();
         let left_out = left_out.concat();
         format!(
-            "{} node(s) for {seconds} s, {} blows of {faults}; seed {}\n{left_out}",
-            plan.nodes,
-            plan.blows.len(),
-            self.arguments.seed
+            "{} node(s) for {seconds} s, seed {}; {blows}\n{left_out}",
+            plan.nodes, self.arguments.seed
         )
     }
 }
@@ -312,8 +315,14 @@ fn show(verdict: &Verdict, output: &mut Output) -> Result<(), Failure> {
         .blows
         .iter()
         .map(|(name, count)| format!("{count} {name}"));
+    let blows: Vec<_> = blows.collect();
+    let blows = if blows.is_empty() {
+        "none".to_owned()
+    } else {
+        blows.join(", ")
+    };
     let mut lines = vec![
-        ("blows", blows.collect::<Vec<_>>().join(", ")),
+        ("blows", blows),
         (
             "tasks",
             format!(

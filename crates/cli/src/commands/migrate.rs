@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     alive::{alive, refuse_alive},
-    checked, no_database,
+    checked,
     progress::progress,
     wait_for,
 };
@@ -35,7 +35,10 @@ pub(super) fn run(
     if let Location::Sqlite(path) = &from
         && !path.exists()
     {
-        return Err(no_database(path));
+        let what = format!("FROM: no database at {}", path.display());
+        return Err(Failure::new(Exit::NotFound, what).hint(
+            "nothing was changed; name the file that the nodes use: `almanack check` shows it",
+        ));
     }
     let moved = wait_for(async {
         let others = if arguments.force {
@@ -77,10 +80,12 @@ async fn tell_alive(
     lease: jiff::SignedDuration,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let nodes = alive(from, lease).await?.len();
-    if nodes > 0 {
+    let nodes = alive(from, lease).await?;
+    if !nodes.is_empty() {
+        let names: Vec<String> = nodes.iter().map(|it| format!("`{}`", it.name)).collect();
+        let names = names.join(", ");
         output.note(&format!(
-            "warning: {nodes} nodes are at work; what they do from now on stays behind\n"
+            "warning: nodes are at work on this database: {names}; what they do from now on stays behind\n"
         ));
     }
     Ok(())

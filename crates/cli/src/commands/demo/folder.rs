@@ -73,9 +73,11 @@ fn wanted(path: &Path) -> Result<PathBuf, Failure> {
     }
     if path.join(FILE).exists() {
         let what = format!("--keep: `{shown}` holds an {FILE} already");
-        return Err(Failure::new(Exit::Usage, what).hint(
-            "choose another folder, or look around in this one with `almanack serve --config`",
-        ));
+        let file = path.join(FILE);
+        return Err(Failure::new(Exit::Usage, what).hint(format!(
+            "choose another folder, or look around in this one with `almanack serve --config {}`",
+            file.display()
+        )));
     }
     std::path::absolute(path).map_err(|error| refused(format!("--keep: `{shown}`: {error}")))
 }
