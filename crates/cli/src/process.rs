@@ -28,7 +28,7 @@ use crate::{
     log::LogLevel,
     reload::{Files, InForce, Reload},
     telemetry::Telemetry,
-    wiring::{self, Buses, Equipment, Ground, Time, Timing, Lookout, opml::Lists},
+    wiring::{self, Buses, Equipment, Ground, Lookout, Time, Timing, opml::Lists},
 };
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
@@ -276,8 +276,7 @@ impl Process {
             drained.cancel();
         };
         let folding = fold(&self.metrics, &drained);
-        let (served, (), (), (), ()) =
-            tokio::join!(answering, working, reading, hurrying, folding);
+        let (served, (), (), (), ()) = tokio::join!(answering, working, reading, hurrying, folding);
         self.telemetry.finish().await;
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
@@ -285,7 +284,11 @@ impl Process {
 
 /// Observations wait in memory until somebody reads the metrics; where nobody does, they would wait for ever.
 async fn fold(metrics: &PrometheusHandle, drained: &CancellationToken) {
-    while drained.run_until_cancelled(pause(FOLD_EVERY)).await.is_some() {
+    while drained
+        .run_until_cancelled(pause(FOLD_EVERY))
+        .await
+        .is_some()
+    {
         metrics.run_upkeep();
     }
 }

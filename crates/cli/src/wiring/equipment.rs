@@ -20,7 +20,7 @@ use almanack_engine::{
 };
 
 use super::{
-    Outbound, Timing, Lookout,
+    Lookout, Outbound, Timing,
     alerts::{self, EditionTeller, Voice},
     editions::{self, Purpose, Workshop},
     entropy, happenings, kept_for, kinds, rescheduler, runner_settings,
