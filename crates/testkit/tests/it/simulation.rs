@@ -23,7 +23,7 @@ use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::simulator::{Broken, Options, Summary, simulate};
 
 /// Fixed seeds that run unless the environment says otherwise.
-const SEEDS: u64 = 700;
+const SEEDS: u64 = 500;
 /// One fresh seed for so many fixed ones.
 const FIXED_PER_FRESH: u64 = 10;
 /// Seeds at once.

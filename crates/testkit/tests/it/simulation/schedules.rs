@@ -7,7 +7,7 @@ use almanack_testkit::simulator::schedules::{
 use super::{no_seed_breaks, open, seeds};
 
 /// Fixed seeds that run unless the environment says otherwise.
-const SEEDS: u64 = 140;
+const SEEDS: u64 = 90;
 
 #[test]
 fn dp_16_no_seed_loses_or_doubles_a_slot() {
