@@ -184,8 +184,6 @@ struct Service {
     secret: Option<webhook::Secret>,
     faults: Faults,
     clock: Clock,
-    /// Wakes the relay; keeps one wake-up for a relay that is busy.
-    outbox_changed: Arc<Notify>,
     happenings: broadcast::Sender<Happening>,
 }
 
@@ -217,11 +215,11 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
 
     let writer = event::Writer::new(config.wishes, addr);
     let path = config.database.clone();
-    let store = store::Store::open(config.database, writer)
+    let outbox_changed = Arc::new(Notify::new());
+    let store = store::Store::open(config.database, writer, outbox_changed.clone())
         .await
         .map_err(|source| Error::Database { path, source })?;
 
-    let outbox_changed = Arc::new(Notify::new());
     let (happenings, _) = broadcast::channel(HAPPENINGS_KEPT);
     let relay = relay::Relay {
         store: store.clone(),
@@ -231,7 +229,7 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
         token: config.almanack_token,
         bus: config.bus.map(relay::Sender::new),
         pace: config.pace,
-        outbox_changed: outbox_changed.clone(),
+        outbox_changed,
         happenings: happenings.clone(),
     };
     let table = store.clone();
@@ -240,7 +238,6 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
         secret,
         faults: config.faults,
         clock: config.clock,
-        outbox_changed,
         happenings: happenings.clone(),
     };
     let join = tokio::spawn(run(listener, Arc::new(service), relay, cancel));

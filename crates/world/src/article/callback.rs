@@ -140,7 +140,6 @@ async fn audit_article(app: &Arc<Service>, article_id: i64) -> Result<Effect, Fa
             code: result,
         });
     } else {
-        app.outbox_changed.notify_one();
         app.tell(Happening::Audited {
             article_id,
             state: article.state,

@@ -172,7 +172,6 @@ async fn create(State(app): App, body: Bytes) -> Result<Response, Failure> {
         submit: asked.submit,
     };
     let article = app.store.create(new, (app.clock)()).await?;
-    app.outbox_changed.notify_one();
     Ok((StatusCode::CREATED, Json(article)).into_response())
 }
 
@@ -214,7 +213,6 @@ async fn review(State(app): App, Path(id): Path<i64>, body: Bytes) -> Result<Res
 
 async fn carry_out(app: &Service, id: i64, wish: Wish) -> Result<Response, Failure> {
     let (article, _) = settle(app.store.carry_out(id, wish, (app.clock)()).await)?;
-    app.outbox_changed.notify_one();
     Ok(Json(article).into_response())
 }
 
@@ -237,7 +235,6 @@ async fn outbox(State(app): App) -> Result<Response, Failure> {
 
 async fn retry_rejected(State(app): App) -> Result<Response, Failure> {
     let retried = app.store.retry_rejected().await?;
-    app.outbox_changed.notify_one();
     Ok(Json(json!({ "retried": retried })).into_response())
 }
 

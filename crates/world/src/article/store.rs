@@ -11,7 +11,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 
 use super::{
     event::Writer,
@@ -126,10 +126,16 @@ struct Rejected {
 pub(super) struct Store {
     connection: Arc<Mutex<Connection>>,
     writer: Writer,
+    /// Wakes the relay; keeps one wake-up for a relay that is busy.
+    outbox_changed: Arc<Notify>,
 }
 
 impl Store {
-    pub(super) async fn open(path: PathBuf, writer: Writer) -> Result<Self, Error> {
+    pub(super) async fn open(
+        path: PathBuf,
+        writer: Writer,
+        outbox_changed: Arc<Notify>,
+    ) -> Result<Self, Error> {
         let opening = tokio::task::spawn_blocking(move || {
             let connection = Connection::open(path)?;
             connection.busy_timeout(BUSY_WITHIN)?;
@@ -137,12 +143,16 @@ impl Store {
             Ok::<_, Error>(connection)
         });
         let connection = Arc::new(Mutex::new(opening.await??));
-        Ok(Self { connection, writer })
+        Ok(Self {
+            connection,
+            writer,
+            outbox_changed,
+        })
     }
 
     pub(super) async fn create(&self, new: NewArticle, now: Timestamp) -> Result<Article, Error> {
         let writer = self.writer.clone();
-        self.transact(move |tx| {
+        self.announce(move |tx| {
             let columns = params![new.title, new.body, us(new.publish_at), us(now)];
             let article = tx.prepare_cached(INSERT)?.query_one(columns, article)?;
             if !new.submit {
@@ -169,7 +179,7 @@ impl Store {
         now: Timestamp,
     ) -> Answer<(Article, Option<Change>)> {
         let writer = self.writer.clone();
-        self.transact(move |tx| {
+        self.announce(move |tx| {
             let Some(seen) = load(tx, article_id)? else {
                 return Ok(Err(Refusal::Unknown));
             };
@@ -288,21 +298,41 @@ impl Store {
 
     /// Lets rejected events be tried once more; answers how many.
     pub(super) async fn retry_rejected(&self) -> Result<usize, Error> {
-        self.transact(|tx| Ok(tx.execute(RETRY_REJECTED, [])?))
+        self.announce(|tx| Ok(tx.execute(RETRY_REJECTED, [])?))
             .await
     }
 
-    /// Runs `work` as one transaction on a thread that may block. Whoever waits for the connection
-    /// waits as a task, not as a thread. A caller that goes away does not tear the transaction.
+    /// Runs `work`, which may write events, and wakes the relay once they are there. Not left to the caller, who may
+    /// have gone by then: what it asked for is done all the same, and its events would wait for the next one's.
+    async fn announce<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let outbox_changed = Arc::clone(&self.outbox_changed);
+        self.transact_then(work, move || outbox_changed.notify_one())
+            .await
+    }
+
     async fn transact<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.transact_then(work, || ()).await
+    }
+
+    /// Runs `work` as one transaction on a thread that may block, and `then` what follows it. Whoever waits for the
+    /// connection waits as a task, not as a thread. A caller that goes away does not tear the transaction.
+    async fn transact_then<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
+        then: impl FnOnce() + Send + 'static,
     ) -> Result<T, Error> {
         let mut connection = self.connection.clone().lock_owned().await;
         let working = tokio::task::spawn_blocking(move || {
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = work(&tx)?;
             tx.commit()?;
+            then();
             Ok(done)
         });
         working.await?
@@ -385,4 +415,35 @@ fn instant(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
 fn unreadable(row: &Row<'_>, column: &str) -> rusqlite::Error {
     let index = row.as_ref().column_index(column).unwrap_or_default();
     rusqlite::Error::InvalidColumnType(index, column.to_owned(), rusqlite::types::Type::Text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Poll;
+
+    use super::{super::event::Wishes, *};
+
+    /// One look starts the transaction; then the caller is gone.
+    #[tokio::test]
+    async fn who_goes_away_before_the_answer_wakes_the_relay_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let outbox_changed = Arc::new(Notify::new());
+        let writer = Writer::new(Wishes::default(), ([127, 0, 0, 1], 1).into());
+        let file = folder.path().join("articles.db");
+        let store = Store::open(file, writer, Arc::clone(&outbox_changed))
+            .await
+            .unwrap();
+        let new = NewArticle {
+            title: "Title".to_owned(),
+            body: "Body".to_owned(),
+            publish_at: Timestamp::UNIX_EPOCH,
+            submit: true,
+        };
+        let mut creating = Box::pin(store.create(new, Timestamp::UNIX_EPOCH));
+        std::future::poll_fn(|context| Poll::Ready(creating.as_mut().poll(context).is_ready()))
+            .await;
+        drop(creating);
+        outbox_changed.notified().await;
+        assert_eq!(store.load_waiting(10).await.unwrap().len(), 2);
+    }
 }
