@@ -25,6 +25,8 @@ const SLOT_STEPS: usize = 100;
 const STEP_EVERY: SignedDuration = SignedDuration::from_millis(50);
 /// The shortest rest after a step.
 const REST_MIN: SignedDuration = SignedDuration::from_millis(1);
+/// The longest, so that a clock that was set meanwhile does not count for hours.
+const REST_MAX: SignedDuration = SignedDuration::from_secs(1);
 /// From the end of one walk to the start of the next.
 const WALK_EVERY: SignedDuration = SignedDuration::from_mins(10);
 /// Archived editions whose stories go in one step.
@@ -95,7 +97,7 @@ fn rest(rows: usize, took: SignedDuration) -> SignedDuration {
     if rows == 0 {
         STEP_EVERY
     } else {
-        took.clamp(REST_MIN, STEP_EVERY)
+        took.clamp(REST_MIN, REST_MAX)
     }
 }
 
@@ -205,7 +207,8 @@ mod tests {
             (0, 900, 50),
             (500, 7, 7),
             (1, 0, 1),
-            (500, 900, 50),
+            (500, 900, 900),
+            (500, 7_200_000, 1_000),
             (500, -3, 1),
         ] {
             assert_eq!(rest(rows, ms(took)), ms(rests), "{rows} rows in {took} ms");
