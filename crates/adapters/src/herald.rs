@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald, Mode, judge},
+    happening::{CloudEvent, Herald, Mode, Written, judge},
     percent,
     time::Clock,
 };
@@ -20,9 +20,6 @@ use crate::{
     http::{Client, Request},
     signature::SigningKey,
 };
-
-/// What a structured CloudEvent is sent as.
-const CLOUDEVENT: &str = "application/cloudevents+json";
 
 /// Where and how to tell.
 #[derive(Debug, Clone)]
@@ -64,7 +61,7 @@ impl Herald for WebhookHerald {
             timeout,
             mode,
         } = &self.settings;
-        let Some(body) = body(event, *mode) else {
+        let Ok(written) = event.written(*mode) else {
             return Outcome::GiveUp {
                 error: "the happening cannot be written as JSON".to_owned(),
             };
@@ -75,8 +72,11 @@ impl Herald for WebhookHerald {
             at: self.clock.now(),
             key: key.as_ref(),
         };
-        let request = sealed.post(url, *timeout, body);
-        match self.client.open(headed(request, event, *mode)).await {
+        match self
+            .client
+            .open(request(written, url, *timeout, &sealed))
+            .await
+        {
             Ok(answer) => {
                 let asked = answer.head.header(&RETRY_AFTER);
                 judge(answer.head.status, asked, self.clock.now())
@@ -90,30 +90,13 @@ impl Herald for WebhookHerald {
     }
 }
 
-fn body(event: &CloudEvent, mode: Mode) -> Option<Vec<u8>> {
-    match mode {
-        Mode::Structured => serde_json::to_vec(event).ok(),
-        Mode::Binary => Some(event.data.get().as_bytes().to_vec()),
-    }
-}
-
-/// With what the body does not say.
-fn headed(request: Request, event: &CloudEvent, mode: Mode) -> Request {
-    if mode == Mode::Structured {
-        return request.header(CONTENT_TYPE, CLOUDEVENT);
-    }
-    let time = event.time.to_string();
-    let attributes = [
-        ("ce-specversion", event.specversion.as_str()),
-        ("ce-id", &event.id),
-        ("ce-source", &event.source),
-        ("ce-type", &event.r#type),
-        ("ce-subject", &event.subject),
-        ("ce-time", &time),
-    ];
-    let request = request.header(CONTENT_TYPE, &event.datacontenttype);
-    attributes
-        .into_iter()
+fn request(written: Written, url: &str, timeout: Duration, sealed: &Seal<'_>) -> Request {
+    let request = sealed
+        .post(url, timeout, written.body.into_bytes())
+        .header(CONTENT_TYPE, &written.content_type);
+    written
+        .attributes
+        .iter()
         .fold(request, |request, (name, value)| {
             request.header(HeaderName::from_static(name), &percent::encode(value))
         })

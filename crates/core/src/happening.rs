@@ -15,6 +15,7 @@
 mod data;
 mod judge;
 mod subscription;
+mod written;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -29,6 +30,7 @@ use crate::{
 pub use data::{ENTRIES_TOLD_MAX, RECEIPTS_TOLD_MAX};
 pub use judge::judge;
 pub use subscription::{BadName, NAME_BYTES_MAX, Name, Subscription, Subscriptions, Wants};
+pub use written::{Mode, Written};
 
 /// The kind of tasks that tell.
 pub const KIND: &str = "HAPPENING";
@@ -54,16 +56,6 @@ pub struct CloudEvent {
     pub datacontenttype: String,
     /// The rest, by type.
     pub data: Box<RawValue>,
-}
-
-/// How an event is put into a request or a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// The whole event is the body.
-    #[default]
-    Structured,
-    /// The event's data is the body, its attributes are headers.
-    Binary,
 }
 
 /// What kinds of happenings there are. The number at the end of a name changes when the data changes in a way that breaks readers.

@@ -10,7 +10,7 @@ use std::{
 
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald, Mode},
+    happening::{CloudEvent, Herald, Mode, Written},
 };
 use async_trait::async_trait;
 use rdkafka::{
@@ -79,14 +79,17 @@ impl KafkaHerald {
 #[async_trait]
 impl Herald for KafkaHerald {
     async fn tell(&self, event: &CloudEvent) -> Outcome {
-        let (headers, body) = match written(event, self.mode) {
+        let written = match event.written(self.mode) {
             Ok(written) => written,
-            Err(error) => return Outcome::GiveUp { error },
+            Err(error) => {
+                let error = error.to_string();
+                return Outcome::GiveUp { error };
+            }
         };
         let record = FutureRecord::to(&self.topic)
             .key(&event.subject)
-            .payload(&body)
-            .headers(headers);
+            .payload(&written.body)
+            .headers(headers(&written));
         let producer = match self.producer() {
             Ok(producer) => producer,
             Err(error) => return again(error.to_string()),
@@ -98,7 +101,7 @@ impl Herald for KafkaHerald {
                     detail: Some(format!("{}/{}@{}", self.topic, at.partition, at.offset)),
                 }
             }
-            Err((error, _)) => self.failed(&error, body.len()),
+            Err((error, _)) => self.failed(&error, written.body.len()),
         }
     }
 }
@@ -117,37 +120,17 @@ fn again(error: String) -> Outcome {
     }
 }
 
-fn written(event: &CloudEvent, mode: Mode) -> Result<(OwnedHeaders, String), String> {
-    match mode {
-        Mode::Structured => {
-            let body = serde_json::to_string(event).map_err(|error| error.to_string())?;
-            let kind = (
-                "content-type",
-                "application/cloudevents+json; charset=UTF-8",
-            );
-            Ok((headers(&[kind]), body))
-        }
-        Mode::Binary => {
-            let time = event.time.to_string();
-            let attributes = [
-                ("ce_specversion", event.specversion.as_str()),
-                ("ce_id", &event.id),
-                ("ce_source", &event.source),
-                ("ce_type", &event.r#type),
-                ("ce_subject", &event.subject),
-                ("ce_time", &time),
-                ("content-type", &event.datacontenttype),
-            ];
-            Ok((headers(&attributes), event.data.get().to_owned()))
-        }
-    }
-}
-
-fn headers(pairs: &[(&str, &str)]) -> OwnedHeaders {
-    pairs
-        .iter()
-        .fold(OwnedHeaders::new(), |headers, (key, value)| {
-            let value = Some(*value);
+fn headers(written: &Written) -> OwnedHeaders {
+    let kind = Header {
+        key: "content-type",
+        value: Some(&written.content_type),
+    };
+    written.attributes.iter().fold(
+        OwnedHeaders::new().insert(kind),
+        |headers, (name, value)| {
+            let key = &name.replacen('-', "_", 1);
+            let value = Some(value);
             headers.insert(Header { key, value })
-        })
+        },
+    )
 }

@@ -4,7 +4,7 @@
 
 use almanack_core::{
     finish::Outcome,
-    happening::{CloudEvent, Herald, Mode},
+    happening::{CloudEvent, Herald, Mode, Written},
     percent,
 };
 use async_nats::{
@@ -73,11 +73,15 @@ impl NatsHerald {
 #[async_trait]
 impl Herald for NatsHerald {
     async fn tell(&self, event: &CloudEvent) -> Outcome {
-        let (headers, body) = match written(event, self.mode) {
+        let written = match event.written(self.mode) {
             Ok(written) => written,
-            Err(error) => return Outcome::GiveUp { error },
+            Err(error) => {
+                let error = error.to_string();
+                return Outcome::GiveUp { error };
+            }
         };
-        match self.send(headers, body).await {
+        let headers = headers(&event.id, &written);
+        match self.send(headers, written.body).await {
             Ok(number) => Outcome::Done {
                 detail: Some(format!("{}@{number}", self.subject)),
             },
@@ -86,29 +90,12 @@ impl Herald for NatsHerald {
     }
 }
 
-fn written(event: &CloudEvent, mode: Mode) -> Result<(HeaderMap, String), String> {
+fn headers(id: &str, written: &Written) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(NATS_MESSAGE_ID, percent::encode(&event.id).as_str());
-    match mode {
-        Mode::Structured => {
-            headers.insert("content-type", "application/cloudevents+json");
-            let body = serde_json::to_string(event).map_err(|error| error.to_string())?;
-            Ok((headers, body))
-        }
-        Mode::Binary => {
-            let time = event.time.to_string();
-            for (name, value) in [
-                ("ce-specversion", event.specversion.as_str()),
-                ("ce-id", &event.id),
-                ("ce-source", &event.source),
-                ("ce-type", &event.r#type),
-                ("ce-subject", &event.subject),
-                ("ce-time", &time),
-            ] {
-                headers.insert(name, percent::encode(value).as_str());
-            }
-            headers.insert("content-type", event.datacontenttype.as_str());
-            Ok((headers, event.data.get().to_owned()))
-        }
+    headers.insert(NATS_MESSAGE_ID, percent::encode(id).as_str());
+    headers.insert("content-type", written.content_type.as_str());
+    for (name, value) in &written.attributes {
+        headers.insert(*name, percent::encode(value).as_str());
     }
+    headers
 }
