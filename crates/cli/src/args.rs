@@ -36,7 +36,8 @@ pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments}
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
 pub(crate) use operations::{
-    BackupArguments, BackupCommand, DoctorArguments, MigrateArguments, RestoreArguments,
+    BackupArguments, BackupCommand, DoctorArguments, HealthArguments, IdleArguments,
+    MigrateArguments, RestoreArguments,
 };
 pub(crate) use schedule::{
     BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
@@ -172,6 +173,10 @@ pub(crate) enum Command {
     /// Move the store from SQLite to PostgreSQL, or back
     #[command(after_help = operations::MIGRATE_HELP)]
     Migrate(MigrateArguments),
+    /// Ask the node of this configuration whether it is up
+    Health(HealthArguments),
+    /// Do nothing for a while: a `sleep` for images that have none
+    Idle(IdleArguments),
     /// Look at everything a node depends on, and tell what to do about what is wrong
     #[command(after_help = operations::DOCTOR_HELP)]
     Doctor(DoctorArguments),

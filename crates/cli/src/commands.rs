@@ -29,7 +29,9 @@ mod demo;
 mod doctor;
 mod edition;
 mod guard;
+mod health;
 mod hub;
+mod idle;
 mod import;
 mod migrate;
 mod next;
@@ -77,6 +79,8 @@ pub(crate) fn dispatch(
         Command::Check => check::run(&inputs, output),
         Command::Backup(arguments) => backup::run(arguments, &inputs, output),
         Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
+        Command::Health(arguments) => health::run(arguments, &inputs, output),
+        Command::Idle(arguments) => idle::run(arguments, output),
         Command::Doctor(arguments) => doctor::run(arguments, &inputs, output),
         Command::Migrate(arguments) => migrate::run(arguments, &inputs, output),
         Command::Serve(serve) => {

@@ -27,6 +27,11 @@ mod wiring;
 
 use crate::{args::Arguments, failure::Exit, output::Output};
 
+/// The static build is linked against musl, whose own allocator makes threads wait for each other.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let environment = read_environment();
     let exit = match Arguments::try_parse() {

@@ -1,4 +1,4 @@
-//! `almanack backup`, `restore`, `migrate` and `doctor`.
+//! `almanack backup`, `restore`, `migrate`, `health`, `idle` and `doctor`.
 
 use std::path::PathBuf;
 
@@ -70,6 +70,21 @@ pub(crate) struct MigrateArguments {
     /// Copy although nodes are at work: what they do from now on stays behind; for a rehearsal
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// What to ask.
+#[derive(Debug, Args)]
+pub(crate) struct HealthArguments {
+    /// Ask whether it can work: whether its database answers it
+    #[arg(long)]
+    pub(crate) ready: bool,
+}
+
+/// How long to do nothing.
+#[derive(Debug, Args)]
+pub(crate) struct IdleArguments {
+    /// How long, like 10s or 30m
+    pub(crate) duration: String,
 }
 
 /// What to look at.

@@ -1,10 +1,12 @@
 //! Backup, restore, migrate and doctor, as an operator calls them.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt as _};
 
 use almanack_store::{Location, condition, scratch};
 use almanack_testkit::postgres::Schema;
+use axum::{Router, http::StatusCode};
 use serde_json::Value;
+use tokio::net::TcpListener;
 
 use crate::{
     harness::Home,
@@ -260,4 +262,66 @@ fn the_doctor_creates_no_database() {
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.data.contains("is not there yet"), "{ran}");
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+/// Somebody who answers every request with this status.
+async fn stranger(status: StatusCode) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let strange = Router::new().fallback(move || async move { status });
+    tokio::spawn(async move { axum::serve(listener, strange).await });
+    address
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_health_of_a_node_is_asked_without_a_client() {
+    let home = Home::new();
+    let address = free_address();
+    let listen = format!("server.listen={address}");
+    let nobody = home.run(&["health", "--set", &listen]);
+    assert_eq!(nobody.code, 1, "{nobody}");
+    assert!(nobody.notes.contains("no node answers at"), "{nobody}");
+    assert!(nobody.notes.contains("server.listen"), "{nobody}");
+    let file = home.path().join("almanack.db");
+    assert!(!file.exists(), "asking makes no store");
+    let node = Process::node(&home, address, &[]).ready().await;
+    let up = home.run(&["health", "--set", &listen]).expect_data();
+    assert!(up.starts_with("ok: a node of version"), "{up}");
+    let asked = ["health", "--ready", "--json", "--set", &listen];
+    assert_eq!(home.run(&asked).expect_json()["status"], "ready");
+    let everywhere = format!("server.listen=0.0.0.0:{}", address.port());
+    home.run(&["health", "--set", &everywhere]).expect_data();
+    drop(node);
+}
+
+/// The database's absence is known by its own exit code, so that a supervisor does not restart a node for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_not_well_is_told_from_whoever_is_no_node() {
+    for (status, asked, code, told) in [
+        (503, &["--ready"][..], 4, "its database does not answer"),
+        (503, &[], 1, "no node of Almanack (status 503)"),
+        (200, &[], 1, "no node of Almanack (status 200)"),
+    ] {
+        let address = stranger(StatusCode::from_u16(status).unwrap()).await;
+        let listen = format!("server.listen={address}");
+        let ran = Home::new().run(&[&["health", "--set", &listen][..], asked].concat());
+        assert_eq!(ran.code, code, "{ran}");
+        assert!(ran.notes.contains(told), "{ran}");
+    }
+}
+
+#[tokio::test]
+async fn idling_ends_by_itself_or_by_a_signal() {
+    let home = Home::new();
+    home.run(&["idle", "1ms"]).expect_data();
+    let unclear = home.run(&["idle", "10"]);
+    assert_eq!(unclear.code, 2, "{unclear}");
+    assert!(unclear.notes.contains("did you mean"), "{unclear}");
+    let mut idle = Process::start(&home, free_address(), home.command(&["idle", "1d"]));
+    eventually("it listens to signals", async || {
+        idle.notes().contains("idle for").then_some(())
+    })
+    .await;
+    idle.terminate();
+    assert_eq!(idle.exit_code().await, Some(0));
 }

@@ -38,6 +38,8 @@ fn help_shows_the_commands_and_the_exit_codes() {
       backup        Copy the store into a file while a node works, and prove the copy
       restore       Make a backup the store
       migrate       Move the store from SQLite to PostgreSQL, or back
+      health        Ask the node of this configuration whether it is up
+      idle          Do nothing for a while: a `sleep` for images that have none
       doctor        Look at everything a node depends on, and tell what to do about what is wrong
       world         Run a piece of the simulated outside world
       bench         Measure the engine on a scratch store of its own

@@ -13,7 +13,10 @@ use futures_util::{StreamExt as _, stream};
 use tokio::net::TcpStream;
 use url::Url;
 
-use super::Finding;
+use super::{
+    super::health::{Answer, Question, ask},
+    Finding,
+};
 use crate::{
     config::{Settings, settings::Way},
     failure::Failure,
@@ -37,23 +40,13 @@ pub(super) async fn port(settings: &Settings) -> Result<Finding, Failure> {
             format!("{listen} is free: no node runs here"),
         ));
     };
-    let mut asked = listen;
-    if asked.ip().is_unspecified() {
-        asked.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-    }
-    let address = format!("http://{asked}/healthz");
-    let client = wiring::client_of(&address)?;
-    let request = Request::get(address).limits(limits());
-    let ours = match client.send(request).await {
-        Ok(answer) => String::from_utf8_lossy(&answer.body).contains("\"version\""),
-        Err(_) => false,
-    };
-    Ok(if ours {
-        Finding::ok(check, format!("a node answers at {listen}"))
-    } else {
-        Finding::failed(check, format!("{listen}: {taken}")).hint(
-            "another program listens there, or this user may not; choose one with server.listen",
+    Ok(match ask(listen, Question::Up).await? {
+        Answer::Yes(_) => Finding::ok(check, format!("a node answers at {listen}")),
+        Answer::No { .. } | Answer::Nobody(_) => Finding::failed(
+            check,
+            format!("{listen}: {taken}"),
         )
+        .hint("another program listens there, or this user may not; choose one with server.listen"),
     })
 }
 
