@@ -58,6 +58,19 @@ async fn a_backup_is_made_proven_and_put_back() {
     }
 }
 
+/// Also before any node has opened it.
+#[test]
+fn the_doctor_finds_nothing_wrong_with_a_store_that_was_just_restored() {
+    let home = stored();
+    home.run(&["backup", "kept.db"]).expect_data();
+    home.run(&["restore", "kept.db", "--force"]).expect_data();
+    let listen = format!("server.listen={}", free_address());
+    let ran = home.run(&["doctor", "--json", "--set", &listen]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let told: Value = serde_json::from_str(&ran.data).unwrap();
+    assert_eq!(verdict(&told, "durability"), "ok", "{told}");
+}
+
 /// Not even with --force: a node would go on writing to a file that is no longer there.
 #[tokio::test]
 async fn nothing_is_restored_or_moved_under_a_living_node() {

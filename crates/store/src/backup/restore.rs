@@ -26,7 +26,8 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Error, Held, Replace, Result, Told, Verify, beside, open, sync, unread, verify, written,
+    Error, Held, Journal, Replace, Result, Told, Verify, beside, discard, open, sync, unread,
+    verify, written,
 };
 use crate::{
     sqlite::explain,
@@ -97,7 +98,9 @@ pub(super) fn in_steps(
         judge(&open(to)?, to, replace)?;
     }
     let part = partial(to);
-    let replaced = written(&open(from)?, &part, Verify::Whole, told).and_then(|held| {
+    // The log is turned on here, where nobody looks yet: no log of the copy's is left when it gets the name.
+    let copy = (&*part, Journal::WriteAhead);
+    let replaced = written(&open(from)?, copy, Verify::Whole, told).and_then(|held| {
         done(Step::Copied);
         take_place(&part, to, replace, done).map(|()| held)
     });
@@ -124,7 +127,7 @@ fn take_place(part: &Path, to: &Path, replace: Replace, done: &mut dyn FnMut(Ste
 
 /// What was begun is of no use to anybody.
 fn take_back(to: &Path) {
-    let _ = fs::remove_file(partial(to));
+    discard(&partial(to));
     if is_same_file(to, &aside(to)) {
         let _ = fs::remove_file(aside(to));
     }

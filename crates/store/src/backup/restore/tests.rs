@@ -150,6 +150,22 @@ fn no_log_stands_beside_the_name_when_it_changes_hands() {
     }
 }
 
+/// In write-ahead logging from the first moment on, with nothing beside it: neither a node nor the doctor finds anything to change.
+#[test]
+fn the_new_store_is_as_a_node_leaves_it() {
+    let stage = stage();
+    for (step, left) in photographs(&stage) {
+        let beside_it = left.names().into_iter();
+        let logs: Vec<String> = beside_it.filter(|it| it.contains(".partial-")).collect();
+        assert!(logs.is_empty(), "{step:?}: {logs:?}");
+        if step == Step::Named {
+            let store = Connection::open(left.file("almanack.db")).unwrap();
+            let mode = store.query_row("pragma journal_mode", [], |row| row.get::<_, String>(0));
+            assert_eq!(mode.unwrap(), "wal");
+        }
+    }
+}
+
 /// A restore that was stopped is made again: with `--force`, as it was called.
 #[test]
 fn a_restore_that_was_stopped_is_made_again() {
