@@ -10,6 +10,7 @@
 //!
 //! How one takes a store's place is in `restore.rs`.
 
+mod claim;
 mod restore;
 
 use std::{
@@ -27,6 +28,8 @@ use crate::{
     sqlite::{BUSY_TIMEOUT, applied, explain, unopened},
     transfer::{Sum, sqlite_sum, sqlite_tables},
 };
+
+use claim::Claim;
 
 pub use restore::{Left, left_behind, restore};
 
@@ -90,6 +93,12 @@ pub enum Error {
     /// Somebody else has the store open.
     #[error("`{}` is in use by another process", path.display())]
     InUse {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Another process writes the copy now.
+    #[error("another backup or restore is at work: it writes `{}`", path.display())]
+    AtWork {
         /// Which.
         path: PathBuf,
     },
@@ -185,6 +194,7 @@ pub fn verify(path: &Path) -> Result<Held> {
 
 fn copy_of(source: &Connection, to: &Path, verify: Verify, told: Told<'_>) -> Result<Held> {
     let part = beside(to, ".partial");
+    let _claim = Claim::take(&part)?;
     let done = written(source, (&part, Journal::Alone), verify, told);
     match done {
         Ok(held) => rename(&part, to).map(|()| held),

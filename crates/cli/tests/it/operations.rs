@@ -129,6 +129,29 @@ fn a_restore_that_was_stopped_is_told_and_gone_on_with() {
     assert!(!file("almanack.db").exists(), "{log}");
 }
 
+/// The other one is played by its lock.
+#[test]
+fn of_two_restores_at_once_the_second_is_refused() {
+    let home = stored();
+    home.run(&["backup", "kept.db"]).expect_data();
+    let elsewhere = "--database=sqlite:new.db";
+    let lock = fs::File::create(home.path().join("new.db.partial.lock")).unwrap();
+    lock.try_lock().unwrap();
+    fs::write(home.path().join("new.db.partial"), "half").unwrap();
+    let refused = home.run(&["restore", "kept.db", elsewhere]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.notes.contains("is at work"), "{refused}");
+    assert!(!refused.notes.contains("was stopped"), "{refused}");
+    let doctor = home.run(&["doctor", elsewhere]);
+    assert!(doctor.data.contains("a restore is at work"), "{doctor}");
+    let half = fs::read(home.path().join("new.db.partial")).unwrap();
+    assert_eq!(half, b"half", "the first one's copy stays");
+    drop(lock);
+    let ran = home.run(&["restore", "kept.db", elsewhere]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.notes.contains("was stopped"), "{ran}");
+}
+
 #[tokio::test]
 async fn a_target_that_is_somebody_elses_is_left_to_them() {
     let schema = Schema::create().await;

@@ -201,6 +201,36 @@ fn a_restore_that_was_stopped_is_made_again() {
     }
 }
 
+/// The second is refused whenever it comes, and leaves the first one's copy alone.
+#[test]
+fn of_two_restores_at_once_one_is_refused() {
+    let stage = stage();
+    let (from, to) = (stage.file("backup.db"), stage.file("almanack.db"));
+    let refused = || {
+        let second = restore(&from, &to, Replace::Allowed, &mut |_, _| ());
+        assert!(matches!(second, Err(Error::AtWork { .. })), "{second:?}");
+        let found = left_behind(&to);
+        assert!(found.contains(&Left::AtWork(partial(&to))), "{found:?}");
+    };
+    let mut done = |step| {
+        if step == Step::Copied {
+            refused();
+        }
+    };
+    in_steps(
+        (&from, &to),
+        Replace::Allowed,
+        &mut |_, _| refused(),
+        &mut done,
+    )
+    .unwrap();
+    assert_eq!(whose(&to), "new");
+    assert_eq!(left_behind(&to), [Left::Replaced(aside(&to))]);
+    let names = Photograph::of(stage.0.path()).names();
+    let locks = names.iter().filter(|it| it.contains(".partial"));
+    assert_eq!(locks.count(), 0, "{names:?}");
+}
+
 #[test]
 fn a_store_that_somebody_has_open_is_left_to_them() {
     let stage = stage();
