@@ -96,16 +96,16 @@ async fn a_walk_ends_where_rows_are_too_young_to_be_forgotten() {
     let stop = CancellationToken::new();
     let running = tokio::spawn(node.unwrap().run(stop.clone()));
     pause(Duration::from_mins(30)).await;
-    let step = i64::try_from(STEP).unwrap();
+    let rows = i64::try_from(STEP).unwrap();
     let walks = footprints.walks();
     assert!(walks.len() > 1, "{walks:?}");
     for walk in &walks[..walks.len() - 1] {
-        assert_eq!(walk, &[0, step], "of a table of four steps");
+        assert_eq!(walk, &[0, rows], "of a table of four steps");
     }
     pause(Duration::from_hours(1)).await;
     let walks = footprints.walks();
     let last = &walks[walks.len() - 2];
-    assert!(last.contains(&(3 * step)), "now all of it: {walks:?}");
+    assert!(last.contains(&(3 * rows)), "now all of it: {walks:?}");
     stop.cancel();
     running.await.unwrap();
 }
