@@ -1,5 +1,7 @@
 //! A node and its HTTP API, started and stopped as one.
 
+mod metrics;
+
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::pause;
@@ -15,7 +17,7 @@ use almanack_engine::{
 };
 use almanack_server::{AppState, Limits, Tick, access::Access};
 use jiff::Timestamp;
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -31,17 +33,9 @@ use crate::{
     wiring::{self, Buses, Equipment, Ground, Lookout, Time, Timing, opml::Lists},
 };
 
-/// Bounds of the histograms, in seconds: from "at once" to "an hour late".
-const SECONDS: [f64; 13] = [
-    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0, 3600.0,
-];
-
 /// How long requests may still take once the node has drained. Without a bound, a client that opens
 /// a request and never finishes it would keep the process from ending.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-
-/// How often observations are folded into the metrics.
-const FOLD_EVERY: Duration = Duration::from_secs(5);
 
 /// A process that is ready to work.
 pub(crate) struct Process {
@@ -85,7 +79,7 @@ pub(crate) async fn start(
     let environment = &inputs.environment;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
-    let metrics = install_metrics(timing.counted)?;
+    let metrics = metrics::install(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
     let (equipment, telemetry) = Equipment::new(Ground {
         settings,
@@ -275,21 +269,10 @@ impl Process {
             tokio::join!(hearing, Box::pin(self.node.run(heard.clone())));
             drained.cancel();
         };
-        let folding = fold(&self.metrics, &drained);
+        let folding = metrics::fold(&self.metrics, &drained);
         let (served, (), (), (), ()) = tokio::join!(answering, working, reading, hurrying, folding);
         self.telemetry.finish().await;
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
-    }
-}
-
-/// Observations wait in memory until somebody reads the metrics; where nobody does, they would wait for ever.
-async fn fold(metrics: &PrometheusHandle, drained: &CancellationToken) {
-    while drained
-        .run_until_cancelled(pause(FOLD_EVERY))
-        .await
-        .is_some()
-    {
-        metrics.run_upkeep();
     }
 }
 
@@ -330,24 +313,6 @@ pub(crate) async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAd
     let taken = listener.local_addr();
     let taken = taken.map_err(|error| Failure::new(Exit::Failed, format!("listen: {error}")))?;
     Ok((listener, taken))
-}
-
-/// Metrics are the process's, not the app's: one start in a process counts.
-fn install_metrics(counted: bool) -> Result<PrometheusHandle, Failure> {
-    let failed = |error| Failure::new(Exit::Failed, format!("start metrics: {error}"));
-    let recorder = PrometheusBuilder::new()
-        .set_buckets(&SECONDS)
-        .map_err(failed)?
-        .build_recorder();
-    let handle = recorder.handle();
-    if !counted {
-        return Ok(handle);
-    }
-    metrics::set_global_recorder(recorder)
-        .map_err(|error| Failure::new(Exit::Failed, format!("start metrics: {error}")))?;
-    let version = env!("CARGO_PKG_VERSION");
-    metrics::gauge!("almanack_build_info", "version" => version).set(1.0);
-    Ok(handle)
 }
 
 fn refused(error: node::Error) -> Failure {

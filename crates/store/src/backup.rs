@@ -10,6 +10,7 @@
 //!
 //! How one takes a store's place is in `restore.rs`.
 
+mod claim;
 mod restore;
 
 use std::{
@@ -27,6 +28,8 @@ use crate::{
     sqlite::{BUSY_TIMEOUT, applied, explain, unopened},
     transfer::{Sum, sqlite_sum, sqlite_tables},
 };
+
+use claim::Claim;
 
 pub use restore::{Left, left_behind, restore};
 
@@ -90,6 +93,12 @@ pub enum Error {
     /// Somebody else has the store open.
     #[error("`{}` is in use by another process", path.display())]
     InUse {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Another process writes the copy now.
+    #[error("another backup or restore is at work: it writes `{}`", path.display())]
+    AtWork {
         /// Which.
         path: PathBuf,
     },
@@ -185,29 +194,53 @@ pub fn verify(path: &Path) -> Result<Held> {
 
 fn copy_of(source: &Connection, to: &Path, verify: Verify, told: Told<'_>) -> Result<Held> {
     let part = beside(to, ".partial");
-    let done = written(source, &part, verify, told);
+    let _claim = Claim::take(&part)?;
+    let done = written(source, (&part, Journal::Alone), verify, told);
     match done {
         Ok(held) => rename(&part, to).map(|()| held),
         Err(error) => {
             // What was begun is of no use to anybody.
-            let _ = fs::remove_file(&part);
+            discard(&part);
             Err(error)
         }
     }
 }
 
+/// How a copy is to be written to later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Journal {
+    /// A backup is one file, with nothing beside it: who carries it away carries all of it.
+    Alone,
+    /// A store is as a node would leave it.
+    WriteAhead,
+}
+
+impl Journal {
+    fn mode(self) -> &'static str {
+        match self {
+            Self::Alone => "delete",
+            Self::WriteAhead => "wal",
+        }
+    }
+}
+
 /// Writes a copy of one moment, and holds it against that moment.
-fn written(source: &Connection, part: &Path, check: Verify, told: Told<'_>) -> Result<Held> {
+fn written(
+    source: &Connection,
+    (part, journal): (&Path, Journal),
+    check: Verify,
+    told: Told<'_>,
+) -> Result<Held> {
     let failed = |error: rusqlite::Error| explain("copy", error.into());
     create(part)?;
     let snapshot = "begin; select 1 from sqlite_schema limit 1";
     source.execute_batch(snapshot).map_err(failed)?;
     let mut copy = open(part)?;
     pages(source, &mut copy, told).map_err(failed)?;
-    // One file, with nothing beside it: who carries it away carries all of it.
-    copy.pragma_update(None, "journal_mode", "delete")
+    copy.pragma_update(None, "journal_mode", journal.mode())
         .map_err(failed)?;
-    drop(copy);
+    // Whoever closes it last brings its log into it, and removes the log.
+    copy.close().map_err(|(_, error)| failed(error))?;
     sync(part)?;
     if check == Verify::Skip {
         let bytes = fs::metadata(part).map_err(|error| unread("read", part, error))?;
@@ -288,11 +321,16 @@ fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// An empty file that others cannot read; what a killed process left under this name goes.
-fn create(part: &Path) -> Result<()> {
+/// Removes a copy that nobody wants, with whatever SQLite put beside it.
+fn discard(part: &Path) {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let _ = fs::remove_file(beside(part, ending));
     }
+}
+
+/// An empty file that others cannot read; what a killed process left under this name goes.
+fn create(part: &Path) -> Result<()> {
+    discard(part);
     let mut options = OpenOptions::new();
     let made = options
         .write(true)

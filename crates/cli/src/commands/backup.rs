@@ -122,7 +122,7 @@ fn tell_left(to: &Path, output: &mut Output) {
                 path.display()
             ),
             // These are refused where they are in the way.
-            Left::Replaced(_) | Left::Log(_) => continue,
+            Left::AtWork(_) | Left::Replaced(_) | Left::Log(_) => continue,
         };
         output.note(&format!("note: {told}\n"));
     }
@@ -246,6 +246,9 @@ fn told(error: Error, direction: Direction) -> Failure {
         ),
         (Error::InUse { .. }, _) => {
             failed.hint("stop whoever works in it and try again; nothing was replaced")
+        }
+        (Error::AtWork { .. }, _) => {
+            failed.hint("wait until it has ended, and try again; nothing was changed")
         }
         (Error::Log { path }, _) => {
             let what = "a store was removed or moved without its log, or a restore of an earlier version was stopped";

@@ -4,7 +4,7 @@ use std::{
     io::{BufRead, BufReader, Read},
     net::TcpListener,
     path::Path,
-    process::Stdio,
+    process::{Child, ChildStdout, Stdio},
 };
 
 use serde_json::Value;
@@ -201,26 +201,12 @@ fn ctrl_c_tells_what_it_came_to_and_leaves_nothing_behind() {
     let scratch = home.path().join("scratch");
     std::fs::create_dir(&scratch).unwrap();
     let home = home.set("TMPDIR", scratch.to_str().unwrap());
-    let mut child = home
-        .command(&["demo", "--speed", "60", "--no-warm-up"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("Ctrl-C ends the show") {
-        line.clear();
-        let read = told.read_line(&mut line).unwrap();
-        assert!(read > 0, "it ended before it began");
-        if let Some(folder) = line.trim_start().strip_prefix("files ") {
-            assert!(
-                Path::new(folder.trim()).join("almanack.db").exists(),
-                "{line}"
-            );
-        }
-    }
+    // Killed, it leaves its folder; the next one takes that away.
+    let (mut killed, _) = begin(&home);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(left_in(&scratch), 1);
+    let (mut child, mut told) = begin(&home);
     assert_eq!(left_in(&scratch), 1);
     let pid = child.id().to_string();
     let sent = std::process::Command::new("kill")
@@ -241,6 +227,31 @@ fn ctrl_c_tells_what_it_came_to_and_leaves_nothing_behind() {
         assert!(rest.contains(part), "{part}: {rest}");
     }
     assert_eq!(left_in(&scratch), 0);
+}
+
+/// A demo whose show has begun, and what it goes on to say.
+fn begin(home: &Home) -> (Child, BufReader<ChildStdout>) {
+    let mut child = home
+        .command(&["demo", "--speed", "60", "--no-warm-up"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("Ctrl-C ends the show") {
+        line.clear();
+        let read = told.read_line(&mut line).unwrap();
+        assert!(read > 0, "it ended before it began");
+        if let Some(folder) = line.trim_start().strip_prefix("files ") {
+            assert!(
+                Path::new(folder.trim()).join("almanack.db").exists(),
+                "{line}"
+            );
+        }
+    }
+    (child, told)
 }
 
 fn left_in(folder: &Path) -> usize {

@@ -58,6 +58,19 @@ async fn a_backup_is_made_proven_and_put_back() {
     }
 }
 
+/// Also before any node has opened it.
+#[test]
+fn the_doctor_finds_nothing_wrong_with_a_store_that_was_just_restored() {
+    let home = stored();
+    home.run(&["backup", "kept.db"]).expect_data();
+    home.run(&["restore", "kept.db", "--force"]).expect_data();
+    let listen = format!("server.listen={}", free_address());
+    let ran = home.run(&["doctor", "--json", "--set", &listen]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let told: Value = serde_json::from_str(&ran.data).unwrap();
+    assert_eq!(verdict(&told, "durability"), "ok", "{told}");
+}
+
 /// Not even with --force: a node would go on writing to a file that is no longer there.
 #[tokio::test]
 async fn nothing_is_restored_or_moved_under_a_living_node() {
@@ -114,6 +127,29 @@ fn a_restore_that_was_stopped_is_told_and_gone_on_with() {
         "{log}"
     );
     assert!(!file("almanack.db").exists(), "{log}");
+}
+
+/// The other one is played by its lock.
+#[test]
+fn of_two_restores_at_once_the_second_is_refused() {
+    let home = stored();
+    home.run(&["backup", "kept.db"]).expect_data();
+    let elsewhere = "--database=sqlite:new.db";
+    let lock = fs::File::create(home.path().join("new.db.partial.lock")).unwrap();
+    lock.try_lock().unwrap();
+    fs::write(home.path().join("new.db.partial"), "half").unwrap();
+    let refused = home.run(&["restore", "kept.db", elsewhere]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.notes.contains("is at work"), "{refused}");
+    assert!(!refused.notes.contains("was stopped"), "{refused}");
+    let doctor = home.run(&["doctor", elsewhere]);
+    assert!(doctor.data.contains("a restore is at work"), "{doctor}");
+    let half = fs::read(home.path().join("new.db.partial")).unwrap();
+    assert_eq!(half, b"half", "the first one's copy stays");
+    drop(lock);
+    let ran = home.run(&["restore", "kept.db", elsewhere]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.notes.contains("was stopped"), "{ran}");
 }
 
 #[tokio::test]

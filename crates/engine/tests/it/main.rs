@@ -18,6 +18,7 @@ mod places;
 mod planner;
 mod refusals;
 mod rehearsal;
+mod retention;
 mod sources;
 mod virtual_time;
 mod watch;

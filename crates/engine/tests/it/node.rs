@@ -98,7 +98,12 @@ impl House {
     }
 }
 
-fn ports(store: Arc<dyn Store>, time: VirtualTime, seed: u64, attempt_takes: Duration) -> Ports {
+pub(crate) fn ports(
+    store: Arc<dyn Store>,
+    time: VirtualTime,
+    seed: u64,
+    attempt_takes: Duration,
+) -> Ports {
     Ports {
         store,
         clock: Arc::new(CorrectedClock::new(Arc::new(time))),
@@ -109,7 +114,7 @@ fn ports(store: Arc<dyn Store>, time: VirtualTime, seed: u64, attempt_takes: Dur
     }
 }
 
-fn settings(drain: SignedDuration) -> NodeSettings {
+pub(crate) fn settings(drain: SignedDuration) -> NodeSettings {
     NodeSettings {
         name: "node-a".to_owned(),
         version: "test".to_owned(),

@@ -10,7 +10,8 @@
 //! Named      the new one       NAME.replaced: the old one
 //! ```
 //!
-//! The last step is one rename, which is the old name or the new one, never none.
+//! The last step is one rename, which is the old name or the new one, never none. Beside a copy lies the lock of whoever makes it
+//! (see `claim.rs`), which keeps nobody out once that process is gone.
 //!
 //! INVARIANT: no log stands beside the name when it changes hands. SQLite finds a log by its store's name, and would apply
 //! that of the old store to the new one. So the old one leaves write-ahead logging, which nobody else can be in
@@ -26,7 +27,9 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Error, Held, Replace, Result, Told, Verify, beside, open, sync, unread, verify, written,
+    Error, Held, Journal, Replace, Result, Told, Verify, beside,
+    claim::{Claim, is_claimed},
+    discard, open, sync, unread, verify, written,
 };
 use crate::{
     sqlite::explain,
@@ -47,6 +50,8 @@ pub(super) enum Step {
 pub enum Left {
     /// A copy that never got its name; the next restore makes it anew.
     Partial(PathBuf),
+    /// The copy of a restore that is at work now.
+    AtWork(PathBuf),
     /// The store itself under a second name: the restore was stopped before the backup took its place. The next one goes on
     /// from there.
     Twin(PathBuf),
@@ -61,11 +66,12 @@ pub fn left_behind(path: &Path) -> Vec<Left> {
     let path = &*real(path);
     let aside = aside(path);
     let mut left = Vec::new();
-    left.extend(
-        Some(partial(path))
-            .filter(|it| it.exists())
-            .map(Left::Partial),
-    );
+    let part = partial(path);
+    left.extend(match (is_claimed(&part), part.exists()) {
+        (true, _) => Some(Left::AtWork(part)),
+        (false, true) => Some(Left::Partial(part)),
+        (false, false) => None,
+    });
     left.extend(match (aside.exists(), is_same_file(path, &aside)) {
         (false, _) => None,
         (true, true) => Some(Left::Twin(aside)),
@@ -97,7 +103,11 @@ pub(super) fn in_steps(
         judge(&open(to)?, to, replace)?;
     }
     let part = partial(to);
-    let replaced = written(&open(from)?, &part, Verify::Whole, told).and_then(|held| {
+    // Held until the copy has the name. Who is refused here has begun nothing that would have to be taken back.
+    let _claim = Claim::take(&part)?;
+    // The log is turned on here, where nobody looks yet: no log of the copy's is left when it gets the name.
+    let copy = (&*part, Journal::WriteAhead);
+    let replaced = written(&open(from)?, copy, Verify::Whole, told).and_then(|held| {
         done(Step::Copied);
         take_place(&part, to, replace, done).map(|()| held)
     });
@@ -124,7 +134,7 @@ fn take_place(part: &Path, to: &Path, replace: Replace, done: &mut dyn FnMut(Ste
 
 /// What was begun is of no use to anybody.
 fn take_back(to: &Path) {
-    let _ = fs::remove_file(partial(to));
+    discard(&partial(to));
     if is_same_file(to, &aside(to)) {
         let _ = fs::remove_file(aside(to));
     }

@@ -59,6 +59,16 @@ pub trait Layer: Send + Sync {
     ) -> Result<Vec<ClaimId>> {
         below.extend_claims(claims, now, lease_until).await
     }
+    /// See [`TaskStore::prune`].
+    async fn prune(
+        &self,
+        below: &dyn Store,
+        before: Timestamp,
+        after: TaskId,
+        limit: usize,
+    ) -> Result<Pruned> {
+        below.prune(before, after, limit).await
+    }
     /// See [`almanack_core::store::LaneStore::enter_lanes`].
     async fn enter_lanes(
         &self,
@@ -165,7 +175,8 @@ impl<L: Layer> TaskStore for Layered<L> {
         self.below.load_depths(now).await
     }
     async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
-        self.below.prune(before, after, limit).await
+        let below = &*self.below;
+        self.layer.prune(below, before, after, limit).await
     }
 }
 

@@ -1,6 +1,17 @@
 //! Where the demo keeps its files, and what becomes of them.
+//!
+//! A folder that is not to be kept is removed at the end, or by a later demo if there was none: killed, a demo cannot tidy up. As
+//! long as it lives it holds a lock in its folder, which the system gives up with the process.
+//!
+//! INVARIANT: only a folder of this user's with a lock that nobody holds is removed. A lock gets its name when it is held, so a
+//! demo that has just begun has none or a held one.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File},
+    io,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 use super::configuration::FILE;
 use crate::{
@@ -9,30 +20,40 @@ use crate::{
     wiring,
 };
 
+/// What the names of folders begin with that are not to be kept.
+const PREFIX: &str = "almanack-demo-";
+/// In such a folder: held for as long as its demo lives.
+const LOCK: &str = "demo.lock";
+
 /// A folder that is removed at the end, unless it is to be kept.
 pub(super) struct Folder {
     path: PathBuf,
-    keep: bool,
+    /// None where the folder is to be kept.
+    lock: Option<File>,
 }
 
 impl Folder {
     /// The folder to be kept, or a new one.
     pub(super) fn create(keep: Option<&Path>) -> Result<Self, Failure> {
-        let folder = match keep {
-            Some(path) => Self {
-                path: wanted(path)?,
-                keep: true,
-            },
-            None => Self {
-                path: std::env::temp_dir().join(format!(
-                    "almanack-demo-{:08x}",
-                    wiring::entropy().next_u64() >> 32
-                )),
-                keep: false,
-            },
+        let Some(path) = keep else {
+            return Self::passing(&std::env::temp_dir());
         };
-        std::fs::create_dir_all(&folder.path).map_err(|error| folder.failed(&error))?;
-        Ok(folder)
+        let path = wanted(path)?;
+        fs::create_dir_all(&path).map_err(|error| failed(&path, &error))?;
+        Ok(Self { path, lock: None })
+    }
+
+    /// A new one, in the place of those whose demos are gone.
+    fn passing(temporary: &Path) -> Result<Self, Failure> {
+        let chance = wiring::entropy().next_u64() >> 32;
+        let path = temporary.join(format!("{PREFIX}{chance:08x}"));
+        let made = fs::create_dir_all(&path).and_then(|()| hold(&path));
+        let lock = made.map_err(|error| failed(&path, &error))?;
+        sweep(&path);
+        Ok(Self {
+            path,
+            lock: Some(lock),
+        })
     }
 
     /// Where it is.
@@ -42,7 +63,7 @@ impl Folder {
 
     /// Says what becomes of it.
     pub(super) fn part(&self, output: &mut Output) -> Result<(), Failure> {
-        if self.keep {
+        if self.lock.is_none() {
             let file = self.path.join(FILE);
             output.line(&format!(
                 "\nIt stays in {}; look around in it with\n  almanack serve --config {}",
@@ -54,12 +75,42 @@ impl Folder {
     }
 
     /// That it cannot be used.
-    pub(super) fn failed(&self, error: &std::io::Error) -> Failure {
-        Failure::new(
-            Exit::Failed,
-            format!("use folder `{}`: {error}", self.path.display()),
-        )
-        .hint("choose another with --keep FOLDER")
+    pub(super) fn failed(&self, error: &io::Error) -> Failure {
+        failed(&self.path, error)
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Failure {
+    let what = format!("use folder `{}`: {error}", path.display());
+    Failure::new(Exit::Failed, what).hint("choose another with --keep FOLDER")
+}
+
+fn hold(folder: &Path) -> io::Result<File> {
+    let unnamed = folder.join("demo.lock.new");
+    let lock = File::create(&unnamed)?;
+    lock.try_lock()?;
+    fs::rename(unnamed, folder.join(LOCK))?;
+    Ok(lock)
+}
+
+/// Removes the folders beside `own` whose demos are gone. What cannot be removed stays: it is in nobody's way.
+fn sweep(own: &Path) {
+    let Ok(user) = fs::metadata(own).map(|own| own.uid()) else {
+        return;
+    };
+    let beside = own.parent().and_then(|folder| fs::read_dir(folder).ok());
+    for entry in beside.into_iter().flatten().flatten() {
+        let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        // Of the entry itself: what a link leads to is not ours to remove.
+        let found = entry.metadata();
+        if !is_named || !found.is_ok_and(|it| it.is_dir() && it.uid() == user) {
+            continue;
+        }
+        if let Ok(lock) = File::open(entry.path().join(LOCK))
+            && lock.try_lock().is_ok()
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -84,9 +135,49 @@ fn wanted(path: &Path) -> Result<PathBuf, Failure> {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if !self.keep {
+        if self.lock.is_some() {
             // What cannot be removed is in the machine's temporary folder and goes with it.
-            let _ = std::fs::remove_dir_all(&self.path);
+            let _ = fs::remove_dir_all(&self.path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin(temporary: &Path) -> Folder {
+        Folder::passing(temporary)
+            .map_err(|error| error.text())
+            .unwrap()
+    }
+
+    /// Its process is gone, and nothing was tidied up.
+    fn kill(mut folder: Folder) -> PathBuf {
+        drop(folder.lock.take());
+        folder.path.clone()
+    }
+
+    #[test]
+    fn what_a_killed_demo_left_is_removed_by_the_next_and_nothing_else_is() {
+        let temporary = tempfile::tempdir().unwrap();
+        let (living, killed) = (begin(temporary.path()), begin(temporary.path()));
+        let killed = kill(killed);
+        fs::write(killed.join("almanack.db"), "rows").unwrap();
+        let other = |name: &str| {
+            let path = temporary.path().join(name);
+            fs::create_dir(&path).unwrap();
+            path
+        };
+        let no_lock = other("almanack-demo-kept");
+        let (elsewhere, link) = (other("elsewhere"), temporary.path().join("almanack-demo-1"));
+        fs::write(elsewhere.join(LOCK), "").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        let next = begin(temporary.path());
+        assert!(!killed.exists());
+        for path in [living.path(), next.path(), &no_lock, &elsewhere, &link] {
+            assert!(path.symlink_metadata().is_ok(), "{}", path.display());
+        }
+        assert!(elsewhere.join(LOCK).exists());
     }
 }

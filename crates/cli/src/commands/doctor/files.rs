@@ -55,12 +55,13 @@ fn judge_left(left: &Left) -> Finding {
     let check = "restore";
     match left {
         Left::Partial(path) => {
-            let what = format!(
-                "{} was left by a restore that was stopped, or one is at work",
-                path.display()
-            );
+            let what = format!("{} was left by a restore that was stopped", path.display());
             Finding::warning(check, what)
                 .hint("the store is whole; restore again, or remove the file")
+        }
+        Left::AtWork(path) => {
+            let what = format!("a restore is at work: it writes {}", path.display());
+            Finding::warning(check, what).hint("wait until it has ended, and look again")
         }
         Left::Twin(path) => {
             let what = format!(

@@ -15,9 +15,13 @@ fn key(name: &str) -> Key {
 }
 
 fn found(names: &[&str]) -> Found {
+    weighing(Severity::Warning, names)
+}
+
+fn weighing(severity: Severity, names: &[&str]) -> Found {
     let finding = |name: &&str| Finding {
         key: key(name),
-        severity: Severity::Warning,
+        severity,
         detail: "HTTP 500".to_owned(),
     };
     Found {
@@ -45,6 +49,7 @@ fn taken(channel: &str) -> Answer {
 /// One alert over time, told by a channel that always listens.
 struct Story {
     manner: Manner,
+    severity: Severity,
     rows: Vec<Alert>,
     messages: Vec<(News, Timestamp)>,
 }
@@ -53,6 +58,7 @@ impl Story {
     fn new(manner: Manner) -> Self {
         Self {
             manner,
+            severity: Severity::Warning,
             rows: Vec::new(),
             messages: Vec::new(),
         }
@@ -77,10 +83,11 @@ impl Story {
 
     fn round(&mut self, names: &[&str], second: i64) {
         let now = at(second);
-        for change in decide(&found(names), &self.known(now), &self.manner, now) {
+        let found = weighing(self.severity, names);
+        for change in decide(&found, &self.known(now), &self.manner, now) {
             self.write(change);
         }
-        let again = decide(&found(names), &self.known(now), &self.manner, now);
+        let again = decide(&found, &self.known(now), &self.manner, now);
         assert_eq!(again, [], "decided once, it is decided");
         for row in self.rows.clone() {
             if is_due(&row, now) {
@@ -172,20 +179,23 @@ fn an_unsure_rule_closes_nothing() {
     assert_eq!(decide(&blind, &story.rows, &story.manner, at(9_999)), []);
 }
 
+/// With quiet hours at night, in which only what is critical is told.
+fn nightly() -> Manner {
+    Manner {
+        quiet: Some(Quiet {
+            from: time(22, 0, 0, 0),
+            until: time(7, 0, 0, 0),
+            zone: TimeZone::UTC,
+            except: Some(Severity::Critical),
+        }),
+        ..Manner::default()
+    }
+}
+
 #[test]
 fn quiet_hours_are_summed_up_when_they_end() {
-    let quiet = Quiet {
-        from: time(22, 0, 0, 0),
-        until: time(7, 0, 0, 0),
-        zone: TimeZone::UTC,
-        except: Some(Severity::Critical),
-    };
-    let manner = Manner {
-        quiet: Some(quiet),
-        ..Manner::default()
-    };
     // The story begins at midnight.
-    let mut story = Story::new(manner);
+    let mut story = Story::new(nightly());
     story.round(&["a", "b"], 60);
     for second in [120, 180, 240, 300] {
         story.round(&["b"], second);
@@ -197,6 +207,23 @@ fn quiet_hours_are_summed_up_when_they_end() {
         [News::Opened, News::Passed],
         "b lasts, a came and went"
     );
+}
+
+/// Neither that it began nor that it is over waits for the morning.
+#[test]
+fn what_cannot_wait_is_told_in_quiet_hours() {
+    for (severity, heard) in [
+        (Severity::Warning, &[][..]),
+        (Severity::Critical, &[News::Opened, News::Closed]),
+    ] {
+        let mut story = Story::new(nightly());
+        story.severity = severity;
+        story.round(&["a"], 60);
+        for second in (120..1_200).step_by(60) {
+            story.round(&[], second);
+        }
+        assert_eq!(story.told(), heard, "{severity:?}, while it is night");
+    }
 }
 
 #[test]

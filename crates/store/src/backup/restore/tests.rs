@@ -150,6 +150,22 @@ fn no_log_stands_beside_the_name_when_it_changes_hands() {
     }
 }
 
+/// In write-ahead logging from the first moment on, with nothing beside it: neither a node nor the doctor finds anything to change.
+#[test]
+fn the_new_store_is_as_a_node_leaves_it() {
+    let stage = stage();
+    for (step, left) in photographs(&stage) {
+        let beside_it = left.names().into_iter();
+        let logs: Vec<String> = beside_it.filter(|it| it.contains(".partial-")).collect();
+        assert!(logs.is_empty(), "{step:?}: {logs:?}");
+        if step == Step::Named {
+            let store = Connection::open(left.file("almanack.db")).unwrap();
+            let mode = store.query_row("pragma journal_mode", [], |row| row.get::<_, String>(0));
+            assert_eq!(mode.unwrap(), "wal");
+        }
+    }
+}
+
 /// A restore that was stopped is made again: with `--force`, as it was called.
 #[test]
 fn a_restore_that_was_stopped_is_made_again() {
@@ -183,6 +199,36 @@ fn a_restore_that_was_stopped_is_made_again() {
         );
         assert_eq!(left_behind(&to), [Left::Replaced(aside)]);
     }
+}
+
+/// The second is refused whenever it comes, and leaves the first one's copy alone.
+#[test]
+fn of_two_restores_at_once_one_is_refused() {
+    let stage = stage();
+    let (from, to) = (stage.file("backup.db"), stage.file("almanack.db"));
+    let refused = || {
+        let second = restore(&from, &to, Replace::Allowed, &mut |_, _| ());
+        assert!(matches!(second, Err(Error::AtWork { .. })), "{second:?}");
+        let found = left_behind(&to);
+        assert!(found.contains(&Left::AtWork(partial(&to))), "{found:?}");
+    };
+    let mut done = |step| {
+        if step == Step::Copied {
+            refused();
+        }
+    };
+    in_steps(
+        (&from, &to),
+        Replace::Allowed,
+        &mut |_, _| refused(),
+        &mut done,
+    )
+    .unwrap();
+    assert_eq!(whose(&to), "new");
+    assert_eq!(left_behind(&to), [Left::Replaced(aside(&to))]);
+    let names = Photograph::of(stage.0.path()).names();
+    let locks = names.iter().filter(|it| it.contains(".partial"));
+    assert_eq!(locks.count(), 0, "{names:?}");
 }
 
 #[test]

@@ -89,29 +89,40 @@ fn a_heartbeat_that_keeps_no_places_is_noticed() {
     assert_noticed(&narrow(), || KeepsNothing, "others, of 1 in all");
 }
 
-/// There is one place more than there should be.
-struct OneMore;
+/// Changes what a node says, on its way down.
+struct Meddle(fn(&mut Visitor, &mut [LaneAsk]));
 
 #[async_trait]
-impl Layer for OneMore {
+impl Layer for Meddle {
     async fn enter_lanes(
         &self,
         below: &dyn Store,
         visitor: &Visitor,
         asks: &[LaneAsk],
     ) -> Result<Vec<LaneAnswer>> {
-        let mut asks = asks.to_vec();
-        for ask in &mut asks {
-            ask.at_once += 1;
-        }
-        below.enter_lanes(visitor, &asks).await
+        let (mut visitor, mut asks) = (visitor.clone(), asks.to_vec());
+        (self.0)(&mut visitor, &mut asks);
+        below.enter_lanes(&visitor, &asks).await
     }
 }
 
 #[test]
 fn one_place_too_many_is_noticed() {
-    assert_noticed(&wide(), || OneMore, "others, of 2 in all");
-    assert_noticed(&narrow(), || OneMore, "others, of 1 in all");
+    let one_more = || Meddle(|_, asks| asks.iter_mut().for_each(|ask| ask.at_once += 1));
+    assert_noticed(&wide(), one_more, "others, of 2 in all");
+    assert_noticed(&narrow(), one_more, "others, of 1 in all");
+}
+
+/// While those who have them still trust them; and they are renewed all the same when others have them by then.
+#[test]
+fn places_that_pass_on_too_early_are_noticed() {
+    let short_lease = || {
+        Meddle(|visitor, _| {
+            let lease = visitor.lease_until.duration_since(visitor.now);
+            visitor.lease_until = visitor.now + lease / 4;
+        })
+    };
+    assert_noticed(&narrow(), short_lease, "others, of 1 in all");
 }
 
 /// Places are taken and never given back.
@@ -153,29 +164,4 @@ impl Layer for NeverGivenBack {
 #[test]
 fn places_that_are_never_given_back_are_noticed() {
     assert_noticed(&wide(), NeverGivenBack::default, "never came to rest");
-}
-
-/// Places pass on while those who have them still trust them, and are renewed all the same when others have them by then.
-struct ShortLease;
-
-#[async_trait]
-impl Layer for ShortLease {
-    async fn enter_lanes(
-        &self,
-        below: &dyn Store,
-        visitor: &Visitor,
-        asks: &[LaneAsk],
-    ) -> Result<Vec<LaneAnswer>> {
-        let lease = visitor.lease_until.duration_since(visitor.now);
-        let visitor = Visitor {
-            lease_until: visitor.now + lease / 4,
-            ..visitor.clone()
-        };
-        below.enter_lanes(&visitor, asks).await
-    }
-}
-
-#[test]
-fn places_that_pass_on_too_early_are_noticed() {
-    assert_noticed(&narrow(), || ShortLease, "others, of 1 in all");
 }

@@ -1,0 +1,80 @@
+//! What is counted, and what keeps it from growing.
+//!
+//! An observation waits in memory until somebody reads the metrics: there may be nobody, and observations come for as
+//! long as the process lives. So they are folded into their histograms every few seconds, read or not.
+
+use std::time::Duration;
+
+use almanack_adapters::clock::pause;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::{Exit, Failure};
+
+/// Bounds of the histograms, in seconds: from "at once" to "an hour late".
+const SECONDS: [f64; 13] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0, 3600.0,
+];
+
+/// How often observations are folded into the metrics.
+const FOLD_EVERY: Duration = Duration::from_secs(5);
+
+/// Metrics are the process's, not the app's: one start in a process counts.
+pub(super) fn install(counted: bool) -> Result<PrometheusHandle, Failure> {
+    let recorder = recorder()?;
+    let handle = recorder.handle();
+    if !counted {
+        return Ok(handle);
+    }
+    metrics::set_global_recorder(recorder)
+        .map_err(|error| Failure::new(Exit::Failed, format!("start metrics: {error}")))?;
+    let version = env!("CARGO_PKG_VERSION");
+    metrics::gauge!("almanack_build_info", "version" => version).set(1.0);
+    Ok(handle)
+}
+
+fn recorder() -> Result<PrometheusRecorder, Failure> {
+    let bounded = PrometheusBuilder::new().set_buckets(&SECONDS);
+    let failed = |error| Failure::new(Exit::Failed, format!("start metrics: {error}"));
+    Ok(bounded.map_err(failed)?.build_recorder())
+}
+
+/// Observations wait in memory until somebody reads the metrics; where nobody does, they would wait for ever.
+pub(super) async fn fold(metrics: &PrometheusHandle, drained: &CancellationToken) {
+    while drained
+        .run_until_cancelled(pause(FOLD_EVERY))
+        .await
+        .is_some()
+    {
+        metrics.run_upkeep();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many observations a histogram holds: as the recorder shows itself, because to read the metrics folds them.
+    fn holds(metrics: &PrometheusHandle, observations: usize) -> bool {
+        format!("{metrics:?}").contains(&format!("Histogram {{ count: {observations},"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn observations_are_folded_while_nobody_reads_the_metrics() {
+        let recorder = recorder().unwrap();
+        let (metrics, drained) = (recorder.handle(), CancellationToken::new());
+        let observe = || metrics::histogram!("lateness").record(0.5);
+        let living = async {
+            for round in 1..=3 {
+                metrics::with_local_recorder(&recorder, observe);
+                assert!(!holds(&metrics, round), "{metrics:?}");
+                pause(FOLD_EVERY).await;
+                // Both woke at the same instant, in whichever order.
+                tokio::task::yield_now().await;
+                assert!(holds(&metrics, round), "{metrics:?}");
+            }
+            drained.cancel();
+        };
+        tokio::join!(living, fold(&metrics, &drained));
+    }
+}
