@@ -17,7 +17,9 @@ mod source;
 mod task;
 mod thread;
 
-use std::{path::Path, sync::Mutex, time::Duration};
+use std::{
+    fs::OpenOptions, os::unix::fs::OpenOptionsExt as _, path::Path, sync::Mutex, time::Duration,
+};
 
 use almanack_core::store::{Error, Node, Nudges, Result, Store};
 use async_trait::async_trait;
@@ -70,6 +72,7 @@ enum Access {
 impl SqliteStore {
     /// Opens (and creates or migrates) a file, with threads of its own.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
+        create_guarded(path);
         let open = |flags| open_file(path, flags, durability);
         let mut first = open(OpenFlags::default())?;
         migrate(&mut first)?;
@@ -182,6 +185,13 @@ fn start(connections: Vec<Connection>, mode: Mode) -> Result<Threads> {
         statement: "start database thread",
         source: Box::new(error),
     })
+}
+
+/// Makes a file that is not there yet: it will hold hashes of tokens and other people's payloads, so only its owner and, as far as
+/// the umask allows, its group may read it. SQLite gives its logs the same rights. Where this fails, opening says why.
+fn create_guarded(path: &Path) {
+    let mut options = OpenOptions::new();
+    let _ = options.write(true).create_new(true).mode(0o660).open(path);
 }
 
 fn open_file(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {

@@ -216,7 +216,6 @@ fn verdict<'a>(told: &'a Value, check: &str) -> &'a str {
 async fn the_doctor_says_what_is_well_and_what_is_not() {
     let home = stored();
     let file = home.path().join("almanack.db");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let listen = format!("server.listen={}", free_address());
     let well = home.run(&["doctor", "--json", "--set", &listen]);
     assert_eq!(well.code, 0, "{well}");
