@@ -8,6 +8,7 @@ mod connection;
 mod consumer;
 mod herald;
 mod letters;
+mod trouble;
 
 pub use connection::{Connection, Login, covers};
 pub use consumer::{Consumer, Settings};

@@ -13,7 +13,11 @@ use futures_util::{FutureExt as _, StreamExt as _, future::join_all};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::{connection::Connection, letters::Letters};
+use super::{
+    connection::{Connection, Link},
+    letters::Letters,
+    trouble::Said,
+};
 use crate::{
     Error, Ports,
     batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
@@ -69,70 +73,82 @@ impl Consumer {
     /// Reads until `stop`. What does not answer is waited for.
     pub async fn run(self, stop: CancellationToken) {
         let mut patience = Patience::default();
-        let mut client = None;
+        let (mut link, mut said) = (None, Said::default());
         loop {
-            let session = async {
-                let connected = match client.take() {
-                    Some(connected) => connected,
-                    None => self.settings.connection.open().await?,
-                };
-                let context = jetstream::new(client.insert(connected).clone());
-                let (consumer, letters) = self.prepare(context).await?;
-                patience.renew();
-                Ok::<_, Error>((consumer, letters))
-            };
             let prepared = tokio::select! {
                 () = stop.cancelled() => return,
-                prepared = session => prepared,
+                prepared = self.prepare(&mut link) => prepared,
             };
             let error = match prepared {
-                Ok((consumer, letters)) => match self.session(&consumer, &letters, &stop).await {
-                    Ended::Stopped => break,
-                    Ended::Broken => "the server broke off".to_owned(),
-                },
+                Ok((consumer, letters)) => {
+                    patience.renew();
+                    if said.forget() {
+                        tracing::info!(events.bus = "nats", events.stream = %self.settings.stream, "events are read again");
+                    }
+                    match self.session(&consumer, &letters, &stop).await {
+                        Ended::Stopped => break,
+                        Ended::Broken => letters.link.told("the server broke off".to_owned()),
+                    }
+                }
                 Err(error) => error.to_string(),
             };
             let again_at = patience.next(&self.ports);
-            tracing::warn!(events.bus = "nats", error, %again_at, "reading events broke off; it is begun anew");
+            if said.is_new(&error) {
+                tracing::warn!(events.bus = "nats", events.stream = %self.settings.stream, error, "events cannot be read; it is tried on");
+            }
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = self.ports.sleeper.until(again_at) => {}
             }
         }
-        // Acknowledgements that are still in the client's buffer.
-        if let Some(client) = client {
-            let flushed = tokio::time::timeout(Duration::from_secs(2), client.flush()).await;
-            if !matches!(flushed, Ok(Ok(()))) {
-                tracing::debug!(events.bus = "nats", "the last acknowledgements may be lost");
-            }
+        if let Some(link) = link {
+            link.flush().await;
         }
     }
 
-    async fn prepare(&self, context: jetstream::Context) -> Result<(PullConsumer, Letters), Error> {
-        let unavailable = |what| move |why: String| Error::Unavailable { what, why };
+    /// Connects where there is no connection yet, and makes everything ready there.
+    async fn prepare(&self, link: &mut Option<Link>) -> Result<(PullConsumer, Letters), Error> {
+        let link = match link {
+            Some(link) => link.clone(),
+            None => link.insert(self.settings.connection.open().await?).clone(),
+        };
+        let consumer = self.durable(&link).await?;
+        let letters = Letters {
+            link,
+            subject: self.settings.dead_letter.clone(),
+        };
+        if let Err(why) = letters.prepare(&self.settings.stream).await {
+            tracing::warn!(events.bus = "nats", why, "no stream keeps dead letters");
+        }
+        Ok((consumer, letters))
+    }
+
+    /// The consumer that nodes share, as it is configured.
+    async fn durable(&self, link: &Link) -> Result<PullConsumer, Error> {
+        let unavailable = |what| {
+            move |why: String| Error::Unavailable {
+                what,
+                why: link.told(why),
+            }
+        };
         let Settings {
             stream, durable, ..
         } = &self.settings;
+        let context = link.context().map_err(unavailable("connect"))?;
         let found = context.get_stream(stream).await;
         let found = found.map_err(|error| unavailable("find the stream")(error.to_string()))?;
         let wanted = self.config();
         let made = found.get_or_create_consumer(durable, wanted.clone()).await;
-        let mut made = made.map_err(|error| unavailable("make the consumer")(error.to_string()))?;
+        let made = made.map_err(|error| unavailable("make the consumer")(error.to_string()))?;
         let renewed = renewed(&made.cached_info().config, &wanted);
-        if let Some(config) = renewed.map_err(unavailable("use the consumer"))? {
-            let updated = found.update_consumer(config).await;
-            made =
-                updated.map_err(|error| unavailable("change the consumer")(error.to_string()))?;
-            tracing::info!(events.bus = "nats", %stream, durable, "the consumer was changed to what is configured");
-        }
-        let letters = Letters {
-            context,
-            subject: self.settings.dead_letter.clone(),
+        let Some(config) = renewed.map_err(unavailable("use the consumer"))? else {
+            return Ok(made);
         };
-        if let Err(why) = letters.prepare(stream).await {
-            tracing::warn!(events.bus = "nats", why, "no stream keeps dead letters");
-        }
-        Ok((made, letters))
+        let updated = found.update_consumer(config).await;
+        let updated =
+            updated.map_err(|error| unavailable("change the consumer")(error.to_string()))?;
+        tracing::info!(events.bus = "nats", %stream, durable, "the consumer was changed to what is configured");
+        Ok(updated)
     }
 
     fn config(&self) -> pull::Config {

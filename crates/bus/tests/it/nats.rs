@@ -1,157 +1,24 @@
 //! RS-10 over NATS, on a server of Debian's.
 
+mod secured;
+mod stage;
+
 use std::time::Duration;
 
-use almanack_bus::{
-    Ports,
-    nats::{Connection, Consumer, NatsHerald, Settings},
-};
+use almanack_bus::nats::{Connection, NatsHerald, Settings};
 use almanack_core::{
     finish::Outcome,
     happening::{CloudEvent, Herald as _, Mode},
     reschedule::Rule,
 };
 use almanack_testkit::fixture::{PUBLISH, at};
-use async_nats::{
-    HeaderMap,
-    jetstream::{self, consumer::PullConsumer, stream},
-};
-use futures_util::StreamExt as _;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use async_nats::jetstream::{self, consumer::PullConsumer, stream};
 
+use self::stage::{DURABLE, Member, Stage, header};
 use crate::{
     desk::{Desk, Manner, data, put, reading, until},
     kafka::outward::happening,
 };
-
-const DURABLE: &str = "almanack";
-
-fn server_url() -> String {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test command says where it started the server"
-    )]
-    std::env::var("ALMANACK_TEST_NATS_URL").expect(
-        "ALMANACK_TEST_NATS_URL is not set: run `dev/check`, or `export ALMANACK_TEST_NATS_URL=$(dev/nats start)` once",
-    )
-}
-
-/// A stream of this test's own.
-struct Stage {
-    context: jetstream::Context,
-    stream: String,
-}
-
-impl Stage {
-    async fn new(name: &str) -> Self {
-        let client = async_nats::connect(server_url()).await.unwrap();
-        let context = jetstream::new(client);
-        for left_behind in [name.to_owned(), format!("{name}-dead-letter")] {
-            let _ = context.delete_stream(left_behind).await;
-        }
-        let config = stream::Config {
-            name: name.to_owned(),
-            subjects: vec![format!("{name}.>")],
-            ..stream::Config::default()
-        };
-        context.create_stream(config).await.unwrap();
-        Self {
-            context,
-            stream: name.to_owned(),
-        }
-    }
-
-    async fn write(&self, body: &str, headers: &[(&str, &str)]) {
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.insert(*name, *value);
-        }
-        let subject = format!("{}.eu", self.stream);
-        let sent = self
-            .context
-            .publish_with_headers(subject, map, body.to_owned().into());
-        sent.await.unwrap().await.unwrap();
-    }
-
-    fn connection() -> Connection {
-        Connection {
-            servers: vec![server_url()],
-            ..Connection::default()
-        }
-    }
-
-    fn join(&self, ports: Ports) -> Member {
-        let settings = Settings {
-            connection: Self::connection(),
-            stream: self.stream.clone(),
-            subject: format!("{}.>", self.stream),
-            durable: DURABLE.to_owned(),
-            dead_letter: format!("dead-letter.{}", self.stream),
-            reading: reading(),
-        };
-        Member::of(settings, ports)
-    }
-
-    /// How many messages were delivered and not acknowledged, and how many are still to be delivered.
-    async fn open(&self) -> (usize, u64) {
-        let stream = self.context.get_stream(&self.stream).await.unwrap();
-        let consumer: PullConsumer = stream.get_consumer(DURABLE).await.unwrap();
-        let info = consumer.get_info().await.unwrap();
-        (info.num_ack_pending, info.num_pending)
-    }
-
-    async fn all_acknowledged(&self) {
-        until("all is acknowledged", async || self.open().await == (0, 0)).await;
-    }
-
-    /// The first messages that another stream has.
-    async fn read(&self, stream: &str, many: usize) -> Vec<jetstream::Message> {
-        until("the stream is there", async || {
-            self.context.get_stream(stream).await.is_ok()
-        })
-        .await;
-        let stream = self.context.get_stream(stream).await.unwrap();
-        let config = jetstream::consumer::pull::Config::default();
-        let consumer = stream.create_consumer(config).await.unwrap();
-        let mut messages = consumer.messages().await.unwrap();
-        let mut read = Vec::new();
-        while read.len() < many {
-            let next = tokio::time::timeout(Duration::from_secs(30), messages.next()).await;
-            read.push(next.expect("a message comes").unwrap().unwrap());
-        }
-        read
-    }
-}
-
-struct Member {
-    running: JoinHandle<()>,
-    stop: CancellationToken,
-}
-
-impl Member {
-    fn of(settings: Settings, ports: Ports) -> Self {
-        let stop = CancellationToken::new();
-        let consumer = Consumer::new(settings, ports);
-        Self {
-            running: tokio::spawn(consumer.run(stop.clone())),
-            stop,
-        }
-    }
-
-    async fn leave(self) {
-        self.stop.cancel();
-        self.running.await.unwrap();
-    }
-}
-
-fn header(message: &jetstream::Message, name: &str) -> String {
-    let headers = message.headers.as_ref().expect("it has headers");
-    headers
-        .get(name)
-        .map(ToString::to_string)
-        .unwrap_or_default()
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() {
@@ -339,12 +206,12 @@ async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_happening_told_twice_over_nats_is_kept_once() {
     let stage = Stage::new("OUTWARD").await;
-    let herald = NatsHerald::new(Stage::connection(), "OUTWARD.told", Mode::Structured);
+    let herald = NatsHerald::new(stage.connection(), "OUTWARD.told", Mode::Structured);
     for _ in 0..2 {
         let outcome = herald.tell(&happening()).await;
         assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     }
-    let binary = NatsHerald::new(Stage::connection(), "OUTWARD.told", Mode::Binary);
+    let binary = NatsHerald::new(stage.connection(), "OUTWARD.told", Mode::Binary);
     let mut other = happening();
     other.id = "task-8-done".to_owned();
     assert!(matches!(binary.tell(&other).await, Outcome::Done { .. }));
@@ -356,7 +223,7 @@ async fn a_happening_told_twice_over_nats_is_kept_once() {
         "task-8-done",
         "the second of the first was not kept"
     );
-    let nobody = NatsHerald::new(Stage::connection(), "nobody.keeps.this", Mode::Structured);
+    let nobody = NatsHerald::new(stage.connection(), "nobody.keeps.this", Mode::Structured);
     let outcome = nobody.tell(&happening()).await;
     assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
 }
@@ -372,7 +239,7 @@ async fn a_happening_that_is_too_large_for_nats_is_given_up() {
     };
     stage.context.update_stream(small).await.unwrap();
     let subject = "LARGE-HAPPENING.told";
-    let herald = NatsHerald::new(Stage::connection(), subject, Mode::Binary);
+    let herald = NatsHerald::new(stage.connection(), subject, Mode::Binary);
     // More than its stream takes, and more than the server takes from anybody.
     for bytes in [20_000, 2_000_000] {
         let mut large = happening();
