@@ -2,7 +2,7 @@
 //!
 //! Nodes share one durable: the server gives each message to one of them, and to another if it is not acknowledged in time.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use almanack_core::event::incoming::{Bus, Incoming, Reading};
 use async_nats::jetstream::{
@@ -25,10 +25,6 @@ use crate::{
     patience::Patience,
 };
 
-/// How long the server waits for an acknowledgement before it delivers again. Waits for the store are shorter
-/// (`patience`), and each begins by saying that work is in progress.
-const ACK_WITHIN: Duration = Duration::from_mins(1);
-
 /// Other nodes may have a message, but not before our own request for messages is gone: given back at once, it would be delivered
 /// to that one, and nobody would read it until the server's patience ends.
 const HANDED_BACK: AckKind = AckKind::Nak(Some(Duration::from_millis(500)));
@@ -46,9 +42,16 @@ pub struct Settings {
     pub durable: String,
     /// Where messages go that make no sense.
     pub dead_letter: String,
+    /// How long the server waits for a sign of life before it delivers a message again; see [`ACK_WITHIN`].
+    pub ack_within: Duration,
     /// How messages are read.
     pub reading: Reading,
 }
+
+/// Shorter than the server's own 30 seconds: what a dead node had is to be read soon. A node that works on messages says so three times
+/// within it. Those that came and are not looked at yet wait for a batch to be settled, which rarely takes a second; where it takes this
+/// long they come again, and harm nothing.
+pub const ACK_WITHIN: Duration = Duration::from_secs(15);
 
 /// Reads one stream.
 pub struct Consumer {
@@ -157,7 +160,7 @@ impl Consumer {
             durable_name: Some(self.settings.durable.clone()),
             deliver_policy: DeliverPolicy::All,
             ack_policy: AckPolicy::Explicit,
-            ack_wait: ACK_WITHIN,
+            ack_wait: self.settings.ack_within,
             filter_subject: if subject == ">" {
                 String::new()
             } else {
@@ -221,19 +224,40 @@ impl Consumer {
     ) -> bool {
         let stream = &self.settings.stream;
         let incoming = messages.iter().map(|message| owned(message, stream));
-        let mut batch = Batch::read(Bus::Nats, incoming.collect(), &self.settings.reading);
+        let batch = Batch::read(Bus::Nats, incoming.collect(), &self.settings.reading);
+        let settled = tokio::select! {
+            settled = self.work(batch, letters, stop) => settled,
+            never = self.hold(messages) => match never {},
+        };
+        if settled {
+            answer(messages, AckKind::Ack).await;
+        }
+        settled
+    }
+
+    /// Round after round, until nothing is left to settle. A round that is under way is never broken off.
+    async fn work(&self, mut batch: Batch, letters: &Letters, stop: &CancellationToken) -> bool {
         let mut patience = Patience::default();
         while let Err(why) = batch.round(self.ports.intake.as_ref(), letters).await {
             let again_at = patience.next(&self.ports);
             say(&why, again_at);
-            answer(messages, AckKind::Progress).await;
             tokio::select! {
                 () = stop.cancelled() => return false,
                 () = self.ports.sleeper.until(again_at) => {}
             }
         }
-        answer(messages, AckKind::Ack).await;
         true
+    }
+
+    /// Says over and over that these are being worked on, or the server would give them to another node that has the same trouble.
+    async fn hold(&self, messages: &[jetstream::Message]) -> Infallible {
+        loop {
+            let now = self.ports.clock.now();
+            let next_at = now.saturating_add(self.settings.ack_within / 3);
+            let next_at = next_at.unwrap_or(now);
+            self.ports.sleeper.until(next_at).await;
+            answer(messages, AckKind::Progress).await;
+        }
     }
 
     fn measure(&self, messages: &[jetstream::Message]) {

@@ -5,7 +5,7 @@ mod stage;
 
 use std::time::Duration;
 
-use almanack_bus::nats::{Connection, NatsHerald, Settings};
+use almanack_bus::nats::{ACK_WITHIN, Connection, NatsHerald, Settings};
 use almanack_core::{
     finish::Outcome,
     happening::{CloudEvent, Herald as _, Mode},
@@ -13,6 +13,7 @@ use almanack_core::{
 };
 use almanack_testkit::fixture::{PUBLISH, at};
 use async_nats::jetstream::{self, consumer::PullConsumer, stream};
+use futures_util::StreamExt as _;
 
 use self::stage::{DURABLE, Member, Stage, header};
 use crate::{
@@ -127,7 +128,7 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
     desk.has("article:1", 1).await;
     member.leave().await;
     let config = found().await;
-    assert_eq!(config.ack_wait, Duration::from_mins(1));
+    assert_eq!(config.ack_wait, ACK_WITHIN);
     assert_eq!(config.description.as_deref(), Some("somebody's note"));
     // Of another subject it has passed over messages that would never come: that is refused, and nothing is changed.
     stream.delete_consumer(DURABLE).await.unwrap();
@@ -161,12 +162,19 @@ async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
     member.leave().await;
 }
 
+/// As long as the server waits for a sign of life here.
+const SOON: Duration = Duration::from_secs(2);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_death_between_effect_and_acknowledgement_is_harmless() {
     let (stage, desk) = (Stage::new("DEATH").await, Desk::new());
     desk.door.set(Manner::Dies);
     stage.write(&put("article:1", 3), &[]).await;
-    let member = stage.join(desk.ports());
+    let settings = Settings {
+        ack_within: SOON,
+        ..stage.settings()
+    };
+    let member = Member::of(settings.clone(), desk.ports());
     desk.has("article:1", 3).await;
     member.running.abort();
     assert_eq!(
@@ -174,15 +182,40 @@ async fn rs_10_a_death_between_effect_and_acknowledgement_is_harmless() {
         (1, 0),
         "the effect is there, the acknowledgement is not"
     );
-    // The server would deliver it again after a minute; nobody waits for that here.
-    let stream = stage.context.get_stream(&stage.stream).await.unwrap();
-    stream.delete_consumer(DURABLE).await.unwrap();
     let after = desk.beside();
-    let member = stage.join(desk.ports_at(&after));
+    let member = Member::of(settings, desk.ports_at(&after));
     until("it came again", async || after.calls() >= 1).await;
     assert_eq!(after.rules(), [Rule::Unchanged]);
     stage.all_acknowledged().await;
     member.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_worked_on_for_long_is_not_delivered_again() {
+    let (stage, desk) = (Stage::new("LONG").await, Desk::new());
+    desk.door.set(Manner::Dies);
+    stage.write(&put("article:1", 1), &[]).await;
+    let settings = Settings {
+        ack_within: SOON,
+        ..stage.settings()
+    };
+    let member = Member::of(settings, desk.ports());
+    desk.has("article:1", 1).await;
+    // Somebody who says nothing gets it again, and after that the node would have.
+    let silent = jetstream::consumer::pull::Config {
+        ack_wait: SOON,
+        ..jetstream::consumer::pull::Config::default()
+    };
+    let stream = stage.context.get_stream("LONG").await.unwrap();
+    let silent = stream.create_consumer(silent).await.unwrap();
+    let mut messages = silent.messages().await.unwrap();
+    for delivered in 1..=2 {
+        let message = messages.next().await.unwrap().unwrap();
+        assert_eq!(message.info().unwrap().delivered, delivered);
+    }
+    let info = stage.info().await;
+    assert_eq!((info.num_ack_pending, info.num_redelivered), (1, 0));
+    member.running.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -197,6 +230,7 @@ async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
         subject: ">".to_owned(),
         durable: DURABLE.to_owned(),
         dead_letter: "dead-letter.NOWHERE".to_owned(),
+        ack_within: ACK_WITHIN,
         reading: reading(),
     };
     let member = Member::of(settings, desk.ports());

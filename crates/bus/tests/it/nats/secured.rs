@@ -13,8 +13,9 @@ use almanack_core::{
 };
 use almanack_testkit::{
     authority::{Authority, Clients},
-    nats::{Access, Operator, Server},
+    nats::{Access, Operator, Server, server_url},
 };
+use futures_util::future::join_all;
 
 use super::stage::Stage;
 use crate::{
@@ -227,6 +228,36 @@ async fn who_shows_no_certificate_is_told_which_keys_to_set() {
     let fortress = Fortress::new(NUMBER, Clients::Vouched, password(PASSWORD));
     let words = ["tls_certificate and tls_key"];
     refused(&fortress, fortress.connection(), &words).await;
+}
+
+#[tokio::test]
+async fn who_does_not_encrypt_is_told_which_key_to_set() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let mut connection = fortress.connection();
+    connection.tls = None;
+    refused(&fortress, connection, &["[events.nats] tls, that tls_ca"]).await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_encrypt_is_not_told_the_password() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let mut connection = fortress.connection();
+    connection.servers = vec![server_url()];
+    refused(&fortress, connection, &["[events.nats] tls"]).await;
+}
+
+#[tokio::test]
+async fn happenings_that_come_at_once_are_refused_at_once() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let herald = herald(&fortress.with_login(&password(WRONG)));
+    let happening = happening();
+    for round in 1..=2 {
+        let told = join_all((0..10).map(|_| herald.tell(&happening))).await;
+        for outcome in told {
+            assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
+        }
+        assert_eq!(fortress.server.came(), round, "one try for all");
+    }
 }
 
 #[tokio::test]

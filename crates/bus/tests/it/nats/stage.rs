@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use almanack_bus::{
     Ports,
-    nats::{Connection, Consumer, Settings},
+    nats::{ACK_WITHIN, Connection, Consumer, Settings},
 };
 use almanack_testkit::nats::{new_stream, server_url};
 use async_nats::{
     Client, HeaderMap,
-    jetstream::{self, consumer::PullConsumer},
+    jetstream::{
+        self,
+        consumer::{self, PullConsumer},
+    },
 };
 use futures_util::StreamExt as _;
 use tokio::task::JoinHandle;
@@ -69,6 +72,7 @@ impl Stage {
             subject: format!("{}.>", self.stream),
             durable: DURABLE.to_owned(),
             dead_letter: format!("dead-letter.{}", self.stream),
+            ack_within: ACK_WITHIN,
             reading: reading(),
         }
     }
@@ -79,10 +83,15 @@ impl Stage {
 
     /// How many messages were delivered and not acknowledged, and how many are still to be delivered.
     pub(super) async fn open(&self) -> (usize, u64) {
+        let info = self.info().await;
+        (info.num_ack_pending, info.num_pending)
+    }
+
+    /// What the server knows about the nodes' consumer.
+    pub(super) async fn info(&self) -> consumer::Info {
         let stream = self.context.get_stream(&self.stream).await.unwrap();
         let consumer: PullConsumer = stream.get_consumer(DURABLE).await.unwrap();
-        let info = consumer.get_info().await.unwrap();
-        (info.num_ack_pending, info.num_pending)
+        consumer.get_info().await.unwrap()
     }
 
     pub(super) async fn all_acknowledged(&self) {

@@ -118,7 +118,7 @@ kinds = [\"{KIND}\"]
         info.delivered.consumer_sequence - u64::try_from(info.num_ack_pending).unwrap()
     }
 
-    /// The server would deliver what the dead node had after a minute. A consumer that is made anew gets all of it at once, and everything
+    /// The server would deliver what the dead node had after a quarter of a minute. A consumer that is made anew gets all of it at once, and everything
     /// else again.
     async fn pass_on(&self) {
         let stream = self.context().await.get_stream(STREAM).await.unwrap();
