@@ -6,6 +6,7 @@
 
 mod connection;
 mod consumer;
+mod durable;
 mod herald;
 mod letters;
 mod trouble;

@@ -63,7 +63,9 @@ impl Server {
         let file = write(folder.path(), &fixed, access);
         let mut command = Command::new(program());
         let command = command.arg("-c").arg(file).stderr(Stdio::piped());
-        let mut process = command.spawn().expect("nats-server starts");
+        let mut process = command
+            .spawn()
+            .expect("nats-server is there: `dev/nats start` installs it");
         let log = Log::keep(process.stderr.take().unwrap());
         log.wait_for("Server is ready", 1);
         let port = log.port();
