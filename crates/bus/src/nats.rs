@@ -1,14 +1,16 @@
 //! NATS `JetStream`: a durable consumer, its dead letters, and a herald.
 //!
 //! The consumer pulls, so a node takes what it can carry, and acknowledges each message only after its batch is settled. What is not
-//! acknowledged in time the server delivers again, which revisions make harmless; while a batch waits for the store, its messages are
-//! held by saying that work is in progress.
+//! acknowledged in time the server delivers again, which revisions make harmless; for as long as a batch is worked on or waits for the
+//! store, its messages are held by saying that work is in progress. So the time is short, and what a dead node had comes soon.
 
 mod connection;
 mod consumer;
+mod durable;
 mod herald;
 mod letters;
+mod trouble;
 
 pub use connection::{Connection, Login, covers};
-pub use consumer::{Consumer, Settings};
+pub use consumer::{ACK_WITHIN, Consumer, Settings};
 pub use herald::NatsHerald;

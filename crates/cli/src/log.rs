@@ -53,13 +53,19 @@ fn filter(level: &str) -> Result<EnvFilter, Failure> {
         .map_err(|error| Failure::new(Exit::Usage, format!("log.level: {error}")))
 }
 
-/// PostgreSQL remarks at every start that what is there need not be created. Who wants to hear it
-/// names the driver in `log.level`.
+/// Clients of others, and how loud they may be. Who wants to hear one names it in `log.level`.
+const QUIET: [(&str, &str); 2] = [
+    // PostgreSQL remarks at every start that what is there need not be created.
+    ("tokio_postgres", "tokio_postgres::connection=warn"),
+    // With every try to connect, for as long as it takes; the node itself says once why, and what to look at.
+    ("async_nats", "async_nats=off"),
+];
+
 fn directives(level: &str) -> String {
-    if level.contains("tokio_postgres") {
-        return level.to_owned();
-    }
-    format!("{level},tokio_postgres::connection=warn")
+    let quiet = QUIET.iter().filter(|(client, _)| !level.contains(client));
+    let quiet = quiet.map(|(_, directive)| *directive);
+    let all: Vec<&str> = [level].into_iter().chain(quiet).collect();
+    all.join(",")
 }
 
 #[cfg(test)]
@@ -67,11 +73,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_driver_is_quiet_unless_it_is_named() {
-        assert_eq!(directives("info"), "info,tokio_postgres::connection=warn");
+    fn a_client_is_quiet_unless_it_is_named() {
+        assert_eq!(
+            directives("info"),
+            "info,tokio_postgres::connection=warn,async_nats=off"
+        );
         assert_eq!(
             directives("warn,tokio_postgres=debug"),
-            "warn,tokio_postgres=debug"
+            "warn,tokio_postgres=debug,async_nats=off"
         );
+        let named = "info,tokio_postgres=debug,async_nats=debug";
+        assert_eq!(directives(named), named);
     }
 }

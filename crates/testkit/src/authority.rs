@@ -1,6 +1,7 @@
 //! An authority of a test's own, and certificates that it vouches for, made by the machine's `openssl`.
 
 use std::{
+    net::IpAddr,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -11,6 +12,15 @@ const NEW: &str = "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
 /// A folder with an authority in it; both go together.
 pub struct Authority {
     folder: tempfile::TempDir,
+}
+
+/// Whose connections a server takes at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clients {
+    /// Anybody's.
+    Any,
+    /// Of those who show a certificate of the server's own authority.
+    Vouched,
 }
 
 /// A certificate and its key, as files.
@@ -36,12 +46,13 @@ impl Authority {
         self.path("authority.pem")
     }
 
-    /// Vouches for whoever goes by this name.
+    /// Vouches for whoever goes by this name, or lives at this number.
     pub fn vouch(&self, name: &str) -> Identity {
         let folder = self.folder.path();
         let asked = format!("{NEW} -keyout {name}.key -out {name}.csr -subj /CN={name}");
         openssl(folder, &asked);
-        let names = format!("subjectAltName=DNS:{name}");
+        let sort = name.parse::<IpAddr>().map_or("DNS", |_| "IP");
+        let names = format!("subjectAltName={sort}:{name}");
         std::fs::write(self.path(&format!("{name}.names")), names).unwrap();
         let by = "-CA authority.pem -CAkey authority.key -CAcreateserial -days 2";
         let signed = format!("x509 -req -in {name}.csr {by} -extfile {name}.names -out {name}.crt");

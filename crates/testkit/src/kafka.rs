@@ -38,7 +38,7 @@ use self::{
     frame::{Request, offer_sasl, read_frame, replace},
     sasl::{Examination, Step},
 };
-use crate::authority::Authority;
+use crate::authority::{Authority, Clients};
 
 pub use sasl::{Login, Mechanism};
 
@@ -50,15 +50,6 @@ const BROKER: &str = "127.0.0.1";
 const SASL_HANDSHAKE: i16 = 17;
 const API_VERSIONS: i16 = 18;
 const SASL_AUTHENTICATE: i16 = 36;
-
-/// Whose connections are taken at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clients {
-    /// Anybody's.
-    Any,
-    /// Of those who show a certificate of the front's own authority.
-    Vouched,
-}
 
 /// A front that is open. It closes when it goes.
 pub struct Front {

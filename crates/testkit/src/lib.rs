@@ -17,6 +17,7 @@ pub mod conformance;
 pub mod entropy;
 pub mod fixture;
 pub mod kafka;
+pub mod nats;
 pub mod newsroom;
 pub mod postgres;
 pub mod simulator;

@@ -1,9 +1,15 @@
 //! How a server is reached, and what subjects cover.
 
-use almanack_core::secret::Secret;
-use async_nats::{Client, ConnectOptions, Event};
+use std::{sync::Arc, time::Duration};
 
+use almanack_core::secret::Secret;
+use async_nats::{ConnectErrorKind, ConnectOptions, jetstream};
+
+use super::trouble::{Line, told};
 use crate::{Error, Tls};
+
+/// A server that is away does not take anything; what it was not told it delivers again.
+const FLUSH_WITHIN: Duration = Duration::from_secs(2);
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,22 +41,64 @@ pub enum Login {
     },
 }
 
+/// A connection that came about. From then on the client finds its server again by itself, for as long as that takes.
+#[derive(Clone)]
+pub(crate) struct Link {
+    context: jetstream::Context,
+    line: Arc<Line>,
+}
+
+impl Link {
+    /// The way to the server, or why there is none: the client would keep a question until it finds its server again, and whoever asks
+    /// would wait in vain.
+    pub(super) fn context(&self) -> Result<&jetstream::Context, String> {
+        self.line
+            .trouble()
+            .map_or(Ok(&self.context), |trouble| Err(trouble.to_owned()))
+    }
+
+    /// Why something failed: the reason why there is no connection, if that is so, or else what was said.
+    pub(super) fn told(&self, said: String) -> String {
+        self.line.trouble().map_or(said, str::to_owned)
+    }
+
+    /// Waits until all that was said has been sent, acknowledgements above all.
+    pub(super) async fn flush(&self) {
+        let client = self.context.client();
+        let flushed = tokio::time::timeout(FLUSH_WITHIN, client.flush()).await;
+        if !matches!(flushed, Ok(Ok(()))) {
+            tracing::debug!(events.bus = "nats", "the last acknowledgements may be lost");
+        }
+    }
+}
+
 impl Connection {
-    /// Connects, now or later: the client keeps trying by itself, and whatever is asked meanwhile fails and is asked again.
-    pub(crate) async fn open(&self) -> Result<Client, Error> {
-        let options = self.options()?;
+    /// Connects, once: whoever asks says why it failed and asks again. The client itself would keep both to itself, and go on for ever
+    /// after nobody wants it any more.
+    pub(crate) async fn open(&self) -> Result<Link, Error> {
+        let line = Arc::new(Line::default());
+        let listening = Arc::clone(&line);
+        let options = self.options()?.event_callback(move |event| {
+            listening.hear(&event);
+            std::future::ready(())
+        });
         let connected = options.connect(self.servers.clone()).await;
-        connected.map_err(|error| Error::Settings {
-            bus: "NATS",
-            what: error.kind().to_string(),
-        })
+        let client = connected.map_err(|error| match error.kind() {
+            ConnectErrorKind::ServerParse => Error::Settings {
+                bus: "NATS",
+                what: error.kind().to_string(),
+            },
+            _ => Error::Unavailable {
+                what: "connect",
+                why: told(&error),
+            },
+        })?;
+        let context = jetstream::new(client);
+        Ok(Link { context, line })
     }
 
     fn options(&self) -> Result<ConnectOptions, Error> {
-        let mut options = ConnectOptions::new()
-            .name("almanack")
-            .retry_on_initial_connect()
-            .event_callback(|event| async move { say(&event) });
+        let mut options = ConnectOptions::new().name("almanack");
         options = match &self.login {
             Login::Nobody => options,
             Login::Token(token) => options.token(token.expose().to_owned()),
@@ -76,14 +124,6 @@ impl Connection {
             }
         }
         Ok(options)
-    }
-}
-
-fn say(event: &Event) {
-    match event {
-        Event::Connected => tracing::info!(events.bus = "nats", "connected"),
-        Event::Closed | Event::Draining => tracing::debug!(events.bus = "nats", "{event}"),
-        other => tracing::warn!(events.bus = "nats", "{other}"),
     }
 }
 

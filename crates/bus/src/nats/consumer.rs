@@ -2,28 +2,29 @@
 //!
 //! Nodes share one durable: the server gives each message to one of them, and to another if it is not acknowledged in time.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use almanack_core::event::incoming::{Bus, Incoming, Reading};
 use async_nats::jetstream::{
     self, AckKind,
-    consumer::{self, AckPolicy, DeliverPolicy, FromConsumer as _, PullConsumer, pull},
+    consumer::{PullConsumer, pull},
 };
 use futures_util::{FutureExt as _, StreamExt as _, future::join_all};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::{connection::Connection, letters::Letters};
+use super::{
+    connection::{Connection, Link},
+    durable,
+    letters::Letters,
+    trouble::Said,
+};
 use crate::{
     Error, Ports,
     batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
     measures,
     patience::Patience,
 };
-
-/// How long the server waits for an acknowledgement before it delivers again. Waits for the store are shorter
-/// (`patience`), and each begins by saying that work is in progress.
-const ACK_WITHIN: Duration = Duration::from_mins(1);
 
 /// Other nodes may have a message, but not before our own request for messages is gone: given back at once, it would be delivered
 /// to that one, and nobody would read it until the server's patience ends.
@@ -42,9 +43,16 @@ pub struct Settings {
     pub durable: String,
     /// Where messages go that make no sense.
     pub dead_letter: String,
+    /// How long the server waits for a sign of life before it delivers a message again; see [`ACK_WITHIN`].
+    pub ack_within: Duration,
     /// How messages are read.
     pub reading: Reading,
 }
+
+/// Shorter than the server's own 30 seconds: what a dead node had is to be read soon. A node that works on messages says so three times
+/// within it. Those that came and are not looked at yet wait for a batch to be settled, which rarely takes a second; where it takes this
+/// long they come again, and harm nothing.
+pub const ACK_WITHIN: Duration = Duration::from_secs(15);
 
 /// Reads one stream.
 pub struct Consumer {
@@ -69,87 +77,54 @@ impl Consumer {
     /// Reads until `stop`. What does not answer is waited for.
     pub async fn run(self, stop: CancellationToken) {
         let mut patience = Patience::default();
-        let mut client = None;
+        let (mut link, mut said) = (None, Said::default());
         loop {
-            let session = async {
-                let connected = match client.take() {
-                    Some(connected) => connected,
-                    None => self.settings.connection.open().await?,
-                };
-                let context = jetstream::new(client.insert(connected).clone());
-                let (consumer, letters) = self.prepare(context).await?;
-                patience.renew();
-                Ok::<_, Error>((consumer, letters))
-            };
             let prepared = tokio::select! {
                 () = stop.cancelled() => return,
-                prepared = session => prepared,
+                prepared = self.prepare(&mut link) => prepared,
             };
             let error = match prepared {
-                Ok((consumer, letters)) => match self.session(&consumer, &letters, &stop).await {
-                    Ended::Stopped => break,
-                    Ended::Broken => "the server broke off".to_owned(),
-                },
+                Ok((consumer, letters)) => {
+                    patience.renew();
+                    if said.forget() {
+                        tracing::info!(events.bus = "nats", events.stream = %self.settings.stream, "events are read again");
+                    }
+                    match self.session(&consumer, &letters, &stop).await {
+                        Ended::Stopped => break,
+                        Ended::Broken => letters.link.told("the server broke off".to_owned()),
+                    }
+                }
                 Err(error) => error.to_string(),
             };
             let again_at = patience.next(&self.ports);
-            tracing::warn!(events.bus = "nats", error, %again_at, "reading events broke off; it is begun anew");
+            if said.is_new(&error) {
+                tracing::warn!(events.bus = "nats", events.stream = %self.settings.stream, error, "events cannot be read; it is tried on");
+            }
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = self.ports.sleeper.until(again_at) => {}
             }
         }
-        // Acknowledgements that are still in the client's buffer.
-        if let Some(client) = client {
-            let flushed = tokio::time::timeout(Duration::from_secs(2), client.flush()).await;
-            if !matches!(flushed, Ok(Ok(()))) {
-                tracing::debug!(events.bus = "nats", "the last acknowledgements may be lost");
-            }
+        if let Some(link) = link {
+            link.flush().await;
         }
     }
 
-    async fn prepare(&self, context: jetstream::Context) -> Result<(PullConsumer, Letters), Error> {
-        let unavailable = |what| move |why: String| Error::Unavailable { what, why };
-        let Settings {
-            stream, durable, ..
-        } = &self.settings;
-        let found = context.get_stream(stream).await;
-        let found = found.map_err(|error| unavailable("find the stream")(error.to_string()))?;
-        let wanted = self.config();
-        let made = found.get_or_create_consumer(durable, wanted.clone()).await;
-        let mut made = made.map_err(|error| unavailable("make the consumer")(error.to_string()))?;
-        let renewed = renewed(&made.cached_info().config, &wanted);
-        if let Some(config) = renewed.map_err(unavailable("use the consumer"))? {
-            let updated = found.update_consumer(config).await;
-            made =
-                updated.map_err(|error| unavailable("change the consumer")(error.to_string()))?;
-            tracing::info!(events.bus = "nats", %stream, durable, "the consumer was changed to what is configured");
-        }
+    /// Connects where there is no connection yet, and makes everything ready there.
+    async fn prepare(&self, link: &mut Option<Link>) -> Result<(PullConsumer, Letters), Error> {
+        let link = match link {
+            Some(link) => link.clone(),
+            None => link.insert(self.settings.connection.open().await?).clone(),
+        };
+        let consumer = durable::prepare(&self.settings, &link).await?;
         let letters = Letters {
-            context,
+            link,
             subject: self.settings.dead_letter.clone(),
         };
-        if let Err(why) = letters.prepare(stream).await {
+        if let Err(why) = letters.prepare(&self.settings.stream).await {
             tracing::warn!(events.bus = "nats", why, "no stream keeps dead letters");
         }
-        Ok((made, letters))
-    }
-
-    fn config(&self) -> pull::Config {
-        let subject = self.settings.subject.as_str();
-        pull::Config {
-            durable_name: Some(self.settings.durable.clone()),
-            deliver_policy: DeliverPolicy::All,
-            ack_policy: AckPolicy::Explicit,
-            ack_wait: ACK_WITHIN,
-            filter_subject: if subject == ">" {
-                String::new()
-            } else {
-                subject.to_owned()
-            },
-            max_ack_pending: i64::try_from(MESSAGES_MAX * 8).unwrap_or(i64::MAX),
-            ..pull::Config::default()
-        }
+        Ok((consumer, letters))
     }
 
     async fn session(
@@ -205,19 +180,40 @@ impl Consumer {
     ) -> bool {
         let stream = &self.settings.stream;
         let incoming = messages.iter().map(|message| owned(message, stream));
-        let mut batch = Batch::read(Bus::Nats, incoming.collect(), &self.settings.reading);
+        let batch = Batch::read(Bus::Nats, incoming.collect(), &self.settings.reading);
+        let settled = tokio::select! {
+            settled = self.work(batch, letters, stop) => settled,
+            never = self.hold(messages) => match never {},
+        };
+        if settled {
+            answer(messages, AckKind::Ack).await;
+        }
+        settled
+    }
+
+    /// Round after round, until nothing is left to settle. A round that is under way is never broken off.
+    async fn work(&self, mut batch: Batch, letters: &Letters, stop: &CancellationToken) -> bool {
         let mut patience = Patience::default();
         while let Err(why) = batch.round(self.ports.intake.as_ref(), letters).await {
             let again_at = patience.next(&self.ports);
             say(&why, again_at);
-            answer(messages, AckKind::Progress).await;
             tokio::select! {
                 () = stop.cancelled() => return false,
                 () = self.ports.sleeper.until(again_at) => {}
             }
         }
-        answer(messages, AckKind::Ack).await;
         true
+    }
+
+    /// Says over and over that these are being worked on, or the server would give them to another node that has the same trouble.
+    async fn hold(&self, messages: &[jetstream::Message]) -> Infallible {
+        loop {
+            let now = self.ports.clock.now();
+            let next_at = now.saturating_add(self.settings.ack_within / 3);
+            let next_at = next_at.unwrap_or(now);
+            self.ports.sleeper.until(next_at).await;
+            answer(messages, AckKind::Progress).await;
+        }
     }
 
     fn measure(&self, messages: &[jetstream::Message]) {
@@ -232,31 +228,6 @@ impl Consumer {
             measures::lag(Bus::Nats, stream, durable, waiting);
         }
     }
-}
-
-/// What a consumer that was made earlier, by other settings, should be; `None` if it is. Only what is ours to say is changed.
-///
-/// Its subject is not: the server has passed over what did not match until now, and would never deliver it.
-fn renewed(
-    found: &consumer::Config,
-    wanted: &pull::Config,
-) -> Result<Option<pull::Config>, String> {
-    if found.filter_subject != wanted.filter_subject || !found.filter_subjects.is_empty() {
-        return Err(
-            "the consumer was made for another subject and has passed over the others; name another `durable`, or remove this one"
-                .to_owned(),
-        );
-    }
-    if found.ack_wait == wanted.ack_wait && found.max_ack_pending == wanted.max_ack_pending {
-        return Ok(None);
-    }
-    let found = pull::Config::try_from_consumer_config(found.clone());
-    let found = found.map_err(|error| error.to_string())?;
-    Ok(Some(pull::Config {
-        ack_wait: wanted.ack_wait,
-        max_ack_pending: wanted.max_ack_pending,
-        ..found
-    }))
 }
 
 /// Messages that have been delivered to us and are not looked at yet.

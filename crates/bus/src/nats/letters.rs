@@ -13,6 +13,7 @@ use async_nats::{
 };
 use async_trait::async_trait;
 
+use super::connection::Link;
 use crate::batch::{CUT, DeadLetters, REASON, Refusal};
 
 /// Where a message stood, so that it can be found and compared.
@@ -20,19 +21,16 @@ const PLACE: &str = "almanack-place";
 
 /// Publishes dead letters to a subject.
 pub(crate) struct Letters {
-    pub(crate) context: jetstream::Context,
+    pub(crate) link: Link,
     pub(crate) subject: String,
 }
 
 impl Letters {
     /// Makes sure that some stream keeps the subject: a message that nobody keeps would never be confirmed.
     pub(crate) async fn prepare(&self, stream: &str) -> Result<(), String> {
-        if self
-            .context
-            .stream_by_subject(self.subject.as_str())
-            .await
-            .is_ok()
-        {
+        let context = self.link.context()?;
+        let kept = context.stream_by_subject(self.subject.as_str()).await;
+        if kept.is_ok() {
             return Ok(());
         }
         let config = stream::Config {
@@ -40,14 +38,15 @@ impl Letters {
             subjects: vec![self.subject.clone()],
             ..stream::Config::default()
         };
-        let made = self.context.get_or_create_stream(config).await;
+        let made = context.get_or_create_stream(config).await;
         made.map(drop).map_err(|error| error.to_string())
     }
 }
 
 impl Letters {
     fn refusal(&self, error: &PublishError) -> Refusal {
-        let why = format!("publish to `{}`: {error}", self.subject);
+        let why = self.link.told(error.to_string());
+        let why = format!("publish to `{}`: {why}", self.subject);
         if is_too_large(error) {
             Refusal::TooLarge(why)
         } else {
@@ -84,9 +83,8 @@ impl DeadLetters for Letters {
             headers.append(name, value);
         }
         let body = message.body.clone().into();
-        let sent = self
-            .context
-            .publish_with_headers(self.subject.clone(), headers, body);
+        let context = self.link.context().map_err(Refusal::NotNow)?;
+        let sent = context.publish_with_headers(self.subject.clone(), headers, body);
         let confirmed = sent.await.map_err(|error| self.refusal(&error))?;
         let confirmed = confirmed.await;
         confirmed.map(drop).map_err(|error| self.refusal(&error))

@@ -1,157 +1,25 @@
 //! RS-10 over NATS, on a server of Debian's.
 
+mod secured;
+mod stage;
+
 use std::time::Duration;
 
-use almanack_bus::{
-    Ports,
-    nats::{Connection, Consumer, NatsHerald, Settings},
-};
+use almanack_bus::nats::{ACK_WITHIN, Connection, NatsHerald, Settings};
 use almanack_core::{
     finish::Outcome,
     happening::{CloudEvent, Herald as _, Mode},
     reschedule::Rule,
 };
 use almanack_testkit::fixture::{PUBLISH, at};
-use async_nats::{
-    HeaderMap,
-    jetstream::{self, consumer::PullConsumer, stream},
-};
+use async_nats::jetstream::{self, consumer::PullConsumer, stream};
 use futures_util::StreamExt as _;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
+use self::stage::{DURABLE, Member, Stage, header};
 use crate::{
     desk::{Desk, Manner, data, put, reading, until},
     kafka::outward::happening,
 };
-
-const DURABLE: &str = "almanack";
-
-fn server_url() -> String {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test command says where it started the server"
-    )]
-    std::env::var("ALMANACK_TEST_NATS_URL").expect(
-        "ALMANACK_TEST_NATS_URL is not set: run `dev/check`, or `export ALMANACK_TEST_NATS_URL=$(dev/nats start)` once",
-    )
-}
-
-/// A stream of this test's own.
-struct Stage {
-    context: jetstream::Context,
-    stream: String,
-}
-
-impl Stage {
-    async fn new(name: &str) -> Self {
-        let client = async_nats::connect(server_url()).await.unwrap();
-        let context = jetstream::new(client);
-        for left_behind in [name.to_owned(), format!("{name}-dead-letter")] {
-            let _ = context.delete_stream(left_behind).await;
-        }
-        let config = stream::Config {
-            name: name.to_owned(),
-            subjects: vec![format!("{name}.>")],
-            ..stream::Config::default()
-        };
-        context.create_stream(config).await.unwrap();
-        Self {
-            context,
-            stream: name.to_owned(),
-        }
-    }
-
-    async fn write(&self, body: &str, headers: &[(&str, &str)]) {
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.insert(*name, *value);
-        }
-        let subject = format!("{}.eu", self.stream);
-        let sent = self
-            .context
-            .publish_with_headers(subject, map, body.to_owned().into());
-        sent.await.unwrap().await.unwrap();
-    }
-
-    fn connection() -> Connection {
-        Connection {
-            servers: vec![server_url()],
-            ..Connection::default()
-        }
-    }
-
-    fn join(&self, ports: Ports) -> Member {
-        let settings = Settings {
-            connection: Self::connection(),
-            stream: self.stream.clone(),
-            subject: format!("{}.>", self.stream),
-            durable: DURABLE.to_owned(),
-            dead_letter: format!("dead-letter.{}", self.stream),
-            reading: reading(),
-        };
-        Member::of(settings, ports)
-    }
-
-    /// How many messages were delivered and not acknowledged, and how many are still to be delivered.
-    async fn open(&self) -> (usize, u64) {
-        let stream = self.context.get_stream(&self.stream).await.unwrap();
-        let consumer: PullConsumer = stream.get_consumer(DURABLE).await.unwrap();
-        let info = consumer.get_info().await.unwrap();
-        (info.num_ack_pending, info.num_pending)
-    }
-
-    async fn all_acknowledged(&self) {
-        until("all is acknowledged", async || self.open().await == (0, 0)).await;
-    }
-
-    /// The first messages that another stream has.
-    async fn read(&self, stream: &str, many: usize) -> Vec<jetstream::Message> {
-        until("the stream is there", async || {
-            self.context.get_stream(stream).await.is_ok()
-        })
-        .await;
-        let stream = self.context.get_stream(stream).await.unwrap();
-        let config = jetstream::consumer::pull::Config::default();
-        let consumer = stream.create_consumer(config).await.unwrap();
-        let mut messages = consumer.messages().await.unwrap();
-        let mut read = Vec::new();
-        while read.len() < many {
-            let next = tokio::time::timeout(Duration::from_secs(30), messages.next()).await;
-            read.push(next.expect("a message comes").unwrap().unwrap());
-        }
-        read
-    }
-}
-
-struct Member {
-    running: JoinHandle<()>,
-    stop: CancellationToken,
-}
-
-impl Member {
-    fn of(settings: Settings, ports: Ports) -> Self {
-        let stop = CancellationToken::new();
-        let consumer = Consumer::new(settings, ports);
-        Self {
-            running: tokio::spawn(consumer.run(stop.clone())),
-            stop,
-        }
-    }
-
-    async fn leave(self) {
-        self.stop.cancel();
-        self.running.await.unwrap();
-    }
-}
-
-fn header(message: &jetstream::Message, name: &str) -> String {
-    let headers = message.headers.as_ref().expect("it has headers");
-    headers
-        .get(name)
-        .map(ToString::to_string)
-        .unwrap_or_default()
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() {
@@ -260,7 +128,7 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
     desk.has("article:1", 1).await;
     member.leave().await;
     let config = found().await;
-    assert_eq!(config.ack_wait, Duration::from_mins(1));
+    assert_eq!(config.ack_wait, ACK_WITHIN);
     assert_eq!(config.description.as_deref(), Some("somebody's note"));
     // Of another subject it has passed over messages that would never come: that is refused, and nothing is changed.
     stream.delete_consumer(DURABLE).await.unwrap();
@@ -294,12 +162,19 @@ async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
     member.leave().await;
 }
 
+/// As long as the server waits for a sign of life here.
+const SOON: Duration = Duration::from_secs(2);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_death_between_effect_and_acknowledgement_is_harmless() {
     let (stage, desk) = (Stage::new("DEATH").await, Desk::new());
     desk.door.set(Manner::Dies);
     stage.write(&put("article:1", 3), &[]).await;
-    let member = stage.join(desk.ports());
+    let settings = Settings {
+        ack_within: SOON,
+        ..stage.settings()
+    };
+    let member = Member::of(settings.clone(), desk.ports());
     desk.has("article:1", 3).await;
     member.running.abort();
     assert_eq!(
@@ -307,15 +182,40 @@ async fn rs_10_a_death_between_effect_and_acknowledgement_is_harmless() {
         (1, 0),
         "the effect is there, the acknowledgement is not"
     );
-    // The server would deliver it again after a minute; nobody waits for that here.
-    let stream = stage.context.get_stream(&stage.stream).await.unwrap();
-    stream.delete_consumer(DURABLE).await.unwrap();
     let after = desk.beside();
-    let member = stage.join(desk.ports_at(&after));
+    let member = Member::of(settings, desk.ports_at(&after));
     until("it came again", async || after.calls() >= 1).await;
     assert_eq!(after.rules(), [Rule::Unchanged]);
     stage.all_acknowledged().await;
     member.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_worked_on_for_long_is_not_delivered_again() {
+    let (stage, desk) = (Stage::new("LONG").await, Desk::new());
+    desk.door.set(Manner::Dies);
+    stage.write(&put("article:1", 1), &[]).await;
+    let settings = Settings {
+        ack_within: SOON,
+        ..stage.settings()
+    };
+    let member = Member::of(settings, desk.ports());
+    desk.has("article:1", 1).await;
+    // Somebody who says nothing gets it again, and after that the node would have.
+    let silent = jetstream::consumer::pull::Config {
+        ack_wait: SOON,
+        ..jetstream::consumer::pull::Config::default()
+    };
+    let stream = stage.context.get_stream("LONG").await.unwrap();
+    let silent = stream.create_consumer(silent).await.unwrap();
+    let mut messages = silent.messages().await.unwrap();
+    for delivered in 1..=2 {
+        let message = messages.next().await.unwrap().unwrap();
+        assert_eq!(message.info().unwrap().delivered, delivered);
+    }
+    let info = stage.info().await;
+    assert_eq!((info.num_ack_pending, info.num_redelivered), (1, 0));
+    member.running.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -330,6 +230,7 @@ async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
         subject: ">".to_owned(),
         durable: DURABLE.to_owned(),
         dead_letter: "dead-letter.NOWHERE".to_owned(),
+        ack_within: ACK_WITHIN,
         reading: reading(),
     };
     let member = Member::of(settings, desk.ports());
@@ -339,12 +240,12 @@ async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_happening_told_twice_over_nats_is_kept_once() {
     let stage = Stage::new("OUTWARD").await;
-    let herald = NatsHerald::new(Stage::connection(), "OUTWARD.told", Mode::Structured);
+    let herald = NatsHerald::new(stage.connection(), "OUTWARD.told", Mode::Structured);
     for _ in 0..2 {
         let outcome = herald.tell(&happening()).await;
         assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     }
-    let binary = NatsHerald::new(Stage::connection(), "OUTWARD.told", Mode::Binary);
+    let binary = NatsHerald::new(stage.connection(), "OUTWARD.told", Mode::Binary);
     let mut other = happening();
     other.id = "task-8-done".to_owned();
     assert!(matches!(binary.tell(&other).await, Outcome::Done { .. }));
@@ -356,7 +257,7 @@ async fn a_happening_told_twice_over_nats_is_kept_once() {
         "task-8-done",
         "the second of the first was not kept"
     );
-    let nobody = NatsHerald::new(Stage::connection(), "nobody.keeps.this", Mode::Structured);
+    let nobody = NatsHerald::new(stage.connection(), "nobody.keeps.this", Mode::Structured);
     let outcome = nobody.tell(&happening()).await;
     assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
 }
@@ -372,7 +273,7 @@ async fn a_happening_that_is_too_large_for_nats_is_given_up() {
     };
     stage.context.update_stream(small).await.unwrap();
     let subject = "LARGE-HAPPENING.told";
-    let herald = NatsHerald::new(Stage::connection(), subject, Mode::Binary);
+    let herald = NatsHerald::new(stage.connection(), subject, Mode::Binary);
     // More than its stream takes, and more than the server takes from anybody.
     for bytes in [20_000, 2_000_000] {
         let mut large = happening();

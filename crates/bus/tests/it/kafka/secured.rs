@@ -12,8 +12,8 @@ use almanack_core::{
     secret::Secret,
 };
 use almanack_testkit::{
-    authority::Authority,
-    kafka::{Clients, Front, Login, Mechanism},
+    authority::{Authority, Clients},
+    kafka::{Front, Login, Mechanism},
 };
 use rdkafka::Message as _;
 

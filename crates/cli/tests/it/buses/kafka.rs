@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use almanack_testkit::{
-    authority::Authority,
-    kafka::{Clients, Front, Login, Mechanism},
+    authority::{Authority, Clients},
+    kafka::{Front, Login, Mechanism},
 };
 use rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,

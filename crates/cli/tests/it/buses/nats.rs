@@ -1,53 +1,54 @@
-//! NATS: the server that the test command starts.
+//! NATS: a server of the test's own that asks for TLS and a password.
 
+use almanack_testkit::{
+    authority::{Authority, Clients},
+    nats::{self, Access, new_stream},
+};
 use async_nats::jetstream::{
     self,
     consumer::{PullConsumer, pull},
-    stream,
 };
 use futures_util::StreamExt as _;
 use serde_json::Value;
 
 use super::life::{Bus, KIND, TOLD, live_by};
-use crate::harness::Home;
+use crate::{
+    harness::Home,
+    process::{Process, eventually},
+};
 
 const STREAM: &str = "CLI-LIFE";
 const DURABLE: &str = "almanack";
+const PASSWORD: &str = "correct-horse";
 
 struct Server {
-    context: jetstream::Context,
-    url: String,
+    server: nats::Server,
+    authority: Authority,
 }
 
-fn server_url() -> String {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test command says where it started the server"
-    )]
-    std::env::var("ALMANACK_TEST_NATS_URL").expect(
-        "ALMANACK_TEST_NATS_URL is not set: run `dev/check`, or `export ALMANACK_TEST_NATS_URL=$(dev/nats start)` once",
-    )
+fn access(password: &str) -> Access {
+    Access::Password {
+        username: "almanack".to_owned(),
+        password: password.to_owned(),
+    }
 }
 
 impl Server {
+    /// It knows another password yet.
     async fn new() -> Self {
-        let url = server_url();
-        let context = jetstream::new(async_nats::connect(&url).await.unwrap());
-        for left_behind in [STREAM, "CLI-LIFE-dead-letter"] {
-            let _ = context.delete_stream(left_behind).await;
-        }
-        let config = stream::Config {
-            name: STREAM.to_owned(),
-            subjects: vec![format!("{STREAM}.>")],
-            ..stream::Config::default()
-        };
-        context.create_stream(config).await.unwrap();
-        Self { context, url }
+        let (authority, another) = (Authority::new(), access("another"));
+        let server = nats::Server::start(&authority, "localhost", Clients::Any, &another);
+        new_stream(server.connect(&another).await, STREAM).await;
+        Self { server, authority }
+    }
+
+    async fn context(&self) -> jetstream::Context {
+        jetstream::new(self.server.connect(&access(PASSWORD)).await)
     }
 
     /// What a stream has under a subject, without taking it away.
     async fn read(&self, stream: &str, subject: &str) -> Vec<jetstream::Message> {
-        let stream = self.context.get_stream(stream).await.unwrap();
+        let stream = self.context().await.get_stream(stream).await.unwrap();
         let config = pull::Config {
             filter_subject: subject.to_owned(),
             ..pull::Config::default()
@@ -66,9 +67,14 @@ impl Server {
 
 impl Bus for Server {
     fn configuration(&self) -> String {
+        let authority = self.authority.certificate();
         format!(
             "[events.nats]
 servers = [\"{}\"]
+tls = true
+tls_ca = \"{}\"
+username = \"almanack\"
+password = \"env:NATS_PASSWORD\"
 stream = \"{STREAM}\"
 subject = \"{STREAM}.changed\"
 [[subscription]]
@@ -76,27 +82,46 @@ name = \"told\"
 nats_subject = \"{STREAM}.{TOLD}\"
 kinds = [\"{KIND}\"]
 ",
-            self.url
+            self.server.url(),
+            authority.display()
         )
+    }
+
+    /// A node that is refused says what to do, once, and lives on; as soon as the password is right, it reads.
+    async fn begin(&self, node: &Process) {
+        let came = self.server.came();
+        let told = "the server refuses who signs in: check credentials, token, or username and password in [events.nats]";
+        eventually("the node is refused and tries on", async || {
+            (self.server.came() > came + 2).then_some(())
+        })
+        .await;
+        let notes = node.notes();
+        assert_eq!(notes.matches(told).count(), 1, "{notes}");
+        assert!(
+            !notes.contains(PASSWORD) && !notes.contains("async_nats"),
+            "{notes}"
+        );
+        self.server.set_access(&access(PASSWORD));
     }
 
     async fn write(&self, body: &str) {
         let subject = format!("{STREAM}.changed");
-        let sent = self.context.publish(subject, body.to_owned().into()).await;
+        let context = self.context().await;
+        let sent = context.publish(subject, body.to_owned().into()).await;
         sent.unwrap().await.unwrap();
     }
 
     async fn forgotten(&self) -> u64 {
-        let stream = self.context.get_stream(STREAM).await.unwrap();
+        let stream = self.context().await.get_stream(STREAM).await.unwrap();
         let consumer: PullConsumer = stream.get_consumer(DURABLE).await.unwrap();
         let info = consumer.get_info().await.unwrap();
         info.delivered.consumer_sequence - u64::try_from(info.num_ack_pending).unwrap()
     }
 
-    /// The server would deliver what the dead node had after a minute. A consumer that is made anew gets all of it at once, and everything
+    /// The server would deliver what the dead node had after a quarter of a minute. A consumer that is made anew gets all of it at once, and everything
     /// else again.
     async fn pass_on(&self) {
-        let stream = self.context.get_stream(STREAM).await.unwrap();
+        let stream = self.context().await.get_stream(STREAM).await.unwrap();
         stream.delete_consumer(DURABLE).await.unwrap();
     }
 
@@ -120,6 +145,6 @@ kinds = [\"{KIND}\"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_killed_node_takes_every_event_from_nats_once() {
     let server = Server::new().await;
-    let home = Home::with(&server.configuration());
+    let home = Home::with(&server.configuration()).set("NATS_PASSWORD", PASSWORD);
     live_by(&server, home).await;
 }

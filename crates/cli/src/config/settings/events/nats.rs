@@ -1,6 +1,6 @@
 //! `[events.nats]`
 
-use almanack_bus::nats::{Connection, Login, Settings, covers};
+use almanack_bus::nats::{ACK_WITHIN, Connection, Login, Settings, covers};
 
 use super::{
     super::super::{
@@ -79,6 +79,7 @@ fn read_consumer(reader: &mut Reader<'_>) -> Option<Settings> {
         subject: all,
         durable,
         dead_letter,
+        ack_within: ACK_WITHIN,
         reading: reading?,
     })
 }

@@ -1,0 +1,324 @@
+//! Encrypted, and by token, password, credentials and certificate: a private server that asks for them.
+
+use std::collections::BTreeSet;
+
+use almanack_bus::{
+    Tls,
+    nats::{Connection, Login, NatsHerald},
+};
+use almanack_core::{
+    finish::Outcome,
+    happening::{Herald as _, Mode},
+    secret::Secret,
+};
+use almanack_testkit::{
+    authority::{Authority, Clients},
+    nats::{Access, Operator, Server, server_url},
+};
+use futures_util::future::join_all;
+
+use super::stage::Stage;
+use crate::{
+    desk::{Desk, put, until},
+    heard::Heard,
+    kafka::outward::happening,
+};
+
+const STREAM: &str = "SECURED";
+const PASSWORD: &str = "correct-horse";
+const WRONG: &str = "hunter2-is-wrong";
+/// The name in the server's certificate where a connection is to fail: a name is looked up, and where that answers with two numbers the
+/// client tells only of the second.
+const NUMBER: &str = "127.0.0.1";
+
+const WARNED: &str = "events cannot be read; it is tried on";
+const NOT_RECOGNISED: [&str; 2] = [
+    "the server refuses who signs in",
+    "check credentials, token, or username and password in [events.nats]",
+];
+const NOT_TRUSTED: [&str; 3] = ["no encrypted connection", "tls_ca", "servers has the names"];
+
+fn password(password: &str) -> Access {
+    Access::Password {
+        username: "almanack".to_owned(),
+        password: password.to_owned(),
+    }
+}
+
+fn token(token: &str) -> Access {
+    Access::Token(token.to_owned())
+}
+
+fn login(access: &Access) -> Login {
+    match access {
+        Access::Token(token) => Login::Token(Secret::new(token)),
+        Access::Password { username, password } => Login::Password {
+            username: username.clone(),
+            password: Secret::new(password),
+        },
+        Access::Credentials { text, .. } => Login::Credentials(Secret::new(text)),
+    }
+}
+
+/// A server that nobody uses unasked.
+struct Fortress {
+    server: Server,
+    authority: Authority,
+    access: Access,
+}
+
+impl Fortress {
+    fn new(name: &str, clients: Clients, access: Access) -> Self {
+        let authority = Authority::new();
+        Self {
+            server: Server::start(&authority, name, clients, &access),
+            authority,
+            access,
+        }
+    }
+
+    /// As somebody who knows everything is told to connect.
+    fn connection(&self) -> Connection {
+        Connection {
+            servers: vec![self.server.url()],
+            tls: Some(Tls {
+                ca: Some(self.authority.certificate()),
+                identity: None,
+            }),
+            login: login(&self.access),
+        }
+    }
+
+    fn with_login(&self, access: &Access) -> Connection {
+        Connection {
+            login: login(access),
+            ..self.connection()
+        }
+    }
+
+    /// Its stream; nodes come by that connection.
+    async fn stage(&self, connection: Connection) -> Stage {
+        let client = self.server.connect(&self.access).await;
+        Stage::at(client, STREAM, connection).await
+    }
+}
+
+fn herald(connection: &Connection) -> NatsHerald {
+    let subject = format!("dead-letter.{STREAM}");
+    NatsHerald::new(connection.clone(), &subject, Mode::Structured)
+}
+
+/// Reads, buries, acknowledges and tells.
+async fn everything_works(fortress: &Fortress, connection: Connection) {
+    let (desk, stage) = (Desk::new(), fortress.stage(connection).await);
+    stage.write("nonsense", &[]).await;
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    desk.has("article:1", 1).await;
+    stage.all_acknowledged().await;
+    let told = herald(&stage.connection()).tell(&happening()).await;
+    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    member.leave().await;
+    let letters = stage.read("SECURED-dead-letter", 2).await;
+    assert_eq!(&letters[0].payload[..], b"nonsense");
+    assert_eq!(
+        fortress.server.came(),
+        3,
+        "ours, the reader's, the herald's"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_and_happenings_pass_by_tls_and_each_login() {
+    for access in [
+        token(PASSWORD),
+        password(PASSWORD),
+        Operator::new().access(),
+    ] {
+        let fortress = Fortress::new("localhost", Clients::Any, access);
+        everything_works(&fortress, fortress.connection()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_and_happenings_pass_by_a_certificate_of_the_node() {
+    let fortress = Fortress::new("localhost", Clients::Vouched, password(PASSWORD));
+    let identity = fortress.authority.vouch("node");
+    let mut connection = fortress.connection();
+    if let Some(tls) = &mut connection.tls {
+        tls.identity = Some((identity.certificate, identity.key));
+    }
+    everything_works(&fortress, connection).await;
+}
+
+/// A handshake may fail as such or as a connection that breaks: two troubles, each said once.
+fn assert_each_once(lines: &str) {
+    let said = lines.lines().filter(|line| line.contains(WARNED));
+    // Without the instant in front.
+    let said: Vec<&str> = said
+        .filter_map(|line| line.split_once(' '))
+        .map(|(_, said)| said)
+        .collect();
+    let distinct: BTreeSet<&str> = said.iter().copied().collect();
+    assert_eq!(said.len(), distinct.len(), "each trouble once: {lines}");
+    assert!((1..=3).contains(&said.len()), "{lines}");
+}
+
+/// A reader and a herald that are refused say so once, in these words, and try again only after a wait.
+async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
+    let stage = fortress.stage(connection).await;
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    let before = fortress.server.came();
+    let member = stage.join(desk.ports());
+    until("it tries on", async || desk.waited() >= 5).await;
+    let error = match herald(&stage.connection()).tell(&happening()).await {
+        Outcome::Retry { error, .. } => error,
+        other => panic!("{other:?}"),
+    };
+    member.leave().await;
+    let lines = heard.all();
+    for word in words {
+        assert!(error.contains(word), "{word} is not in: {error}");
+        assert!(lines.contains(word), "{word} is not in: {lines}");
+    }
+    assert_each_once(&lines);
+    for secret in [PASSWORD, WRONG, "BEGIN USER NKEY"] {
+        assert!(!error.contains(secret) && !lines.contains(secret));
+    }
+    // One for each wait, one before the first, one that was broken off at the end, one of the herald.
+    let came = fortress.server.came() - before;
+    let waited = desk.waited();
+    assert!(came <= waited + 3, "{came} times in {waited} waits");
+}
+
+#[tokio::test]
+async fn a_wrong_login_is_said_and_not_shown() {
+    for (right, wrong) in [
+        (password(PASSWORD), password(WRONG)),
+        (token(PASSWORD), token(WRONG)),
+        (Operator::new().access(), Operator::new().access()),
+    ] {
+        let fortress = Fortress::new(NUMBER, Clients::Any, right);
+        refused(&fortress, fortress.with_login(&wrong), &NOT_RECOGNISED).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_vouches_for_is_not_told_the_password() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let other = Authority::new();
+    // By somebody else's authority, and by those that the machine trusts.
+    for ca in [Some(other.certificate()), None] {
+        let mut connection = fortress.connection();
+        connection.tls = Some(Tls { ca, identity: None });
+        refused(&fortress, connection, &NOT_TRUSTED).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_by_another_name_is_not_told_the_password() {
+    let fortress = Fortress::new("localhost", Clients::Any, password(PASSWORD));
+    let mut connection = fortress.connection();
+    connection.servers = vec![fortress.server.url_by(NUMBER)];
+    refused(&fortress, connection, &NOT_TRUSTED).await;
+}
+
+#[tokio::test]
+async fn who_shows_no_certificate_is_told_which_keys_to_set() {
+    let fortress = Fortress::new(NUMBER, Clients::Vouched, password(PASSWORD));
+    let words = ["tls_certificate and tls_key"];
+    refused(&fortress, fortress.connection(), &words).await;
+}
+
+#[tokio::test]
+async fn who_does_not_encrypt_is_told_which_key_to_set() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let mut connection = fortress.connection();
+    connection.tls = None;
+    refused(&fortress, connection, &["[events.nats] tls, that tls_ca"]).await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_encrypt_is_not_told_the_password() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let mut connection = fortress.connection();
+    connection.servers = vec![server_url()];
+    refused(&fortress, connection, &["[events.nats] tls"]).await;
+}
+
+#[tokio::test]
+async fn happenings_that_come_at_once_are_refused_at_once() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let herald = herald(&fortress.with_login(&password(WRONG)));
+    let happening = happening();
+    for round in 1..=2 {
+        let told = join_all((0..10).map(|_| herald.tell(&happening))).await;
+        for outcome in told {
+            assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
+        }
+        assert_eq!(fortress.server.came(), round, "one try for all");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_there_is_told_by_its_key() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let mut connection = fortress.connection();
+    let ca = Some("/nowhere/authority.pem".into());
+    connection.tls = Some(Tls { ca, identity: None });
+    let words = ["the files of tls_ca", "No such file"];
+    refused(&fortress, connection, &words).await;
+}
+
+#[tokio::test]
+async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let stage = fortress.stage(fortress.with_login(&password(WRONG))).await;
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    let herald = herald(&stage.connection());
+    until("it is refused", async || heard.count(WARNED) >= 1).await;
+    let told = herald.tell(&happening()).await;
+    assert!(matches!(told, Outcome::Retry { .. }), "{told:?}");
+    fortress.server.set_access(&password(WRONG));
+    desk.has("article:1", 1).await;
+    until("the happening is told", async || {
+        matches!(herald.tell(&happening()).await, Outcome::Done { .. })
+    })
+    .await;
+    assert_eq!(heard.count("events are read again"), 1);
+    member.leave().await;
+}
+
+#[tokio::test]
+async fn a_password_that_becomes_wrong_is_said_and_waited_for() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let stage = fortress.stage(fortress.connection()).await;
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    let herald = herald(&stage.connection());
+    desk.has("article:1", 1).await;
+    let told = herald.tell(&happening()).await;
+    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    fortress.server.set_access(&password(WRONG));
+    let refused = NOT_RECOGNISED[0];
+    until("both are put out", async || heard.count(refused) >= 2).await;
+    match herald.tell(&happening()).await {
+        Outcome::Retry { error, .. } => assert!(error.contains(refused), "{error}"),
+        other => panic!("{other:?}"),
+    }
+    let came = fortress.server.came();
+    until("they try on", async || fortress.server.came() > came + 9).await;
+    assert_eq!(heard.count(refused), 2, "each once: {}", heard.all());
+    fortress.server.set_access(&password(PASSWORD));
+    stage.write(&put("article:1", 2), &[]).await;
+    desk.has("article:1", 2).await;
+    until("the happening is told", async || {
+        matches!(herald.tell(&happening()).await, Outcome::Done { .. })
+    })
+    .await;
+    member.leave().await;
+    assert!(!heard.all().contains(PASSWORD));
+}
