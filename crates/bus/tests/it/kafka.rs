@@ -1,9 +1,11 @@
-//! RS-10 over Kafka, on librdkafka's mock cluster.
+//! RS-10 over Kafka, on librdkafka's mock cluster or a broker of another make (`dev/kafka`).
 
+mod broker;
 mod cluster;
 mod failures;
 mod group;
 pub(crate) mod outward;
+mod refusals;
 mod secured;
 
 use almanack_core::reschedule::Rule;

@@ -1,4 +1,4 @@
-//! A cluster in memory, somebody who writes to it, and members of a group.
+//! A cluster, somebody who writes to it, and members of a group.
 
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use rdkafka::{
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::broker::Broker;
 use crate::desk::reading;
 
 pub(crate) const TOPIC: &str = "articles";
@@ -28,25 +29,28 @@ const PARTITIONS: i32 = 4;
 const SILENCE: Duration = Duration::from_secs(6);
 
 pub(crate) struct Cluster {
-    pub(crate) mock: MockCluster<'static, DefaultProducerContext>,
+    broker: Broker,
     producer: FutureProducer,
 }
 
 impl Cluster {
     pub(crate) fn new() -> Self {
-        let mock = MockCluster::new(1).unwrap();
-        mock.create_topic(TOPIC, PARTITIONS, 1).unwrap();
-        mock.create_topic(DEAD, 1, 1).unwrap();
+        let broker = Broker::start(&[(TOPIC, PARTITIONS), (DEAD, 1)]);
         let mut config = ClientConfig::new();
-        config.set("bootstrap.servers", mock.bootstrap_servers());
+        config.set("bootstrap.servers", broker.address());
         config.set("message.max.bytes", "4000000");
         let producer = config.create().unwrap();
-        Self { mock, producer }
+        Self { broker, producer }
+    }
+
+    /// The one that fails on command.
+    pub(crate) fn mock(&self) -> &MockCluster<'static, DefaultProducerContext> {
+        self.broker.mock()
     }
 
     pub(crate) fn connection(&self) -> Connection {
         Connection {
-            brokers: vec![self.mock.bootstrap_servers()],
+            brokers: vec![self.broker.address()],
             tls: None,
             sasl: None,
             confirm_within: CONFIRM_WITHIN,
@@ -121,7 +125,7 @@ impl Cluster {
 
     fn client(&self) -> ClientConfig {
         let mut config = ClientConfig::new();
-        config.set("bootstrap.servers", self.mock.bootstrap_servers());
+        config.set("bootstrap.servers", self.broker.address());
         config
     }
 }

@@ -1,4 +1,4 @@
-//! What goes wrong: messages, the store, the dead letters, the node, the cluster.
+//! What goes wrong: messages, the store, the node, the cluster. What a broker refuses is in `refusals.rs`.
 
 use almanack_core::{
     event::{
@@ -8,12 +8,9 @@ use almanack_core::{
     reschedule::Rule,
 };
 use almanack_testkit::fixture::{PUBLISH, at};
-use rdkafka::{
-    Message as _,
-    types::{RDKafkaApiKey, RDKafkaRespErr},
-};
+use rdkafka::Message as _;
 
-use super::cluster::{Cluster, DEAD, Member, TOPIC, header};
+use super::cluster::{Cluster, Member, TOPIC, header};
 use crate::desk::{Desk, Manner, put, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -90,62 +87,6 @@ async fn rs_10_a_node_that_is_told_to_stop_leaves_what_it_could_not_do() {
     desk.door.set(Manner::Open);
     let member = Member::join(&cluster, desk.ports());
     desk.has("article:1", 1).await;
-    member.leave().await;
-    assert_eq!(cluster.committed().await, 1);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rs_10_a_dead_letter_that_cannot_be_written_is_waited_for() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
-    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
-    cluster.mock.topic_error(DEAD, refuse).unwrap();
-    cluster.write("1", "nonsense", &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    until("it waited", async || desk.waited() >= 3).await;
-    assert_eq!(cluster.committed().await, 0);
-    let fine = RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR;
-    cluster.mock.topic_error(DEAD, fine).unwrap();
-    let letters = cluster.dead_letters(1).await;
-    assert_eq!(letters[0].payload(), Some(&b"nonsense"[..]));
-    member.leave().await;
-    assert_eq!(cluster.committed().await, 1);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rs_10_a_large_poison_message_stops_nothing() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
-    let large = "x".repeat(1_500_000);
-    cluster.write("1", &large, &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    let whole = cluster.dead_letters(1).await;
-    assert_eq!(whole[0].payload().map(<[u8]>::len), Some(large.len()));
-    assert_eq!(header(&whole[0], "almanack-cut"), "");
-    member.leave().await;
-    cluster.write("1", &large, &[]).await;
-    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
-    cluster
-        .mock
-        .request_errors(RDKafkaApiKey::Produce, &[refuse]);
-    let member = Member::join(&cluster, desk.ports());
-    let letters = cluster.dead_letters(2).await;
-    let cut = &letters[1];
-    assert_eq!(cut.payload().map(<[u8]>::len), Some(64 << 10));
-    assert_eq!(header(cut, "almanack-cut"), "1500000");
-    member.leave().await;
-    assert_eq!(cluster.committed().await, 2);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rs_10_dead_letters_outlive_a_client_that_broke_for_good() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
-    cluster.write("1", "nonsense", &[]).await;
-    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
-    cluster
-        .mock
-        .request_errors(RDKafkaApiKey::InitProducerId, &[refuse]);
-    let member = Member::join(&cluster, desk.ports());
-    let letters = cluster.dead_letters(1).await;
-    assert_eq!(letters[0].payload(), Some(&b"nonsense"[..]));
     member.leave().await;
     assert_eq!(cluster.committed().await, 1);
 }

@@ -6,10 +6,7 @@ use almanack_core::{
     happening::{CloudEvent, Herald as _, Mode},
 };
 use almanack_testkit::fixture::START;
-use rdkafka::{
-    Message as _,
-    types::{RDKafkaApiKey, RDKafkaRespErr},
-};
+use rdkafka::Message as _;
 
 use super::cluster::{Cluster, DEAD, header};
 
@@ -41,48 +38,4 @@ async fn a_happening_is_told_in_either_mode() {
     assert_eq!(told[1].payload(), Some(&b"{\"status\":\"SUCCESS\"}"[..]));
     assert_eq!(header(&told[1], "ce_type"), "almanack.task.finished.v1");
     assert_eq!(header(&told[1], "ce_id"), "task-7-done");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_topic_that_refuses_is_tried_again() {
-    let cluster = Cluster::new();
-    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
-    cluster.mock.topic_error(DEAD, refuse).unwrap();
-    let herald = KafkaHerald::new(&cluster.connection(), DEAD, Mode::Structured).unwrap();
-    let outcome = herald.tell(&happening()).await;
-    match outcome {
-        Outcome::Retry { error, .. } => assert!(error.contains(DEAD), "{error}"),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_broke_for_good_is_replaced() {
-    let cluster = Cluster::new();
-    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
-    cluster
-        .mock
-        .request_errors(RDKafkaApiKey::InitProducerId, &[refuse]);
-    let herald = KafkaHerald::new(&cluster.connection(), DEAD, Mode::Structured).unwrap();
-    let refused = herald.tell(&happening()).await;
-    assert!(matches!(refused, Outcome::Retry { .. }), "{refused:?}");
-    let told = herald.tell(&happening()).await;
-    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_happening_that_is_too_large_for_kafka_is_given_up() {
-    let cluster = Cluster::new();
-    let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
-    cluster
-        .mock
-        .request_errors(RDKafkaApiKey::Produce, &[refuse]);
-    let herald = KafkaHerald::new(&cluster.connection(), DEAD, Mode::Structured).unwrap();
-    match herald.tell(&happening()).await {
-        Outcome::GiveUp { error } => assert!(
-            error.contains("`articles.dead-letter` does not take a message of"),
-            "{error}"
-        ),
-        other => panic!("{other:?}"),
-    }
 }

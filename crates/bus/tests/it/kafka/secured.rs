@@ -54,7 +54,7 @@ fn login(mechanism: Mechanism, password: &str) -> Login {
 impl Fortress {
     async fn new(mechanism: Mechanism, clients: Clients) -> Self {
         let (cluster, authority) = (Cluster::new(), Authority::new());
-        let broker = cluster.mock.bootstrap_servers();
+        let broker = cluster.mock().bootstrap_servers();
         let login = login(mechanism, PASSWORD);
         let front = Front::open(&broker, &authority, clients, login).await;
         Self {
