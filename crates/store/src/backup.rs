@@ -10,7 +10,7 @@
 //!
 //! How one takes a store's place is in `restore.rs`.
 
-mod claim;
+mod lock;
 mod restore;
 
 use std::{
@@ -29,7 +29,7 @@ use crate::{
     transfer::{Sum, sqlite_sum, sqlite_tables},
 };
 
-use claim::Claim;
+use lock::WriterLock;
 
 pub use restore::{Left, left_behind, restore};
 
@@ -194,8 +194,12 @@ pub fn verify(path: &Path) -> Result<Held> {
 
 fn copy_of(source: &Connection, to: &Path, verify: Verify, told: Told<'_>) -> Result<Held> {
     let part = beside(to, ".partial");
-    let _claim = Claim::take(&part)?;
-    let done = written(source, (&part, Journal::Alone), verify, told);
+    let _lock = WriterLock::take(&part)?;
+    let draft = Draft {
+        part: &part,
+        journal: Journal::Alone,
+    };
+    let done = written(source, draft, verify, told);
     match done {
         Ok(held) => rename(&part, to).map(|()| held),
         Err(error) => {
@@ -224,13 +228,17 @@ impl Journal {
     }
 }
 
+/// A copy to be made.
+#[derive(Debug, Clone, Copy)]
+struct Draft<'a> {
+    /// Where it is until it gets its name.
+    part: &'a Path,
+    journal: Journal,
+}
+
 /// Writes a copy of one moment, and holds it against that moment.
-fn written(
-    source: &Connection,
-    (part, journal): (&Path, Journal),
-    check: Verify,
-    told: Told<'_>,
-) -> Result<Held> {
+fn written(source: &Connection, draft: Draft<'_>, check: Verify, told: Told<'_>) -> Result<Held> {
+    let Draft { part, journal } = draft;
     let failed = |error: rusqlite::Error| explain("copy", error.into());
     create(part)?;
     let snapshot = "begin; select 1 from sqlite_schema limit 1";

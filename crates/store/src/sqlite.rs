@@ -191,7 +191,12 @@ fn start(connections: Vec<Connection>, mode: Mode) -> Result<Threads> {
 /// the umask allows, its group may read it. SQLite gives its logs the same rights. Where this fails, opening says why.
 fn create_guarded(path: &Path) {
     let mut options = OpenOptions::new();
-    let _ = options.write(true).create_new(true).mode(0o660).open(path);
+    let _ = options
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o660)
+        .open(path);
 }
 
 fn open_file(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The last step is one rename, which is the old name or the new one, never none. Beside a copy lies the lock of whoever makes it
-//! (see `claim.rs`), which keeps nobody out once that process is gone.
+//! (see `lock.rs`), which keeps nobody out once that process is gone.
 //!
 //! INVARIANT: no log stands beside the name when it changes hands. SQLite finds a log by its store's name, and would apply
 //! that of the old store to the new one. So the old one leaves write-ahead logging, which nobody else can be in
@@ -27,9 +27,9 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Error, Held, Journal, Replace, Result, Told, Verify, beside,
-    claim::{Claim, is_claimed},
-    discard, open, sync, unread, verify, written,
+    Draft, Error, Held, Journal, Replace, Result, Told, Verify, beside, discard,
+    lock::{WriterLock, is_held},
+    open, sync, unread, verify, written,
 };
 use crate::{
     sqlite::explain,
@@ -67,7 +67,7 @@ pub fn left_behind(path: &Path) -> Vec<Left> {
     let aside = aside(path);
     let mut left = Vec::new();
     let part = partial(path);
-    left.extend(match (is_claimed(&part), part.exists()) {
+    left.extend(match (is_held(&part), part.exists()) {
         (true, _) => Some(Left::AtWork(part)),
         (false, true) => Some(Left::Partial(part)),
         (false, false) => None,
@@ -104,10 +104,13 @@ pub(super) fn in_steps(
     }
     let part = partial(to);
     // Held until the copy has the name. Who is refused here has begun nothing that would have to be taken back.
-    let _claim = Claim::take(&part)?;
+    let _lock = WriterLock::take(&part)?;
     // The log is turned on here, where nobody looks yet: no log of the copy's is left when it gets the name.
-    let copy = (&*part, Journal::WriteAhead);
-    let replaced = written(&open(from)?, copy, Verify::Whole, told).and_then(|held| {
+    let draft = Draft {
+        part: &part,
+        journal: Journal::WriteAhead,
+    };
+    let replaced = written(&open(from)?, draft, Verify::Whole, told).and_then(|held| {
         done(Step::Copied);
         take_place(&part, to, replace, done).map(|()| held)
     });

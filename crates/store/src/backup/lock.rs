@@ -9,6 +9,7 @@
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
+    io::ErrorKind,
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
@@ -17,12 +18,12 @@ use super::{Error, PRIVATE, Result, beside, unread};
 
 /// The right to write a copy, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct WriterLock {
     path: PathBuf,
     _lock: File,
 }
 
-impl Claim {
+impl WriterLock {
     /// Takes it, unless another process has it.
     pub(super) fn take(part: &Path) -> Result<Self> {
         let path = lock_of(part);
@@ -36,6 +37,10 @@ impl Claim {
     fn of(lock: File, path: PathBuf, part: &Path) -> Result<Self> {
         match lock.try_lock() {
             Ok(()) if is_named(&lock, &path) => Ok(Self { path, _lock: lock }),
+            // Filesystems without locks keep nobody out, as was always so there.
+            Err(TryLockError::Error(source)) if source.kind() == ErrorKind::Unsupported => {
+                Ok(Self { path, _lock: lock })
+            }
             Err(TryLockError::Error(source)) => Err(unread("lock", &path, source)),
             // Whoever had it is at work, or has just ended.
             Ok(()) | Err(TryLockError::WouldBlock) => Err(Error::AtWork { path: part.into() }),
@@ -43,14 +48,14 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for WriterLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
 }
 
 /// Whether somebody writes the copy now.
-pub(super) fn is_claimed(part: &Path) -> bool {
+pub(super) fn is_held(part: &Path) -> bool {
     let locked = File::open(lock_of(part)).map(|lock| lock.try_lock_shared());
     matches!(locked, Ok(Err(TryLockError::WouldBlock)))
 }
@@ -75,17 +80,17 @@ mod tests {
     fn a_lock_on_a_file_that_has_lost_its_name_is_worth_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let part = folder.path().join("almanack.db.partial");
-        let first = Claim::take(&part).unwrap();
-        assert!(is_claimed(&part));
+        let first = WriterLock::take(&part).unwrap();
+        assert!(is_held(&part));
         let late = || File::open(lock_of(&part)).unwrap();
         let (one, other) = (late(), late());
         drop(first);
-        assert!(!is_claimed(&part));
-        let refused = Claim::of(one, lock_of(&part), &part);
+        assert!(!is_held(&part));
+        let refused = WriterLock::of(one, lock_of(&part), &part);
         assert!(matches!(refused, Err(Error::AtWork { .. })), "{refused:?}");
-        let second = Claim::take(&part).unwrap();
-        let refused = Claim::of(other, lock_of(&part), &part);
+        let second = WriterLock::take(&part).unwrap();
+        let refused = WriterLock::of(other, lock_of(&part), &part);
         assert!(matches!(refused, Err(Error::AtWork { .. })), "{refused:?}");
-        assert!(is_claimed(&part), "{second:?}");
+        assert!(is_held(&part), "{second:?}");
     }
 }
