@@ -4,7 +4,7 @@
 //! database is left alone: a node whose database is away is up, and says itself that it is not ready.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     time::Duration,
 };
 
@@ -46,8 +46,10 @@ impl Question {
 pub(super) enum Answer {
     /// It is.
     Yes(State),
-    /// A node says that it is not, or it is no node that answers.
-    No {
+    /// It is up, but its database does not answer it.
+    NotReady,
+    /// Something else, by somebody.
+    Other {
         /// The answer's status.
         status: u16,
     },
@@ -80,13 +82,15 @@ pub(super) fn run(
         Answer::Yes(State { status, version }) => output.line(&format!(
             "{status}: a node of version {version} answers at {listen}"
         ))?,
-        Answer::No { status: 503 } if arguments.ready => {
+        Answer::NotReady => {
             let what = format!("the node at {listen} is up, but its database does not answer");
             return Err(Failure::new(Exit::Unavailable, what)
                 .hint("`almanack doctor` looks at the database"));
         }
-        Answer::No { status } => {
-            let what = format!("what answers at {listen} is no node of Almanack (status {status})");
+        Answer::Other { status } => {
+            let what = format!(
+                "whoever answers at {listen} does not answer as a node does (status {status})"
+            );
             return Err(Failure::new(Exit::Failed, what).hint(WHERE));
         }
         Answer::Nobody(error) => {
@@ -102,10 +106,7 @@ const WHERE: &str =
 
 /// Asks whoever listens there. A node that listens at every address of the machine is asked at loopback.
 pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer, Failure> {
-    let mut asked = listen;
-    if asked.ip().is_unspecified() {
-        asked.set_ip(Ipv4Addr::LOCALHOST.into());
-    }
+    let asked = SocketAddr::new(reachable(listen.ip()), listen.port());
     let address = format!("http://{asked}/{}", question.path());
     let client = wiring::client_of(&address)?;
     let request = Request::get(address).limits(Limits {
@@ -113,12 +114,64 @@ pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer
         ..Limits::default()
     });
     Ok(match client.send(request).await {
-        Ok(answer) => serde_json::from_slice(&answer.body).map_or(
-            Answer::No {
-                status: answer.head.status,
-            },
-            Answer::Yes,
-        ),
+        Ok(answer) => judge(answer.head.status, &answer.body),
         Err(error) => Answer::Nobody(error),
     })
+}
+
+fn reachable(listen: IpAddr) -> IpAddr {
+    match listen {
+        IpAddr::V4(all) if all.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(all) if all.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        one => one,
+    }
+}
+
+/// What a node says when its database is away is a problem with a code, as everywhere in the API.
+fn judge(status: u16, body: &[u8]) -> Answer {
+    #[derive(Deserialize)]
+    struct Problem {
+        code: String,
+    }
+    let is_node_without_database = || {
+        let problem = serde_json::from_slice::<Problem>(body);
+        problem.is_ok_and(|it| it.code == "database_unavailable")
+    };
+    match (status, serde_json::from_slice(body)) {
+        (200, Ok(state)) => Answer::Yes(state),
+        (503, _) if is_node_without_database() => Answer::NotReady,
+        _ => Answer::Other { status },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_known_by_what_it_says_and_how() {
+        let well = br#"{"status":"ready","version":"0.1.0"}"#;
+        assert!(matches!(judge(200, well), Answer::Yes(_)));
+        let away = br#"{"code":"database_unavailable","status":503}"#;
+        assert!(matches!(judge(503, away), Answer::NotReady));
+        let busy = br#"{"code":"overloaded","status":503}"#;
+        for (status, body) in [(200, &b"hello"[..]), (404, well), (503, b""), (503, busy)] {
+            let judged = judge(status, body);
+            assert!(
+                matches!(judged, Answer::Other { .. }),
+                "{status} {judged:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn who_listens_everywhere_is_asked_at_loopback_of_the_same_kind() {
+        for (listen, asked) in [
+            ("0.0.0.0", "127.0.0.1"),
+            ("::", "::1"),
+            ("192.0.2.1", "192.0.2.1"),
+        ] {
+            assert_eq!(reachable(listen.parse().unwrap()).to_string(), asked);
+        }
+    }
 }
