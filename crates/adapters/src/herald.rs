@@ -61,10 +61,12 @@ impl Herald for WebhookHerald {
             timeout,
             mode,
         } = &self.settings;
-        let Ok(written) = event.written(*mode) else {
-            return Outcome::GiveUp {
-                error: "the happening cannot be written as JSON".to_owned(),
-            };
+        let written = match event.written(*mode) {
+            Ok(written) => written,
+            Err(error) => {
+                let error = error.to_string();
+                return Outcome::GiveUp { error };
+            }
         };
         let sealed = Seal {
             idempotency_key: &event.id,

@@ -74,8 +74,7 @@ impl Program {
         let address = drawn.local_addr().unwrap();
         drop(drawn);
         command.arg(address.to_string());
-        let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
-        let child = quiet.spawn().unwrap();
+        let child = command.stdout(Stdio::null()).spawn().unwrap();
         Self { child, address }
     }
 
