@@ -350,7 +350,6 @@ async fn a_file_that_holds_something_is_refused_and_left_as_it_was() {
     for (name, bytes) in files(alive.path()) {
         fs::write(killed.path().join(name), bytes).unwrap();
     }
-    drop(store);
     let logged = files(killed.path())["second.db-wal"].len();
     assert!(logged > 0, "what is proven needs a log");
     for folder in [&alive, &killed] {
@@ -361,6 +360,7 @@ async fn a_file_that_holds_something_is_refused_and_left_as_it_was() {
         assert!(refused.to_string().contains("`token`"), "{refused}");
         assert!(files(folder.path()) == before, "{refused}");
     }
+    drop(store);
 }
 
 /// Nothing to be moved is told as such, and makes no store.
