@@ -42,7 +42,7 @@ pub enum Access {
 
 /// A server that runs. It ends when it goes.
 pub struct Server {
-    process: Child,
+    process: Process,
     folder: tempfile::TempDir,
     log: Arc<Log>,
     authority: PathBuf,
@@ -63,10 +63,10 @@ impl Server {
         let file = write(folder.path(), &fixed, access);
         let mut command = Command::new(program());
         let command = command.arg("-c").arg(file).stderr(Stdio::piped());
-        let mut process = command
-            .spawn()
-            .expect("nats-server is there: `dev/nats start` installs it");
-        let log = Log::keep(process.stderr.take().unwrap());
+        let process = command.spawn();
+        let mut process =
+            Process(process.expect("nats-server is there: `dev/nats start` installs it"));
+        let log = Log::keep(process.0.stderr.take().unwrap());
         log.wait_for("Server is ready", 1);
         let port = log.port();
         Self {
@@ -112,7 +112,7 @@ impl Server {
         write(self.folder.path(), &self.fixed, access);
         let told = "Reloaded server configuration";
         let before = self.log.count(told);
-        let signal = format!("reload={}", self.process.id());
+        let signal = format!("reload={}", self.process.0.id());
         let mut command = Command::new(program());
         let signalled = command.arg("--signal").arg(signal).status().unwrap();
         assert!(signalled.success());
@@ -125,10 +125,13 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+/// Ends when it goes, even if it never became a server.
+struct Process(Child);
+
+impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
