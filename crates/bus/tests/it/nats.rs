@@ -215,6 +215,12 @@ async fn what_is_worked_on_for_long_is_not_delivered_again() {
     }
     let info = stage.info().await;
     assert_eq!((info.num_ack_pending, info.num_redelivered), (1, 0));
+    // No wait is as long as it says; that the server hears of it in time follows from what was asked for.
+    let waits = desk.waits();
+    assert!(!waits.is_empty());
+    for wait in waits {
+        assert!(wait <= (SOON / 3).try_into().unwrap(), "{wait}");
+    }
     member.running.abort();
 }
 
