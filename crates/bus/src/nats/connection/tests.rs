@@ -1,5 +1,5 @@
 use almanack_core::secret::Secret;
-use async_nats::Client;
+use async_nats::{Client, ClientError, Event};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpListener,
@@ -40,6 +40,16 @@ async fn only_servers_that_are_configured_are_told_who_we_are() {
     let known = client.server_pool().await.unwrap();
     let known: Vec<String> = known.iter().map(|it| it.addr.host().to_owned()).collect();
     assert_eq!(known, ["127.0.0.1"]);
+}
+
+#[tokio::test]
+async fn a_connection_that_stands_is_used_whatever_was_told_of_it() {
+    let link = link("INFO {}\r\n").await;
+    let failed = ClientError::Other(ConnectErrorKind::Io.to_string());
+    link.line.hear(&Event::ClientError(failed));
+    assert!(link.line.trouble().is_some(), "that it is over got lost");
+    assert!(link.context().is_ok());
+    assert_eq!(link.told("something else".to_owned()), "something else");
 }
 
 #[test]

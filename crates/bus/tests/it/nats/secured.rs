@@ -37,6 +37,8 @@ const NOT_RECOGNISED: [&str; 2] = [
     "check credentials, token, or username and password in [events.nats]",
 ];
 const NOT_TRUSTED: [&str; 3] = ["no encrypted connection", "tls_ca", "servers has the names"];
+/// The client's own.
+const REASON: &str = "(invalid peer certificate";
 
 fn password(password: &str) -> Access {
     Access::Password {
@@ -210,10 +212,14 @@ async fn a_server_that_nobody_vouches_for_is_not_told_the_password() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let other = Authority::new();
     // By somebody else's authority, and by those that the machine trusts.
-    for ca in [Some(other.certificate()), None] {
+    for (ca, words) in [
+        (Some(other.certificate()), &NOT_TRUSTED[..]),
+        // A machine may have none at all.
+        (None, &NOT_TRUSTED[..2]),
+    ] {
         let mut connection = fortress.connection();
         connection.tls = Some(Tls { ca, identity: None });
-        refused(&fortress, connection, &NOT_TRUSTED).await;
+        refused(&fortress, connection, words).await;
     }
 }
 
@@ -323,4 +329,46 @@ async fn a_password_that_becomes_wrong_is_said_and_waited_for() {
     .await;
     member.leave().await;
     assert!(!heard.all().contains(PASSWORD));
+}
+
+#[tokio::test]
+async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let folder = tempfile::tempdir().unwrap();
+    let ca = folder.path().join("ca.pem");
+    let trust = |authority: &Authority| std::fs::copy(authority.certificate(), &ca).unwrap();
+    trust(&fortress.authority);
+    let mut connection = fortress.connection();
+    connection.tls = Some(Tls {
+        ca: Some(ca.clone()),
+        identity: None,
+    });
+    let stage = fortress.stage(connection).await;
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    let herald = herald(&stage.connection());
+    desk.has("article:1", 1).await;
+    let told = herald.tell(&happening()).await;
+    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    trust(&Authority::new());
+    // Puts out who is in.
+    fortress.server.set_access(&password(WRONG));
+    until("both say so", async || heard.count(NOT_TRUSTED[2]) >= 2).await;
+    match herald.tell(&happening()).await {
+        Outcome::Retry { error, .. } => {
+            assert!(error.contains("servers has the names"), "{error}");
+            assert!(error.contains(REASON), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let lines = heard.all();
+    let mut said = lines.lines().filter(|line| line.contains(NOT_TRUSTED[2]));
+    assert!(said.all(|line| line.contains(REASON)), "{lines}");
+    trust(&fortress.authority);
+    fortress.server.set_access(&password(PASSWORD));
+    stage.write(&put("article:1", 2), &[]).await;
+    desk.has("article:1", 2).await;
+    member.leave().await;
+    assert_eq!(heard.count(NOT_TRUSTED[2]), 2, "each once");
 }
