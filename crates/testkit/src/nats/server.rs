@@ -31,6 +31,15 @@ pub enum Access {
         /// The password.
         password: String,
     },
+    /// One user who may not do everything.
+    Confined {
+        /// The name.
+        username: String,
+        /// The password.
+        password: String,
+        /// Subjects that they may not publish to.
+        not_to: String,
+    },
     /// Users of an operator; see [`Operator::access`](super::Operator::access).
     Credentials {
         /// What the server knows.
@@ -99,9 +108,10 @@ impl Server {
         let options = options.add_client_certificate(certificate, key);
         let options = match access {
             Access::Token(token) => options.token(token.clone()),
-            Access::Password { username, password } => {
-                options.user_and_password(username.clone(), password.clone())
-            }
+            Access::Password { username, password }
+            | Access::Confined {
+                username, password, ..
+            } => options.user_and_password(username.clone(), password.clone()),
             Access::Credentials { text, .. } => options.credentials(text).unwrap(),
         };
         options.connect(self.url()).await.unwrap()
@@ -169,6 +179,15 @@ fn write(folder: &Path, fixed: &str, access: &Access) -> PathBuf {
         Access::Password { username, password } => writeln!(
             text,
             "authorization {{ user: {username:?}, password: {password:?} }}"
+        )
+        .unwrap(),
+        Access::Confined {
+            username,
+            password,
+            not_to,
+        } => writeln!(
+            text,
+            "authorization {{ users: [{{ user: {username:?}, password: {password:?}, permissions: {{ publish: {{ deny: {not_to:?} }} }} }}] }}"
         )
         .unwrap(),
         Access::Credentials { known, .. } => text.push_str(known),

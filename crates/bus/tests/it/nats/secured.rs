@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use almanack_bus::{
     Tls,
-    nats::{Connection, Login, NatsHerald},
+    nats::{Connection, Login, NatsHerald, Settings},
 };
 use almanack_core::{
     finish::Outcome,
@@ -17,7 +17,10 @@ use almanack_testkit::{
 };
 use futures_util::future::join_all;
 
-use super::stage::Stage;
+use super::{
+    AT_ONCE, READ_AGAIN, WARNED,
+    stage::{Member, Stage},
+};
 use crate::{
     desk::{Desk, put, until},
     heard::Heard,
@@ -31,7 +34,6 @@ const WRONG: &str = "hunter2-is-wrong";
 /// client tells only of the second.
 const NUMBER: &str = "127.0.0.1";
 
-const WARNED: &str = "events cannot be read; it is tried on";
 const NOT_RECOGNISED: [&str; 2] = [
     "the server refuses who signs in",
     "check credentials, token, or username and password in [events.nats]",
@@ -54,7 +56,10 @@ fn token(token: &str) -> Access {
 fn login(access: &Access) -> Login {
     match access {
         Access::Token(token) => Login::Token(Secret::new(token)),
-        Access::Password { username, password } => Login::Password {
+        Access::Password { username, password }
+        | Access::Confined {
+            username, password, ..
+        } => Login::Password {
             username: username.clone(),
             password: Secret::new(password),
         },
@@ -295,7 +300,7 @@ async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
         matches!(herald.tell(&happening()).await, Outcome::Done { .. })
     })
     .await;
-    assert_eq!(heard.count("events are read again"), 1);
+    assert_eq!(heard.count(READ_AGAIN), 1);
     member.leave().await;
 }
 
@@ -371,4 +376,50 @@ async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
     desk.has("article:1", 2).await;
     member.leave().await;
     assert_eq!(heard.count(NOT_TRUSTED[2]), 2, "each once");
+}
+
+#[tokio::test]
+async fn who_may_not_ask_for_messages_is_told_so() {
+    let confined = |not_to: &str| Access::Confined {
+        username: "almanack".to_owned(),
+        password: PASSWORD.to_owned(),
+        not_to: not_to.to_owned(),
+    };
+    let access = confined("$JS.API.CONSUMER.MSG.NEXT.>");
+    let fortress = Fortress::new(NUMBER, Clients::Any, access);
+    let stage = fortress.stage(fortress.connection()).await;
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    stage.write(&put("article:1", 1), &[]).await;
+    let settings = Settings {
+        ack_within: AT_ONCE,
+        ..stage.settings()
+    };
+    let member = Member::of(settings, desk.ports());
+    until("it tries on", async || desk.waited() >= 3).await;
+    let lines = heard.all();
+    assert_eq!(heard.count(WARNED), 1, "{lines}");
+    assert_eq!(heard.count(READ_AGAIN), 0, "{lines}");
+    let hint = "may publish to $JS.API.CONSUMER.MSG.NEXT.SECURED.almanack";
+    assert!(lines.contains(hint), "{lines}");
+    fortress.server.set_access(&confined("nobody.minds"));
+    desk.has("article:1", 1).await;
+    member.leave().await;
+    assert_eq!(heard.count(READ_AGAIN), 1);
+}
+
+#[tokio::test]
+async fn a_node_that_is_put_out_while_it_complains_says_so_once() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let stage = fortress.stage(fortress.connection()).await;
+    stage.context.delete_stream(STREAM).await.unwrap();
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    let member = stage.join(desk.ports());
+    until("it finds no stream", async || heard.count(WARNED) >= 1).await;
+    fortress.server.set_access(&password(WRONG));
+    let refused = NOT_RECOGNISED[0];
+    until("it is put out", async || heard.count(refused) >= 1).await;
+    let waited = desk.waited();
+    until("it tries on", async || desk.waited() >= waited + 5).await;
+    member.leave().await;
+    assert_eq!(heard.count(refused), 1, "{}", heard.all());
 }
