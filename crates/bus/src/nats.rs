@@ -9,6 +9,7 @@ mod consumer;
 mod durable;
 mod herald;
 mod letters;
+mod pull;
 mod trouble;
 
 pub use connection::{Connection, Login, covers};

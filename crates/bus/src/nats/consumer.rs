@@ -5,11 +5,8 @@
 use std::{convert::Infallible, time::Duration};
 
 use almanack_core::event::incoming::{Bus, Incoming, Reading};
-use async_nats::jetstream::{
-    self, AckKind,
-    consumer::{PullConsumer, pull},
-};
-use futures_util::{FutureExt as _, StreamExt as _, future::join_all};
+use async_nats::jetstream::{self, AckKind};
+use futures_util::future::join_all;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +14,7 @@ use super::{
     connection::{Connection, Link},
     durable,
     letters::Letters,
+    pull::Pull,
     trouble::Said,
 };
 use crate::{
@@ -43,7 +41,8 @@ pub struct Settings {
     pub durable: String,
     /// Where messages go that make no sense.
     pub dead_letter: String,
-    /// How long the server waits for a sign of life before it delivers a message again; see [`ACK_WITHIN`].
+    /// How long the server waits for a sign of life before it delivers a message again, and we for one of the server; see
+    /// [`ACK_WITHIN`].
     pub ack_within: Duration,
     /// How messages are read.
     pub reading: Reading,
@@ -60,12 +59,20 @@ pub struct Consumer {
     ports: Ports,
 }
 
-/// Whether a session went on until it was told to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a session ended.
+#[derive(Debug, PartialEq, Eq)]
 enum Ended {
+    /// It was told to stop.
     Stopped,
-    /// It read something and then broke off.
-    Broken,
+    /// It broke off; why.
+    Broken(String),
+}
+
+/// How it goes: what failed in a row, and what was said about it.
+#[derive(Default)]
+struct Course {
+    patience: Patience,
+    said: Said,
 }
 
 impl Consumer {
@@ -76,30 +83,24 @@ impl Consumer {
 
     /// Reads until `stop`. What does not answer is waited for.
     pub async fn run(self, stop: CancellationToken) {
-        let mut patience = Patience::default();
-        let (mut link, mut said) = (None, Said::default());
+        let (mut link, mut course) = (None, Course::default());
         loop {
             let prepared = tokio::select! {
-                () = stop.cancelled() => return,
+                () = stop.cancelled() => break,
                 prepared = self.prepare(&mut link) => prepared,
             };
-            let error = match prepared {
-                Ok((consumer, letters)) => {
-                    patience.renew();
-                    if said.forget() {
-                        tracing::info!(events.bus = "nats", events.stream = %self.settings.stream, "events are read again");
-                    }
-                    match self.session(&consumer, &letters, &stop).await {
-                        Ended::Stopped => break,
-                        Ended::Broken => letters.link.told("the server broke off".to_owned()),
-                    }
-                }
-                Err(error) => error.to_string(),
+            let ended = match prepared {
+                Ok((pull, letters)) => self.session(pull, &letters, &stop, &mut course).await,
+                Err(error) => Ended::Broken(error.to_string()),
             };
-            let again_at = patience.next(&self.ports);
-            if said.is_new(&error) {
-                tracing::warn!(events.bus = "nats", events.stream = %self.settings.stream, error, "events cannot be read; it is tried on");
+            let Ended::Broken(why) = ended else {
+                break;
+            };
+            // Of its connection the client tells by itself.
+            if !link.as_ref().is_some_and(Link::is_down) {
+                self.complain(&why, &mut course.said);
             }
+            let again_at = course.patience.next(&self.ports);
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = self.ports.sleeper.until(again_at) => {}
@@ -110,13 +111,30 @@ impl Consumer {
         }
     }
 
-    /// Connects where there is no connection yet, and makes everything ready there.
-    async fn prepare(&self, link: &mut Option<Link>) -> Result<(PullConsumer, Letters), Error> {
+    fn complain(&self, error: &str, said: &mut Said) {
+        if said.is_new(error) {
+            tracing::warn!(events.bus = "nats", events.stream = %self.settings.stream, error, "events cannot be read; it is tried on");
+        }
+    }
+
+    /// The server serves us. Before that nothing is well: it may take everything that we prepare and refuse what we ask for.
+    fn is_well(&self, course: &mut Course) {
+        course.patience.renew();
+        if course.said.forget() {
+            tracing::info!(events.bus = "nats", events.stream = %self.settings.stream, "events are read again");
+        }
+    }
+
+    /// Connects where there is no connection yet, makes everything ready there, and asks for messages.
+    async fn prepare(&self, link: &mut Option<Link>) -> Result<(Pull, Letters), Error> {
         let link = match link {
             Some(link) => link.clone(),
             None => link.insert(self.settings.connection.open().await?).clone(),
         };
         let consumer = durable::prepare(&self.settings, &link).await?;
+        let pull = Pull::begin(&consumer, &link, self.settings.ack_within).await;
+        let what = "ask for messages";
+        let pull = pull.map_err(|why| Error::Unavailable { what, why })?;
         let letters = Letters {
             link,
             subject: self.settings.dead_letter.clone(),
@@ -124,47 +142,37 @@ impl Consumer {
         if let Err(why) = letters.prepare(&self.settings.stream).await {
             tracing::warn!(events.bus = "nats", why, "no stream keeps dead letters");
         }
-        Ok((consumer, letters))
+        Ok((pull, letters))
     }
 
     async fn session(
         &self,
-        consumer: &PullConsumer,
+        mut pull: Pull,
         letters: &Letters,
         stop: &CancellationToken,
+        course: &mut Course,
     ) -> Ended {
-        let messages = consumer.stream().max_messages_per_batch(MESSAGES_MAX);
-        let Ok(mut messages) = messages.messages().await else {
-            return Ended::Broken;
-        };
         loop {
-            let first = tokio::select! {
+            let next = tokio::select! {
                 biased;
                 () = stop.cancelled() => {
-                    answer(&taken_at_once(&mut messages), HANDED_BACK).await;
+                    answer(&pull.all_at_once(), HANDED_BACK).await;
                     return Ended::Stopped;
                 }
-                next = messages.next() => match next {
-                    Some(Ok(message)) => message,
-                    Some(Err(error)) => {
-                        tracing::debug!(events.bus = "nats", %error, "pull");
-                        return Ended::Broken;
-                    }
-                    None => return Ended::Broken,
-                },
+                next = pull.next() => next,
             };
-            let mut bytes = first.payload.len();
-            let mut batch = vec![first];
-            while batch.len() < MESSAGES_MAX
-                && bytes < BYTES_MAX
-                && let Some(Some(Ok(message))) = messages.next().now_or_never()
-            {
-                bytes += message.payload.len();
-                batch.push(message);
-            }
+            let first = match next {
+                Ok(first) => first,
+                Err(why) => return Ended::Broken(why),
+            };
+            self.is_well(course);
+            let Some(first) = first else {
+                continue;
+            };
+            let mut batch = batch_of(first, &mut pull);
             self.measure(&batch);
             if !self.settle(&batch, letters, stop).await {
-                batch.extend(taken_at_once(&mut messages));
+                batch.extend(pull.all_at_once());
                 answer(&batch, HANDED_BACK).await;
                 return Ended::Stopped;
             }
@@ -230,13 +238,18 @@ impl Consumer {
     }
 }
 
-/// Messages that have been delivered to us and are not looked at yet.
-fn taken_at_once(messages: &mut pull::Stream) -> Vec<jetstream::Message> {
-    let mut taken = Vec::new();
-    while let Some(Some(Ok(message))) = messages.next().now_or_never() {
-        taken.push(message);
+/// A message and what came with it, as much as one batch takes.
+fn batch_of(first: jetstream::Message, pull: &mut Pull) -> Vec<jetstream::Message> {
+    let mut bytes = first.payload.len();
+    let mut batch = vec![first];
+    while batch.len() < MESSAGES_MAX
+        && bytes < BYTES_MAX
+        && let Some(message) = pull.next_at_once()
+    {
+        bytes += message.payload.len();
+        batch.push(message);
     }
-    taken
+    batch
 }
 
 /// One answer for all. A lost one is no harm: the server delivers again.

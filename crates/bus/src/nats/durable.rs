@@ -30,7 +30,7 @@ pub(super) async fn prepare(settings: &Settings, link: &Link) -> Result<PullCons
     };
     let updated = found.update_consumer(config).await;
     let updated = updated.map_err(|error| unavailable("change the consumer")(error.to_string()))?;
-    tracing::info!(events.bus = "nats", %stream, durable, "the consumer was changed to what is configured");
+    tracing::info!(events.bus = "nats", events.stream = %stream, events.durable = durable, "the consumer was changed to what is configured");
     Ok(updated)
 }
 

@@ -2,21 +2,25 @@
 //!
 //! The client tries again by itself for as long as it takes and tells of each try; a person wants one line when it begins and one when it
 //! is over. Whoever waits for an answer meanwhile only learns that there was none, and finds the reason here.
+//!
+//! Of a try that failed the client tells its kind at once, and its reason when it is about to try again.
 
 use std::{
     collections::BTreeSet,
     error::Error as _,
-    io,
-    sync::{Mutex, PoisonError},
+    fmt, io,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use async_nats::{ClientError, ConnectError, ConnectErrorKind, Event, ServerError, rustls};
+use async_nats::{ClientError, ConnectError, ConnectErrorKind, Event, Server, ServerError, rustls};
 
 /// Somebody answers who speaks something else, or hangs up: that cannot be told from nobody.
-const UNREACHABLE: &str = "no server answers, or not as expected: check in [events.nats] that servers names them, tls, and tls_certificate and tls_key if they ask for a certificate";
+const UNREACHABLE: &str = "no server answers, or not as expected: check in [events.nats] that servers names them, tls, that tls_ca vouches for them, and tls_certificate and tls_key if they ask for a certificate";
 const NOT_RECOGNISED: &str = "the server refuses who signs in: check credentials, token, or username and password in [events.nats]";
 const NOT_TRUSTED: &str = "no encrypted connection comes about: check in [events.nats] tls, that tls_ca vouches for the servers, that servers has the names of their certificates, and tls_certificate and tls_key if they ask for a certificate";
-const NO_FILES: &str = "no encrypted connection can be tried: check in [events.nats] that the files of tls_ca, tls_certificate and tls_key are there, can be read and are PEM";
+const NO_FILES: &str = "no encrypted connection can be tried: check in [events.nats] that the files of tls_ca, tls_certificate and tls_key are there, can be read and are PEM; where tls_ca is left out, the machine's own certificates";
+/// Where nothing more is known yet.
+pub(super) const LOST: &str = "the connection is lost and looked for again";
 
 /// The kinds that the client has words for when it tells of a try.
 const KINDS: [ConnectErrorKind; 6] = [
@@ -28,17 +32,73 @@ const KINDS: [ConnectErrorKind; 6] = [
     ConnectErrorKind::Io,
 ];
 
+/// How the reasons of handshakes that fail begin, where they are there as a text only.
+const HANDSHAKE: [&str; 5] = [
+    "invalid peer certificate",
+    "received fatal alert",
+    "received corrupt message",
+    "peer is incompatible",
+    "peer misbehaved",
+];
+
 /// What to look at, and the client's own reason, which names no secret: what was shown to the server is not part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Trouble {
+    words: &'static str,
+    reason: Option<String>,
+}
+
+impl Trouble {
+    fn of(kind: ConnectErrorKind) -> Self {
+        Self {
+            words: words(kind),
+            reason: None,
+        }
+    }
+
+    /// Of an error that was written down: its kind, a colon and its reason.
+    fn read(text: &str) -> Self {
+        let mut kinds = KINDS.into_iter();
+        let found = kinds.find_map(|kind| Some((kind, text.strip_prefix(&kind.to_string())?)));
+        let Some((kind, rest)) = found else {
+            return Self {
+                words: UNREACHABLE,
+                reason: Some(text.to_owned()),
+            };
+        };
+        let reason = rest.strip_prefix(": ");
+        let is_handshake = |reason: &str| HANDSHAKE.iter().any(|it| reason.starts_with(it));
+        let words = if reason.is_some_and(is_handshake) {
+            NOT_TRUSTED
+        } else {
+            words(kind)
+        };
+        Self {
+            words,
+            reason: reason.map(str::to_owned),
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words)?;
+        match &self.reason {
+            Some(reason) => write!(f, " ({reason})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a connection did not come about.
 pub(super) fn told(error: &ConnectError) -> String {
     let words = if is_about_tls(error) {
         NOT_TRUSTED
     } else {
         words(error.kind())
     };
-    match error.source() {
-        Some(reason) => format!("{words} ({reason})"),
-        None => words.to_owned(),
-    }
+    let reason = error.source().map(ToString::to_string);
+    Trouble { words, reason }.to_string()
 }
 
 fn words(kind: ConnectErrorKind) -> &'static str {
@@ -88,110 +148,76 @@ pub(super) struct Line(Mutex<State>);
 struct State {
     said: Said,
     /// Why there is no connection, as far as the client knows.
-    trouble: Option<&'static str>,
+    trouble: Option<Trouble>,
+    /// Whether there was a try since there was a connection.
+    is_tried: bool,
+}
+
+impl State {
+    /// One line for each thing to look at, whatever the reasons.
+    fn complain(&mut self, trouble: Trouble) {
+        if self.said.is_new(trouble.words) {
+            tracing::warn!(events.bus = "nats", "{trouble}");
+        }
+        self.trouble = Some(trouble);
+    }
 }
 
 impl Line {
     /// Why there is no connection, if that is so and known.
-    pub(super) fn trouble(&self) -> Option<&'static str> {
-        self.0.lock().map_or(None, |state| state.trouble)
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.state().trouble.as_ref().map(ToString::to_string)
     }
 
     pub(super) fn hear(&self, event: &Event) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         match event {
             Event::Connected => {
                 *state = State::default();
                 tracing::info!(events.bus = "nats", "connected");
             }
             Event::Closed | Event::Draining => tracing::debug!(events.bus = "nats", "{event}"),
-            other => {
-                let trouble = trouble_of(other);
-                state.trouble = trouble.or(state.trouble);
-                let text = trouble.map_or_else(|| other.to_string(), str::to_owned);
-                if state.said.is_new(&text) {
-                    tracing::warn!(events.bus = "nats", "{text}");
-                }
+            Event::ServerError(ServerError::AuthorizationViolation) => {
+                state.complain(Trouble::of(ConnectErrorKind::AuthorizationViolation));
             }
+            other => match failed(other) {
+                // A server whose name nobody knows is not counted as tried, and has no reason.
+                Some(ConnectErrorKind::Dns) => state.complain(Trouble::of(ConnectErrorKind::Dns)),
+                Some(kind) => {
+                    state.trouble.get_or_insert_with(|| Trouble::of(kind));
+                }
+                None if state.said.is_new(&other.to_string()) => {
+                    tracing::warn!(events.bus = "nats", "{other}");
+                }
+                None => {}
+            },
         }
+    }
+
+    /// Before each try: what became of earlier ones. All of that is from before the connection was lost when it is the first.
+    pub(super) fn look_back(&self, servers: &[Server]) {
+        let mut state = self.state();
+        if !std::mem::replace(&mut state.is_tried, true) {
+            return;
+        }
+        let failed = servers.iter().find_map(|it| it.last_error.as_deref());
+        if let Some(failed) = failed {
+            state.complain(Trouble::read(failed));
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Of a try that failed the client tells no more than its kind.
-fn trouble_of(event: &Event) -> Option<&'static str> {
-    match event {
-        Event::ServerError(ServerError::AuthorizationViolation) => Some(NOT_RECOGNISED),
-        Event::ClientError(ClientError::Other(text)) => {
-            let kind = KINDS.into_iter().find(|kind| kind.to_string() == *text);
-            kind.map(words)
-        }
-        _ => None,
-    }
+/// As what a try failed, if that is what is told.
+fn failed(event: &Event) -> Option<ConnectErrorKind> {
+    let Event::ClientError(ClientError::Other(text)) = event else {
+        return None;
+    };
+    KINDS.into_iter().find(|kind| kind.to_string() == *text)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn failed(kind: ConnectErrorKind) -> Event {
-        Event::ClientError(ClientError::Other(kind.to_string()))
-    }
-
-    #[test]
-    fn a_try_that_failed_says_what_to_look_at() {
-        let handshake = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
-        let handshake = io::Error::new(io::ErrorKind::InvalidData, handshake);
-        let missing = io::Error::from(io::ErrorKind::NotFound);
-        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
-        for (error, expected, reason) in [
-            (ConnectError::from(handshake), NOT_TRUSTED, "UnknownIssuer"),
-            (ConnectError::from(refused), UNREACHABLE, "refused"),
-            (
-                ConnectError::with_source(ConnectErrorKind::Tls, missing),
-                NO_FILES,
-                "not found",
-            ),
-            (
-                ConnectError::new(ConnectErrorKind::AuthorizationViolation),
-                NOT_RECOGNISED,
-                "",
-            ),
-        ] {
-            let told = told(&error);
-            assert!(told.starts_with(expected), "{told}");
-            assert!(told.contains(reason), "{told}");
-        }
-    }
-
-    #[test]
-    fn a_client_that_lost_its_server_keeps_why() {
-        let line = Line::default();
-        line.hear(&Event::Disconnected);
-        assert_eq!(line.trouble(), None);
-        for (kind, expected) in [
-            (ConnectErrorKind::Io, UNREACHABLE),
-            (ConnectErrorKind::TimedOut, UNREACHABLE),
-            (ConnectErrorKind::AuthorizationViolation, NOT_RECOGNISED),
-            (ConnectErrorKind::Tls, NO_FILES),
-        ] {
-            line.hear(&failed(kind));
-            assert_eq!(line.trouble(), Some(expected), "{kind}");
-        }
-        line.hear(&Event::LameDuckMode);
-        assert_eq!(line.trouble(), Some(NO_FILES), "that is another matter");
-        line.hear(&Event::Connected);
-        assert_eq!(line.trouble(), None);
-    }
-
-    #[test]
-    fn each_complaint_is_new_once() {
-        let mut said = Said::default();
-        assert!(!said.forget());
-        assert_eq!(
-            [said.is_new("a"), said.is_new("b"), said.is_new("a")],
-            [true, true, false]
-        );
-        assert!(said.forget());
-        assert!(said.is_new("a"));
-    }
-}
+mod tests;

@@ -31,7 +31,7 @@ use almanack_testkit::{
     fixture::{PUBLISH, START, identity},
 };
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -105,16 +105,16 @@ impl Intake for Door {
     }
 }
 
-/// Counts waits, each of which is over in a moment.
+/// Keeps until when somebody wanted to wait. Each wait is over in a moment.
 #[derive(Default)]
 struct Waits {
-    many: AtomicUsize,
+    asked: Mutex<Vec<Timestamp>>,
 }
 
 #[async_trait]
 impl Sleeper for Waits {
-    async fn until(&self, _: Timestamp) {
-        self.many.fetch_add(1, Ordering::SeqCst);
+    async fn until(&self, at: Timestamp) {
+        self.asked.lock().unwrap().push(at);
         moment().await;
     }
 }
@@ -182,7 +182,13 @@ impl Desk {
 
     /// How often a consumer waited.
     pub(crate) fn waited(&self) -> usize {
-        self.waits.many.load(Ordering::SeqCst)
+        self.waits().len()
+    }
+
+    /// How long each time: the clock stands still at [`START`].
+    pub(crate) fn waits(&self) -> Vec<SignedDuration> {
+        let asked = self.waits.asked.lock().unwrap();
+        asked.iter().map(|at| at.duration_since(START)).collect()
     }
 
     pub(crate) async fn task(&self, subject: &str) -> Option<Task> {

@@ -14,12 +14,22 @@ use almanack_core::{
 use almanack_testkit::fixture::{PUBLISH, at};
 use async_nats::jetstream::{self, consumer::PullConsumer, stream};
 use futures_util::StreamExt as _;
+use jiff::SignedDuration;
 
 use self::stage::{DURABLE, Member, Stage, header};
 use crate::{
     desk::{Desk, Manner, data, put, reading, until},
+    heard::Heard,
     kafka::outward::happening,
 };
+
+const WARNED: &str = "events cannot be read; it is tried on";
+const READ_AGAIN: &str = "events are read again";
+
+/// As long as the server waits for a sign of life here.
+const SOON: Duration = Duration::from_secs(2);
+/// The same, where a node waits for one of the server in vain.
+const AT_ONCE: Duration = Duration::from_millis(600);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() {
@@ -145,6 +155,53 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
     assert_eq!(config.ack_wait, Duration::from_secs(3));
 }
 
+#[tokio::test]
+async fn a_consumer_that_does_not_allow_what_is_asked_for_is_said_once() {
+    let (stage, desk) = (Stage::new("NARROW").await, Desk::new());
+    let heard = Heard::listen();
+    let stream = stage.context.get_stream("NARROW").await.unwrap();
+    let narrow = jetstream::consumer::pull::Config {
+        durable_name: Some(DURABLE.to_owned()),
+        filter_subject: "NARROW.>".to_owned(),
+        max_batch: 10,
+        ..jetstream::consumer::pull::Config::default()
+    };
+    stream.create_consumer(narrow).await.unwrap();
+    let member = stage.join(desk.ports());
+    until("it tries on", async || desk.waited() >= 8).await;
+    member.leave().await;
+    let lines = heard.all();
+    assert_eq!(heard.count(WARNED), 1, "{lines}");
+    assert!(lines.contains("Exceeded MaxRequestBatch of 10"), "{lines}");
+    assert_eq!(heard.count(READ_AGAIN), 0, "it is not: {lines}");
+    let longest = desk.waits().into_iter().max().unwrap();
+    assert!(longest > SignedDuration::from_secs(2), "they grow");
+}
+
+#[tokio::test]
+async fn a_server_that_has_nothing_to_deliver_serves_us() {
+    let (stage, desk) = (Stage::new("QUIET").await, Desk::new());
+    let heard = Heard::listen();
+    stage.context.delete_stream("QUIET").await.unwrap();
+    let settings = Settings {
+        ack_within: AT_ONCE,
+        ..stage.settings()
+    };
+    let member = Member::of(settings, desk.ports());
+    until("it finds no stream", async || heard.count(WARNED) == 1).await;
+    let stage = Stage::new("QUIET").await;
+    until("it is well", async || heard.count(READ_AGAIN) == 1).await;
+    // It hears from the server longer than it would wait for that in vain.
+    until("it is told that there is nothing", async || {
+        heard.count("received idle heartbeat") >= 8
+    })
+    .await;
+    stage.write(&put("article:1", 1), &[]).await;
+    desk.has("article:1", 1).await;
+    member.leave().await;
+    assert_eq!(heard.count(WARNED), 1, "{}", heard.all());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
     let (stage, desk) = (Stage::new("AWAY").await, Desk::new());
@@ -161,9 +218,6 @@ async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
     stage.all_acknowledged().await;
     member.leave().await;
 }
-
-/// As long as the server waits for a sign of life here.
-const SOON: Duration = Duration::from_secs(2);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_death_between_effect_and_acknowledgement_is_harmless() {
@@ -215,6 +269,12 @@ async fn what_is_worked_on_for_long_is_not_delivered_again() {
     }
     let info = stage.info().await;
     assert_eq!((info.num_ack_pending, info.num_redelivered), (1, 0));
+    // No wait is as long as it says; that the server hears of it in time follows from what was asked for.
+    let waits = desk.waits();
+    assert!(!waits.is_empty());
+    for wait in waits {
+        assert!(wait <= (SOON / 3).try_into().unwrap(), "{wait}");
+    }
     member.running.abort();
 }
 

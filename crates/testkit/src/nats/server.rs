@@ -31,6 +31,15 @@ pub enum Access {
         /// The password.
         password: String,
     },
+    /// One user who may not do everything.
+    Confined {
+        /// The name.
+        username: String,
+        /// The password.
+        password: String,
+        /// Subjects that they may not publish to.
+        not_to: String,
+    },
     /// Users of an operator; see [`Operator::access`](super::Operator::access).
     Credentials {
         /// What the server knows.
@@ -42,7 +51,7 @@ pub enum Access {
 
 /// A server that runs. It ends when it goes.
 pub struct Server {
-    process: Child,
+    process: Process,
     folder: tempfile::TempDir,
     log: Arc<Log>,
     authority: PathBuf,
@@ -63,10 +72,10 @@ impl Server {
         let file = write(folder.path(), &fixed, access);
         let mut command = Command::new(program());
         let command = command.arg("-c").arg(file).stderr(Stdio::piped());
-        let mut process = command
-            .spawn()
-            .expect("nats-server is there: `dev/nats start` installs it");
-        let log = Log::keep(process.stderr.take().unwrap());
+        let process = command.spawn();
+        let mut process =
+            Process(process.expect("nats-server is there: `dev/nats start` installs it"));
+        let log = Log::keep(process.0.stderr.take().unwrap());
         log.wait_for("Server is ready", 1);
         let port = log.port();
         Self {
@@ -99,9 +108,10 @@ impl Server {
         let options = options.add_client_certificate(certificate, key);
         let options = match access {
             Access::Token(token) => options.token(token.clone()),
-            Access::Password { username, password } => {
-                options.user_and_password(username.clone(), password.clone())
-            }
+            Access::Password { username, password }
+            | Access::Confined {
+                username, password, ..
+            } => options.user_and_password(username.clone(), password.clone()),
             Access::Credentials { text, .. } => options.credentials(text).unwrap(),
         };
         options.connect(self.url()).await.unwrap()
@@ -112,7 +122,7 @@ impl Server {
         write(self.folder.path(), &self.fixed, access);
         let told = "Reloaded server configuration";
         let before = self.log.count(told);
-        let signal = format!("reload={}", self.process.id());
+        let signal = format!("reload={}", self.process.0.id());
         let mut command = Command::new(program());
         let signalled = command.arg("--signal").arg(signal).status().unwrap();
         assert!(signalled.success());
@@ -125,10 +135,13 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+/// Ends when it goes, even if it never became a server.
+struct Process(Child);
+
+impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -166,6 +179,15 @@ fn write(folder: &Path, fixed: &str, access: &Access) -> PathBuf {
         Access::Password { username, password } => writeln!(
             text,
             "authorization {{ user: {username:?}, password: {password:?} }}"
+        )
+        .unwrap(),
+        Access::Confined {
+            username,
+            password,
+            not_to,
+        } => writeln!(
+            text,
+            "authorization {{ users: [{{ user: {username:?}, password: {password:?}, permissions: {{ publish: {{ deny: {not_to:?} }} }} }}] }}"
         )
         .unwrap(),
         Access::Credentials { known, .. } => text.push_str(known),

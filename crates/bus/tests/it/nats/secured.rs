@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use almanack_bus::{
     Tls,
-    nats::{Connection, Login, NatsHerald},
+    nats::{Connection, Login, NatsHerald, Settings},
 };
 use almanack_core::{
     finish::Outcome,
@@ -17,7 +17,10 @@ use almanack_testkit::{
 };
 use futures_util::future::join_all;
 
-use super::stage::Stage;
+use super::{
+    AT_ONCE, READ_AGAIN, WARNED,
+    stage::{Member, Stage},
+};
 use crate::{
     desk::{Desk, put, until},
     heard::Heard,
@@ -31,12 +34,13 @@ const WRONG: &str = "hunter2-is-wrong";
 /// client tells only of the second.
 const NUMBER: &str = "127.0.0.1";
 
-const WARNED: &str = "events cannot be read; it is tried on";
 const NOT_RECOGNISED: [&str; 2] = [
     "the server refuses who signs in",
     "check credentials, token, or username and password in [events.nats]",
 ];
 const NOT_TRUSTED: [&str; 3] = ["no encrypted connection", "tls_ca", "servers has the names"];
+/// The client's own.
+const REASON: &str = "(invalid peer certificate";
 
 fn password(password: &str) -> Access {
     Access::Password {
@@ -52,7 +56,10 @@ fn token(token: &str) -> Access {
 fn login(access: &Access) -> Login {
     match access {
         Access::Token(token) => Login::Token(Secret::new(token)),
-        Access::Password { username, password } => Login::Password {
+        Access::Password { username, password }
+        | Access::Confined {
+            username, password, ..
+        } => Login::Password {
             username: username.clone(),
             password: Secret::new(password),
         },
@@ -103,6 +110,12 @@ impl Fortress {
     }
 }
 
+/// So many came, not more. The server's log may be behind.
+async fn came(fortress: &Fortress, many: usize, who: &str) {
+    until(who, async || fortress.server.came() >= many).await;
+    assert_eq!(fortress.server.came(), many, "{who}");
+}
+
 fn herald(connection: &Connection) -> NatsHerald {
     let subject = format!("dead-letter.{STREAM}");
     NatsHerald::new(connection.clone(), &subject, Mode::Structured)
@@ -121,11 +134,7 @@ async fn everything_works(fortress: &Fortress, connection: Connection) {
     member.leave().await;
     let letters = stage.read("SECURED-dead-letter", 2).await;
     assert_eq!(&letters[0].payload[..], b"nonsense");
-    assert_eq!(
-        fortress.server.came(),
-        3,
-        "ours, the reader's, the herald's"
-    );
+    came(fortress, 3, "ours, the reader's, the herald's").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -208,10 +217,14 @@ async fn a_server_that_nobody_vouches_for_is_not_told_the_password() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let other = Authority::new();
     // By somebody else's authority, and by those that the machine trusts.
-    for ca in [Some(other.certificate()), None] {
+    for (ca, words) in [
+        (Some(other.certificate()), &NOT_TRUSTED[..]),
+        // A machine may have none at all.
+        (None, &NOT_TRUSTED[..2]),
+    ] {
         let mut connection = fortress.connection();
         connection.tls = Some(Tls { ca, identity: None });
-        refused(&fortress, connection, &NOT_TRUSTED).await;
+        refused(&fortress, connection, words).await;
     }
 }
 
@@ -256,7 +269,7 @@ async fn happenings_that_come_at_once_are_refused_at_once() {
         for outcome in told {
             assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
         }
-        assert_eq!(fortress.server.came(), round, "one try for all");
+        came(&fortress, round, "one try for all").await;
     }
 }
 
@@ -287,7 +300,7 @@ async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
         matches!(herald.tell(&happening()).await, Outcome::Done { .. })
     })
     .await;
-    assert_eq!(heard.count("events are read again"), 1);
+    assert_eq!(heard.count(READ_AGAIN), 1);
     member.leave().await;
 }
 
@@ -321,4 +334,92 @@ async fn a_password_that_becomes_wrong_is_said_and_waited_for() {
     .await;
     member.leave().await;
     assert!(!heard.all().contains(PASSWORD));
+}
+
+#[tokio::test]
+async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let folder = tempfile::tempdir().unwrap();
+    let ca = folder.path().join("ca.pem");
+    let trust = |authority: &Authority| std::fs::copy(authority.certificate(), &ca).unwrap();
+    trust(&fortress.authority);
+    let mut connection = fortress.connection();
+    connection.tls = Some(Tls {
+        ca: Some(ca.clone()),
+        identity: None,
+    });
+    let stage = fortress.stage(connection).await;
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    stage.write(&put("article:1", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    let herald = herald(&stage.connection());
+    desk.has("article:1", 1).await;
+    let told = herald.tell(&happening()).await;
+    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    trust(&Authority::new());
+    // Puts out who is in.
+    fortress.server.set_access(&password(WRONG));
+    until("both say so", async || heard.count(NOT_TRUSTED[2]) >= 2).await;
+    match herald.tell(&happening()).await {
+        Outcome::Retry { error, .. } => {
+            assert!(error.contains("servers has the names"), "{error}");
+            assert!(error.contains(REASON), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let lines = heard.all();
+    let mut said = lines.lines().filter(|line| line.contains(NOT_TRUSTED[2]));
+    assert!(said.all(|line| line.contains(REASON)), "{lines}");
+    trust(&fortress.authority);
+    fortress.server.set_access(&password(PASSWORD));
+    stage.write(&put("article:1", 2), &[]).await;
+    desk.has("article:1", 2).await;
+    member.leave().await;
+    assert_eq!(heard.count(NOT_TRUSTED[2]), 2, "each once");
+}
+
+#[tokio::test]
+async fn who_may_not_ask_for_messages_is_told_so() {
+    let confined = |not_to: &str| Access::Confined {
+        username: "almanack".to_owned(),
+        password: PASSWORD.to_owned(),
+        not_to: not_to.to_owned(),
+    };
+    let access = confined("$JS.API.CONSUMER.MSG.NEXT.>");
+    let fortress = Fortress::new(NUMBER, Clients::Any, access);
+    let stage = fortress.stage(fortress.connection()).await;
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    stage.write(&put("article:1", 1), &[]).await;
+    let settings = Settings {
+        ack_within: AT_ONCE,
+        ..stage.settings()
+    };
+    let member = Member::of(settings, desk.ports());
+    until("it tries on", async || desk.waited() >= 3).await;
+    let lines = heard.all();
+    assert_eq!(heard.count(WARNED), 1, "{lines}");
+    assert_eq!(heard.count(READ_AGAIN), 0, "{lines}");
+    let hint = "may publish to $JS.API.CONSUMER.MSG.NEXT.SECURED.almanack";
+    assert!(lines.contains(hint), "{lines}");
+    fortress.server.set_access(&confined("nobody.minds"));
+    desk.has("article:1", 1).await;
+    member.leave().await;
+    assert_eq!(heard.count(READ_AGAIN), 1);
+}
+
+#[tokio::test]
+async fn a_node_that_is_put_out_while_it_complains_says_so_once() {
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let stage = fortress.stage(fortress.connection()).await;
+    stage.context.delete_stream(STREAM).await.unwrap();
+    let (desk, heard) = (Desk::new(), Heard::listen());
+    let member = stage.join(desk.ports());
+    until("it finds no stream", async || heard.count(WARNED) >= 1).await;
+    fortress.server.set_access(&password(WRONG));
+    let refused = NOT_RECOGNISED[0];
+    until("it is put out", async || heard.count(refused) >= 1).await;
+    let waited = desk.waited();
+    until("it tries on", async || desk.waited() >= waited + 5).await;
+    member.leave().await;
+    assert_eq!(heard.count(refused), 1, "{}", heard.all());
 }

@@ -1,0 +1,94 @@
+//! The standing request for messages, and why it breaks off.
+//!
+//! A server that has nothing to deliver says so every now and then. One that is silent does not serve us, and nobody would ever hear why:
+//! it drops a request that it does not allow.
+
+use std::{error::Error as _, time::Duration};
+
+use async_nats::jetstream::{
+    self,
+    consumer::{
+        PullConsumer,
+        pull::{self, MessagesError, MessagesErrorKind},
+    },
+};
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use super::connection::Link;
+use crate::batch::MESSAGES_MAX;
+
+/// A request that is renewed for as long as it is looked at.
+pub(super) struct Pull {
+    messages: pull::Stream,
+    link: Link,
+    /// `STREAM.DURABLE`, as the server's own subjects name it.
+    name: String,
+    /// How long a server that serves us cannot be silent.
+    within: Duration,
+}
+
+impl Pull {
+    /// Asks. A server that is silent for `within` does not serve us.
+    pub(super) async fn begin(
+        consumer: &PullConsumer,
+        link: &Link,
+        within: Duration,
+    ) -> Result<Self, String> {
+        let info = consumer.cached_info();
+        let messages = consumer.stream().max_messages_per_batch(MESSAGES_MAX);
+        // The client misses a sign of life after twice this.
+        let messages = messages.heartbeat(within / 3).messages().await;
+        Ok(Self {
+            messages: messages.map_err(|error| link.told(error.to_string()))?,
+            link: link.clone(),
+            name: format!("{}.{}", info.stream_name, info.name),
+            within,
+        })
+    }
+
+    /// The next message; `None` if the server has none for us at the moment, and serves us; or why it does not.
+    pub(super) async fn next(&mut self) -> Result<Option<jetstream::Message>, String> {
+        loop {
+            // Not by the port: the client's own timer, which must end first, knows the machine's time alone.
+            let next = tokio::time::timeout(self.within, self.messages.next()).await;
+            match next {
+                Ok(Some(Ok(message))) => return Ok(Some(message)),
+                Ok(Some(Err(error))) => self.judge(&error)?,
+                Ok(None) => return Err(self.link.told("the server broke off".to_owned())),
+                Err(_) if self.link.is_down() => {}
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// A message that has been delivered to us and is not looked at yet.
+    pub(super) fn next_at_once(&mut self) -> Option<jetstream::Message> {
+        self.messages.next().now_or_never()??.ok()
+    }
+
+    /// All of those.
+    pub(super) fn all_at_once(&mut self) -> Vec<jetstream::Message> {
+        std::iter::from_fn(|| self.next_at_once()).collect()
+    }
+
+    /// Whether it can go on; otherwise why not. Without a connection every server is silent: the client finds it again and asks anew.
+    fn judge(&self, error: &MessagesError) -> Result<(), String> {
+        let is_silent = error.kind() == MessagesErrorKind::MissingHeartbeat;
+        if is_silent && self.link.is_down() {
+            return Ok(());
+        }
+        Err(self.link.told(told(error, &self.name)))
+    }
+}
+
+fn told(error: &MessagesError, name: &str) -> String {
+    match (error.kind(), error.source()) {
+        (MessagesErrorKind::MissingHeartbeat, _) => format!(
+            "the server is silent: check that whoever signs in may publish to $JS.API.CONSUMER.MSG.NEXT.{name} and subscribe to _INBOX.>"
+        ),
+        (MessagesErrorKind::RequestLimitExceeded, Some(limit)) => format!(
+            "the consumer does not allow what a node asks for, {MESSAGES_MAX} messages at once ({limit}): allow it, or name another `durable`"
+        ),
+        _ => error.to_string(),
+    }
+}
