@@ -1,6 +1,7 @@
 //! What is said in the log, by everything that runs on the thread of a test: such a test has one thread.
 
 use std::{
+    collections::BTreeSet,
     io::{self, Write},
     sync::{Arc, Mutex},
 };
@@ -31,6 +32,18 @@ impl Heard {
     pub(crate) fn all(&self) -> String {
         let bytes = self.paper.0.lock().unwrap();
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Each line with these words stands there once, and there are no more than so many: one trouble may have several names.
+    pub(crate) fn assert_each_once(&self, words: &str, max: usize) {
+        let all = self.all();
+        let lines = all.lines().filter(|line| line.contains(words));
+        // Without the instant in front.
+        let said = lines.filter_map(|line| line.split_once(' '));
+        let said: Vec<&str> = said.map(|(_, said)| said).collect();
+        let distinct: BTreeSet<&str> = said.iter().copied().collect();
+        assert_eq!(said.len(), distinct.len(), "each trouble once: {all}");
+        assert!((1..=max).contains(&said.len()), "{all}");
     }
 
     /// How many lines have these words.
