@@ -23,6 +23,10 @@ use crate::{
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What to do about a node that is not found.
+const WHERE: &str =
+    "does `almanack serve` run with this configuration? server.listen says where it is asked";
+
 /// What a node is asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Question {
@@ -100,9 +104,6 @@ pub(super) fn run(
     }
     Ok(Exit::Ok)
 }
-
-const WHERE: &str =
-    "does `almanack serve` run with this configuration? server.listen says where it is asked";
 
 /// Asks whoever listens there. A node that listens at every address of the machine is asked at loopback.
 pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer, Failure> {
