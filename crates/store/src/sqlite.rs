@@ -65,7 +65,12 @@ pub struct SqliteStore {
 }
 
 enum Access {
-    Threads { writer: Threads, readers: Threads },
+    /// Closed in this order: only a connection that may write can bring the log into the file and
+    /// remove it, and only the last one does.
+    Threads {
+        readers: Threads,
+        writer: Threads,
+    },
     Inline(Mutex<Connection>),
 }
 

@@ -11,7 +11,7 @@ use std::{
         Arc, Mutex,
         mpsc::{Receiver, Sender, channel},
     },
-    thread,
+    thread::{self, JoinHandle},
 };
 
 use almanack_core::store::Error;
@@ -80,6 +80,7 @@ impl<T: Send, F: FnMut(&Connection) -> Outcome<T> + Send> Job for Asked<T, F> {
 /// A handle to one or more threads with a connection each.
 pub(super) struct Threads {
     queue: Mutex<Sender<Box<dyn Job>>>,
+    running: Vec<JoinHandle<()>>,
 }
 
 /// How a thread treats its work.
@@ -92,7 +93,7 @@ pub(super) enum Mode {
 }
 
 impl Threads {
-    /// Starts one thread per connection, all fed from one queue. They end when the handle goes.
+    /// Starts one thread per connection, all fed from one queue. They end with the handle.
     pub(super) fn start(connections: Vec<Connection>, mode: Mode) -> std::io::Result<Self> {
         let (queue, jobs) = channel::<Box<dyn Job>>();
         let jobs = Arc::new(Mutex::new(jobs));
@@ -101,17 +102,18 @@ impl Threads {
         } else {
             "sqlite-reader"
         };
+        let mut running = Vec::with_capacity(connections.len());
         for mut connection in connections {
             let jobs = Arc::clone(&jobs);
-            thread::Builder::new()
-                .name(name.into())
-                .spawn(move || match mode {
-                    Mode::Write => write_all(&mut connection, &jobs),
-                    Mode::Read => read_all(&connection, &jobs),
-                })?;
+            let thread = thread::Builder::new().name(name.into());
+            running.push(thread.spawn(move || match mode {
+                Mode::Write => write_all(&mut connection, &jobs),
+                Mode::Read => read_all(&connection, &jobs),
+            })?);
         }
         Ok(Self {
             queue: Mutex::new(queue),
+            running,
         })
     }
 
@@ -134,6 +136,17 @@ impl Threads {
         match answer.await {
             Ok(answer) if sent => answer,
             _ => Err(Fault::Stopped),
+        }
+    }
+}
+
+/// Waits until every connection is closed: whoever drops a store may move or remove its files right
+/// after, and SQLite removes the log of the last connection when that one closes.
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.queue = Mutex::new(channel().0);
+        for thread in self.running.drain(..) {
+            let _ = thread.join();
         }
     }
 }

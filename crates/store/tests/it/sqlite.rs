@@ -38,6 +38,19 @@ async fn ss_10_a_damaged_memory_leaves_the_source_readable() {
     super::check_damaged(&store).await;
 }
 
+/// Whoever drops a store may move or remove its files at once: its log has gone with it.
+#[test]
+fn a_dropped_store_has_closed_its_files() {
+    for _ in 0..20 {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("almanack.db");
+        drop(SqliteStore::open(&path, Durability::Normal).unwrap());
+        let files = std::fs::read_dir(directory.path()).unwrap();
+        let names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(names, ["almanack.db"]);
+    }
+}
+
 mod memory {
     use std::future::{Ready, ready};
 
