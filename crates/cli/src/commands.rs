@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use almanack_core::{
+    address::Reach,
     store::Store,
     task::{Identity, Invalid, Kind, Subject},
     time::Clock,
 };
-use almanack_engine::reschedule::Rescheduler;
+use almanack_engine::{live::Live, reschedule::Rescheduler};
 
 use crate::{
     args::{Arguments, Command, IdentityArguments},
@@ -165,6 +166,8 @@ struct Desk {
     settings: Settings,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    /// Who may be called from here.
+    reach: Live<Reach>,
     /// Who asks, as the history will show it.
     origin: String,
     /// What programs that are started may see some of.
@@ -186,7 +189,9 @@ impl Desk {
     }
 
     async fn open_for(inputs: &Inputs, errand: Errand, need: Need) -> Result<Self, Failure> {
-        let settings = checked(config::load(inputs, need))?;
+        let loaded = config::load(inputs, need);
+        let hooks = loaded.schedules.wanted.clone();
+        let settings = checked(loaded)?;
         let missing = wiring::missing_file(&settings.database);
         if let Some(file) = missing.filter(|_| errand == Errand::Existing) {
             return Err(no_database(&file));
@@ -195,6 +200,7 @@ impl Desk {
         let origin = format!("cli:{}", user(&inputs.environment));
         let clock = wiring::clock(store.as_ref()).await?;
         Ok(Self {
+            reach: Live::new(wiring::reach(&settings, &hooks)),
             settings,
             store,
             clock,
@@ -204,7 +210,8 @@ impl Desk {
     }
 
     fn rescheduler(&self) -> Rescheduler {
-        wiring::rescheduler(&self.settings, self.store.clone(), self.clock.clone())
+        let (store, clock) = (self.store.clone(), self.clock.clone());
+        wiring::rescheduler(&self.settings, store, clock).reaching(self.reach.clone())
     }
 }
 

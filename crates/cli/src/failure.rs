@@ -244,6 +244,7 @@ impl From<reschedule::Error> for Failure {
                 };
                 Self::new(Exit::Usage, what).hint(hint)
             }
+            reschedule::Error::Callback(_) => Self::new(Exit::Usage, what),
             reschedule::Error::KeyReused => {
                 Self::new(Exit::Failed, what).hint("use a new key for a new request")
             }
@@ -289,6 +290,7 @@ impl From<schedules::Error> for Failure {
             }
             schedules::Error::NotNow { .. } => Self::new(Exit::Failed, what),
             schedules::Error::Unfit(_)
+            | schedules::Error::Unreachable(_)
             | schedules::Error::Range { .. }
             | schedules::Error::Note { .. }
             | schedules::Error::Invalid(_) => Self::new(Exit::Usage, what),

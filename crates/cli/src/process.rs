@@ -92,7 +92,7 @@ pub(crate) async fn start(
     })?;
     let node = admit_watched(&equipment, settings, &node_name, (&outbound, &timing)).await?;
     // Only now the clock is right.
-    let schedules = Arc::new(wiring::schedules(store.clone(), clock.clone()));
+    let schedules = wiring::schedules(store.clone(), clock.clone(), outbound.reach());
     let in_force = InForce::new(settings, inputs);
     let configuration = in_force.shown();
     let files = Files::new(inputs.clone(), schedules.clone(), outbound);

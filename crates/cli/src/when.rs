@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use almanack_core::time::to_micros;
+use almanack_core::time::{parse_instant, to_micros};
 use jiff::{
     SignedDuration, Span, SpanRelativeTo, Timestamp, Zoned,
     civil::DateTime,
@@ -86,8 +86,8 @@ pub(crate) fn parse_at(text: &str, now: Timestamp) -> Result<Timestamp, Unclear>
         let at = now.checked_add(parse_duration(wait)?);
         return at.or_else(|_| unclear(format!("`{text}` is too far away"), LAST_HINT));
     }
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(to_micros(at));
+    if let Ok(at) = parse_instant(text) {
+        return Ok(at);
     }
     match text.rsplit_once(' ') {
         Some((civil, zone)) if zone.starts_with(|c: char| c.is_alphabetic()) => {

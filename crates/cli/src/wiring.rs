@@ -20,6 +20,7 @@ use almanack_adapters::{
     password::Argon2id,
 };
 use almanack_core::{
+    address::Reach,
     happening,
     plan::DISPATCH,
     sign_in::password::Passwords,
@@ -29,6 +30,7 @@ use almanack_core::{
     time::{Clock, CorrectedClock, Entropy},
 };
 use almanack_engine::{
+    live::Live,
     node::NodeSettings,
     reschedule::{Kinds, Rescheduler},
     retention,
@@ -52,7 +54,7 @@ use crate::{
 
 pub(crate) use buses::Buses;
 pub(crate) use equipment::{Equipment, Ground};
-pub(crate) use outbound::{Outbound, client_of, hooks};
+pub(crate) use outbound::{Outbound, client_of, hooks, reach};
 pub(crate) use sources::{Lookout, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};
 
@@ -157,8 +159,13 @@ pub(crate) fn rescheduler(
 }
 
 /// The way in for what people want of schedules.
-pub(crate) fn schedules(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Schedules {
-    Schedules::new(store, clock, Arc::new(Zones::default()))
+pub(crate) fn schedules(
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    reach: Live<Reach>,
+) -> Arc<Schedules> {
+    let schedules = Schedules::new(store, clock, Arc::new(Zones::default()));
+    Arc::new(schedules.reaching(reach))
 }
 
 /// Makes passes of everything due on the node whose tally this is.

@@ -25,7 +25,10 @@ mod range;
 #[cfg(test)]
 mod tests;
 
-use std::net::IpAddr;
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr},
+};
 
 use url::{Host, Url};
 
@@ -114,6 +117,38 @@ pub fn parse_net(text: &str) -> Option<IpNet> {
         .ok()
         .map(|net| net.trunc())
         .or_else(alone)
+}
+
+/// Who may be called from here, as far as that can be said without asking where a name leads: what is refused here is refused whenever it
+/// is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    guard: Guard,
+    trusted: BTreeSet<Origin>,
+}
+
+impl Reach {
+    /// What `guard` lets through, and the operator's own origins.
+    pub fn new(guard: Guard, trusted: BTreeSet<Origin>) -> Self {
+        Self { guard, trusted }
+    }
+
+    /// Whether this address may be called one day.
+    pub fn check(&self, address: &str) -> Result<(), Refusal> {
+        let url = parse(address)?;
+        let is_trusted = Origin::of(&url).is_some_and(|origin| self.trusted.contains(&origin));
+        match literal(&url).or_else(|| loopback(&url)) {
+            Some(ip) if !is_trusted => self.guard.judge(ip),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `localhost` and what is below it lead to the machine itself by definition (RFC 6761).
+fn loopback(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?.trim_end_matches('.');
+    let is_local = host == "localhost" || host.ends_with(".localhost");
+    is_local.then_some(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
 /// Judges where addresses lead.

@@ -20,13 +20,13 @@ pub mod intake;
 pub mod mapping;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use crate::{
     reschedule::{Cancel, Put, Request},
     task::{Identity, Invalid, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision},
-    time::to_micros,
+    time::parse_instant,
 };
 
 /// A time was set or changed.
@@ -147,6 +147,7 @@ struct Envelope {
 #[serde(deny_unknown_fields)]
 struct PutData {
     kind: String,
+    #[serde(deserialize_with = "instant")]
     execute_at: Timestamp,
     revision: i64,
     payload: Option<Box<RawValue>>,
@@ -170,7 +171,8 @@ pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> 
             envelope.specversion.chars().take(100).collect(),
         ));
     }
-    let subject = envelope.subject.ok_or_else(|| missing("subject"))?;
+    check_named(&envelope)?;
+    let subject = envelope.subject.clone().ok_or_else(|| missing("subject"))?;
     let subject = Subject::parse(&subject)?;
     let data = envelope.data.ok_or_else(|| missing("data"))?;
     let data = data.get();
@@ -196,6 +198,23 @@ pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> 
     })
 }
 
+fn instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Timestamp, D::Error> {
+    let text = String::deserialize(reader)?;
+    parse_instant(&text).map_err(D::Error::custom)
+}
+
+/// CloudEvents 1.0 requires these attributes to say something: together they name an event, and who asked is what the history keeps.
+fn check_named(envelope: &Envelope) -> Result<(), EventError> {
+    for (name, value) in [("id", &envelope.id), ("source", &envelope.source)] {
+        if value.trim().is_empty() {
+            let told =
+                format!("event: `{name}` is empty; CloudEvents requires it to name the event");
+            return Err(EventError::Shape(told));
+        }
+    }
+    Ok(())
+}
+
 fn put(subject: Subject, data: PutData, payload_limit: usize) -> Result<Put, EventError> {
     let payload = data
         .payload
@@ -206,7 +225,7 @@ fn put(subject: Subject, data: PutData, payload_limit: usize) -> Result<Put, Eve
             subject,
             kind: Kind::parse(&data.kind)?,
         },
-        execute_at: to_micros(data.execute_at),
+        execute_at: data.execute_at,
         payload,
         callback_url: data.callback_url,
         max_retry: data.max_retry.map(parse_max_retry).transpose()?,

@@ -23,6 +23,7 @@ pub mod handler;
 pub mod happening;
 pub mod history;
 pub mod import;
+pub mod json;
 pub mod lane;
 pub mod lease;
 pub mod lock;

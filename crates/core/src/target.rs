@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     finish::Outcome,
     plan::Firing,
-    task::{ClaimedTask, Identity, Invalid, Kind, Subject},
+    task::{ClaimedTask, Identity, Invalid, Kind, PAYLOAD_BYTES_MAX, Payload, Subject},
 };
 
 /// Longest address, repository, workflow, argument.
@@ -23,6 +23,8 @@ const TEXT_BYTES_MAX: usize = 2_000;
 const INPUTS_MAX: usize = 25;
 /// Most arguments of a command, its program included.
 const ARGUMENTS_MAX: usize = 100;
+/// Largest body or payload, in bytes: every firing carries a copy.
+const JSON_BYTES_MAX: usize = PAYLOAD_BYTES_MAX / 2;
 /// How long a command may run when nobody says otherwise.
 pub const COMMAND_TIMEOUT_DEFAULT: SignedDuration = SignedDuration::from_mins(10);
 
@@ -115,6 +117,12 @@ pub enum Unusable {
     /// The task would be refused.
     #[error("target: {0}")]
     Task(#[from] Invalid),
+    /// What is sent along could not be kept or read.
+    #[error("target.body: {0}")]
+    Body(Invalid),
+    /// What its handler needs to know could not be kept or read.
+    #[error("target.payload: {0}")]
+    Payload(Invalid),
 }
 
 impl Target {
@@ -131,7 +139,10 @@ impl Target {
     /// Checks what can be known without trying it.
     pub fn check(&self) -> Result<(), Unusable> {
         match self {
-            Self::Webhook { url, .. } => check_url(url),
+            Self::Webhook { url, body } => {
+                check_url(url)?;
+                check_json(body.as_ref()).map_err(Unusable::Body)
+            }
             Self::Workflow {
                 repository,
                 workflow,
@@ -139,8 +150,13 @@ impl Target {
                 inputs,
             } => check_workflow(repository, workflow, git_ref, inputs),
             Self::Command { argv, timeout } => check_command(argv, *timeout),
-            Self::Task { kind, subject, .. } => {
+            Self::Task {
+                kind,
+                subject,
+                payload,
+            } => {
                 Kind::parse(kind)?;
+                check_json(payload.as_ref()).map_err(Unusable::Payload)?;
                 if has_unknown_placeholder(subject) {
                     return Err(Unusable::Placeholder);
                 }
@@ -177,6 +193,13 @@ fn has_unknown_placeholder(subject: &str) -> bool {
     let left = subject.replace("{slot}", "").replace("{date}", "");
     let opened = left.split_once('{');
     opened.is_some_and(|(_, behind)| behind.contains('}'))
+}
+
+fn check_json(value: Option<&serde_json::Value>) -> Result<(), Invalid> {
+    let text = value.map(ToString::to_string);
+    text.map_or(Ok(()), |text| {
+        Payload::parse(&text, JSON_BYTES_MAX).map(drop)
+    })
 }
 
 fn check_url(url: &str) -> Result<(), Unusable> {
@@ -259,6 +282,27 @@ mod tests {
 
     fn read(json: &str) -> Target {
         serde_json::from_str(json).unwrap()
+    }
+
+    /// A firing wraps it and must still be read by everybody.
+    #[test]
+    fn sf_02_what_a_target_sends_along_nests_no_deeper_than_a_payload() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let webhook = |depth: usize| {
+            let url = "https://hooks.example/x";
+            read(&format!(
+                r#"{{"type":"webhook","url":"{url}","body":{}}}"#,
+                nested(depth)
+            ))
+        };
+        let task = |depth: usize| {
+            let who = r#""type":"task","kind":"AUDIT","subject":"a:{slot}""#;
+            read(&format!("{{{who},\"payload\":{}}}", nested(depth)))
+        };
+        assert_eq!(webhook(64).check(), Ok(()));
+        assert!(matches!(webhook(65).check(), Err(Unusable::Body(_))));
+        assert_eq!(task(64).check(), Ok(()));
+        assert!(matches!(task(65).check(), Err(Unusable::Payload(_))));
     }
 
     #[test]

@@ -21,6 +21,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::json;
+
 /// Longest subject, in bytes. Long enough for a URL-like name, short enough for an index page.
 pub const SUBJECT_BYTES_MAX: usize = 200;
 /// Longest kind, in bytes.
@@ -77,12 +79,9 @@ pub enum Invalid {
         /// What was given, shortened.
         given: String,
     },
-    /// Not JSON at all.
-    #[error("payload is not JSON: {why}")]
-    PayloadNotJson {
-        /// Where and why parsing stopped.
-        why: String,
-    },
+    /// Not JSON, or JSON that cannot be read by everybody.
+    #[error("payload {0}")]
+    Payload(json::Unfit),
     /// Over the limit.
     #[error("payload has {bytes} bytes; the limit is {limit}")]
     PayloadTooLarge {
@@ -277,11 +276,20 @@ impl Payload {
                 limit,
             });
         }
-        serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| {
-            Invalid::PayloadNotJson {
-                why: error.to_string(),
-            }
-        })?;
+        json::check(text).map_err(Invalid::Payload)?;
+        Ok(Self(text.into()))
+    }
+
+    /// What Almanack itself wrote around something that was checked: it may nest a little deeper.
+    pub(crate) fn of<T: Serialize>(value: &T) -> Result<Self, Invalid> {
+        let text = serde_json::to_string(value)
+            .map_err(|error| Invalid::Payload(json::Unfit::Syntax(error.to_string())))?;
+        if text.len() > PAYLOAD_BYTES_MAX {
+            return Err(Invalid::PayloadTooLarge {
+                bytes: text.len(),
+                limit: PAYLOAD_BYTES_MAX,
+            });
+        }
         Ok(Self(text.into()))
     }
 

@@ -11,7 +11,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, civil::date, fmt::temporal::Pieces};
 
 /// The only way to learn the time.
 pub trait Clock: Send + Sync {
@@ -89,6 +89,40 @@ impl Clock for CorrectedClock {
 /// second can be written in microseconds but not read again.
 pub const LATEST: Timestamp = Timestamp::constant(253_402_207_200, 0);
 
+/// The first second after the year 9999.
+const YEAR_10000: i64 = 253_402_300_800;
+
+/// Reads an RFC 3339 instant. "Never" is often written as the last second of the year 9999, a day after
+/// [`LATEST`]: up to there an instant is [`LATEST`].
+pub fn parse_instant(text: &str) -> Result<Timestamp, jiff::Error> {
+    let parsed = text.parse().map(to_micros);
+    parsed.or_else(|error| {
+        let pieces = Pieces::parse(text).map_err(|_| error.clone())?;
+        let is_instant = pieces.time().is_some() && pieces.offset().is_some();
+        if is_instant && pieces.date() >= date(9999, 12, 30) {
+            Ok(LATEST)
+        } else {
+            Err(error)
+        }
+    })
+}
+
+/// The instant so many seconds after 1970, with the end of the year 9999 as in [`parse_instant`].
+pub fn from_seconds(seconds: i64) -> Result<Timestamp, jiff::Error> {
+    match seconds {
+        far if (LATEST.as_second()..YEAR_10000).contains(&far) => Ok(LATEST),
+        near => Timestamp::from_second(near),
+    }
+}
+
+/// The same in milliseconds.
+pub fn from_milliseconds(milliseconds: i64) -> Result<Timestamp, jiff::Error> {
+    match milliseconds.div_euclid(1_000) {
+        far if (LATEST.as_second()..YEAR_10000).contains(&far) => Ok(LATEST),
+        _ => Timestamp::from_millisecond(milliseconds).map(to_micros),
+    }
+}
+
 /// Cuts an instant to whole microseconds, the precision the store keeps, and to [`LATEST`].
 pub fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(LATEST)
@@ -125,6 +159,37 @@ mod tests {
             at(998),
             "a round without an answer changes nothing"
         );
+    }
+
+    #[test]
+    fn rs_11_never_is_written_as_the_end_of_the_year_9999() {
+        for text in [
+            "9999-12-31T23:59:59Z",
+            "9999-12-31T23:59:59.999999999Z",
+            "9999-12-31T23:59:59+08:00",
+            "9999-12-31T00:00:00-05:00",
+            "9999-12-30T23:00:00Z",
+        ] {
+            assert_eq!(parse_instant(text).ok(), Some(LATEST), "{text}");
+        }
+        for text in [
+            "9999-12-31",
+            "9999-12-31T23:59:59",
+            "9999-13-31T23:59:59Z",
+            "10000-01-01T00:00:00Z",
+            "never",
+        ] {
+            assert!(parse_instant(text).is_err(), "{text}");
+        }
+        let near = "2026-01-05T08:00:00.000001Z";
+        assert_eq!(parse_instant(near).unwrap(), near.parse().unwrap());
+        assert_eq!(from_seconds(253_402_300_799).unwrap(), LATEST);
+        assert_eq!(from_milliseconds(253_402_300_799_999).unwrap(), LATEST);
+        assert!(from_seconds(253_402_300_800).is_err());
+        assert!(from_milliseconds(253_402_300_800_000).is_err());
+        let second = Timestamp::from_second(1_767_600_000).unwrap();
+        assert_eq!(from_seconds(1_767_600_000).unwrap(), second);
+        assert_eq!(from_milliseconds(1_767_600_000_000).unwrap(), second);
     }
 
     #[test]

@@ -84,6 +84,7 @@ fn refusal(error: &Error) -> Answer {
         Error::NothingThere(_)
         | Error::UnknownKind { .. }
         | Error::Reserved { .. }
+        | Error::Callback(_)
         | Error::KeyReused => Answer::Refused { reason },
         Error::Contended { .. } | Error::Store(_) => Answer::NotNow { reason },
     }

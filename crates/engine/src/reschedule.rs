@@ -11,6 +11,7 @@ use std::{
 };
 
 use almanack_core::{
+    address::{Reach, Refusal},
     happening::is_telling,
     history::{self, Decision, Kept},
     plan::DISPATCH,
@@ -54,6 +55,9 @@ pub enum Error {
         /// The kind asked for.
         kind: Kind,
     },
+    /// The call would be refused whenever it is made.
+    #[error("callback.url would never be called: {0}")]
+    Callback(Refusal),
     /// The identity changes faster than we can decide.
     #[error("{identity} was changed by others {ROUNDS_MAX} times while this was being decided")]
     Contended {
@@ -84,6 +88,8 @@ pub struct Rescheduler {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     kinds: Live<Kinds>,
+    /// Who may be called; `None` leaves that to whoever calls.
+    reach: Option<Live<Reach>>,
 }
 
 impl Rescheduler {
@@ -93,6 +99,16 @@ impl Rescheduler {
             store,
             clock,
             kinds: Live::new(kinds),
+            reach: None,
+        }
+    }
+
+    /// Refuses addresses that may never be called.
+    #[must_use]
+    pub fn reaching(self, reach: Live<Reach>) -> Self {
+        Self {
+            reach: Some(reach),
+            ..self
         }
     }
 
@@ -250,8 +266,10 @@ impl Rescheduler {
             Look::GuessNew => requests.iter().map(|_| None).collect(),
         };
         let (now, kinds) = (self.clock.now(), self.kinds.get());
+        let reach = self.reach.as_ref().map(Live::get);
         let decided = requests.iter().zip(rows).map(|(request, row)| {
             kinds.check(request, row.as_ref())?;
+            check_callback(request, reach.as_deref())?;
             let request = kinds.with_default_retries(request, row.as_ref());
             Ok(decide(row.as_ref(), &request, origin, now)?)
         });
@@ -312,6 +330,17 @@ impl Kinds {
 /// lie signed.
 fn is_reserved(identity: &Identity) -> bool {
     identity.kind.as_str() == DISPATCH || is_telling(&identity.kind)
+}
+
+/// What is put now and refused when it is called would fail when nobody remembers it.
+fn check_callback(request: &Request, reach: Option<&Reach>) -> Result<(), Error> {
+    let Request::Put(put) = request else {
+        return Ok(());
+    };
+    match (reach, &put.callback_url) {
+        (Some(reach), Some(url)) => reach.check(url).map_err(Error::Callback),
+        _ => Ok(()),
+    }
 }
 
 /// How a round learns what is there.

@@ -16,17 +16,20 @@ mod why;
 use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
+    address::Reach,
     plan::{
         Definition, Edited, Look, Origin, Pause, Ready, Schedule, ScheduleId, ScheduleName,
         ScheduleWrite, State, Unfit, resume,
     },
     store::{Applied, Store},
+    target::Target,
     task::Task,
     time::Clock,
 };
 use jiff::Timestamp;
 
 use crate::{
+    live::Live,
     planner::{edit, in_the_way, load_running, write_of},
     zones::Zones,
 };
@@ -64,6 +67,8 @@ pub struct Schedules {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     zones: Arc<Zones>,
+    /// Who may be called; `None` leaves that to whoever calls.
+    reach: Option<Live<Reach>>,
 }
 
 impl Schedules {
@@ -73,12 +78,32 @@ impl Schedules {
             store,
             clock,
             zones,
+            reach: None,
+        }
+    }
+
+    /// Refuses webhooks that may never be called, unless they are of the operator's own files.
+    #[must_use]
+    pub fn reaching(self, reach: Live<Reach>) -> Self {
+        Self {
+            reach: Some(reach),
+            ..self
         }
     }
 
     /// Checks a definition without writing it.
     pub fn check(&self, name: &ScheduleName, definition: Definition) -> Result<Ready, Unfit> {
         self.zones.ready(name, definition)
+    }
+
+    /// What stands in a file is the operator's own and trusted; see [`Reach`].
+    fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
+        match (&self.reach, &ready.definition.target, origin) {
+            (Some(reach), Target::Webhook { url, .. }, Origin::Api) => {
+                reach.get().check(url).map_err(Error::Unreachable)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A stored schedule, ready to be asked for its slots.

@@ -147,6 +147,9 @@ fn understand(text: &str, limits: &Limits) -> Result<Wish, Problem> {
 
 /// The two mistakes that deserve a better sentence than the parser's own.
 fn explain(text: &str, error: EventError) -> Problem {
+    if let EventError::Invalid(invalid) = error {
+        return invalid.into();
+    }
     let Ok(event) = serde_json::from_str::<Value>(text) else {
         return Problem::new(Code::MalformedJson, words::of_json(&error.to_string()));
     };

@@ -194,7 +194,7 @@ impl From<Invalid> for Problem {
         let path = match &invalid {
             Invalid::Subject { .. } => "subject",
             Invalid::Kind { .. } => "kind",
-            Invalid::PayloadNotJson { .. } | Invalid::PayloadTooLarge { .. } => "payload",
+            Invalid::Payload(_) | Invalid::PayloadTooLarge { .. } => "payload",
             Invalid::Priority(_) => "priority",
             Invalid::MaxRetry(_) => "max_retry",
             Invalid::Revision(_) => "revision",
@@ -229,6 +229,9 @@ impl From<reschedule::Error> for Problem {
             }
             reschedule::Error::Reserved { .. } => {
                 Self::new(Code::InvalidValue, error.to_string()).at("kind")
+            }
+            reschedule::Error::Callback(_) => {
+                Self::new(Code::InvalidValue, error.to_string()).at("callback.url")
             }
             reschedule::Error::Contended { .. } => Self::new(Code::Contended, error.to_string()),
             reschedule::Error::KeyReused => {

@@ -11,7 +11,10 @@ use almanack_core::{
     plan::{Origin, Ready, ScheduleName, Unfit},
     store::Store,
 };
-use almanack_engine::{schedules::Wanted, zones::Zones};
+use almanack_engine::{
+    schedules::{Schedules, Wanted},
+    zones::Zones,
+};
 use almanack_store::Location;
 use almanack_world::{article, clock, customer, hooks};
 use tokio_util::sync::CancellationToken;
@@ -89,7 +92,9 @@ pub(super) async fn put_schedules(
 ) -> Result<Vec<(ScheduleName, Ready)>, Failure> {
     let unfit = |error: Unfit| Failure::new(Exit::Usage, error.to_string());
     let clock = wiring::clock(store.as_ref()).await?;
-    let (schedules, zones) = (wiring::schedules(store.clone(), clock), Zones::default());
+    let zones = Zones::default();
+    // Its hooks are on this machine, and its nodes are told so.
+    let schedules = Schedules::new(store.clone(), clock, Arc::default());
     let mut ready = Vec::new();
     for Wanted { name, definition } in configuration::schedules(own, places).map_err(unfit)? {
         ready.push((

@@ -3,6 +3,8 @@
 //! Works on the database itself, like `almanack task`: the same rules apply because the same
 //! [`Schedules`] carries the wishes out.
 
+use std::sync::Arc;
+
 use almanack_core::{
     plan::{Definition, Schedule, ScheduleName, State, Unfit},
     schedule::{Expression, Language, Mode, Timetable},
@@ -232,8 +234,8 @@ async fn all(desk: &Desk, mut filter: ScheduleFilter) -> Result<Vec<Schedule>, F
 }
 
 impl Desk {
-    fn schedules(&self) -> Schedules {
-        wiring::schedules(self.store.clone(), self.clock.clone())
+    fn schedules(&self) -> Arc<Schedules> {
+        wiring::schedules(self.store.clone(), self.clock.clone(), self.reach.clone())
     }
 
     fn zones() -> Zones {

@@ -3,8 +3,6 @@
 //! It is a node for as long as it takes: admitted under a name of its own, so that ticks may overlap each
 //! other and nodes that run; it reads the schedules as `serve` does, plans, runs, drains and leaves.
 
-use std::sync::Arc;
-
 use almanack_engine::{
     node::AdmittedNode,
     sources::keeper::Walk,
@@ -66,8 +64,8 @@ async fn tick(
         paper: Box::new(std::io::stderr()),
     })?;
     let node = process::admit(&equipment, settings, name).await?;
-    let schedules = wiring::schedules(store.clone(), timing.clock.clone());
-    let files = Files::new(inputs.clone(), Arc::new(schedules), outbound);
+    let schedules = wiring::schedules(store.clone(), timing.clock.clone(), outbound.reach());
+    let files = Files::new(inputs.clone(), schedules, outbound);
     let passes = wiring::ticker(store, &timing, node.tally());
     let ticked = Box::pin(pass(settings, (equipment, node), files, (passes, budget)));
     let ticked = ticked.await;

@@ -121,7 +121,8 @@ impl Files {
     }
 
     /// Hooks are trusted on this way out from now on.
-    pub(super) fn go_out(&mut self, outbound: Outbound) {
+    pub(super) fn go_out(&mut self, mut outbound: Outbound) {
+        outbound.take_over(&self.outbound, &self.hooks);
         self.outbound = outbound;
     }
 

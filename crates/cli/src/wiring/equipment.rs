@@ -95,7 +95,7 @@ impl Equipment {
             (outbound.client(), Arc::clone(&clock)),
         )?;
         let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(&clock));
-        let rescheduler = Arc::new(rescheduler);
+        let rescheduler = Arc::new(rescheduler.reaching(outbound.reach()));
         let subscriptions = Live::new(settings.happenings.subscriptions());
         let channels = alerts::channels(settings, ground.environment, outbound, &clock)?;
         let voice = Live::new(Voice::new(settings, channels));

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use almanack_adapters::http::{Client, Settings as ClientSettings};
 use almanack_core::{
-    address::{Guard, IpNet, Origin},
+    address::{Guard, IpNet, Origin, Reach},
     target::Target,
 };
-use almanack_engine::schedules::Wanted;
+use almanack_engine::{live::Live, schedules::Wanted};
 use url::Url;
 
 use super::{alerts, editions, happenings};
@@ -31,6 +31,9 @@ pub(crate) struct Outbound {
     client: Client,
     /// Trusted as long as the process runs: services of kinds, GitHub, subscribers, whom editions need and who is told of alerts.
     services: BTreeSet<Origin>,
+    guard: Guard,
+    /// The same judgement for who takes addresses in: what would be refused here is refused when it is put.
+    reach: Live<Reach>,
 }
 
 impl Outbound {
@@ -38,20 +41,12 @@ impl Outbound {
     pub(crate) fn new(settings: &Settings) -> Result<Self, Failure> {
         let outbound = &settings.outbound;
         let client = client(&outbound.allow, OUTBOUND_ALLOW, outbound.contact.as_deref())?;
-        let kinds = settings.kinds.values().filter_map(|kind| kind.url.as_ref());
-        let services = kinds.filter_map(Origin::of);
-        let mut others = editions::addresses(settings);
-        others.extend(alerts::addresses(settings));
-        let others = others.iter().filter_map(|url| origin(url));
-        let subscribers = happenings::addresses(settings).filter_map(Origin::of);
+        let (guard, services) = (guard(settings), services(settings));
         let made = Self {
             client,
-            services: services
-                .chain(origin(&settings.github.api_url))
-                .chain(others)
-                .chain(subscribers)
-                .chain(settings.telemetry.endpoint.as_ref().and_then(Origin::of))
-                .collect(),
+            reach: Live::new(Reach::new(guard.clone(), services.clone())),
+            services,
+            guard,
         };
         made.trust(&BTreeSet::new());
         Ok(made)
@@ -64,8 +59,46 @@ impl Outbound {
 
     /// Trusts the services, these hooks, and nobody else.
     pub(crate) fn trust(&self, hooks: &BTreeSet<Origin>) {
-        self.client.trust(self.services.union(hooks).cloned());
+        let trusted: BTreeSet<Origin> = self.services.union(hooks).cloned().collect();
+        self.client.trust(trusted.clone());
+        self.reach.put(Reach::new(self.guard.clone(), trusted));
     }
+
+    /// Who may be called, for whoever takes addresses in.
+    pub(crate) fn reach(&self) -> Live<Reach> {
+        self.reach.clone()
+    }
+
+    /// Takes the place of another way out, whose judgement others already go by.
+    pub(crate) fn take_over(&mut self, from: &Self, hooks: &BTreeSet<Origin>) {
+        self.reach = from.reach();
+        self.trust(hooks);
+    }
+}
+
+/// Who may be called by these settings and by the schedules of their file.
+pub(crate) fn reach(settings: &Settings, schedules: &[Wanted]) -> Reach {
+    let trusted = services(settings).into_iter().chain(hooks(schedules));
+    Reach::new(guard(settings), trusted.collect())
+}
+
+fn guard(settings: &Settings) -> Guard {
+    Guard::new(settings.outbound.allow.clone(), OUTBOUND_ALLOW)
+}
+
+fn services(settings: &Settings) -> BTreeSet<Origin> {
+    let kinds = settings.kinds.values().filter_map(|kind| kind.url.as_ref());
+    let mut others = editions::addresses(settings);
+    others.extend(alerts::addresses(settings));
+    let others = others.iter().filter_map(|url| origin(url));
+    let subscribers = happenings::addresses(settings).filter_map(Origin::of);
+    kinds
+        .filter_map(Origin::of)
+        .chain(origin(&settings.github.api_url))
+        .chain(others)
+        .chain(subscribers)
+        .chain(settings.telemetry.endpoint.as_ref().and_then(Origin::of))
+        .collect()
 }
 
 /// The client that sources are checked with. It trusts nobody: sources come from everywhere. It keeps no

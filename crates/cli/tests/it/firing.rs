@@ -338,7 +338,9 @@ async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
         ),
     ] {
         let put = ["schedule", "put", name, "0 0 0 1 1 * 2120"];
-        home.run(&[&put[..], target].concat()).expect_data();
+        // A node that does not allow it will say so again.
+        let here = ["--set", "outbound.allow=127.0.0.1"];
+        home.run(&[&put[..], target, &here].concat()).expect_data();
     }
     let api_url = format!("github.api_url=http://{}", github.address);
     let flow = fire_and_tick(&home, "flow", &["--set", &api_url]);
@@ -395,7 +397,8 @@ async fn ss_14_hooks_of_the_file_are_trusted_and_others_need_the_allow_list() {
     assert_eq!(mine["status"], "SUCCESS", "{mine}");
     let put = ["schedule", "put", "other", "0 0 0 1 1 * 2120"];
     let url = other.done_url();
-    home.run(&[&put[..], &["--target-webhook", &url]].concat())
+    let here = ["--set", "outbound.allow=127.0.0.1"];
+    home.run(&[&put[..], &["--target-webhook", &url], &here].concat())
         .expect_data();
     let other = fire_and_tick(&home, "other", &[]);
     assert_eq!(

@@ -38,7 +38,7 @@ fn a_payload_over_the_limit_names_the_limit_and_no_size_it_does_not_know() {
 #[test]
 fn what_is_refused_says_why_and_stores_nothing() {
     let home = home();
-    let refusals: [(&[&str], &str); 9] = [
+    let refusals: [(&[&str], &str); 10] = [
         (
             &["ARTICLE_PUBLSIH", "article:42", "--at", AT],
             "did you mean `ARTICLE_PUBLISH`?",
@@ -67,6 +67,17 @@ fn what_is_refused_says_why_and_stores_nothing() {
         (
             &["NEWS", "a", "--at", AT, "--callback-url", "ftp://x"],
             "--callback-url: `ftp://x`",
+        ),
+        (
+            &[
+                "NEWS",
+                "a",
+                "--at",
+                AT,
+                "--callback-url",
+                "http://10.0.0.1/",
+            ],
+            "callback.url would never be called: 10.0.0.1",
         ),
         (
             &[

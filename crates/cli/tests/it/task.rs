@@ -124,7 +124,7 @@ async fn a_change_of_a_running_task_says_that_its_call_goes_on() {
 
 #[tokio::test]
 async fn a_list_tells_a_failure_that_will_be_retried_from_the_last_one() {
-    let home = Home::new();
+    let home = Home::with("[outbound]\nallow = [\"127.0.0.1\"]\n");
     let retries = ["--set", "retry.base=1h", "--set", "retry.cap=1h"];
     let node = Process::node(&home, free_address(), &retries).ready().await;
     for (subject, max_retry) in [("again", "1"), ("never", "0")] {
@@ -288,6 +288,40 @@ fn lists_are_filtered_and_cut() {
     let whole = home.run(&["task", "list", "--limit", "5"]);
     assert_eq!(whole.notes, "");
     assert_eq!(home.run(&["task", "list", "--status", "DONE"]).code, 2);
+}
+
+/// What was stored before there was a limit, or written by hand.
+#[test]
+fn sf_02_no_stored_payload_stops_a_command() {
+    let home = home();
+    put(&home, AT, &[]).expect_data();
+    let database = rusqlite::Connection::open(home.path().join("almanack.db")).unwrap();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for payload in [deep.as_str(), r#""\ud800""#, "1e999", "{not JSON"] {
+        let written = database.execute("update task set payload = ?1", [payload]);
+        assert_eq!(written.unwrap(), 1);
+        let start: String = payload.chars().take(20).collect();
+        for command in [
+            &["task", "list", "--json"][..],
+            &["task", "list"],
+            &["task", "get", "ARTICLE_PUBLISH", "article:42", "--json"],
+            &["task", "get", "ARTICLE_PUBLISH", "article:42"],
+            &["task", "history", "ARTICLE_PUBLISH", "article:42", "--json"],
+        ] {
+            let ran = home.run(command);
+            assert_eq!(
+                (ran.code, ran.notes.as_str()),
+                (0, ""),
+                "{command:?} {start}"
+            );
+            let is_exact = command.contains(&"--json") && !payload.starts_with("{not");
+            let shown = ran.data.contains(payload);
+            assert!(
+                shown || !is_exact || command[1] == "history",
+                "{command:?} {start}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -87,7 +87,8 @@ fn put(home: &Home, url: &str) {
         "--at",
         "now",
     ];
-    let put = home.run(&[&arguments[..], &["--callback-url", url]].concat());
+    let here = ["--set", "outbound.allow=127.0.0.1"];
+    let put = home.run(&[&arguments[..], &["--callback-url", url], &here].concat());
     put.expect_data();
 }
 

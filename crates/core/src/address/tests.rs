@@ -299,3 +299,37 @@ proptest! {
         }
     }
 }
+
+/// What is put today and refused when it is called, months later, is refused today.
+#[test]
+fn rs_11_what_may_never_be_called_is_known_when_it_is_put() {
+    let own = Url::parse("http://10.0.0.7:8080/hooks").unwrap();
+    let guard = Guard::new(vec![parse_net("10.1.0.0/16").unwrap()], "outbound.allow");
+    let reach = Reach::new(guard, Origin::of(&own).into_iter().collect());
+    for refused in [
+        "http://10.0.0.1/",
+        "http://127.0.0.1:8081/x",
+        "http://0x7f.1/",
+        "http://localhost/",
+        "http://LOCALHOST:9000/",
+        "http://a.localhost./",
+        "http://[::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://169.254.169.254/latest",
+        "http://10.0.0.7:9090/hooks",
+        "https://a.example:22/",
+        "ftp://a.example/",
+        "http://user@a.example/",
+    ] {
+        assert!(reach.check(refused).is_err(), "{refused}");
+    }
+    for called in [
+        "https://a.example/p?q=1",
+        "http://93.184.215.14/",
+        "http://10.1.2.3/",
+        "http://10.0.0.7:8080/other",
+        "http://localhost.example/",
+    ] {
+        assert_eq!(reach.check(called), Ok(()), "{called}");
+    }
+}

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     reschedule::{Cancel, Put, Request},
     task::{Identity, Kind, Payload, Subject, parse_revision},
-    time::to_micros,
+    time::{from_milliseconds, from_seconds, parse_instant},
 };
 
 pub use path::{Path, Template, Unreadable};
@@ -135,17 +135,17 @@ impl Mapping {
         let wrong = |why: String| EventError::Shape(format!("execute_at: {why}"));
         let number = || whole(look, &self.execute_at, "execute_at");
         let at = match self.unit {
-            Unit::Rfc3339 => look.scalar(&self.execute_at, "execute_at")?.parse(),
-            Unit::Seconds => Timestamp::from_second(number()?),
+            Unit::Rfc3339 => parse_instant(&look.scalar(&self.execute_at, "execute_at")?),
+            Unit::Seconds => from_seconds(number()?),
             Unit::Milliseconds => match number()? {
                 early @ 0..EARLIEST_MS => {
                     let why = format!("{early} milliseconds would be 1973 or before; seconds?");
                     return Err(wrong(why));
                 }
-                number => Timestamp::from_millisecond(number),
+                number => from_milliseconds(number),
             },
         };
-        at.map(to_micros).map_err(|error| wrong(error.to_string()))
+        at.map_err(|error| wrong(error.to_string()))
     }
 
     fn payload(&self, look: &Look<'_>, bytes_max: usize) -> Result<Option<Payload>, EventError> {

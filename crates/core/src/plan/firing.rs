@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ready, ScheduleName};
 use crate::{
+    json,
     target::Target,
-    task::{
-        Identity, Invalid, Kind, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority, Revision, Status,
-        Subject,
-    },
+    task::{Identity, Invalid, Kind, NewTask, Payload, Priority, Revision, Status, Subject},
 };
 
 /// The kind of every firing.
@@ -136,17 +134,13 @@ impl NewFiring {
 impl Firing {
     /// The text a task carries.
     pub fn payload(&self) -> Result<Payload, Invalid> {
-        let text = serde_json::to_string(self).map_err(|error| Invalid::PayloadNotJson {
-            why: error.to_string(),
-        })?;
-        Payload::parse(&text, PAYLOAD_BYTES_MAX)
+        Payload::of(self)
     }
 
     /// Reads what a DISPATCH task carries.
     pub fn read(payload: &Payload) -> Result<Self, Invalid> {
-        serde_json::from_str(payload.as_str()).map_err(|error| Invalid::PayloadNotJson {
-            why: error.to_string(),
-        })
+        serde_json::from_str(payload.as_str())
+            .map_err(|error| Invalid::Payload(json::Unfit::Syntax(error.to_string())))
     }
 }
 

@@ -50,6 +50,7 @@ impl Schedules {
         expected: Expected,
     ) -> Result<Changed, Error> {
         let ready = &self.check(name, definition)?;
+        self.check_reach(ready, writer.origin)?;
         self.decide(name, |found, now| {
             Box::pin(async move {
                 check(name, found.as_ref(), expected)?;

@@ -1,6 +1,7 @@
 //! Why a wish about a schedule was not carried out.
 
 use almanack_core::{
+    address::Refusal,
     plan::{Origin, ScheduleName, Unfit},
     store,
     task::{Identity, Invalid},
@@ -20,6 +21,9 @@ pub enum Error {
     /// It cannot be kept as written.
     #[error(transparent)]
     Unfit(#[from] Unfit),
+    /// Its webhook would be refused at every slot.
+    #[error("target.url would never be called: {0}")]
+    Unreachable(Refusal),
     /// It belongs to a file, and the file would win again.
     #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
     Managed {

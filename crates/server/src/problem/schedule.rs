@@ -11,6 +11,7 @@ impl From<Error> for Problem {
         match error {
             Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, told),
             Error::Unfit(unfit) => unfit.into(),
+            Error::Unreachable(_) => Self::new(Code::InvalidValue, told).at("target.url"),
             Error::Managed { .. } => Self::new(Code::ManagedSchedule, told),
             Error::Moved { .. } => Self::new(Code::RevisionMismatch, told),
             Error::Overlaps { .. } => {
@@ -91,5 +92,7 @@ fn path_of(unusable: &Unusable) -> &'static str {
         Unusable::Task(Invalid::Kind { .. }) => "target.kind",
         Unusable::Placeholder | Unusable::Task(Invalid::Subject { .. }) => "target.subject",
         Unusable::Task(_) => "target",
+        Unusable::Body(_) => "target.body",
+        Unusable::Payload(_) => "target.payload",
     }
 }

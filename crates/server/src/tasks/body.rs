@@ -4,7 +4,7 @@ use almanack_core::{
     address,
     reschedule::{Put, Request},
     task::{Identity, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision},
-    time::to_micros,
+    time,
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -125,8 +125,8 @@ impl PutBody<'_> {
 /// Reads an instant. A sign before the year is ISO 8601, not RFC 3339, and more likely a slip.
 pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp, Problem> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains('[');
-    let parsed = text.parse::<Timestamp>().ok().filter(|_| plain);
-    parsed.map(to_micros).ok_or_else(|| {
+    let parsed = Some(text).filter(|_| plain).map(time::parse_instant);
+    parsed.and_then(Result::ok).ok_or_else(|| {
         let detail = format!(
             "{path} must be an RFC 3339 instant with its offset and a year up to 9999, \
              such as 2026-01-05T08:00:00Z or 2026-01-05T16:00:00+08:00"
@@ -179,6 +179,11 @@ mod tests {
             parse_instant("2026-01-05T08:00:00.0000009Z", "execute_at").unwrap(),
             utc,
             "microseconds"
+        );
+        assert_eq!(
+            parse_instant("9999-12-31T23:59:59Z", "execute_at").unwrap(),
+            time::LATEST,
+            "never"
         );
     }
 

@@ -35,6 +35,9 @@ revision 0           | {+"revision":0}                        | 422 | invalid_va
 revision too large   | {+"revision":9223372036854775808}      | 422 | invalid_body   | whole number
 callback by ftp      | {+"callback":{"url":"ftp://a/"}}       | 422 | invalid_value  | http
 callback with user   | {+"callback":{"url":"http://u:p@a/"}}  | 422 | invalid_value  | user
+callback inside      | {+"callback":{"url":"http://10.0.0.1/"}} | 422 | invalid_value  | outbound.allow
+callback to itself   | {+"callback":{"url":"http://localhost/"}} | 422 | invalid_value  | outbound.allow
+half a character     | {+"payload":{"a":"\ud800"}}            | 422 | invalid_value  | surrogate
 "#;
 
 /// Why it is wrong | the path below `/api/v1/tasks` | status | code | what the sentence must name.
@@ -104,6 +107,72 @@ async fn rs_11_bad_input_changes_nothing_and_says_what_is_wrong() {
         let path = format!("/api/v1/tasks{}", row.given);
         check(&world, world.put(&path, &at(0)).await, &row).await;
     }
+}
+
+/// A method, a path, and a body that nests so deep.
+type Way<'a> = (Method, &'a str, &'a dyn Fn(usize) -> String);
+
+/// By every way in; what is nested as deep as allowed is taken by all of them.
+#[tokio::test]
+async fn sf_02_deep_nesting_is_refused_at_the_door() {
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let time = r#""execute_at":"2026-01-05T09:00:00Z""#;
+    let task = |depth| format!("{{{time},\"payload\":{}}}", nested(depth));
+    let item = |depth| {
+        let who = r#""kind":"ARTICLE_PUBLISH","subject":"a:1""#;
+        format!(
+            "{{\"tasks\":[{{{who},{time},\"payload\":{}}}]}}",
+            nested(depth)
+        )
+    };
+    let event = |depth| {
+        let head = r#""specversion":"1.0","id":"1","source":"a","type":"almanack.task.put.v1","subject":"a:2""#;
+        let data = r#""kind":"ARTICLE_PUBLISH","revision":1"#;
+        format!(
+            "{{{head},\"data\":{{{data},{time},\"payload\":{}}}}}",
+            nested(depth)
+        )
+    };
+    let schedule = |depth| {
+        let target = r#""type":"webhook","url":"https://a.example/""#;
+        format!(
+            "{{\"expression\":\"@daily\",\"target\":{{{target},\"body\":{}}}}}",
+            nested(depth)
+        )
+    };
+    let ways: [Way<'_>; 4] = [
+        (Method::PUT, ARTICLE, &task),
+        (Method::POST, "/api/v1/tasks:batch", &item),
+        (Method::POST, "/api/v1/events", &event),
+        (Method::PUT, "/api/v1/schedules/daily", &schedule),
+    ];
+    let world = World::open();
+    let json = [("content-type", "application/json")];
+    for (method, path, body) in &ways {
+        for depth in [65, 100, 300] {
+            let answer = world
+                .send(with(method.clone(), path, &body(depth), &json))
+                .await;
+            let told = format!("{path} {depth}: {} {}", answer.status, answer.body);
+            let said = answer.body.contains("more than 64 levels") || depth > 100;
+            assert!(
+                said && (answer.status >= 400 || answer.body.contains("invalid_value")),
+                "{told}"
+            );
+        }
+        assert!(world.rows().await.is_empty(), "{path}");
+    }
+    for (method, path, body) in &ways {
+        let answer = world
+            .send(with(method.clone(), path, &body(64), &json))
+            .await;
+        assert!(
+            answer.status < 300 && !answer.body.contains("64 levels"),
+            "{path}: {}",
+            answer.body
+        );
+    }
+    assert_eq!(world.rows().await.len(), 3);
 }
 
 #[tokio::test]

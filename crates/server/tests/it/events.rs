@@ -158,8 +158,12 @@ async fn rs_11_bad_input_changes_nothing_as_an_event_either() {
     let world = World::open();
     let file = json!({"kind": "X", "revision": 1, "execute_at": "2026-01-05T09:00:00Z",
         "callback_url": "file:///etc/passwd"});
+    let inside = json!({"kind": "X", "revision": 1, "execute_at": "2026-01-05T09:00:00Z",
+        "callback_url": "http://169.254.169.254/"});
     for (at, value, code, names) in [
         ("/specversion", json!("0.3"), "invalid_event", "1.0"),
+        ("/id", json!(""), "invalid_event", "`id` is empty"),
+        ("/source", json!(" "), "invalid_event", "`source` is empty"),
         (
             "/type",
             json!("article.renamed.v1"),
@@ -177,6 +181,7 @@ async fn rs_11_bad_input_changes_nothing_as_an_event_either() {
         ("/data/kind", json!("OTHER"), "unknown_kind", "OTHER"),
         ("/data", json!({"kinds": 1}), "invalid_event", "kinds"),
         ("/data", file, "invalid_value", "data.callback_url"),
+        ("/data", inside, "invalid_value", "outbound.allow"),
         ("", json!({}), "invalid_event", "specversion"),
         ("", json!([]), "invalid_event", "expected a JSON object"),
         (

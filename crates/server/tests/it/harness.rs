@@ -9,6 +9,7 @@ use std::{
 };
 
 use almanack_core::{
+    address::{Guard, Reach},
     backoff::Backoff,
     finish::{Outcome, finish},
     sign_in::{
@@ -192,7 +193,10 @@ impl World {
         let clock = Arc::new(ManualClock::at(START));
         let store = Arc::new(store);
         let zones = Arc::new(Zones::default());
+        let guard = Guard::new(Vec::new(), "outbound.allow");
+        let reach = Live::new(Reach::new(guard, BTreeSet::new()));
         let schedules = Schedules::new(store.clone(), clock.clone(), zones.clone());
+        let schedules = schedules.reaching(reach.clone());
         let schedules = Arc::new(schedules);
         let (tick, editions) = parts(&store, &clock);
         let port: Arc<dyn Store> = store.clone();
@@ -203,8 +207,9 @@ impl World {
             ..Kinds::default()
         };
         let desk = Desk::on(&port, &time);
+        let rescheduler = Rescheduler::new(port.clone(), time.clone(), kinds).reaching(reach);
         let state = AppState {
-            rescheduler: Arc::new(Rescheduler::new(port.clone(), time.clone(), kinds)),
+            rescheduler: Arc::new(rescheduler),
             schedules: schedules.clone(),
             sources: desk.sources.clone(),
             opml: Arc::new(Lines),

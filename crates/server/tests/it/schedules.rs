@@ -165,6 +165,11 @@ async fn every_unfit_field_is_named() {
         ),
         (
             "target",
+            json!({"type": "webhook", "url": "http://10.0.0.1/"}),
+            "target.url",
+        ),
+        (
+            "target",
             json!({"type": "command", "argv": []}),
             "target.argv",
         ),

@@ -5,7 +5,6 @@ use almanack_core::{
     task::{Kind, Status, Task},
 };
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::{Desk, instant, refused, status_cell};
 use crate::{
@@ -74,7 +73,7 @@ fn write(page: &[Task], first: bool, now: Timestamp, output: &mut Output) -> Res
     if output.json {
         return page
             .iter()
-            .try_for_each(|task| output.value(&json!(TaskView::from(task))));
+            .try_for_each(|task| output.value(&TaskView::from(task)));
     }
     let rows: Vec<Vec<Cell>> = page.iter().map(|task| row(task, now)).collect();
     let head = [

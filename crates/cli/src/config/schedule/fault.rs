@@ -55,6 +55,8 @@ fn part_of_target(unusable: &Unusable) -> &'static str {
         Unusable::Timeout => "target.timeout",
         Unusable::Task(Invalid::Kind { .. }) => "target.kind",
         Unusable::Placeholder | Unusable::Task(_) => "target.subject",
+        Unusable::Body(_) => "target.body",
+        Unusable::Payload(_) => "target.payload",
     }
 }
 

@@ -20,7 +20,7 @@ const PUT: [&str; 8] = [
     "--at",
     "now",
     "--callback-url",
-    "http://127.0.0.1:1025/",
+    "https://articles.example/",
 ];
 const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 

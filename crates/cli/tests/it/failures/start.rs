@@ -109,7 +109,7 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
         .ready()
         .await;
     let path = task("K", "s");
-    let body = json!({ "execute_at": NOW, "callback": { "url": "http://127.0.0.1:1025/" } });
+    let body = json!({ "execute_at": NOW, "callback": { "url": "https://articles.example/" } });
     for (token, method, problem) in [
         (None, Method::GET, (401, "unauthenticated")),
         (Some("alm_wrong"), Method::GET, (401, "unauthenticated")),

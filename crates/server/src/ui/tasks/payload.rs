@@ -1,7 +1,8 @@
 //! A task's payload, laid out for people.
 //!
 //! The text is laid out as it stands: read into numbers and back, a large one would come out changed, and a page must not show
-//! what was never sent.
+//! what was never sent. What the store holds may be larger and deeper than what is taken today, so both the indentation and the whole are
+//! bounded: a page costs no more than its payload, and never more than [`SHOWN_BYTES_MAX`].
 
 use maud::{Markup, html};
 
@@ -10,9 +11,15 @@ use crate::ui::lang::{Lang, say};
 /// Lines that are shown without being unfolded.
 const LINES_OPEN: usize = 24;
 
+/// Levels that are indented; what is deeper stands under the last of them.
+const INDENT_MAX: usize = 32;
+/// Most that is laid out of a payload.
+const SHOWN_BYTES_MAX: usize = 256 * 1024;
+
 /// The payload.
 pub(crate) fn show(lang: Lang, text: &str) -> Markup {
     let (bytes, laid_out) = (text.len(), lay_out(text));
+    let is_cut = laid_out.len() >= SHOWN_BYTES_MAX;
     let lines = laid_out.lines().count();
     let pre = html! { pre tabindex="0" { code { (laid_out) } } };
     html! {
@@ -23,15 +30,21 @@ pub(crate) fn show(lang: Lang, text: &str) -> Markup {
                 (pre)
             }
         }
+        @if is_cut {
+            p class="hint" { (lang.pick("Only its beginning is shown; the API has the whole.", "仅显示开头部分；完整内容请通过 API 获取。")) }
+        }
     }
 }
 
-/// Valid JSON with a line per member. Blanks outside of texts are ours, everything else is as it was.
+/// Valid JSON with a line per member, up to its bound. Blanks outside of texts are ours, everything else is as it was.
 fn lay_out(json: &str) -> String {
-    let mut out = String::with_capacity(json.len() * 2);
+    let mut out = String::with_capacity(json.len().min(SHOWN_BYTES_MAX) * 2);
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     let mut rest = json.chars().peekable();
     while let Some(c) = rest.next() {
+        if out.len() >= SHOWN_BYTES_MAX {
+            break;
+        }
         if in_text {
             out.push(c);
             in_text = escaped || c != '"';
@@ -71,7 +84,7 @@ fn lay_out(json: &str) -> String {
 
 fn line(out: &mut String, depth: usize) {
     out.push('\n');
-    out.push_str(&"  ".repeat(depth));
+    out.extend(std::iter::repeat_n("  ", depth.min(INDENT_MAX)));
 }
 
 #[cfg(test)]
@@ -94,6 +107,25 @@ mod tests {
             let usual = serde_json::to_string_pretty(&value).unwrap();
             assert_eq!(lay_out(text), usual, "{text}");
         }
+    }
+
+    /// What was stored before there was a limit: laid out by the usual rule, 30 KB took 450 MB.
+    #[test]
+    fn sf_02_deep_and_long_payloads_cost_no_more_than_their_bound() {
+        let deep = format!("{}{}", "[".repeat(15_000), "]".repeat(15_000));
+        let wide = format!(
+            "{}{}1{}",
+            "[".repeat(60),
+            "1,".repeat(400_000),
+            "]".repeat(60)
+        );
+        for text in [deep, wide] {
+            let page = show(Lang::English, &text).into_string();
+            assert!(page.len() < 2 * SHOWN_BYTES_MAX, "{} bytes", page.len());
+            assert!(page.contains("Only its beginning is shown"));
+        }
+        let fits = show(Lang::English, &format!("[{}1]", "1,".repeat(1000))).into_string();
+        assert!(!fits.contains("Only its beginning is shown"));
     }
 
     #[test]
