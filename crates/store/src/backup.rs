@@ -179,7 +179,7 @@ pub fn verify(path: &Path) -> Result<Held> {
         return Err(damaged("it is no store of Almanack's".to_owned()));
     }
     // A newer version of ours made it, and knows what it means.
-    migrate::pending(&migrations)?;
+    migrate::pending(migrate::ALL, &migrations)?;
     let found = faults(&copy).map_err(|error| damaged(error.to_string()))?;
     if !found.is_empty() {
         return Err(damaged(found.join("; ")));

@@ -114,6 +114,6 @@ async fn postgres(url: &str) -> Result<Condition> {
 }
 
 fn known(applied: &[migrate::Applied]) -> Option<(usize, usize)> {
-    migrate::pending(applied).ok()?;
+    migrate::pending(migrate::ALL, applied).ok()?;
     Some((applied.len(), migrate::ALL.len()))
 }

@@ -12,6 +12,15 @@
 //! What a step demands is written beside it (`migration_mark`), for versions that do not know the step. A node that finds
 //! steps from the future starts if all of them leave it what it needs, and otherwise refuses and says
 //! which does not: starting anyway could damage data.
+//!
+//! A step must not stop the others for longer than a moment, whatever a table holds. What adds a table or a
+//! column is done at once. An index on a table that is there already is a step of its own, with nothing else in it but other
+//! indexes, and says so:
+//!
+//! ```text
+//! -- concurrently            PostgreSQL builds these indexes while the table is written to
+//! create index task_kind on task (kind, id);
+//! ```
 
 use almanack_core::store::{Error, Result};
 
@@ -81,6 +90,44 @@ impl Migration {
     pub(crate) fn works_from(&self) -> i64 {
         marks(self.postgres).next().unwrap_or(self.number)
     }
+
+    /// Whether it makes nothing but indexes, on tables that others write to meanwhile.
+    pub(crate) fn is_concurrent(&self) -> bool {
+        self.postgres.lines().any(|line| line == "-- concurrently")
+    }
+
+    /// What PostgreSQL is to do, one by one and without comments.
+    pub(crate) fn statements(&self) -> Vec<String> {
+        let code = |line: &'static str| line.split_once("--").map_or(line, |(code, _)| code);
+        let lines: Vec<&str> = self.postgres.lines().map(code).collect();
+        let statements = lines.join("\n");
+        let statements = statements.split(';').map(str::trim);
+        let statements = statements.filter(|text| !text.is_empty());
+        statements.map(str::to_owned).collect()
+    }
+}
+
+/// A statement that makes an index.
+pub(crate) struct Index<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) table: &'a str,
+    pub(crate) text: &'a str,
+}
+
+impl<'a> Index<'a> {
+    /// Reads `create [unique] index NAME on TABLE …`.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        let rest = text.strip_prefix("create ")?;
+        let rest = rest.strip_prefix("unique ").unwrap_or(rest);
+        let (name, rest) = rest.strip_prefix("index ")?.split_once(" on ")?;
+        let table = rest.split([' ', '(']).next()?;
+        Some(Self { name, table, text })
+    }
+
+    /// The same, while the table is written to.
+    pub(crate) fn concurrently(&self) -> String {
+        self.text.replacen("index ", "index concurrently ", 1)
+    }
 }
 
 /// What the lines of a text that are marks demand.
@@ -91,9 +138,12 @@ fn marks(text: &str) -> impl Iterator<Item = i64> {
     })
 }
 
-/// What is left to do after `applied`, or why nothing must be done.
-pub(crate) fn pending(applied: &[Applied]) -> Result<&'static [Migration]> {
-    let known = ALL.last().map_or(0, |migration| migration.number);
+/// What of `all` is left to do after `applied`, or why nothing must be done.
+pub(crate) fn pending(
+    all: &'static [Migration],
+    applied: &[Applied],
+) -> Result<&'static [Migration]> {
+    let known = all.last().map_or(0, |migration| migration.number);
     let too_much = |step: &&Applied| {
         let demanded = step.works_from.unwrap_or(step.number);
         step.number > known && demanded > known
@@ -108,11 +158,11 @@ pub(crate) fn pending(applied: &[Applied]) -> Result<&'static [Migration]> {
         });
     }
     let done = applied.last().map_or(0, |step| step.number);
-    let from = ALL
+    let from = all
         .iter()
         .position(|migration| migration.number > done)
-        .unwrap_or(ALL.len());
-    Ok(&ALL[from..])
+        .unwrap_or(all.len());
+    Ok(&all[from..])
 }
 
 #[cfg(test)]
@@ -149,7 +199,7 @@ mod tests {
             (None, false, "nobody says what it does"),
         ] {
             let newest = applied(known + 7, "0999_from_the_future", works_from);
-            match pending(&[applied(1, "0001_task", None), newest]) {
+            match pending(ALL, &[applied(1, "0001_task", None), newest]) {
                 Ok(steps) => assert_eq!((fine, steps.len()), (true, 0), "{why}"),
                 Err(error) => {
                     let refusal = error.to_string();
@@ -176,11 +226,42 @@ mod tests {
         );
     }
 
+    /// Built plainly it would keep everybody from writing to the table, for as long as the table is large (SF-08).
+    #[test]
+    fn sf_08_an_index_on_a_table_that_is_there_is_built_concurrently() {
+        for step in ALL.iter().filter(|step| step.number > 10) {
+            for text in step.statements() {
+                let index = Index::parse(&text);
+                let concurrent = step.is_concurrent();
+                assert!(index.is_some() || !concurrent, "{}: {text}", step.name);
+                let Some(index) = index.filter(|_| !concurrent) else {
+                    continue;
+                };
+                let made = format!("create table {} (", index.table);
+                assert!(step.postgres.contains(&made), "{}: {text}", step.name);
+            }
+        }
+        let step = Migration {
+            number: 1,
+            name: "",
+            sqlite: "",
+            postgres: "-- a; b\n-- concurrently\ncreate unique index a on b(c)\n    where d;\n-- e\n",
+        };
+        let texts = step.statements();
+        assert_eq!(texts, ["create unique index a on b(c)\n    where d"]);
+        let index = Index::parse(&texts[0]).unwrap();
+        assert_eq!((index.name, index.table), ("a", "b"));
+        let concurrently = "create unique index concurrently a on b(c)\n    where d";
+        assert_eq!(index.concurrently(), concurrently);
+    }
+
     #[test]
     fn only_what_is_missing_is_pending() {
-        assert_eq!(pending(&[]).unwrap().len(), ALL.len());
+        assert_eq!(pending(ALL, &[]).unwrap().len(), ALL.len());
         assert_eq!(
-            pending(&[applied(1, "0001_task", None)]).unwrap().len(),
+            pending(ALL, &[applied(1, "0001_task", None)])
+                .unwrap()
+                .len(),
             ALL.len() - 1
         );
     }

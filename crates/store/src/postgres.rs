@@ -11,6 +11,7 @@ mod edition;
 mod gate;
 mod lane;
 mod listen;
+mod migration;
 mod overview;
 mod plan;
 #[cfg(test)]
@@ -113,7 +114,7 @@ impl PostgresStore {
             .timeouts(timeouts)
             .build()
             .map_err(|error| unavailable("build connection pool", error))?;
-        let channel = prepare(&pool).await?;
+        let channel = migration::prepare(url).await?;
         let nudger = Nudger::new();
         let listener = Listener::start((config, tls), channel.clone(), nudger.clone())
             .await
@@ -242,40 +243,6 @@ async fn client(pool: &Pool) -> Result<Object> {
         },
         other => unavailable(statement, other),
     })
-}
-
-/// Brings the schema up to date and names the channel for hints. Two nodes may start at once: the
-/// second waits at the lock and then finds nothing left to do.
-async fn prepare(pool: &Pool) -> Result<String> {
-    const LOCK: &str = "select pg_advisory_xact_lock(hashtext('almanack ' || current_schema()))";
-    let failed = |error| explain("migrate", error);
-    let mut client = client(pool).await?;
-    let transaction = client.transaction().await.map_err(failed)?;
-    transaction.batch_execute(LOCK).await.map_err(failed)?;
-    transaction
-        .batch_execute(migrate::CREATE_LEDGER)
-        .await
-        .map_err(failed)?;
-    for step in migrate::pending(&applied(&*transaction).await?)? {
-        transaction
-            .batch_execute(step.postgres)
-            .await
-            .map_err(failed)?;
-        transaction
-            .execute(migrate::NOTE_APPLIED, &[&step.number, &step.name])
-            .await
-            .map_err(failed)?;
-        transaction
-            .execute(migrate::MARK_APPLIED, &[&step.number, &step.works_from()])
-            .await
-            .map_err(failed)?;
-    }
-    let schema = transaction
-        .query_one("select current_schema()", &[])
-        .await
-        .map_err(failed)?;
-    transaction.commit().await.map_err(failed)?;
-    Ok(format!("almanack_{}", schema.get::<_, String>(0)))
 }
 
 fn unavailable(

@@ -240,7 +240,7 @@ fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
 fn migrate(connection: &mut Connection) -> Result<()> {
     in_transaction(connection, |connection| {
         connection.execute_batch(migrate::CREATE_LEDGER)?;
-        for migration in migrate::pending(&applied(connection)?)? {
+        for migration in migrate::pending(migrate::ALL, &applied(connection)?)? {
             connection.execute_batch(migration.sqlite)?;
             connection.execute(migrate::NOTE_APPLIED, (migration.number, migration.name))?;
             let mark = (migration.number, migration.works_from());

@@ -291,7 +291,7 @@ fn refuse_filled(counts: Vec<(String, u64)>) -> Result<()> {
 /// A source must be as this version would leave it: to migrate it here would change what may have to stay as
 /// it was, for whoever goes back.
 fn up_to_date(applied: &[migrate::Applied]) -> Result<()> {
-    let left = migrate::pending(applied)?;
+    let left = migrate::pending(migrate::ALL, applied)?;
     if left.is_empty() {
         return Ok(());
     }

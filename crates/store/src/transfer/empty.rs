@@ -85,7 +85,7 @@ fn are_ours(applied: &[Applied]) -> bool {
 /// Refuses a target that a newer version has worked on, even where this one could work beside it: what that version
 /// keeps there is unknown here, and would be taken for somebody else's.
 fn refuse_newer(applied: &[Applied]) -> Result<()> {
-    migrate::pending(applied)?;
+    migrate::pending(migrate::ALL, applied)?;
     let known = migrate::ALL.last().map_or(0, |step| step.number);
     match applied.iter().find(|step| step.number > known) {
         None => Ok(()),
