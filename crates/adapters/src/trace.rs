@@ -185,6 +185,7 @@ mod tests {
             term: Term(term),
             attempt: 1,
             max_retry: 3,
+            expiries: 0,
             execute_at: Timestamp::UNIX_EPOCH,
             started_at: Timestamp::UNIX_EPOCH,
             payload: Payload::parse("null", 16).unwrap(),

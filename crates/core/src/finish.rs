@@ -16,6 +16,12 @@ use crate::{
 /// Longest detail kept of an attempt, in bytes: an error message or an answer, not a log.
 pub const DETAIL_BYTES_MAX: usize = 500;
 
+/// How often a task comes back after its node vanished, where its own retries are not more. Nodes die of
+/// deployments, reclaimed machines and power, during whatever they happen to call, so this is no
+/// verdict about the task, and `max_retry` would be spent by a bad day. It is bounded all the same:
+/// a task that takes its node with it must come to an end, with leases of 30 s after ten minutes.
+pub const EXPIRIES_MAX: u32 = 20;
+
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -44,7 +50,7 @@ pub enum Outcome {
         /// What went wrong.
         error: String,
     },
-    /// Its node vanished and the lease passed; counts as an attempt (RS-08).
+    /// Its node vanished and the lease passed; counts as an attempt (RS-08), but uses up no retry.
     LeaseExpired,
     /// Its node is shutting down; does not count as an attempt.
     HandedBack,
@@ -85,6 +91,8 @@ pub struct Finish {
     pub status: Status,
     /// The task's attempt count afterwards.
     pub attempt: u32,
+    /// How many of those attempts lost their nodes.
+    pub expiries: u32,
     /// When it is (or was) to be tried.
     pub execute_at: Timestamp,
     /// Whether it waits for that time afterwards.
@@ -104,6 +112,20 @@ impl Finish {
     /// its own, because the task's columns are about to describe the next one.
     pub fn needs_attempt_row(&self) -> bool {
         self.waits && self.on_record
+    }
+
+    /// The same ending with less in it, for a store that refuses the whole: without what was said, then without
+    /// telling anybody, too.
+    pub fn with_less(&self) -> [Self; 2] {
+        let unsaid = Self {
+            detail: Some("the database refused what the attempt said".to_owned()),
+            ..self.clone()
+        };
+        let untold = Self {
+            tells: Vec::new(),
+            ..unsaid.clone()
+        };
+        [unsaid, untold]
     }
 
     /// Whether the task is over, well or badly.
@@ -141,6 +163,7 @@ pub fn finish(
         term: task.term,
         status: next.status,
         attempt: next.attempt,
+        expiries: next.expiries,
         execute_at: next.try_at.unwrap_or(task.execute_at),
         waits: next.try_at.is_some(),
         on_record: !matches!(
@@ -165,6 +188,7 @@ pub fn finish(
 struct After {
     status: Status,
     attempt: u32,
+    expiries: u32,
     try_at: Option<Timestamp>,
 }
 
@@ -175,18 +199,22 @@ fn after(
     now: Timestamp,
     jitter: u64,
 ) -> After {
-    let attempt = task.attempt;
+    let (attempt, expiries) = (task.attempt, task.expiries);
     let ends = |status| After {
         status,
         attempt,
+        expiries,
         try_at: None,
     };
+    // What the task itself has failed at.
+    let failures = attempt.saturating_sub(expiries);
     match outcome {
         Outcome::Done { .. } => ends(Status::Success),
         Outcome::GiveUp { .. } => ends(Status::Fail),
         Outcome::Again { at, .. } => After {
             status: Status::Init,
             attempt: 0,
+            expiries: 0,
             try_at: Some(to_micros((*at).max(now))),
         },
         Outcome::HandedBack => {
@@ -199,27 +227,32 @@ fn after(
             After {
                 status,
                 attempt,
+                expiries,
                 try_at: Some(task.execute_at),
             }
         }
-        Outcome::Retry { .. } | Outcome::LeaseExpired if !retries_left(attempt, task.max_retry) => {
-            ends(Status::Fail)
-        }
+        Outcome::Retry { .. } if !retries_left(failures, task.max_retry) => ends(Status::Fail),
         Outcome::Retry { retry_after, .. } => {
-            let wait = next_wait(backoff, attempt, *retry_after, jitter);
+            let wait = next_wait(backoff, failures, *retry_after, jitter);
             let try_at = to_micros(now.saturating_add(wait).unwrap_or(LATEST));
             After {
                 status: Status::Fail,
                 attempt,
+                expiries,
                 try_at: Some(try_at),
             }
         }
         // The lease itself was the wait.
-        Outcome::LeaseExpired => After {
-            status: Status::Fail,
-            attempt,
-            try_at: Some(now),
-        },
+        Outcome::LeaseExpired => {
+            let expiries = expiries.saturating_add(1);
+            let comes_back = retries_left(expiries, EXPIRIES_MAX.max(task.max_retry));
+            After {
+                status: Status::Fail,
+                attempt,
+                expiries,
+                try_at: comes_back.then_some(now),
+            }
+        }
     }
 }
 

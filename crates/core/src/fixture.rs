@@ -131,6 +131,7 @@ pub(crate) fn claimed(attempt: u32, max_retry: u32) -> ClaimedTask {
         term: Term(i64::from(attempt)),
         attempt,
         max_retry,
+        expiries: 0,
         execute_at: row.execute_at,
         started_at: at(-10),
         payload: row.payload,

@@ -409,6 +409,8 @@ pub struct ClaimedTask {
     pub attempt: u32,
     /// Retries allowed after the first attempt.
     pub max_retry: u32,
+    /// Of the attempts before this one, those whose node vanished: they use up no retry.
+    pub expiries: u32,
     /// When it was due.
     pub execute_at: Timestamp,
     /// When it was claimed.

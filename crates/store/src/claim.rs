@@ -4,7 +4,7 @@
 macro_rules! claimed_columns {
     () => {
         "t.id, t.subject, t.kind, t.term, t.attempt, t.max_retry, t.execute_at_us, \
-         t.started_at_us, t.payload, t.callback_url, t.revision"
+         t.started_at_us, t.payload, t.callback_url, t.revision, t.expiries"
     };
 }
 
@@ -53,7 +53,7 @@ pub(crate) const TAKE_SQLITE: &str = concat!(
      and due_at_us <= ?3 order by due_at_us limit ?6) returning ",
     // `returning` of SQLite knows the table by its name only.
     "id, subject, kind, term, attempt, max_retry, execute_at_us, started_at_us, payload, \
-     callback_url, revision"
+     callback_url, revision, expiries"
 );
 pub(crate) const NOTE_CLAIM_SQLITE: &str =
     "insert into claim (id, session, node, lease_until_us, task_ids) values (?1, ?2, ?3, ?4, ?5)";
@@ -122,15 +122,15 @@ pub(crate) const FINISH_END_SQLITE: &str = "update task set status = ?3, attempt
      detail = ?5, finished_at_us = ?6 where id = ?1 and term = ?2 and status = 'RUNNING'";
 /// Ends an attempt after which the task waits again.
 pub(crate) const FINISH_WAIT_SQLITE: &str = "update task set status = ?3, attempt = ?4, \
-     detail = ?5, finished_at_us = ?6, execute_at_us = ?7, due_at_us = ?7 \
+     detail = ?5, finished_at_us = ?6, execute_at_us = ?7, due_at_us = ?7, expiries = ?8 \
      where id = ?1 and term = ?2 and status = 'RUNNING'";
 /// Both in one. PostgreSQL compares values, not column lists, to tell whether an index is touched.
 pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      attempt = u.attempt, detail = u.detail, finished_at_us = u.finished_at_us, \
-     execute_at_us = u.execute_at_us, due_at_us = u.due_at_us \
+     execute_at_us = u.execute_at_us, due_at_us = u.due_at_us, expiries = u.expiries \
      from unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::bigint[], \
-     $7::bigint[], $8::bigint[]) with ordinality \
-     u(id, term, status, attempt, detail, finished_at_us, execute_at_us, due_at_us, position) \
+     $7::bigint[], $8::bigint[], $9::integer[]) with ordinality u(id, term, status, attempt, detail, \
+     finished_at_us, execute_at_us, due_at_us, expiries, position) \
      where t.id = any (array[u.id]) and t.term = u.term and t.status = 'RUNNING' \
      returning u.position";
 

@@ -55,6 +55,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(8, "0008_lane"),
     migration!(9, "0009_alert"),
     migration!(10, "0010_room_for_ends"),
+    migration!(11, "0011_task_expiries"),
 ];
 
 /// The tables that say how a database is laid out.

@@ -150,6 +150,7 @@ pub(crate) fn claimed_task(row: &impl Row) -> Result<ClaimedTask> {
         payload: Payload::from_store(row.text(8)?),
         callback_url: row.text_or_null(9)?,
         revision: Revision(row.big(10)?),
+        expiries: count(row.int(11)?)?,
     })
 }
 

@@ -55,6 +55,7 @@ pub(crate) fn task(callback_url: Option<String>) -> ClaimedTask {
         term: Term(3),
         attempt: 2,
         max_retry: 3,
+        expiries: 0,
         execute_at: Timestamp::from_second(1_767_599_990).unwrap(),
         started_at: Timestamp::from_second(1_767_600_000).unwrap(),
         payload: Payload::parse(r#"{"price": 1.10, "ids": [1, 2]}"#, 1000).unwrap(),

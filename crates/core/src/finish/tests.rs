@@ -58,7 +58,7 @@ fn table() -> Vec<Row> {
         row(4, failed(), Status::Fail, 4, None, "3 retries after the first are 4 attempts in all"),
         row(1, gave_up(), Status::Fail, 1, None, "refused for good: tries left do not matter"),
         row(1, Outcome::LeaseExpired, Status::Fail, 1, Some(0), "the lease itself was the wait"),
-        row(4, Outcome::LeaseExpired, Status::Fail, 4, None, "a vanished node's try counts too"),
+        row(4, Outcome::LeaseExpired, Status::Fail, 4, Some(0), "and uses up no retry"),
         row(1, again(600), Status::Init, 0, Some(600), "not a failure: a new round"),
         row(4, again(600), Status::Init, 0, Some(600), "even on the last try"),
         row(1, again(-600), Status::Init, 0, Some(0), "a time in the past means now"),
@@ -115,6 +115,53 @@ fn rs_08_a_vanished_node_costs_an_attempt_and_a_shutdown_does_not() {
         claimed(2, 3).execute_at,
         "due as it was before"
     );
+}
+
+/// Four deaths of nodes during one call used to end a task that had done nothing wrong.
+#[test]
+fn sf_06_vanished_nodes_have_a_budget_of_their_own() {
+    let expire = |task: &ClaimedTask| {
+        let backoff = Backoff::default();
+        finish(task, &Outcome::LeaseExpired, &backoff, NOW, 0)
+    };
+    for (max_retry, budget) in [(0, EXPIRIES_MAX), (3, EXPIRIES_MAX), (50, 50)] {
+        let mut task = claimed(1, max_retry);
+        let mut back = 0;
+        loop {
+            let made = expire(&task);
+            if !made.waits {
+                break;
+            }
+            back += 1;
+            (task.attempt, task.expiries) = (made.attempt + 1, made.expiries);
+        }
+        assert_eq!(back, budget, "max_retry {max_retry}");
+    }
+}
+
+#[test]
+fn sf_06_vanished_nodes_leave_a_task_all_its_retries() {
+    let mut task = claimed(6, 3);
+    task.expiries = 5;
+    let made = |task: &ClaimedTask| finish(task, &failed(), &Backoff::default(), NOW, u64::MAX / 2);
+    let first = made(&task);
+    assert!(first.waits);
+    let waits = (first.execute_at - NOW).get_seconds();
+    assert_eq!(
+        waits, 2,
+        "the wait after a first failure, not after a sixth"
+    );
+    assert_eq!((first.attempt, first.expiries), (6, 5));
+    task.attempt = 8;
+    assert!(made(&task).waits, "the third failure");
+    task.attempt = 9;
+    assert!(!made(&task).waits, "the fourth");
+    let again = Outcome::Again {
+        at: NOW,
+        on_record: true,
+    };
+    let anew = finish(&task, &again, &Backoff::default(), NOW, 0);
+    assert_eq!((anew.attempt, anew.expiries), (0, 0), "a new round");
 }
 
 #[test]
@@ -297,7 +344,8 @@ proptest! {
         if made.waits {
             prop_assert!(matches!(made.status, Status::Init | Status::Fail));
             prop_assert_eq!(made.status == Status::Init, made.attempt == 0);
-            prop_assert!(made.attempt <= max_retry.max(attempt - 1), "a try is left");
+            let failures = made.attempt - made.expiries;
+            prop_assert!(failures <= max_retry.max(attempt - 1), "a try is left");
         }
         if outcome != Outcome::HandedBack {
             prop_assert!(made.execute_at >= NOW || !made.waits, "nothing waits for the past");

@@ -47,6 +47,7 @@ fn task(subject: &str, kind_name: &str) -> ClaimedTask {
         term: Term(3),
         attempt: 2,
         max_retry: 3,
+        expiries: 0,
         execute_at: NOW,
         started_at: at(1),
         payload: Payload::default(),
@@ -128,8 +129,7 @@ fn only_the_end_of_a_task_is_told() {
         (refused, 1, Some("FAIL")),
         (retry(), 3, None),
         (retry(), 4, Some("FAIL")),
-        (Outcome::LeaseExpired, 3, None),
-        (Outcome::LeaseExpired, 4, Some("FAIL")),
+        (Outcome::LeaseExpired, 4, None),
         (Outcome::HandedBack, 4, None),
         (again, 1, None),
     ] {

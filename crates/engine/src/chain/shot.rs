@@ -255,6 +255,7 @@ impl Shot {
             term: Term(i64::from(attempt)),
             attempt,
             max_retry: u32::MAX,
+            expiries: 0,
             execute_at: due.execute_at,
             started_at: self.ports.clock.now(),
             payload,

@@ -220,6 +220,7 @@ fn claimed(house: &House, attempt: u32, target: Target) -> ClaimedTask {
         term: Term(1),
         attempt,
         max_retry: task.max_retry,
+        expiries: 0,
         execute_at: now,
         started_at: now,
         payload: task.payload,

@@ -59,6 +59,7 @@ fn telling(subject: &str, event: &str) -> ClaimedTask {
         term: Term(1),
         attempt: 1,
         max_retry: 3,
+        expiries: 0,
         execute_at: START,
         started_at: START,
         payload: payload(event),

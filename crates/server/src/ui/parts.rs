@@ -24,11 +24,12 @@ pub(crate) fn badge(class: &str, word: &str) -> Markup {
     html! { span class={ "badge " (class) } { (word) } }
 }
 
-/// Which attempt it is, and of how many where that is what ends them; a firing's end with its window.
+/// Which attempt it is, and of how many where that is what ends them; a firing's end with its window, and attempts that lost
+/// their nodes do not count.
 pub(crate) fn attempts(attempt: u32, max_retry: u32) -> Markup {
     html! {
         (attempt)
-        @if max_retry <= MAX_RETRY_MAX { " / " (max_retry + 1) }
+        @if max_retry <= MAX_RETRY_MAX && attempt <= max_retry + 1 { " / " (max_retry + 1) }
     }
 }
 

@@ -16,6 +16,9 @@ use crate::{
     row::{self, maybe_instant, micros, most, small},
 };
 
+/// Where the priority stands: behind the columns of a claimed task.
+const PRIORITY: usize = 12;
+
 impl PostgresStore {
     pub(super) async fn take(&self, request: ClaimRequest) -> Result<Claimed> {
         let client = self.client().await?;
@@ -153,7 +156,7 @@ async fn take(
         .map_err(failed)?;
     let mut taken = rows
         .iter()
-        .map(|row| Ok((row.get::<_, i32>(11), row::claimed_task(row)?)))
+        .map(|row| Ok((row.get::<_, i32>(PRIORITY), row::claimed_task(row)?)))
         .collect::<Result<Vec<(i32, ClaimedTask)>>>()?;
     // `returning` promises no order: highest priority first, then the earliest.
     taken.sort_by_key(|(priority, task)| (-priority, task.execute_at, task.id));
@@ -250,6 +253,10 @@ async fn write_ends(client: &impl GenericClient, finishes: &[&Finish]) -> Result
                 &big(|f| micros(f.ended.finished_at)),
                 &big(|f| micros(f.execute_at)),
                 &finishes.iter().map(|f| due(f)).collect::<Vec<_>>(),
+                &finishes
+                    .iter()
+                    .map(|f| small(f.expiries))
+                    .collect::<Vec<_>>(),
             ],
         )
         .await

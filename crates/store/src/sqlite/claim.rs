@@ -230,7 +230,8 @@ impl<'c> Endings<'c> {
                 attempt,
                 detail,
                 finished_at_us,
-                execute_at_us
+                execute_at_us,
+                small(finish.expiries)
             ])?
         } else {
             self.end

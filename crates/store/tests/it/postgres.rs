@@ -1,10 +1,16 @@
 //! PostgreSQL: a schema of its own per rule, in the cluster that `dev/check` starts.
 
-use almanack_core::store::{Applied, Node, NodeStore as _, SourceStore, Store as _};
+use almanack_core::{
+    backoff::Backoff,
+    finish::{Outcome, finish},
+    reschedule::{Request, decide},
+    store::{Applied, Error, Finished, Node, NodeStore as _, SourceStore, Store as _},
+    task::ClaimedTask,
+};
 use almanack_store::{Location, postgres::PostgresStore};
 use almanack_testkit::{
     conformance::Fresh,
-    fixture::{START, new_schedule, node, schedule, source},
+    fixture::{PUBLISH, START, claim_request, new_schedule, node, put, schedule, source},
     postgres::Schema,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -80,4 +86,31 @@ async fn ss_10_a_damaged_memory_leaves_the_source_readable() {
         )
         .await;
     super::check_damaged(&store).await;
+}
+
+/// The engine then looks for the one ending at fault instead of trying all of them again for ever.
+#[tokio::test]
+async fn sf_06_an_ending_that_is_refused_is_not_transient_and_ends_nothing() {
+    let fresh = fresh().await;
+    let store = fresh.store();
+    let wishes = ["article:1", "article:2"].map(|subject| put(subject, PUBLISH, START));
+    let mut changes = Vec::new();
+    for wish in wishes {
+        let wish = Request::Put(wish);
+        changes.push(decide(None, &wish, "test", START).unwrap());
+    }
+    store.apply(changes).await.unwrap();
+    let claimed = store.claim(claim_request(1, START, 9)).await.unwrap();
+    let backoff = Backoff::default();
+    let done = Outcome::Done { detail: None };
+    let end = |task: &ClaimedTask| finish(task, &done, &backoff, START, 0);
+    let mut finishes: Vec<_> = claimed.tasks.iter().map(end).collect();
+    finishes[1].detail = Some("\0".to_owned());
+    let refused = store.finish(finishes.clone()).await.unwrap_err();
+    assert!(matches!(refused, Error::Refused { .. }), "{refused:?}");
+    finishes[1] = finishes[1].with_less()[0].clone();
+    assert_eq!(
+        store.finish(finishes).await.unwrap(),
+        [Finished::Applied; 2]
+    );
 }

@@ -69,6 +69,7 @@ pub async fn a_claim_raises_term_and_attempt_and_describes_the_task(store: Arc<d
         term: Term(1),
         attempt: 1,
         max_retry: 2,
+        expiries: 0,
         execute_at: START,
         started_at: at(5),
         payload: wish.payload.unwrap(),

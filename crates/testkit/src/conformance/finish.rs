@@ -165,6 +165,33 @@ pub async fn rs_08_an_expired_lease_counts_as_an_attempt(store: Arc<dyn Store>) 
     assert_eq!(claim_one(&*store, 2, at(40)).await.attempt, 2);
 }
 
+/// However many nodes it loses, a task keeps its retries; a new round begins with none of it.
+pub async fn sf_06_lost_nodes_use_up_no_retry(store: Arc<dyn Store>) {
+    let mut attempt = running(&*store, 1).await;
+    for claim in 2..6 {
+        let expired = end(&*store, &attempt, &Outcome::LeaseExpired, START).await;
+        assert_eq!(expired, Applied);
+        attempt = claim_one(&*store, claim, START).await;
+    }
+    assert_eq!((attempt.attempt, attempt.expiries), (5, 4));
+    let again = Outcome::Again {
+        at: START,
+        on_record: true,
+    };
+    assert_eq!(end(&*store, &attempt, &again, START).await, Applied);
+    let anew = claim_one(&*store, 6, START).await;
+    assert_eq!((anew.attempt, anew.expiries), (1, 0));
+    end(&*store, &anew, &Outcome::LeaseExpired, START).await;
+    let second = claim_one(&*store, 7, START).await;
+    assert_eq!(end(&*store, &second, &failed(), START).await, Applied);
+    let row = task(&*store, second.id).await;
+    assert!(row.is_live(), "one retry is left: {row:?}");
+    let third = claim_one(&*store, 8, row.execute_at).await;
+    assert_eq!((third.attempt, third.expiries), (3, 1));
+    end(&*store, &third, &failed(), row.execute_at).await;
+    assert!(!task(&*store, third.id).await.is_live(), "and now none");
+}
+
 /// A shutdown costs nothing, but the term still moves on, so the old holder cannot come back.
 pub async fn a_handed_back_task_is_as_before_but_for_its_term(store: Arc<dyn Store>) {
     let attempt = running(&*store, 3).await;

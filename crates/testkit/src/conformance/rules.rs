@@ -75,6 +75,7 @@ macro_rules! conformance {
                 again_keeps_the_row_and_waits,
                 again_off_the_record_leaves_no_row_behind,
                 rs_08_an_expired_lease_counts_as_an_attempt,
+                sf_06_lost_nodes_use_up_no_retry,
                 a_handed_back_task_is_as_before_but_for_its_term,
                 rs_07_an_older_term_cannot_finish,
                 rs_07_a_cancelled_task_is_not_finished,

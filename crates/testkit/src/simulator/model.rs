@@ -109,6 +109,8 @@ pub(super) struct Model {
     pub(super) accepted: Vec<Accepted>,
     /// In the order they took effect.
     pub(super) taken: Vec<Taken>,
+    /// How many attempts of a row lost their nodes; no row that never did is in here.
+    pub(super) expiries: BTreeMap<TaskId, u32>,
     /// Which run of a node each claim was asked for by.
     pub(super) sessions: BTreeMap<ClaimId, String>,
 }
@@ -234,9 +236,10 @@ impl Model {
                 "task {id} was taken as {task:?} and should have been {row:?}"
             ));
         }
-        if row.attempt > row.max_retry + 1 {
+        let expiries = self.expiries.get(&id).copied().unwrap_or(0);
+        if row.attempt - expiries > row.max_retry + 1 {
             return Err(format!(
-                "task {id} is on attempt {} of {}",
+                "task {id} is on attempt {} of {}, and {expiries} for lost nodes",
                 row.attempt,
                 row.max_retry + 1
             ));
@@ -267,13 +270,22 @@ impl Model {
             }
         }
         // RS-08 in the model's own words: only a task handed back gets its attempt back, and only
-        // one that asked for another time starts counting anew.
+        // one that asked for another time starts counting anew. A lost node uses up no retry.
+        let expiries = self.expiries.entry(id).or_default();
+        match finish.ended.outcome {
+            "lease_expired" => *expiries += 1,
+            "again" => *expiries = 0,
+            _ => {}
+        }
         row.attempt = match finish.ended.outcome {
             "handed_back" => row.attempt - 1,
             "again" => 0,
             _ => row.attempt,
         };
-        let spent = row.attempt > row.max_retry;
+        let spent = match finish.ended.outcome {
+            "lease_expired" => *expiries > row.max_retry.max(20),
+            _ => row.attempt - *expiries > row.max_retry,
+        };
         (row.status, row.waits) = match finish.ended.outcome {
             "done" => (Status::Success, false),
             "again" => (Status::Init, true),

@@ -106,6 +106,10 @@ fn row(task: &Task, now: Timestamp) -> Vec<Cell> {
             }
             .to_string(),
         ),
-        Cell::new(format!("{}/{}", task.attempt, task.max_retry + 1)),
+        Cell::new(format!(
+            "{}/{}",
+            task.attempt,
+            task.attempt.max(task.max_retry + 1)
+        )),
     ]
 }
