@@ -27,6 +27,8 @@ struct Pages {
 #[derive(Debug)]
 struct Held {
     tasks_left: usize,
+    /// Whether an ending of it was given up.
+    given_up: bool,
     trusted_until: Timestamp,
 }
 
@@ -36,6 +38,7 @@ impl ClaimBook {
         if tasks > 0 {
             let held = Held {
                 tasks_left: tasks,
+                given_up: false,
                 trusted_until,
             };
             self.pages().open.insert(claim, held);
@@ -87,9 +90,24 @@ impl ClaimBook {
             };
             held.tasks_left -= 1;
             if held.tasks_left == 0 {
+                let forgotten = !held.given_up;
                 pages.open.remove(&claim);
-                pages.done.push(claim);
+                pages.done.extend(forgotten.then_some(claim));
             }
+        }
+    }
+
+    /// The ending of one of this claim's tasks can never be written. The claim is kept alive while others of its
+    /// tasks are open, and is then left to expire instead of being forgotten: that brings the task back.
+    pub fn give_up(&self, claim: ClaimId) {
+        let mut pages = self.pages();
+        let Some(held) = pages.open.get_mut(&claim) else {
+            return;
+        };
+        held.given_up = true;
+        held.tasks_left -= 1;
+        if held.tasks_left == 0 {
+            pages.open.remove(&claim);
         }
     }
 
@@ -133,6 +151,19 @@ mod tests {
         assert_eq!(book.held(), []);
         assert_eq!(book.take_done(), [ClaimId(1)]);
         assert_eq!(book.take_done(), [], "told once");
+    }
+
+    #[test]
+    fn sf_06_a_claim_with_an_ending_that_was_given_up_is_left_to_expire() {
+        let book = ClaimBook::default();
+        book.open(ClaimId(1), 2, at(0));
+        book.give_up(ClaimId(1));
+        assert_eq!(book.held(), [ClaimId(1)], "the other task still runs");
+        book.tick_off([ClaimId(1)].into_iter());
+        book.open(ClaimId(2), 1, at(0));
+        book.give_up(ClaimId(2));
+        assert_eq!(book.held(), []);
+        assert_eq!(book.take_done(), [], "forgetting it would strand the task");
     }
 
     #[test]

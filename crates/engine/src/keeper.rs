@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    endings::Writing,
     node::{Holdings, NodeIdentity, NodeSettings, Ports},
     places::Asker,
     wake::later,
@@ -174,8 +175,15 @@ impl Keeper {
         };
         let finishes: Vec<_> = claim.tasks.iter().map(end).collect();
         if !finishes.is_empty() {
-            let returned = self.ports.store.finish(finishes).await?;
-            let returned = returned.iter().filter(|f| **f == Finished::Applied).count();
+            let mut writing = Writing::of(finishes);
+            writing.run(&*self.ports.store).await?;
+            let answers: Vec<_> = writing.into_answers().map(|(_, answer)| answer).collect();
+            if answers.contains(&None) {
+                // Forgetting the claim would strand what could not be returned.
+                return Ok(());
+            }
+            let applied = |answer: &&Option<Finished>| **answer == Some(Finished::Applied);
+            let returned = answers.iter().filter(applied).count();
             tracing::warn!(node.name = %claim.node, tasks = returned, "a node's lease passed; its tasks are due again");
             metrics::counter!("almanack_lease_expired_total").increment(returned as u64);
         }

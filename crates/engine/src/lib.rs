@@ -12,6 +12,7 @@ pub mod chain;
 pub mod claims;
 pub mod dispatch;
 pub mod editions;
+mod endings;
 pub mod handlers;
 pub mod happenings;
 pub mod intake;

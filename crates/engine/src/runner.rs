@@ -113,7 +113,7 @@ impl Runner {
             holdings,
             finisher,
         } = self;
-        let (handle, endings) = FinisherHandle::new();
+        let (handle, endings) = FinisherHandle::new(finisher.backlog.clone());
         let (trust, drained) = (holdings.trust.clone(), CancellationToken::new());
         let work = async {
             let running = Running::new(ports.handlers.clone(), handle, &holdings);
@@ -211,6 +211,9 @@ impl Shift<'_> {
         self.distrusted = now >= self.holdings.trust.until();
         if self.distrusted {
             return poll_at;
+        }
+        if let Some(wait) = self.running.backlog().wait() {
+            return later(now, wait);
         }
         let settings = self.settings.get();
         let free = settings.slots.saturating_sub(self.running.len());

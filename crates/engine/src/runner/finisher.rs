@@ -2,9 +2,13 @@
 //!
 //! While one batch is on its way to the store the next one gathers, so the busier the node, the
 //! fewer commits per task. An ending is written until the store has answered about it: it is
-//! fenced by the task's term, so repeating it is harmless however long it takes.
+//! fenced by the task's term, so repeating it is harmless however long it takes. While none can be
+//! written the runner claims nothing ([`Backlog`]): what a node cannot put down it must not begin.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
 
 use almanack_core::{
     finish::{Finish, Outcome, finish},
@@ -18,14 +22,20 @@ use tokio::sync::mpsc;
 
 use super::{RunnerSettings, measures::Measures};
 use crate::{
+    endings::Writing,
     live::Live,
     node::{Holdings, Ports},
+    wake::later,
 };
 
 /// Endings written at once.
 const BATCH_MAX: usize = 2_000;
 /// Between two tries when the store does not answer.
 const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
+/// Endings that may wait to be written before nothing more is claimed: one batch on its way, and one that gathers.
+const BACKLOG_MAX: usize = 2 * BATCH_MAX;
+/// Until there is room again, where the store takes endings and is only slow.
+const BACKLOG_WAIT: SignedDuration = SignedDuration::from_millis(10);
 
 /// An attempt that has ended.
 pub(super) struct Ending {
@@ -34,19 +44,42 @@ pub(super) struct Ending {
     pub(super) outcome: Outcome,
 }
 
+/// Endings that are not written yet.
+#[derive(Debug, Default)]
+pub(super) struct Backlog {
+    unwritten: AtomicUsize,
+    /// Whether the last try to write some failed.
+    stuck: AtomicBool,
+}
+
+impl Backlog {
+    /// How long to wait before it makes sense to ask again for work; `None` if it does now.
+    pub(super) fn wait(&self) -> Option<SignedDuration> {
+        if self.stuck.load(Ordering::Relaxed) {
+            return Some(TROUBLE_WAIT);
+        }
+        let is_full = self.unwritten.load(Ordering::Relaxed) >= BACKLOG_MAX;
+        is_full.then_some(BACKLOG_WAIT)
+    }
+}
+
 /// Where endings are handed in.
-pub(super) struct FinisherHandle(mpsc::UnboundedSender<Ending>);
+pub(super) struct FinisherHandle {
+    queue: mpsc::UnboundedSender<Ending>,
+    pub(super) backlog: Arc<Backlog>,
+}
 
 impl FinisherHandle {
-    /// The queue is unbounded in name only: a node's slots bound what can end.
-    pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Ending>) {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        (Self(sender), receiver)
+    /// The queue is unbounded in name only: a node's slots and its backlog bound what can end.
+    pub(super) fn new(backlog: Arc<Backlog>) -> (Self, mpsc::UnboundedReceiver<Ending>) {
+        let (queue, receiver) = mpsc::unbounded_channel();
+        (Self { queue, backlog }, receiver)
     }
 
     /// Hands in an ending. The finisher outlives every handle, so this cannot fail.
     pub(super) fn end(&self, ending: Ending) {
-        let _ = self.0.send(ending);
+        self.backlog.unwritten.fetch_add(1, Ordering::Relaxed);
+        let _ = self.queue.send(ending);
     }
 }
 
@@ -55,6 +88,7 @@ pub(super) struct Finisher {
     ports: Ports,
     settings: Live<RunnerSettings>,
     holdings: Holdings,
+    pub(super) backlog: Arc<Backlog>,
 }
 
 impl Finisher {
@@ -63,6 +97,7 @@ impl Finisher {
             ports,
             settings,
             holdings,
+            backlog: Arc::default(),
         }
     }
 
@@ -72,43 +107,42 @@ impl Finisher {
         let mut measures = Measures::default();
         while endings.recv_many(&mut batch, BATCH_MAX).await > 0 {
             self.write(&batch, &mut measures).await;
-            self.holdings
-                .claims
-                .tick_off(batch.iter().map(|ending| ending.claim_id));
+            let written = batch.len();
+            self.backlog.unwritten.fetch_sub(written, Ordering::Relaxed);
             batch.clear();
         }
     }
 
     async fn write(&self, endings: &[Ending], measures: &mut Measures) {
         let now = self.ports.clock.now();
-        let finishes: Vec<Finish> = endings
-            .iter()
-            .map(|ending| self.decide(ending, now))
-            .collect();
-        let answers = loop {
-            match self.ports.store.finish(finishes.clone()).await {
-                Ok(answers) => break answers,
-                Err(error) => {
-                    tracing::warn!(
-                        error = error.chain(),
-                        endings = endings.len(),
-                        "endings wait for the store"
-                    );
-                }
-            }
-            let again_at = self.ports.clock.now().saturating_add(TROUBLE_WAIT);
-            self.ports
-                .sleeper
-                .until(again_at.unwrap_or(Timestamp::MAX))
-                .await;
-        };
-        for ((ending, finish), answer) in endings.iter().zip(&finishes).zip(answers) {
-            record(measures, ending, answer, now);
+        let finishes = endings.iter().map(|ending| self.decide(ending, now));
+        let mut writing = Writing::of(finishes.collect());
+        while let Err(error) = writing.run(&*self.ports.store).await {
+            self.backlog.stuck.store(true, Ordering::Relaxed);
+            tracing::warn!(
+                error = error.chain(),
+                endings = endings.len(),
+                "endings wait for the store; nothing more is claimed meanwhile"
+            );
+            let again_at = later(self.ports.clock.now(), TROUBLE_WAIT);
+            self.ports.sleeper.until(again_at).await;
+        }
+        self.backlog.stuck.store(false, Ordering::Relaxed);
+        let claims = &self.holdings.claims;
+        let mut written = Vec::with_capacity(endings.len());
+        for (ending, (finish, answer)) in endings.iter().zip(writing.into_answers()) {
             self.holdings.tally.ended(ending.outcome.name());
+            let Some(answer) = answer else {
+                claims.give_up(ending.claim_id);
+                continue;
+            };
+            written.push(ending.claim_id);
+            record(measures, ending, answer, now);
             if answer == Finished::Applied && finish.status == Status::Fail && !finish.waits {
-                tell_failed(measures, ending, finish);
+                tell_failed(measures, ending, &finish);
             }
         }
+        claims.tick_off(written.into_iter());
     }
 
     fn decide(&self, ending: &Ending, now: Timestamp) -> Finish {

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::{
-    finisher::{Ending, FinisherHandle},
+    finisher::{Backlog, Ending, FinisherHandle},
     measures::Measures,
 };
 use crate::{handlers::Handlers, live::Live, node::Holdings, places::Places, tally::Tally};
@@ -63,6 +63,11 @@ impl Running {
 
     pub(super) fn is_empty(&self) -> bool {
         self.attempts.is_empty()
+    }
+
+    /// What has ended and is not written yet.
+    pub(super) fn backlog(&self) -> &Backlog {
+        &self.finisher.backlog
     }
 
     pub(super) fn count_of(&self, kind: &Kind) -> usize {

@@ -9,6 +9,7 @@ mod chain;
 mod desk;
 mod dispatch;
 mod editions;
+mod endings;
 mod entries;
 mod forgotten;
 mod happenings;
