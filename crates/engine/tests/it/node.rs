@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -15,11 +15,14 @@ use almanack_core::{
         day::day_of,
         story::{Listed, Story, StoryKey},
     },
-    finish::Outcome,
+    finish::{Finish, Outcome},
     handler::Handler,
     lease::LeasePolicy,
     reschedule::Request,
-    store::{EditionStore, EditionWritten, Node, NodeStore, Store, TaskStore},
+    store::{
+        ClaimRequest, Claimed, EditionStore, EditionWritten, Finished, Node, NodeStore, Store,
+        TaskStore,
+    },
     task::{ClaimedTask, Status, Task},
     time::{Clock, CorrectedClock, Entropy as _, Sleeper},
 };
@@ -36,6 +39,7 @@ use almanack_testkit::{
     entropy::SeededEntropy,
     fixture::{PUBLISH, identity, put},
     postgres::Schema,
+    simulator::layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
@@ -68,13 +72,17 @@ impl House {
     }
 
     async fn put_due_now(&self, subject: &str) {
+        self.put(subject, self.time.now()).await;
+    }
+
+    async fn put(&self, subject: &str, due_at: Timestamp) {
         let kinds = Kinds {
             accept_any: true,
             ..Kinds::default()
         };
         let store: Arc<dyn Store> = self.store.clone();
         let rescheduler = Rescheduler::new(store, Arc::new(self.time), kinds);
-        let wish = Request::Put(put(subject, PUBLISH, self.time.now()));
+        let wish = Request::Put(put(subject, PUBLISH, due_at));
         rescheduler.ask(wish, "test").await.unwrap();
     }
 
@@ -224,27 +232,94 @@ async fn exchanged_settings_hold_for_what_begins() {
     running.await.unwrap();
 }
 
+/// One way to a store that is not on this machine.
+const WAY: Duration = Duration::from_millis(1);
+
+/// A store at a distance: every call of a runner takes its time there and back.
+struct Distant;
+
+#[async_trait]
+impl Layer for Distant {
+    async fn claim(
+        &self,
+        below: &dyn Store,
+        request: ClaimRequest,
+    ) -> almanack_core::store::Result<Claimed> {
+        pause(WAY).await;
+        let claimed = below.claim(request).await;
+        pause(WAY).await;
+        claimed
+    }
+    async fn finish(
+        &self,
+        below: &dyn Store,
+        finishes: Vec<Finish>,
+    ) -> almanack_core::store::Result<Vec<Finished>> {
+        pause(WAY).await;
+        let answers = below.finish(finishes).await;
+        pause(WAY).await;
+        answers
+    }
+}
+
+/// Notes how long after its time each attempt really began: not when its claim was asked for, which is what the row says.
+struct Began {
+    time: VirtualTime,
+    late: Arc<Mutex<Vec<SignedDuration>>>,
+}
+
+#[async_trait]
+impl Handler for Began {
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome {
+        let late = self.time.now().duration_since(task.execute_at);
+        self.late.lock().unwrap().push(late);
+        Outcome::Done { detail: None }
+    }
+}
+
+/// What lies between a task's time and its attempt is one question to the store, and nothing else: no poll, no second question, no
+/// wait for an ending. Real milliseconds are the network's; `almanack bench lateness` measures those.
 #[tokio::test(start_paused = true)]
 async fn rs_15_a_sleeping_node_starts_a_task_at_its_time() {
     let house = House::new();
-    let node = house
-        .admit(1, Duration::ZERO, SignedDuration::ZERO)
-        .await
-        .unwrap();
+    let late = Arc::new(Mutex::new(Vec::new()));
+    let store = Layered::over(house.store.clone(), Distant);
+    let mut ports = ports(store, house.time, 1, Duration::ZERO);
+    let handler = Began {
+        time: house.time,
+        late: late.clone(),
+    };
+    ports.handlers = Handlers::new(Arc::new(handler)).into();
+    let node = node::admit(ports, settings(SignedDuration::ZERO)).await;
     let stop = CancellationToken::new();
-    let running = tokio::spawn(node.run(stop.clone()));
-    // Between two safety polls, which come every second here: only the hint can be in time.
+    let running = tokio::spawn(node.unwrap().run(stop.clone()));
+    let millis = SignedDuration::from_millis;
+    // Between two looks, which come every second, so that only what is tested can be in time.
     pause(Duration::from_millis(7_300)).await;
-    house.put_due_now("article:1").await;
-    pause(Duration::from_millis(5)).await;
-    let task = house.task("article:1").await;
-    assert_eq!(
-        task.status,
-        Status::Success,
-        "woken by the hint, not by the next poll"
-    );
-    let late = task.started_at.unwrap().duration_since(task.execute_at);
-    assert!(late < SignedDuration::from_millis(5), "{late}");
+    for (wait, tasks, why) in [
+        (millis(0), 1, "due when it is put: only the hint tells"),
+        (millis(730), 1, "due later: only the clock tells"),
+        (millis(40), 64, "many at one instant: one question for all"),
+        (
+            millis(6_150),
+            1,
+            "beyond what is hinted at: a look tells, and then the clock",
+        ),
+    ] {
+        let due_at = house.time.now() + wait;
+        for number in 0..tasks {
+            let subject = format!("article:{}-{number}", due_at.as_microsecond());
+            house.put(&subject, due_at).await;
+        }
+        pause(Duration::try_from(wait).unwrap() + 10 * WAY).await;
+        let began = std::mem::take(&mut *late.lock().unwrap());
+        assert_eq!(began.len(), tasks, "{why}");
+        for late in began {
+            assert!(late >= SignedDuration::ZERO, "{why}: {late:#} early");
+            // There and back; the runtime's clock counts in milliseconds.
+            assert!(late <= millis(3), "{why}: {late:#} late");
+        }
+    }
     stop.cancel();
     running.await.unwrap();
 }
