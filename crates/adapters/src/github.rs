@@ -25,11 +25,12 @@ mod tries;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
 use almanack_core::{secret::Secret, time::Clock};
+use jiff::{SignedDuration, Timestamp};
 use reqwest::{
     Method,
     header::{self, HeaderName, HeaderValue},
@@ -57,6 +58,10 @@ const API_VERSION: &str = "2022-11-28";
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("x-github-api-version");
 /// Most of an answer that is read; a page of 100 refs has some 35 KiB.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How far GitHub's clock may be from ours before anything it said shows how far it is.
+const CLOCKS_APART: SignedDuration = SignedDuration::from_secs(5);
+/// How much the date of an answer may be off: whole seconds, and the way to us.
+const DATED_WITHIN: SignedDuration = SignedDuration::from_secs(2);
 /// Pages of one list that are followed.
 const PAGES_MAX: usize = 50;
 
@@ -142,6 +147,10 @@ pub struct Github {
     authorization: HeaderValue,
     memory: Memory,
     limit: Mutex<Option<Limit>>,
+    /// By how much GitHub's clock is ahead of ours, as of its last answer.
+    ahead: Mutex<Option<SignedDuration>>,
+    /// Whether this server cannot say which run a dispatch started.
+    names_no_runs: AtomicBool,
     node_ids: NodeIds,
 }
 
@@ -164,6 +173,8 @@ impl Github {
             authorization: settings.token.authorization().ok_or(Unusable::Token)?,
             memory: Memory::default(),
             limit: Mutex::default(),
+            ahead: Mutex::default(),
+            names_no_runs: AtomicBool::new(false),
             node_ids: NodeIds::default(),
         })
     }
@@ -171,6 +182,14 @@ impl Github {
     /// What GitHub last said about how much may still be asked.
     pub fn limit(&self) -> Option<Limit> {
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An instant of our clock as GitHub's shows it, at the earliest. Answers are dated in whole
+    /// seconds; where none has come yet, clocks may be [`CLOCKS_APART`].
+    fn at_github(&self, at: Timestamp) -> Timestamp {
+        let ahead = *self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let shift = ahead.map_or(-CLOCKS_APART, |ahead| ahead - DATED_WITHIN);
+        at.saturating_add(shift).unwrap_or(at)
     }
 
     /// `base/repos/OWNER/NAME/…`; every part of the path is escaped.
@@ -222,6 +241,9 @@ impl Github {
         let facts = Facts::of(&answer.head, self.clock.now());
         if let Some(limit) = facts.limit() {
             *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
+        }
+        if let Some(ahead) = facts.ahead() {
+            *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
         }
         if matches!(answer.head.status, 200..=299 | 304) {
             return Ok(answer);

@@ -36,8 +36,6 @@ pub use line::{Due, Line, Looked, MARKED_GAP_MIN};
 pub use note::{Note, Said, Settled};
 pub use recall::Recall;
 
-use crate::target::Target;
-
 /// How often a chain looks, unless it is told otherwise.
 pub const ROUND_DEFAULT: SignedDuration = SignedDuration::from_secs(10);
 /// Longest round: with a longer one, slots would count as missed merely by waiting for it.
@@ -209,23 +207,8 @@ pub trait OwnRuns: Send + Sync {
     async fn load_newest(&self) -> Result<Option<u64>, NotSeen>;
 }
 
-/// How far a target's clock may be from ours before a start is taken for somebody else's.
-pub const CLOCKS_APART: SignedDuration = SignedDuration::from_secs(5);
 /// How long a target is given to show what was started there.
 pub const SHOWS_AFTER: SignedDuration = SignedDuration::from_secs(3);
-
-/// What happened at targets. Whoever does not know the outcome of a try looks here before the next one:
-/// chains by themselves, nodes in the launcher.
-#[async_trait]
-pub trait TargetRuns: Send + Sync {
-    /// Whether something was started at `target` from `from` until before `until`, by a dispatch.
-    async fn was_started(
-        &self,
-        target: &Target,
-        from: Timestamp,
-        until: Timestamp,
-    ) -> Result<bool, NotSeen>;
-}
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,8 @@
 //! INVARIANT: `Debug` tells only the type. Repository names and addresses are other people's
 //! business, and whatever is printed with `{:?}` sooner or later stands in a log (DP-15).
 
+pub mod runs;
+
 use std::{collections::BTreeMap, fmt};
 
 use async_trait::async_trait;

@@ -7,6 +7,7 @@
 //! lock without a mark, which the next look finds and settles. And the slots of a line are locked in their
 //! order, so that a newest lock has none behind it that nobody has decided; see `shot`.
 
+mod beside;
 mod open;
 mod shot;
 
@@ -14,12 +15,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     chain::{
-        ChainName, Leave, Line, Look, Looks, NotSeen, Note, OwnRuns, Recall, Said, TargetRuns,
-        calls_an_hour, leaves, next_round,
+        ChainName, Leave, Line, Look, Looks, NotSeen, Note, OwnRuns, Recall, Said, calls_an_hour,
+        leaves, next_round,
     },
     dispatch::Dispatch,
     lock::{self, LockKey, SlotLock},
-    target::Launcher,
+    target::{Launcher, runs::TargetRuns},
     time::{Clock, Entropy, Sleeper},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -29,7 +30,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::{open::Open, shot::Shot};
+use self::{beside::Beside, open::Open, shot::Shot};
 use crate::zones::Zones;
 
 /// How long firings may take to end when the run's time is over.
@@ -96,6 +97,7 @@ pub struct Chain {
     ports: Arc<Ports>,
     settings: Settings,
     lines: Vec<Line>,
+    beside: Beside,
     /// Whose turn it is to lock, for each line.
     turns: Vec<Arc<Mutex<()>>>,
     looks: Looks,
@@ -130,6 +132,7 @@ impl Chain {
             looks: Looks::start(now, settings.round, &settings.name),
             ports: Arc::new(ports),
             settings,
+            beside: Beside::new(lines.clone()),
             turns: lines.iter().map(|_| Arc::default()).collect(),
             lines,
             recall: Recall::default(),
@@ -257,6 +260,7 @@ impl Chain {
             closing: self.closing.clone(),
             open: self.open.clone(),
             line: self.lines.get(index)?.clone(),
+            beside: self.beside.clone(),
             turn: Arc::clone(self.turns.get(index)?),
         })
     }

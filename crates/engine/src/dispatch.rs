@@ -3,6 +3,8 @@
 //! Targets differ, the rules do not: a failed try is repeated inside the slot's window and not after it
 //! (DP-12), and a firing that gives way to a newer one stops when it has been cancelled.
 
+mod others;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
@@ -21,6 +23,8 @@ use async_trait::async_trait;
 use jiff::SignedDuration;
 
 use crate::reschedule::{Error, Rescheduler};
+
+pub use others::StoredFirings;
 
 /// How soon a firing that gives way notices that it was cancelled.
 const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
@@ -189,8 +193,9 @@ impl Launcher for TaskLauncher {
         };
         let origin = format!("schedule {}", firing.schedule);
         match self.rescheduler.ask(wish, &origin).await {
-            // On a later attempt it may be our own earlier put that is done.
-            Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.attempt == 1 => give_up(
+            // After an earlier claim it may be our own put that is done. A claim that was handed back
+            // or whose node died is not always counted as an attempt; its term is.
+            Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.term.0 == 1 => give_up(
                 "this task is done already and is not done again; write {slot} into the target's subject"
                     .to_owned(),
             ),

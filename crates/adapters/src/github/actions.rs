@@ -1,12 +1,36 @@
 //! Workflows: starting one, and seeing which runs there are.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use jiff::Timestamp;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Github, Repository};
+use crate::http::Answer;
+
+/// Asks that the answer to a dispatch names its run.
+const RUN_DETAILS: &str = "return_run_details";
+
+/// What is sent to start a workflow.
+#[derive(Serialize)]
+struct DispatchBody<'a> {
+    r#ref: &'a str,
+    inputs: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_run_details: Option<bool>,
+}
+
+/// The run that an answer names. The dispatch was taken whatever its body says.
+async fn started_run(mut answer: Answer) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Details {
+        workflow_run_id: u64,
+    }
+    let body = answer.read().await.ok()?;
+    let details = serde_json::from_slice::<Details>(&body);
+    details.ok().map(|details| details.workflow_run_id)
+}
 
 /// One run of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -22,6 +46,9 @@ pub struct Run {
     /// When its newest attempt began; a repetition keeps `created_at`.
     #[serde(default)]
     pub run_started_at: Option<Timestamp>,
+    /// The branch or tag it runs on.
+    #[serde(default)]
+    pub head_branch: Option<String>,
 }
 
 /// Which runs to list.
@@ -31,34 +58,48 @@ pub struct RunFilter<'a> {
     pub status: Option<&'a str>,
     /// Only those that this started, such as `workflow_dispatch`.
     pub event: Option<&'a str>,
+    /// Only those on this branch or tag.
+    pub branch: Option<&'a str>,
     /// At most so many; GitHub gives up to 100.
     pub count: u8,
 }
 
 impl Github {
-    /// Starts a workflow by `workflow_dispatch`. GitHub answers before anything runs. After an error
-    /// that [may have taken effect](Error::may_have_taken_effect) the workflow may run all the same.
+    /// Starts a workflow by `workflow_dispatch`; answers its run, where GitHub says which. GitHub
+    /// answers before anything runs. After an error that
+    /// [may have taken effect](Error::may_have_taken_effect) the workflow may run all the same.
     pub async fn dispatch(
         &self,
         repository: &Repository,
         workflow: &str,
         git_ref: &str,
         inputs: &BTreeMap<String, String>,
-    ) -> Result<(), Error> {
-        #[derive(Serialize)]
-        struct Body<'a> {
-            r#ref: &'a str,
-            inputs: &'a BTreeMap<String, String>,
-        }
+    ) -> Result<Option<u64>, Error> {
         let path = ["actions", "workflows", workflow, "dispatches"];
         let url = self.repository_url(repository, &path);
-        let body = Body {
+        let names = hidden(repository, workflow);
+        if !self.names_no_runs.load(Ordering::Relaxed) {
+            let body = DispatchBody {
+                r#ref: git_ref,
+                inputs,
+                return_run_details: Some(true),
+            };
+            match self.send(self.posting(url.clone(), &body), &names).await {
+                Ok(answer) => return Ok(started_run(answer).await),
+                // Servers of one's own refuse what they do not know yet, and start nothing.
+                Err(error) if error.is_refusal_about(RUN_DETAILS) => {
+                    self.names_no_runs.store(true, Ordering::Relaxed);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let body = DispatchBody {
             r#ref: git_ref,
             inputs,
+            return_run_details: None,
         };
-        let request = self.posting(url, &body);
-        self.send(request, &hidden(repository, workflow)).await?;
-        Ok(())
+        self.send(self.posting(url, &body), &names).await?;
+        Ok(None)
     }
 
     /// The newest runs of a workflow, newest first.
@@ -77,7 +118,12 @@ impl Github {
         let mut url = self.repository_url(repository, &path);
         url.query_pairs_mut()
             .append_pair("per_page", &filter.count.to_string());
-        for (name, value) in [("status", filter.status), ("event", filter.event)] {
+        let filters = [
+            ("status", filter.status),
+            ("event", filter.event),
+            ("branch", filter.branch),
+        ];
+        for (name, value) in filters {
             if let Some(value) = value {
                 url.query_pairs_mut().append_pair(name, value);
             }

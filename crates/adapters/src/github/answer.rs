@@ -8,7 +8,8 @@
 //! | 408, 5xx | trouble that may pass |
 //! | everything else | refused |
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, fmt::rfc2822};
+use reqwest::header;
 use serde::Deserialize;
 
 use super::error::Error;
@@ -32,6 +33,7 @@ pub(super) struct Facts {
     remaining: Option<u64>,
     reset_at: Option<Timestamp>,
     retry_after: Option<SignedDuration>,
+    dated_at: Option<Timestamp>,
     now: Timestamp,
 }
 
@@ -47,8 +49,14 @@ impl Facts {
             remaining: number("x-ratelimit-remaining"),
             reset_at: seconds("x-ratelimit-reset").and_then(|at| Timestamp::from_second(at).ok()),
             retry_after: seconds("retry-after").map(SignedDuration::from_secs),
+            dated_at: head.header(&header::DATE).and_then(instant),
             now,
         }
+    }
+
+    /// By how much GitHub's clock is ahead of ours.
+    pub(super) fn ahead(&self) -> Option<SignedDuration> {
+        Some(self.dated_at?.duration_since(self.now))
     }
 
     pub(super) fn limit(&self) -> Option<Limit> {
@@ -95,6 +103,11 @@ impl Facts {
     }
 }
 
+fn instant(date: &str) -> Option<Timestamp> {
+    let date = rfc2822::parse(date).ok()?;
+    Some(date.timestamp())
+}
+
 /// GitHub's `message`; an answer that is not GitHub's JSON has none.
 fn message_of(body: &[u8]) -> String {
     #[derive(Deserialize)]
@@ -122,6 +135,7 @@ mod tests {
             remaining,
             reset_at: reset_s.map(|second| Timestamp::from_second(second).unwrap()),
             retry_after: retry_s.map(SignedDuration::from_secs),
+            dated_at: None,
             now: Timestamp::from_second(NOW).unwrap(),
         }
     }

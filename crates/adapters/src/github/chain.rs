@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    chain::{ChainName, NotSeen, OwnRuns, TargetRuns},
-    target::Target,
+    chain::{ChainName, NotSeen, OwnRuns},
+    target::{
+        Target,
+        runs::{StartedRun, TargetRuns, short_ref},
+    },
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Error, Github, Repository, RunFilter};
+use super::{Error, Github, Repository, Run, RunFilter};
 
 /// Runs of a target that are looked at. At one run a second, that is more than a minute and a half.
 const TARGET_RUNS: u8 = 100;
@@ -65,15 +68,15 @@ impl TargetWorkflows {
 
 #[async_trait]
 impl TargetRuns for TargetWorkflows {
-    async fn was_started(
+    async fn list_started(
         &self,
         target: &Target,
         from: Timestamp,
-        until: Timestamp,
-    ) -> Result<bool, NotSeen> {
+    ) -> Result<Vec<StartedRun>, NotSeen> {
         let Target::Workflow {
             repository,
             workflow,
+            git_ref,
             ..
         } = target
         else {
@@ -81,17 +84,32 @@ impl TargetRuns for TargetWorkflows {
         };
         let repository = Repository::parse(repository);
         let repository = repository.ok_or_else(|| unseen("the repository is not owner/name"))?;
+        let branch = short_ref(git_ref);
         let filter = RunFilter {
             event: Some("workflow_dispatch"),
+            branch: Some(branch),
             count: TARGET_RUNS,
             ..RunFilter::default()
         };
         let runs = self.github.list_runs(&repository, workflow, filter).await;
         let runs = runs.map_err(|error| not_seen(&error))?;
         // GitHub shows whole seconds.
-        let span = from.as_second()..until.as_second();
-        let mut created = runs.iter().map(|run| run.created_at.as_second());
-        Ok(created.any(|created_s| span.contains(&created_s)))
+        let from_s = self.github.at_github(from).as_second();
+        let since = |run: &&Run| run.created_at.as_second() >= from_s;
+        let all = runs.len() >= usize::from(TARGET_RUNS);
+        if all && runs.iter().all(|run| since(&run)) {
+            return Err(unseen("more runs were started since than one list shows"));
+        }
+        let ours = |run: &&Run| run.head_branch.as_deref().is_none_or(|name| name == branch);
+        let started = runs.iter().filter(since).filter(ours);
+        Ok(started.map(started_run).collect())
+    }
+}
+
+fn started_run(run: &Run) -> StartedRun {
+    StartedRun {
+        id: run.id,
+        created_at: run.created_at,
     }
 }
 

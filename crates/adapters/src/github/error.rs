@@ -113,6 +113,11 @@ impl Error {
         }
     }
 
+    /// Whether this is a refusal, with whatever status, whose message speaks of `word`.
+    pub(super) fn is_refusal_about(&self, word: &str) -> bool {
+        matches!(self, Self::Refused { message, .. } if message.contains(word))
+    }
+
     /// Whether this is a refusal with this status whose message says `words`.
     pub(crate) fn refused_with(&self, wanted: u16, words: &str) -> bool {
         match self {

@@ -2,40 +2,54 @@
 //!
 //! GitHub has no idempotency key for a dispatch, so a repetition after an unknown outcome could start the
 //! workflow twice. Therefore a try whose outcome is unknown is repeated only after looking at the
-//! workflow's runs: if one was started since, that was it. What cannot be looked at is not repeated, but looked
-//! at again later. Chains look by themselves ([`almanack_core::chain`]); for a node this does
-//! ([`WorkflowLauncher::looking`]). A run that somebody else started in that time counts as ours: in doubt
-//! missed, never fired twice.
+//! workflow's runs, and a run counts only if no other firing can have started it (DP-25,
+//! [`almanack_core::target::runs`]). What cannot be looked at, or cannot be told apart, is not repeated, but
+//! looked at again later: in doubt missed, never fired twice. Chains look by themselves
+//! ([`almanack_core::chain`]); for a node this does ([`WorkflowLauncher::looking`]).
+//!
+//! A dispatch that is answered names its run, and the detail of the attempt keeps the number: that is
+//! how other firings know that the run is not theirs.
 //!
 //! Refusals are final: a missing workflow does not appear by asking again.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use almanack_core::{
-    chain::{CLOCKS_APART, SHOWS_AFTER, TargetRuns as _},
+    chain::{NotSeen, SHOWS_AFTER},
     finish::Outcome,
     plan::Firing,
-    target::{Launcher, Target},
+    target::{
+        Launcher, Target,
+        runs::{OtherFirings, TargetRuns as _, Whose, attribute, with_run},
+    },
     task::ClaimedTask,
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Error, Github, Repository, TargetWorkflows, tries::Tries};
+use super::{
+    Error, Github, Repository, TargetWorkflows,
+    tries::{Doubt, Tries},
+};
 use crate::launcher::wrong_target;
 
 /// Fires at [`Target::Workflow`].
-#[derive(Debug)]
 pub struct WorkflowLauncher {
     github: Arc<Github>,
     looking: Option<Looking>,
 }
 
 /// What looking takes.
-#[derive(Debug)]
 struct Looking {
     runs: TargetWorkflows,
+    firings: Arc<dyn OtherFirings>,
     tries: Tries,
+}
+
+impl fmt::Debug for WorkflowLauncher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkflowLauncher").finish_non_exhaustive()
+    }
 }
 
 impl WorkflowLauncher {
@@ -48,17 +62,19 @@ impl WorkflowLauncher {
         }
     }
 
-    /// Looks at the target by itself before it repeats a try whose outcome is unknown.
+    /// Looks at the target by itself before it repeats a try whose outcome is unknown; `firings` says
+    /// who else may have started what it sees there.
     #[must_use]
-    pub fn looking(mut self) -> Self {
+    pub fn looking(mut self, firings: Arc<dyn OtherFirings>) -> Self {
         self.looking = Some(Looking {
             runs: TargetWorkflows::new(Arc::clone(&self.github)),
+            firings,
             tries: Tries::default(),
         });
         self
     }
 
-    async fn dispatch(&self, call: Call<'_>) -> Result<(), Error> {
+    async fn dispatch(&self, call: Call<'_>) -> Result<Option<u64>, Error> {
         let dispatched =
             self.github
                 .dispatch(&call.repository, call.workflow, call.git_ref, call.inputs);
@@ -109,33 +125,44 @@ impl Launcher for WorkflowLauncher {
         let Some(looking) = &self.looking else {
             return judge(&self.dispatch(call).await);
         };
-        let mut doubt_since = looking.tries.in_doubt_since(firing, task);
-        if let Some(since) = doubt_since
-            && let Some(settled) = looking.look(firing, since).await
-        {
-            return looking.remember(firing, task, doubt_since, settled);
+        let mut doubt = looking.tries.doubt(task);
+        if let Some(settled) = looking.settle(firing, task, doubt).await {
+            return looking.remember(firing, task, doubt, settled);
         }
+        let began_at = self.github.clock.now();
         let dispatched = self.dispatch(call).await;
         let mut outcome = judge(&dispatched);
         let doubtful = dispatched.is_err_and(|error| error.may_have_taken_effect());
+        if doubtful {
+            doubt = doubt.or_since(began_at);
+        }
         if let (true, Outcome::Retry { retry_after, .. }) = (doubtful, &mut outcome) {
-            doubt_since = doubt_since.or(Some(task.started_at));
             *retry_after = Some(retry_after.unwrap_or_default().max(SHOWS_AFTER));
         }
-        looking.remember(firing, task, doubt_since, outcome)
+        looking.remember(firing, task, doubt, outcome)
     }
 }
 
 impl Looking {
     /// What an earlier try came to; `None` if it came to nothing, so that another one is due.
-    async fn look(&self, firing: &Firing, since: Timestamp) -> Option<Outcome> {
-        let from = since.saturating_sub(CLOCKS_APART).unwrap_or(since);
-        let seen = self.runs.was_started(&firing.target, from, Timestamp::MAX);
-        match seen.await {
-            Ok(true) => Some(Outcome::Done {
-                detail: Some("an earlier try had started it, by the workflow's runs".to_owned()),
+    async fn settle(&self, firing: &Firing, task: &ClaimedTask, doubt: Doubt) -> Option<Outcome> {
+        let since = match doubt {
+            Doubt::No => return None,
+            Doubt::Since(since) => Some(since),
+            Doubt::Unknown => None,
+        };
+        match self.look(firing, task, since).await {
+            Ok(Whose::NotOurs) => None,
+            Ok(Whose::Ours(run)) => {
+                let said = with_run("an earlier try had started it, by the workflow's runs", run);
+                Some(Outcome::Done { detail: Some(said) })
+            }
+            Ok(Whose::Unclear) => Some(Outcome::Retry {
+                error: "an earlier try may have started the workflow: a run was started since, \
+                        by this firing or by another one at the same workflow; not repeated"
+                    .to_owned(),
+                retry_after: Some(SHOWS_AFTER),
             }),
-            Ok(false) => None,
             Err(error) => Some(Outcome::Retry {
                 error: format!("whether an earlier try started it cannot be seen: {error}"),
                 retry_after: error.retry_after,
@@ -143,26 +170,45 @@ impl Looking {
         }
     }
 
+    async fn look(
+        &self,
+        firing: &Firing,
+        task: &ClaimedTask,
+        since: Option<Timestamp>,
+    ) -> Result<Whose, NotSeen> {
+        let target = &firing.target;
+        let since = match since {
+            Some(since) => since,
+            None => self.firings.load_decided_at(task).await?,
+        };
+        // The runs first: whoever started one of them has a row that says so by the time it is read.
+        let started = self.runs.list_started(target, since).await?;
+        let others = self.firings.load_others(task, target, since).await?;
+        Ok(attribute(&started, &others))
+    }
+
     fn remember(
         &self,
         firing: &Firing,
         task: &ClaimedTask,
-        doubt_since: Option<Timestamp>,
+        doubt: Doubt,
         outcome: Outcome,
     ) -> Outcome {
         match outcome {
-            Outcome::Retry { .. } => self.tries.keep(firing, task, doubt_since),
+            Outcome::Retry { .. } => self.tries.keep(firing, task, doubt),
             _ => self.tries.forget(task),
         }
         outcome
     }
 }
 
-fn judge(dispatched: &Result<(), Error>) -> Outcome {
-    let Err(error) = dispatched else {
-        return Outcome::Done {
-            detail: Some("GitHub took it".to_owned()),
-        };
+fn judge(dispatched: &Result<Option<u64>, Error>) -> Outcome {
+    let error = match dispatched {
+        Ok(run) => {
+            let detail = Some(with_run("GitHub took it", *run));
+            return Outcome::Done { detail };
+        }
+        Err(error) => error,
     };
     if error.is_transient() {
         let doubt = if error.may_have_taken_effect() {

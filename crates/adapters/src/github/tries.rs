@@ -1,7 +1,9 @@
 //! What is known of earlier tries at a firing: whether one of them may have started the workflow.
 //!
-//! Only this process knows how its own tries ended. A try by another node, or before a restart, may have had
-//! any outcome, so after one there is always doubt.
+//! Only this process knows how its own tries ended. A try by another node, before a restart, or one that was
+//! handed back may have had any outcome, so after one there is always doubt. Every claim raises the
+//! task's term by one and attempts are not always counted, so the term alone says whether there was
+//! an earlier try, and whether the last one was ours.
 
 use std::{
     collections::BTreeMap,
@@ -10,13 +12,9 @@ use std::{
 
 use almanack_core::{
     plan::Firing,
-    task::{ClaimedTask, TaskId},
+    task::{ClaimedTask, TaskId, Term},
 };
-use jiff::{SignedDuration, Timestamp};
-
-/// How long before its end a firing's window is assumed to have begun. Nothing says when an unknown try
-/// was made; it was not before the slot, and windows are seldom longer than this.
-const WINDOW: SignedDuration = SignedDuration::from_hours(1);
+use jiff::Timestamp;
 
 /// Firings that are to be tried again, by their task.
 #[derive(Debug, Default)]
@@ -24,37 +22,57 @@ pub(super) struct Tries(Mutex<BTreeMap<TaskId, Tried>>);
 
 #[derive(Debug)]
 struct Tried {
-    /// Since when a run at the target may be this firing's; `None` if no try can have had an effect.
-    doubt_since: Option<Timestamp>,
+    /// Which try this was.
+    term: Term,
+    doubt: Doubt,
     /// After that nobody tries, so nobody asks.
     retry_until: Timestamp,
 }
 
+/// Whether an earlier try may have started the workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// None can have.
+    No,
+    /// One that began then may have.
+    Since(Timestamp),
+    /// Somebody else's may have, at any time.
+    Unknown,
+}
+
+impl Doubt {
+    /// After one more doubtful try, which began at `at`. The first one keeps its time: what it
+    /// started may show late.
+    pub(super) fn or_since(self, at: Timestamp) -> Self {
+        match self {
+            Self::No => Self::Since(at),
+            earlier => earlier,
+        }
+    }
+}
+
 impl Tries {
-    /// Since when a run at the target may be an earlier try's.
-    pub(super) fn in_doubt_since(&self, firing: &Firing, task: &ClaimedTask) -> Option<Timestamp> {
-        if task.attempt <= 1 {
-            return None;
+    /// Whether there is doubt before this attempt.
+    pub(super) fn doubt(&self, task: &ClaimedTask) -> Doubt {
+        if task.term.0 <= 1 {
+            return Doubt::No;
         }
-        if let Some(tried) = self.all().get(&task.id) {
-            return tried.doubt_since;
-        }
-        let begun = firing.retry_until.saturating_sub(WINDOW);
-        Some(firing.nominal_at.max(begun.unwrap_or(firing.nominal_at)))
+        let all = self.all();
+        let tried = all.get(&task.id);
+        let ours = tried.filter(|tried| tried.term.0 + 1 == task.term.0);
+        ours.map_or(Doubt::Unknown, |tried| tried.doubt)
     }
 
     /// A try has ended and is to be repeated.
-    pub(super) fn keep(&self, firing: &Firing, task: &ClaimedTask, doubt_since: Option<Timestamp>) {
+    pub(super) fn keep(&self, firing: &Firing, task: &ClaimedTask, doubt: Doubt) {
         let mut all = self.all();
         all.retain(|_, tried| tried.retry_until >= task.started_at);
-        let retry_until = firing.retry_until;
-        all.insert(
-            task.id,
-            Tried {
-                doubt_since,
-                retry_until,
-            },
-        );
+        let tried = Tried {
+            term: task.term,
+            doubt,
+            retry_until: firing.retry_until,
+        };
+        all.insert(task.id, tried);
     }
 
     /// The firing is not tried again.

@@ -61,8 +61,23 @@ async fn dp_11_a_workflow_is_dispatched_with_its_ref_and_inputs() {
     );
     assert_eq!(
         serde_json::from_slice::<Value>(body).unwrap(),
-        json!({"ref": "stable", "inputs": {"mode": "full"}})
+        json!({"ref": "stable", "inputs": {"mode": "full"}, "return_run_details": true})
     );
+}
+
+#[tokio::test]
+async fn dp_11_a_server_that_cannot_name_the_run_is_asked_without() {
+    let (hub, github) = Hub::start().await;
+    let message = "Invalid request.\n\n\"return_run_details\" is not a permitted key.";
+    hub.break_next(Fault::answer(DISPATCH, 422, message));
+    assert_eq!(fire(Arc::clone(&github)).await.name(), "done");
+    assert_eq!(fire(github).await.name(), "done");
+    let requests = hub.requests.lock().unwrap();
+    let asked = requests.iter().map(|(_, _, body)| {
+        let body: Value = serde_json::from_slice(body).unwrap();
+        body.get("return_run_details").is_some()
+    });
+    assert_eq!(asked.collect::<Vec<_>>(), [true, false, false]);
 }
 
 #[tokio::test]

@@ -153,7 +153,7 @@ impl Guard {
         let (workflow, inputs) = (chain.workflow(), BTreeMap::new());
         let github = &self.github;
         let started = github.dispatch(&self.repository, &workflow, &self.git_ref, &inputs);
-        started.await.map(|()| Did::Started)
+        started.await.map(|_| Did::Started)
     }
 }
 

@@ -9,7 +9,7 @@ use almanack_adapters::{
 };
 use almanack_core::{plan::DISPATCH, store::Store, task::Kind, time::Clock};
 use almanack_engine::{
-    dispatch::{BACKOFF, DispatchHandler, TaskLauncher},
+    dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
     handlers::Handlers,
     reschedule::Rescheduler,
 };
@@ -60,7 +60,7 @@ pub(crate) fn handlers(
         .with("task", Arc::new(own_work))
         .with("webhook", Arc::new(webhooks))
         .with("command", Arc::new(commands));
-    if let Some(workflows) = workflows(&settings.github, outbound, shared)? {
+    if let Some(workflows) = workflows(&settings.github, outbound, shared, store)? {
         dispatch = dispatch.with("workflow", Arc::new(workflows));
     }
     let kind = dispatch_kind()?;
@@ -83,6 +83,7 @@ fn workflows(
     github: &settings::Github,
     outbound: &Outbound,
     clock: Arc<dyn Clock>,
+    store: &Arc<dyn Store>,
 ) -> Result<Option<WorkflowLauncher>, Failure> {
     let Some(token) = &github.token else {
         return Ok(None);
@@ -94,7 +95,9 @@ fn workflows(
     };
     let client = Github::new(outbound.client(), clock, &settings);
     let client = client.map_err(|error| failed(&error))?;
-    Ok(Some(WorkflowLauncher::new(Arc::new(client)).looking()))
+    let firings = StoredFirings::new(Arc::clone(store));
+    let launcher = WorkflowLauncher::new(Arc::new(client));
+    Ok(Some(launcher.looking(Arc::new(firings))))
 }
 
 fn commands(

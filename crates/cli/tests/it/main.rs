@@ -40,5 +40,6 @@ mod task;
 mod telemetry;
 mod token;
 mod user;
+mod workflow;
 mod world;
 mod written;

@@ -10,7 +10,8 @@
 //!
 //! A dispatch has no idempotency key, so a repetition after an answer that never came could start the
 //! target twice. Therefore a failed try is repeated only after looking at the target: if something was
-//! started there since, that was it. What cannot be looked at is not repeated.
+//! started there since that no other slot can have started, that was it (DP-25). What cannot be looked at,
+//! or cannot be told apart, is not repeated.
 //!
 //! ```text
 //!   lock ──won──► fire ──taken──► mark
@@ -23,10 +24,11 @@ use std::sync::Arc;
 
 use almanack_core::{
     backoff::{Backoff, next_wait},
-    chain::{CLOCKS_APART, Due, Line, SHOWS_AFTER, Said, Settled},
+    chain::{Due, Line, NotSeen, SHOWS_AFTER, Said, Settled},
     finish::Outcome,
     lock::{Acquired, LockKey},
     plan::{Firing, Trigger, slot_identity},
+    target::runs::{CameTo, Whose, attribute, run_of},
     task::{ClaimedTask, Payload, Revision, TaskId, Term},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -35,6 +37,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Ports,
+    beside::Beside,
     open::{Held, Open},
 };
 
@@ -44,7 +47,7 @@ const WAIT_MAX: SignedDuration = SignedDuration::from_secs(60);
 const TRIES_IN_WINDOW: i32 = 5;
 /// How long after a try its effect may still be dated.
 const TAKES: SignedDuration = SignedDuration::from_secs(2);
-/// As [`CLOCKS_APART`], where a lock's owner is unknown, and so is his clock.
+/// How far the clock of a lock's owner may be from ours.
 const OTHER_CLOCKS_APART: SignedDuration = SignedDuration::from_secs(30);
 /// Tries to look at a target in order to settle, and to write a mark.
 const TRIES_MAX: u32 = 5;
@@ -56,6 +59,7 @@ pub(super) struct Shot {
     pub(super) closing: CancellationToken,
     pub(super) open: Open,
     pub(super) line: Line,
+    pub(super) beside: Beside,
     /// Whoever has it may ask for locks of the line. It is handed on in the order of asking, and rounds are far
     /// enough apart to ask in theirs.
     pub(super) turn: Arc<Mutex<()>>,
@@ -115,7 +119,7 @@ impl Shot {
             return;
         }
         let held = self.open.hold(&self.line, key);
-        let how = match self.was_started_by_another(key.slot()).await {
+        let how = match self.was_started_by_another(key).await {
             None => Settled::Unknown,
             Some(true) => Settled::Found,
             Some(false) => Settled::Fires,
@@ -174,10 +178,18 @@ impl Shot {
         let mut attempt = 1;
         let ended = loop {
             let tried_at = self.ports.clock.now();
+            self.beside.note(due.key, CameTo::Doubt, tried_at);
             let (error, retry_after) = match self.attempt(due, attempt).await {
-                Outcome::Done { .. } => break Ok(()),
+                Outcome::Done { detail } => {
+                    let run = detail.as_deref().and_then(run_of);
+                    self.started(due.key, run);
+                    break Ok(());
+                }
                 Outcome::Retry { error, retry_after } => (error, retry_after),
-                Outcome::GiveUp { error } => break Err(error),
+                Outcome::GiveUp { error } => {
+                    self.beside.forget(&due.key);
+                    break Err(error);
+                }
                 other => break Err(other.name().to_owned()),
             };
             let again_at = self.again_at(due, attempt, retry_after);
@@ -264,27 +276,33 @@ impl Shot {
         })
     }
 
+    /// A slot started a run, of which the number may be known.
+    fn started(&self, key: LockKey, run: Option<u64>) {
+        let came_to = run.map_or(CameTo::Unnamed, CameTo::Run);
+        self.beside.note(key, came_to, self.ports.clock.now());
+    }
+
     /// Whether a try of ours took effect, the first one or the last. Where a try came so late that it cannot
-    /// be told from the next slot's, that one counts as ours: in doubt missed, never fired twice.
+    /// be told from the next slot's, it is not repeated: in doubt missed, never fired twice.
     async fn was_started_by_us(
         &self,
         due: &Due,
         first_at: Timestamp,
         tried_at: Timestamp,
     ) -> Option<bool> {
-        let apart = self.apart(due.slot(), CLOCKS_APART);
-        let from = first_at.saturating_sub(apart).unwrap_or(first_at);
         let next = self.line.ready().next_after(first_at);
         let until = next.map_or(Timestamp::MAX, |next| {
             next.saturating_sub(SignedDuration::from_secs(1))
                 .unwrap_or(next)
         });
         let until = until.max(tried_at.saturating_add(TAKES).unwrap_or(tried_at));
-        self.was_started(from, until, due.retry_until).await
+        self.was_started(due.key, (first_at, until), due.retry_until)
+            .await
     }
 
     /// Whether whoever had the lock fired.
-    async fn was_started_by_another(&self, slot: Timestamp) -> Option<bool> {
+    async fn was_started_by_another(&self, key: LockKey) -> Option<bool> {
+        let slot = key.slot();
         let apart = self.apart(slot, OTHER_CLOCKS_APART);
         let from = slot.saturating_sub(apart).unwrap_or(slot);
         let next = self.line.ready().next_after(slot);
@@ -292,7 +310,7 @@ impl Shot {
             next.saturating_sub(apart).unwrap_or(next)
         });
         let tries = self.ports.after(SignedDuration::from_mins(5));
-        self.was_started(from, until, tries).await
+        self.was_started(key, (from, until), tries).await
     }
 
     /// A tolerance that never reaches the neighbouring slot.
@@ -301,26 +319,45 @@ impl Shot {
         next.map_or(apart, |next| apart.min(next.duration_since(slot) / 2))
     }
 
+    /// Whether the slot started something at the target within `span`; `None` if that cannot be seen,
+    /// or not be told from what other slots may have started.
     async fn was_started(
         &self,
-        from: Timestamp,
-        until: Timestamp,
+        key: LockKey,
+        span: (Timestamp, Timestamp),
         give_up_at: Timestamp,
     ) -> Option<bool> {
-        let target = &self.line.ready().definition.target;
         for attempt in 1..=TRIES_MAX {
-            let seen = self.ports.target_runs.was_started(target, from, until);
-            let error = match seen.await {
-                Ok(started) => return Some(started),
-                Err(error) => error,
+            let retry_after = match self.look(key, span).await {
+                Ok(Whose::NotOurs) => return Some(false),
+                Ok(Whose::Ours(run)) => {
+                    self.started(key, run);
+                    return Some(true);
+                }
+                // Others may be known by then.
+                Ok(Whose::Unclear) => Some(SHOWS_AFTER),
+                Err(error) => error.retry_after,
             };
-            let again_at = self.after_wait(WAIT_MAX, attempt, error.retry_after);
+            let again_at = self.after_wait(WAIT_MAX, attempt, retry_after);
             if again_at >= give_up_at {
                 break;
             }
             self.ports.sleeper.until(again_at).await;
         }
         None
+    }
+
+    async fn look(
+        &self,
+        key: LockKey,
+        (from, until): (Timestamp, Timestamp),
+    ) -> Result<Whose, NotSeen> {
+        let target = &self.line.ready().definition.target;
+        let mut started = self.ports.target_runs.list_started(target, from).await?;
+        started.retain(|run| run.created_at.as_second() < until.as_second());
+        let now = self.ports.clock.now();
+        let others = self.beside.others(&self.line, &key, (from, until.min(now)));
+        Ok(attribute(&started, &others))
     }
 
     /// Marks a slot. Where that fails, the slot is found without its mark later, and looked at.

@@ -103,6 +103,36 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_only_after_l
 }
 
 #[tokio::test(start_paused = true)]
+async fn dp_25_a_run_of_another_line_is_never_taken_for_the_slots_own() {
+    let outside = Outside::new();
+    let lines = "@60s o/r poll.yml\n@60s o/r poll.yml input.full=1";
+    let _chain = outside.chain("tick-a", 1, lines);
+    pause(Duration::from_secs(50)).await;
+    // Of the two that fire at 08:01:00, the first fails without effect and the second is taken.
+    outside.answer([Answer::Fails]);
+    pause(Duration::from_secs(40)).await;
+    assert_eq!(
+        outside.slots(),
+        [at("08:01:00"), at("08:01:00")],
+        "the failed one was tried again: the run that was there is the other line's"
+    );
+    assert_eq!(outside.count(|said| matches!(said, Said::Fired { .. })), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_25_what_cannot_be_told_apart_is_neither_called_fired_nor_repeated() {
+    let outside = Outside::new();
+    let lines = "@60s o/r poll.yml\n@60s o/r poll.yml input.full=1";
+    let _chain = outside.chain("tick-a", 1, lines);
+    pause(Duration::from_secs(50)).await;
+    outside.answer([Answer::Fails, Answer::TakesSilently]);
+    pause(Duration::from_secs(65)).await;
+    assert_eq!(outside.slots(), [at("08:01:00")], "one of the two, once");
+    assert_eq!(outside.count(|said| matches!(said, Said::Fired { .. })), 0);
+    assert_eq!(outside.count(|said| matches!(said, Said::Failed { .. })), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn dp_12_a_target_that_hangs_delays_nobody_else() {
     let outside = Outside::new();
     let _chain = outside.chain("tick-a", 1, "@10s o/r hangs.yml\n@10s o/r poll.yml");

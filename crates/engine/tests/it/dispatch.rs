@@ -397,7 +397,11 @@ async fn dp_11_own_work_that_is_done_already_says_so_instead_of_passing_for_done
         matches!(&again, Outcome::GiveUp { error } if error.contains("{slot}")),
         "{again:?}"
     );
-    let second = ClaimedTask { attempt: 2, ..task };
+    // Handed back: still the first attempt.
+    let second = ClaimedTask {
+        term: Term(2),
+        ..task
+    };
     let ours = handler.attempt(&second).await;
     assert!(
         matches!(ours, Outcome::Done { .. }),

@@ -26,6 +26,8 @@ pub struct Matching {
 pub enum Effect {
     /// Answered with this status and without effect: 500, 502, 503.
     Status(u16),
+    /// Takes effect, and is answered with this status all the same.
+    StatusAfter(u16),
     /// Answered 403 as by the secondary limit, without effect.
     SecondaryLimit {
         /// What `retry-after` says.

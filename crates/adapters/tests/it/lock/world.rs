@@ -9,9 +9,15 @@ use almanack_adapters::{
     lock::github::GithubLock,
 };
 use almanack_core::{
+    chain::NotSeen,
     finish::Outcome,
     lock::{Acquired, SlotLock},
-    target::Launcher,
+    target::{
+        Launcher, Target,
+        runs::{OtherFiring, OtherFirings},
+    },
+    task::{ClaimedTask, Term},
+    time::Clock,
 };
 use almanack_testkit::conformance::lock::{Place, key};
 use almanack_world::github::{
@@ -19,6 +25,8 @@ use almanack_world::github::{
     fault::{Effect, Matching, Rule, When},
     setup, start,
 };
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -126,6 +134,25 @@ async fn dp_11_dp_12_workflows_are_dispatched_refused_and_limited() {
     assert_eq!(dispatches.len(), 1, "{dispatches:?}");
 }
 
+/// No other firing, and this one was decided on an hour ago.
+struct Alone;
+
+#[async_trait]
+impl OtherFirings for Alone {
+    async fn load_decided_at(&self, _: &ClaimedTask) -> Result<Timestamp, NotSeen> {
+        Ok(SystemClock.now() - SignedDuration::from_hours(1))
+    }
+
+    async fn load_others(
+        &self,
+        _: &ClaimedTask,
+        _: &Target,
+        _: Timestamp,
+    ) -> Result<Vec<OtherFiring>, NotSeen> {
+        Ok(Vec::new())
+    }
+}
+
 struct Tried<'a> {
     world: &'a World,
     launcher: WorkflowLauncher,
@@ -133,18 +160,20 @@ struct Tried<'a> {
 
 impl<'a> Tried<'a> {
     fn by_a_node(world: &'a World) -> Self {
-        let launcher = WorkflowLauncher::new(Arc::clone(&world.github)).looking();
+        let launcher = WorkflowLauncher::new(Arc::clone(&world.github));
+        let launcher = launcher.looking(Arc::new(Alone));
         Self { world, launcher }
     }
 
-    /// How an attempt ends, and how often the workflow has been started by then.
-    async fn attempt(&self, attempt: u32) -> (&'static str, usize) {
+    /// How the try under a term ends, and how often the workflow has been started by then.
+    async fn attempt(&self, term: i64) -> (&'static str, usize) {
         let target = json!({
             "type": "workflow", "repository": "acme/news", "workflow": "daily.yml", "ref": "main",
             "inputs": {},
         });
         let mut task = task(None);
-        task.attempt = attempt;
+        // What was handed back is no attempt; its term counts.
+        (task.attempt, task.term) = (1, Term(term));
         let outcome = self.launcher.fire(&firing(target), &task).await;
         if let Outcome::Retry { retry_after, error } = &outcome
             && error.contains("may have been started")

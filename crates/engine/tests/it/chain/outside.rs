@@ -6,12 +6,15 @@ use std::{
 };
 
 use almanack_core::{
-    chain::{ChainName, Leave, NotSeen, Note, OwnRuns, ROUND_DEFAULT, Said, TargetRuns},
+    chain::{ChainName, Leave, NotSeen, Note, OwnRuns, ROUND_DEFAULT, Said},
     dispatch,
     finish::Outcome,
     lock::{Acquired, Content, Error, LockKey, SlotLock},
     plan::Firing,
-    target::{Launcher, Target},
+    target::{
+        Launcher, Target,
+        runs::{StartedRun, TargetRuns, with_run},
+    },
     task::ClaimedTask,
     time::{Clock, Entropy as _},
 };
@@ -57,7 +60,8 @@ struct Inside {
     lock_errors: u32,
     answers: VecDeque<Answer>,
     fired: Vec<Shot>,
-    runs: Vec<Timestamp>,
+    /// When each run was started, and at what if not by somebody unknown; numbered from 1.
+    runs: Vec<(Timestamp, Option<Target>)>,
     newest_run_id: u64,
     asked: Vec<(&'static str, Timestamp)>,
     notes: Vec<Said>,
@@ -133,7 +137,7 @@ impl Outside {
     }
 
     pub(super) fn pretend_run(&self, at: Timestamp) {
-        self.inside(|inside| inside.runs.push(at));
+        self.inside(|inside| inside.runs.push((at, None)));
     }
 
     pub(super) fn break_locks(&self, times: u32) {
@@ -207,12 +211,14 @@ impl World {
         with(&mut self.inside.lock().unwrap())
     }
 
-    fn take(&self, slot: Timestamp) {
-        let at = self.time.now();
+    /// Starts a run; answers its number.
+    fn take(&self, firing: &Firing) -> u64 {
+        let (at, slot) = (self.time.now(), firing.nominal_at);
         self.with(|inside| {
             inside.fired.push(Shot { slot, at });
-            inside.runs.push(at);
-        });
+            inside.runs.push((at, Some(firing.target.clone())));
+            inside.runs.len() as u64
+        })
     }
 }
 
@@ -260,12 +266,13 @@ impl Launcher for World {
         match answer {
             Some(Answer::Fails) => failed,
             Some(Answer::TakesSilently) => {
-                self.take(firing.nominal_at);
+                self.take(firing);
                 failed
             }
             None => {
-                self.take(firing.nominal_at);
-                Outcome::Done { detail: None }
+                let run = self.take(firing);
+                let detail = Some(with_run("taken", Some(run)));
+                Outcome::Done { detail }
             }
         }
     }
@@ -284,12 +291,18 @@ impl OwnRuns for World {
 
 #[async_trait]
 impl TargetRuns for World {
-    async fn was_started(
+    async fn list_started(
         &self,
-        _: &Target,
+        target: &Target,
         from: Timestamp,
-        until: Timestamp,
-    ) -> Result<bool, NotSeen> {
-        Ok(self.with(|inside| inside.runs.iter().any(|at| (from..until).contains(at))))
+    ) -> Result<Vec<StartedRun>, NotSeen> {
+        let runs = self.with(|inside| inside.runs.clone());
+        let numbered = (1..).zip(runs).filter(|(_, (at, theirs))| {
+            let shared = theirs.as_ref().is_none_or(|it| target.shares_runs_with(it));
+            *at >= from && shared
+        });
+        Ok(numbered
+            .map(|(id, (created_at, _))| StartedRun { id, created_at })
+            .collect())
     }
 }

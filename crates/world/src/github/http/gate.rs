@@ -72,6 +72,10 @@ pub(super) async fn pass(
             next.run(request).await
         }
     };
+    let response = match effect {
+        Some(Effect::StatusAfter(status)) => Refusal::Broken(status).into_response(),
+        _ => response,
+    };
     let response = outward::explain(response, &asked, &admission);
     let mut response = outward::condition(response, &asked).await;
     let lost = effect == Some(Effect::DropReply);
@@ -79,7 +83,7 @@ pub(super) async fn pass(
     if lost {
         cut.now();
     }
-    outward::add_headers(response.headers_mut(), &admission);
+    outward::add_headers(response.headers_mut(), &admission, app.now());
     app.changed();
     response
 }

@@ -6,6 +6,7 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use jiff::Timestamp;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -84,7 +85,7 @@ fn etag(bytes: &[u8]) -> String {
     format!("W/\"{hex}\"")
 }
 
-pub(super) fn add_headers(headers: &mut HeaderMap, admission: &Admission) {
+pub(super) fn add_headers(headers: &mut HeaderMap, admission: &Admission, now: Timestamp) {
     let Standing {
         limit,
         used,
@@ -96,6 +97,11 @@ pub(super) fn add_headers(headers: &mut HeaderMap, admission: &Admission) {
             headers.insert(HeaderName::from_static(name), value);
         }
     };
+    // The world's own time, which need not be the machine's.
+    set(
+        "date",
+        now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string(),
+    );
     set("x-github-request-id", admission.request_id.clone());
     set(
         "x-github-api-version-selected",

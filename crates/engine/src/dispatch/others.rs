@@ -1,0 +1,101 @@
+//! Who else may have started a workflow's runs: the firings of all nodes, by their rows.
+//!
+//! The rows are shared, and they outlive a restart, so no node needs a memory of its own of what it
+//! started. Read only where a reply was lost and a run was found.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    chain::NotSeen,
+    plan::{DISPATCH, Firing},
+    store::{Store, TaskFilter},
+    target::{
+        Target,
+        runs::{CameTo, Kinship, OtherFiring, OtherFirings, run_of},
+    },
+    task::{ClaimedTask, Kind, Status, Task},
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+/// Newest firings that are looked at.
+const FIRINGS_MAX: usize = 1_000;
+/// How long after its attempt ended a firing's run may be dated: clocks and whole seconds differ.
+const DATED_LATE: SignedDuration = SignedDuration::from_secs(5);
+
+/// The firings in the store.
+pub struct StoredFirings {
+    store: Arc<dyn Store>,
+}
+
+impl StoredFirings {
+    /// Those of all nodes that share `store`.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+}
+
+#[async_trait]
+impl OtherFirings for StoredFirings {
+    async fn load_decided_at(&self, task: &ClaimedTask) -> Result<Timestamp, NotSeen> {
+        let row = self.store.load_task(task.id).await;
+        let row = row.map_err(|error| unseen(error.chain()))?;
+        let row = row.ok_or_else(|| unseen("the firing is gone".to_owned()))?;
+        Ok(row.created_at)
+    }
+
+    async fn load_others(
+        &self,
+        task: &ClaimedTask,
+        target: &Target,
+        since: Timestamp,
+    ) -> Result<Vec<OtherFiring>, NotSeen> {
+        let kind = Kind::parse(DISPATCH).map_err(|invalid| unseen(invalid.to_string()))?;
+        let filter = TaskFilter {
+            kind: Some(kind),
+            limit: FIRINGS_MAX,
+            ..TaskFilter::default()
+        };
+        let rows = self.store.list_tasks(&filter).await;
+        let rows = rows.map_err(|error| unseen(error.chain()))?;
+        let oldest = rows.last().map(|row| row.created_at);
+        if rows.len() >= FIRINGS_MAX && oldest > Some(since) {
+            return Err(unseen("too many slots have fired since".to_owned()));
+        }
+        let others = rows.iter().filter(|row| row.id != task.id);
+        Ok(others
+            .filter_map(|row| other(row, task, target, since))
+            .collect())
+    }
+}
+
+/// What a row says about the runs of the workflow; `None` if it cannot have started one since.
+fn other(row: &Task, task: &ClaimedTask, target: &Target, since: Timestamp) -> Option<OtherFiring> {
+    let firing = Firing::read(&row.payload).ok()?;
+    let ended_at = row.finished_at.filter(|_| !row.is_live());
+    let last_at = ended_at.map(|at| at.saturating_add(DATED_LATE).unwrap_or(at));
+    let was_tried = row.term.0 > 0 && last_at.is_none_or(|last_at| last_at >= since);
+    if !was_tried || !target.shares_runs_with(&firing.target) {
+        return None;
+    }
+    let came_to = match row.status {
+        Status::Success => {
+            let run = row.detail.as_deref().and_then(run_of);
+            run.map_or(CameTo::Unnamed, CameTo::Run)
+        }
+        _ => CameTo::Doubt,
+    };
+    let kinship = match (firing.target == *target, row.id < task.id) {
+        (false, _) => Kinship::Different,
+        (true, true) => Kinship::Earlier,
+        (true, false) => Kinship::Later,
+    };
+    Some(OtherFiring { came_to, kinship })
+}
+
+fn unseen(why: String) -> NotSeen {
+    NotSeen {
+        why,
+        retry_after: None,
+    }
+}
