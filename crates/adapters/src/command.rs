@@ -3,13 +3,15 @@
 //! Whoever may write a schedule could run anything on the node, so commands are off until the node's
 //! own configuration allows them, and it may allow only some ([`Allowed`]). A command is an argument
 //! vector, never a line for a shell; it gets a clean environment, a directory, nothing to read, and
-//! a time after which it and everything it started is stopped.
+//! a time after which it and everything it started is stopped. A [supervisor](supervise()) stops it
+//! when the node dies, too, so that the next attempt never runs beside it (DP-25).
 //!
 //! What it prints is kept only so far as an attempt's detail goes: enough to see why it failed. Exit
 //! code 0 is done; any other end may pass, so it is tried again inside the firing's window.
 
 mod output;
 mod permission;
+mod supervise;
 
 use std::{
     collections::BTreeMap,
@@ -34,10 +36,14 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{launcher::wrong_target, process};
+use crate::{
+    launcher::wrong_target,
+    process::{self, Leash},
+};
 use output::Tail;
 
 pub use permission::Allowed;
+pub use supervise::{SUPERVISE, supervise};
 
 /// What every command gets of the node's environment: where programs are, whose files, and how to
 /// tell time and language.
@@ -57,6 +63,9 @@ pub struct CommandSettings {
     pub environment: BTreeMap<String, String>,
     /// How long a command that ran out of time may take to end by itself before it is killed.
     pub stop_grace: Duration,
+    /// The program that is called with [`SUPERVISE`] and the command, and ends it when this process
+    /// ends; without one, a command outlives a node that is killed.
+    pub supervisor: Option<PathBuf>,
 }
 
 /// What commands may see of the node's own environment: a few names that every program needs, and
@@ -86,7 +95,14 @@ impl CommandLauncher {
     }
 
     fn prepare(&self, program: &str, arguments: &[String]) -> Command {
-        let mut command = process::command(program);
+        let mut command = match &self.settings.supervisor {
+            Some(supervisor) => {
+                let mut command = Command::new(supervisor);
+                command.arg(SUPERVISE).arg(program);
+                command
+            }
+            None => process::command(program),
+        };
         command
             .args(arguments)
             .env_clear()
@@ -106,14 +122,38 @@ pub(crate) async fn run(
     if input.is_some() {
         command.stdin(Stdio::piped());
     }
-    let mut running = match Running::start(command) {
-        Ok(running) => running,
-        Err(error) => return not_started(&error),
-    };
+    let started = Running::start(command, |command| {
+        let (child, group) = process::spawn(command)?;
+        Ok((child, Leash::Group(group)))
+    });
+    match started {
+        Ok(running) => watch(running, input, time, grace).await,
+        Err(error) => not_started(&error),
+    }
+}
+
+/// As [`run`], by a supervisor.
+async fn run_supervised(command: Command, time: Duration, grace: Duration) -> Outcome {
+    let started = Running::start(command, |command| {
+        let (child, lifeline) = process::spawn_supervisor(command)?;
+        Ok((child, Leash::Lifeline(lifeline)))
+    });
+    match started {
+        Ok(running) => watch(running, None, time, grace).await,
+        Err(error) => not_started(&error),
+    }
+}
+
+async fn watch(
+    mut running: Running,
+    input: Option<Vec<u8>>,
+    time: Duration,
+    grace: Duration,
+) -> Outcome {
     let feeding = feed(running.child.stdin.take(), input.unwrap_or_default());
     let ended = timeout(time, async { tokio::join!(feeding, running.end()).1 }).await;
     if ended.is_err() {
-        running.group.ask_to_end();
+        running.leash.ask_to_end();
         // However it ends now, it was too late.
         let _ = timeout(grace, running.end()).await;
     }
@@ -152,7 +192,11 @@ impl Launcher for CommandLauncher {
         let mut command = self.prepare(program, arguments);
         command.envs(facts(firing, task));
         let time = Duration::try_from(*timeout).unwrap_or_default();
-        run(command, None, time, self.settings.stop_grace).await
+        let grace = self.settings.stop_grace;
+        match self.settings.supervisor {
+            Some(_) => run_supervised(command, time, grace).await,
+            None => run(command, None, time, grace).await,
+        }
     }
 }
 
@@ -175,7 +219,7 @@ fn facts(firing: &Firing, task: &ClaimedTask) -> [(&'static str, String); 5] {
 /// A command under way.
 struct Running {
     child: Child,
-    group: process::Group,
+    leash: Leash,
     output: Receiver,
     is_open: bool,
     tail: Tail,
@@ -183,14 +227,17 @@ struct Running {
 
 impl Running {
     /// Both of its outputs go into one pipe, so that what was said stays in the order it was said.
-    fn start(mut command: Command) -> io::Result<Self> {
+    fn start(
+        mut command: Command,
+        spawn: impl FnOnce(&mut Command) -> io::Result<(Child, Leash)>,
+    ) -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         command.stdout(writer.try_clone()?).stderr(writer);
         let output = Receiver::from_owned_fd(reader.into())?;
-        let (child, group) = process::spawn(&mut command)?;
+        let (child, leash) = spawn(&mut command)?;
         Ok(Self {
             child,
-            group,
+            leash,
             output,
             is_open: true,
             tail: Tail::default(),
@@ -209,7 +256,7 @@ impl Running {
 
     /// Kills what is left of it and takes its last words.
     async fn finish(mut self) -> Tail {
-        drop(self.group);
+        drop(self.leash);
         let _ = timeout(LAST_WORDS, async {
             let _ = self.child.wait().await;
             while self.tail.listen(&mut self.output).await {}
@@ -224,6 +271,10 @@ fn judge(status: ExitStatus, tail: &Tail) -> Outcome {
         return Outcome::Done {
             detail: Some(tail.after("exit code 0")),
         };
+    }
+    let unstarted = status.code().and_then(|code| tail.not_started(code));
+    if let Some(error) = unstarted {
+        return not_started(&error);
     }
     // `ExitStatus` says "exit status: 3" or "signal: 9 (SIGKILL)".
     let what = match status.code() {

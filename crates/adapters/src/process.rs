@@ -4,11 +4,13 @@
 //! holding its pipes and doing what the task no longer wants done; killing the group takes them along.
 //! INVARIANT: a [`Group`] that is dropped is killed, so an attempt that is dropped (its node shuts
 //! down, its lease is gone) leaves nothing behind. Who wants to outlive it must leave the group.
+//! Where a supervisor stands between ([`crate::command`]), dropping its [`Lifeline`] does the same, and
+//! so does the end of this process.
 
 use std::{io, process::Stdio};
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::{Child, Command};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::process::{Child, ChildStdin, Command};
 
 /// A process group, killed when dropped.
 pub(crate) struct Group(Option<Pid>);
@@ -40,6 +42,46 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, Group)> {
     let leader = child.id().and_then(|id| i32::try_from(id).ok());
     let group = Group(leader.and_then(Pid::from_raw));
     Ok((child, group))
+}
+
+/// The pipe by which a supervisor knows that it is still wanted.
+pub(crate) struct Lifeline {
+    supervisor: Option<Pid>,
+    _pipe: Option<ChildStdin>,
+}
+
+/// Starts a supervisor, which ends what it supervises when its lifeline ends. It must not be killed with
+/// its child: it could not clear up behind it.
+pub(crate) fn spawn_supervisor(command: &mut Command) -> io::Result<(Child, Lifeline)> {
+    let mut child = command.stdin(Stdio::piped()).process_group(0).spawn()?;
+    let id = child.id().and_then(|id| i32::try_from(id).ok());
+    let lifeline = Lifeline {
+        supervisor: id.and_then(Pid::from_raw),
+        _pipe: child.stdin.take(),
+    };
+    Ok((child, lifeline))
+}
+
+/// What ends a child when it is dropped.
+pub(crate) enum Leash {
+    /// All who stayed in its group.
+    Group(Group),
+    /// All it started.
+    Lifeline(Lifeline),
+}
+
+impl Leash {
+    /// Asks the child, and whom it reaches, to end.
+    pub(crate) fn ask_to_end(&self) {
+        match self {
+            Self::Group(group) => group.ask_to_end(),
+            Self::Lifeline(line) => {
+                if let Some(supervisor) = line.supervisor {
+                    let _ = kill_process(supervisor, Signal::TERM);
+                }
+            }
+        }
+    }
 }
 
 /// A command with nothing to read.

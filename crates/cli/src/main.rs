@@ -6,6 +6,7 @@
 
 use std::{collections::BTreeMap, process::ExitCode};
 
+use almanack_adapters::command::{SUPERVISE, supervise};
 use clap::Parser;
 
 mod args;
@@ -33,6 +34,11 @@ use crate::{args::Arguments, failure::Exit, output::Output};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Beside every command of a node; it has the command's environment, and no use for ours.
+    let mut called = std::env::args_os().skip(1);
+    if called.next().is_some_and(|first| first == SUPERVISE) {
+        return ExitCode::from(supervise(called));
+    }
     let environment = read_environment();
     let exit = match Arguments::try_parse() {
         Ok(arguments) => run(&arguments, environment),

@@ -1,9 +1,11 @@
 //! The end of what a command prints: that is where programs say what went wrong.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, io};
 
 use almanack_core::finish::DETAIL_BYTES_MAX;
 use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::supervise::not_started;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 4 * 1024;
@@ -35,6 +37,12 @@ impl Tail {
         let over = self.bytes.len().saturating_sub(DETAIL_BYTES_MAX);
         self.is_cut |= over > 0;
         self.bytes.drain(..over);
+    }
+
+    /// Why a supervisor that ended with `code` could not start its command, if that is what it says.
+    pub(super) fn not_started(&self, code: i32) -> Option<io::Error> {
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        not_started(code, &String::from_utf8_lossy(&bytes))
     }
 
     /// `what` happened, and as much of the end of the output as fits behind it.

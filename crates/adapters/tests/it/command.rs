@@ -29,6 +29,7 @@ fn launcher(directory: &Path) -> CommandLauncher {
         directory: directory.to_owned(),
         environment: environment(&["WANTED".to_owned(), "MISSING".to_owned()], found),
         stop_grace: Duration::from_millis(500),
+        supervisor: None,
     })
 }
 
@@ -134,6 +135,7 @@ async fn dp_11_commands_are_off_unless_configured_and_say_what_to_change() {
         directory: "/".into(),
         environment: BTreeMap::new(),
         stop_grace: Duration::from_secs(1),
+        supervisor: None,
     };
     let echo = firing(json!({"type": "command", "argv": ["/bin/echo", "hi"]}));
     for (allowed, expected) in [

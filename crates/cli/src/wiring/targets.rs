@@ -1,6 +1,6 @@
 //! Who fires at which targets, as this node's configuration allows.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     command::{self, Allowed, CommandLauncher, CommandSettings},
@@ -22,6 +22,8 @@ use crate::{
 
 /// How long GitHub may take to answer.
 const GITHUB_TIMEOUT: Duration = Duration::from_secs(30);
+/// This program, even if its file was replaced since: it supervises its own commands.
+const OWN_PROGRAM: &str = "/proc/self/exe";
 /// How long a command that ran out of time may take to end by itself.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
@@ -115,6 +117,7 @@ fn commands(
         directory: command.directory.clone(),
         environment: command::environment(&command.environment, lookup),
         stop_grace: STOP_GRACE,
+        supervisor: Path::new(OWN_PROGRAM).exists().then(|| OWN_PROGRAM.into()),
     })
 }
 

@@ -27,6 +27,7 @@ mod import;
 mod kill;
 mod next;
 mod operations;
+mod orphan;
 mod process;
 mod put;
 mod reload;
