@@ -3,7 +3,13 @@
 use std::{fmt::Write as _, io};
 
 use almanack_core::{
-    happening::is_telling, plan::Origin, reschedule::NothingThere, store, task::Identity,
+    edition::{EDITION_RUN, EDITION_TICK},
+    happening,
+    plan::Origin,
+    reschedule::NothingThere,
+    source::SOURCE_CHECK,
+    store,
+    task::{Identity, Kind},
 };
 use almanack_engine::{editions, reschedule, schedules, sources};
 use serde_json::json;
@@ -229,6 +235,22 @@ impl From<NothingThere> for Failure {
     }
 }
 
+/// What to do instead of changing a task of the engine's own.
+fn instead_of(kind: &Kind) -> &'static str {
+    match kind.as_str() {
+        happening::KIND => {
+            "`almanack task retry HAPPENING SUBJECT` delivers an event that was given up once more"
+        }
+        SOURCE_CHECK => {
+            "`almanack source check`, `pause` and `resume` say when a source is checked"
+        }
+        EDITION_TICK | EDITION_RUN => "`almanack edition run` works on an edition",
+        _ => {
+            "`almanack schedule fire NAME` fires a schedule by hand, `pause` keeps its slots from firing"
+        }
+    }
+}
+
 impl From<reschedule::Error> for Failure {
     fn from(error: reschedule::Error) -> Self {
         let what = error.to_string();
@@ -237,12 +259,7 @@ impl From<reschedule::Error> for Failure {
             reschedule::Error::Store(error) => error.into(),
             reschedule::Error::Contended { .. } => Self::new(Exit::Failed, what).hint("try again"),
             reschedule::Error::Reserved { kind } => {
-                let hint = if is_telling(&kind) {
-                    "`almanack task retry HAPPENING SUBJECT` tells a happening once more"
-                } else {
-                    "`almanack schedule fire NAME` fires a schedule by hand"
-                };
-                Self::new(Exit::Usage, what).hint(hint)
+                Self::new(Exit::Usage, what).hint(instead_of(&kind))
             }
             reschedule::Error::Callback(_) => Self::new(Exit::Usage, what),
             reschedule::Error::KeyReused => {

@@ -31,6 +31,7 @@ pub mod percent;
 pub mod place;
 pub mod plan;
 pub mod reschedule;
+pub mod reserved;
 pub mod schedule;
 pub mod secret;
 pub mod sign_in;

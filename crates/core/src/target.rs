@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     finish::Outcome,
     plan::Firing,
+    reserved,
     task::{ClaimedTask, Identity, Invalid, Kind, PAYLOAD_BYTES_MAX, Payload, Subject},
 };
 
@@ -116,6 +117,11 @@ pub enum Unusable {
     /// Something in braces that nobody fills in.
     #[error("target.subject: the only placeholders are {{slot}} and {{date}}")]
     Placeholder,
+    /// Of a kind that belongs to the engine, and not one that a schedule may put.
+    #[error(
+        "target.kind: a schedule puts no DISPATCH and no HAPPENING, SOURCE_CHECK about source:NUMBER alone, EDITION_RUN about edition:DATE"
+    )]
+    Reserved,
     /// The task would be refused.
     #[error("target: {0}")]
     Task(#[from] Invalid),
@@ -157,14 +163,15 @@ impl Target {
                 subject,
                 payload,
             } => {
-                Kind::parse(kind)?;
+                let kind = Kind::parse(kind)?;
                 check_json(payload.as_ref()).map_err(Unusable::Payload)?;
                 if has_unknown_placeholder(subject) {
                     return Err(Unusable::Placeholder);
                 }
                 // Filled in it may be longer, but not by more than an instant.
-                Subject::parse(&fill(subject, jiff::Timestamp::UNIX_EPOCH))?;
-                Ok(())
+                let subject = Subject::parse(&fill(subject, jiff::Timestamp::UNIX_EPOCH))?;
+                let fits = reserved::may_fire(&Identity { subject, kind });
+                fits.then_some(()).ok_or(Unusable::Reserved)
             }
         }
     }

@@ -13,9 +13,10 @@ use almanack_core::{
     handler::Handler,
     plan::Firing,
     reschedule::{Put, Request, Rule},
+    reserved::may_fire,
     schedule::hash_of,
     store::Store,
-    target::{ELSEWHERE_AFTER, Launcher, Target, task_identity},
+    target::{ELSEWHERE_AFTER, Launcher, Target, Unusable, task_identity},
     task::{ClaimedTask, PAYLOAD_BYTES_MAX, Payload, Status},
     time::{Clock, LATEST, Sleeper},
 };
@@ -174,6 +175,9 @@ impl TaskLauncher {
         };
         let identity = task_identity(kind, subject, firing.nominal_at);
         let identity = identity.map_err(|invalid| invalid.to_string())?;
+        if !may_fire(&identity) {
+            return Err(Unusable::Reserved.to_string());
+        }
         let payload = payload.as_ref().map(ToString::to_string);
         let payload = payload.map(|text| Payload::parse(&text, PAYLOAD_BYTES_MAX));
         let payload = payload.transpose().map_err(|invalid| invalid.to_string())?;
@@ -192,7 +196,7 @@ impl Launcher for TaskLauncher {
             Err(error) => return give_up(error),
         };
         let origin = format!("schedule {}", firing.schedule);
-        match self.rescheduler.ask(wish, &origin).await {
+        match self.rescheduler.ask_own(wish, &origin).await {
             // After an earlier claim it may be our own put that is done. A claim that was handed back
             // or whose node died is not always counted as an attempt; its term is.
             Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.term.0 == 1 => give_up(

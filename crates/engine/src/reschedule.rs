@@ -12,10 +12,9 @@ use std::{
 
 use almanack_core::{
     address::{Reach, Refusal},
-    happening::is_telling,
     history::{self, Decision, Kept},
-    plan::DISPATCH,
     reschedule::{Change, DecisionId, NothingThere, Put, Receipt, Request, decide},
+    reserved::{is_reserved, may_ask},
     store::{self, Applied, AppliedOnce, OnceKey, OnceRecord, Store},
     task::{Identity, Kind, Task},
     time::Clock,
@@ -47,9 +46,10 @@ pub enum Error {
         /// The kinds that are configured.
         known: Vec<Kind>,
     },
-    /// Firings and happenings are made by Almanack alone: their payload says what is run, or what others take for true.
+    /// Of a kind that belongs to the engine ([`almanack_core::reserved`]).
     #[error(
-        "tasks of kind `{kind}` are made by Almanack itself; the time of one may be changed, what it does may not"
+        "tasks of kind `{kind}` are made and changed by Almanack itself; only a DISPATCH, HAPPENING or EDITION_RUN task that exists can be \
+         cancelled (without a revision), or tried again once it has failed"
     )]
     Reserved {
         /// The kind asked for.
@@ -123,6 +123,12 @@ impl Rescheduler {
         answers.pop().unwrap_or_else(|| Err(short_answer()))
     }
 
+    /// Carries out one wish of the engine's own, about a kind that may be reserved.
+    pub(crate) async fn ask_own(&self, request: Request, by: &str) -> Result<Receipt, Error> {
+        let mut answers = self.ask_all_own(vec![request], by).await?;
+        answers.pop().unwrap_or_else(|| Err(short_answer()))
+    }
+
     /// Carries out many wishes, each for itself; the answers are in the order asked. Wishes about
     /// one identity are carried out one after the other, in that order.
     ///
@@ -133,12 +139,29 @@ impl Rescheduler {
         requests: Vec<Request>,
         origin: &str,
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
+        self.carry_out(requests, (Asker::Outside, origin)).await
+    }
+
+    /// The same for wishes of the engine's own, about kinds that may be reserved. Only the engine can call this.
+    pub(crate) async fn ask_all_own(
+        &self,
+        requests: Vec<Request>,
+        by: &str,
+    ) -> Result<Vec<Result<Receipt, Error>>, Error> {
+        self.carry_out(requests, (Asker::Engine, by)).await
+    }
+
+    async fn carry_out(
+        &self,
+        requests: Vec<Request>,
+        by: (Asker, &str),
+    ) -> Result<Vec<Result<Receipt, Error>>, Error> {
         let mut open: Vec<Asked> = requests.into_iter().enumerate().map(Asked::new).collect();
         let mut answers: BTreeMap<usize, Result<Receipt, Error>> = BTreeMap::new();
         // Whether one of our own may be changed depends on what is there.
         let reserved = open
             .iter()
-            .any(|asked| is_reserved(asked.request.identity()));
+            .any(|asked| is_reserved(&asked.request.identity().kind));
         let mut look = if open.len() < GUESSED_NEW_FROM || reserved {
             Look::First
         } else {
@@ -146,7 +169,7 @@ impl Rescheduler {
         };
         while !open.is_empty() {
             let (turn, later) = first_of_each_identity(open);
-            let lost = self.round(turn, look, origin, &mut answers).await?;
+            let lost = self.round(turn, look, by, &mut answers).await?;
             look = Look::First;
             open = lost.into_iter().chain(later).collect();
             open.sort_by_key(|asked| asked.place);
@@ -160,11 +183,11 @@ impl Rescheduler {
         &self,
         turn: Vec<Asked>,
         look: Look,
-        origin: &str,
+        by: (Asker, &str),
         answers: &mut BTreeMap<usize, Result<Receipt, Error>>,
     ) -> Result<Vec<Asked>, Error> {
         let requests: Vec<&Request> = turn.iter().map(|asked| &asked.request).collect();
-        let decided = self.decide_all(&requests, look, origin).await?;
+        let decided = self.decide_all(&requests, look, by).await?;
         let (mut changes, mut deciding, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for (asked, decision) in turn.into_iter().zip(decided) {
             match decision {
@@ -213,7 +236,8 @@ impl Rescheduler {
             if let Some(record) = self.store.load_once(&key.key).await? {
                 return replay(record, &key);
             }
-            let decided = self.decide_all(&asked, Look::First, origin).await?;
+            let by = (Asker::Outside, origin);
+            let decided = self.decide_all(&asked, Look::First, by).await?;
             let changes = decided
                 .into_iter()
                 .collect::<Result<Vec<Change>, Error>>()?;
@@ -259,7 +283,7 @@ impl Rescheduler {
         &self,
         requests: &[&Request],
         look: Look,
-        origin: &str,
+        (asker, origin): (Asker, &str),
     ) -> Result<Vec<Result<Change, Error>>, store::Error> {
         let rows = match look {
             Look::First => self.load_current(requests).await?,
@@ -268,6 +292,10 @@ impl Rescheduler {
         let (now, kinds) = (self.clock.now(), self.kinds.get());
         let reach = self.reach.as_ref().map(Live::get);
         let decided = requests.iter().zip(rows).map(|(request, row)| {
+            if asker == Asker::Outside && !may_ask(request, row.as_ref()) {
+                let kind = request.identity().kind.clone();
+                return Err(Error::Reserved { kind });
+            }
             kinds.check(request, row.as_ref())?;
             check_callback(request, reach.as_deref())?;
             let request = kinds.with_default_retries(request, row.as_ref());
@@ -308,11 +336,6 @@ impl Kinds {
         let Request::Put(put) = request else {
             return Ok(());
         };
-        let made_up = row.is_none() || put.payload.is_some() || put.callback_url.is_some();
-        if is_reserved(&put.identity) && made_up {
-            let kind = put.identity.kind.clone();
-            return Err(Error::Reserved { kind });
-        }
         let has_address =
             put.callback_url.is_some() || row.is_some_and(|row| row.callback_url.is_some());
         if has_address || self.accept_any || self.configured.contains(&put.identity.kind) {
@@ -326,10 +349,13 @@ impl Kinds {
     }
 }
 
-/// Whether this is a schedule's, or tells of a happening. A payload from elsewhere could run any command that a node allows, or have a
-/// lie signed.
-fn is_reserved(identity: &Identity) -> bool {
-    identity.kind.as_str() == DISPATCH || is_telling(&identity.kind)
+/// On which side of the engine's boundary a wish was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asker {
+    /// The API, the dashboard, the command line, events, queues.
+    Outside,
+    /// A duty, or the way in for sources, editions or schedules.
+    Engine,
 }
 
 /// What is put now and refused when it is called would fail when nobody remembers it.

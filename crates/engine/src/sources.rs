@@ -270,8 +270,8 @@ impl Sources {
         receipts.pop().ok_or(Error::Contended { id })
     }
 
-    /// Puts the tasks of sources.
-    pub(crate) async fn put(
+    /// Has sources checked at these times.
+    pub async fn put(
         &self,
         dues: Vec<(SourceId, Timestamp)>,
         by: &str,
@@ -286,7 +286,7 @@ impl Sources {
                 }))
             })
             .collect();
-        let answers = self.rescheduler.ask_all(puts?, by).await?;
+        let answers = self.rescheduler.ask_all_own(puts?, by).await?;
         Ok(answers.into_iter().collect::<Result<_, _>>()?)
     }
 
@@ -295,7 +295,7 @@ impl Sources {
             identity: id.identity()?,
             revision: None,
         });
-        match self.rescheduler.ask(cancel, by).await {
+        match self.rescheduler.ask_own(cancel, by).await {
             Ok(_) | Err(reschedule::Error::NothingThere(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }

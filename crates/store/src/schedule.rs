@@ -3,11 +3,13 @@
 //! A schedule's row is the lock of everything that belongs to it: a write first takes the row by its
 //! `version`, and only who got it writes ledger rows, firings and the edit, in the same transaction.
 //! A slot that is in the ledger stays as it was first decided, and a firing whose identity exists is
-//! left alone: clocks differ by moments, and what happened has happened.
+//! left alone: clocks differ by moments, and what happened has happened. If what exists was cancelled, the
+//! slot is not noted as fired (SF-04).
 
 use almanack_core::{
-    plan::{Schedule, ScheduleName},
+    plan::{Schedule, ScheduleName, ScheduleWrite, Slot, slot_identity},
     store::{DueSchedules, ScheduleFilter},
+    task::Identity,
 };
 use jiff::Timestamp;
 
@@ -114,6 +116,11 @@ pub(crate) const NOTE_SLOT_POSTGRES: &str = concat!(
     ") select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], \
      $6::text[], $7::bigint[], $8::bigint[]) on conflict (schedule_id, slot_at_us) do nothing"
 );
+/// A slot that was just noted as fired, but whose firing met a cancelled one under its name, did not fire.
+pub(crate) const NOTE_CANCELLED: &str = "update slot set verdict = 'cancelled' where schedule_id = $1 \
+     and slot_at_us = $2 and decided_at_us = $3 and verdict in ('fired', 'caught_up') \
+     and exists (select 1 from task t where t.subject = $4 and t.kind = $5 and t.is_current \
+     and t.status = 'CANCELLED')";
 pub(crate) const LOAD_SLOTS: &str = concat!(
     "select ",
     slot_columns!(),
@@ -163,6 +170,15 @@ pub(crate) fn due(mut found: Vec<Schedule>, now: Timestamp, limit: usize) -> Due
         schedules: found,
         next_look_at,
     }
+}
+
+/// The slots that a write fires, each with the identity of its firing.
+pub(crate) fn fired_slots(write: &ScheduleWrite) -> Vec<(&Slot, Identity)> {
+    let fired = write.slots.iter().filter(|slot| slot.verdict.is_fired());
+    let named = fired.map(|slot| (slot, slot_identity(&write.schedule.name, slot.slot_at)));
+    named
+        .filter_map(|(slot, identity)| Some((slot, identity.ok()?)))
+        .collect()
 }
 
 /// Where a page begins: every name comes after the empty one.

@@ -24,17 +24,20 @@ pub enum Reason {
     Overlap,
     /// It waited, for its predecessor or its splay, when the schedule was changed, paused or removed.
     Changed,
+    /// Its firing had been cancelled before it was to be inserted.
+    Cancelled,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Paused,
         Self::TooLate,
         Self::NotCaughtUp,
         Self::OverCap,
         Self::Overlap,
         Self::Changed,
+        Self::Cancelled,
     ];
 
     /// The name used in the store, the API, the metrics and the logs.
@@ -46,6 +49,7 @@ impl Reason {
             Self::OverCap => "over_cap",
             Self::Overlap => "overlap",
             Self::Changed => "changed",
+            Self::Cancelled => "cancelled",
         }
     }
 }

@@ -84,7 +84,12 @@ fn decided(facts: Facts<'_>, row: &Slot) -> String {
         ),
         Verdict::Skipped(reason) => {
             let because = because(reason, row, &late);
-            format!("{at} was skipped: {because}{}.", backfilled(facts))
+            let later = match reason {
+                // What is there is what kept it from firing.
+                Reason::Cancelled => String::new(),
+                _ => backfilled(facts),
+            };
+            format!("{at} was skipped: {because}{later}.")
         }
     }
 }
@@ -118,6 +123,7 @@ fn because(reason: Reason, row: &Slot, late: &str) -> String {
             "it was waiting for {} when the schedule was changed at {decided_at}{together}",
             detail.unwrap_or("the slot before it")
         ),
+        Reason::Cancelled => format!("its firing had been cancelled before {decided_at}{together}"),
     }
 }
 

@@ -94,7 +94,7 @@ impl Editions {
             max_retry: Some(MAX_RETRY_MAX),
             ..Put::at(account.edition.run_identity()?, self.clock.now())
         };
-        let receipt = self.rescheduler.ask(Request::Put(put), by).await?;
+        let receipt = self.rescheduler.ask_own(Request::Put(put), by).await?;
         Ok(Requested {
             account,
             receipt: Some(receipt),

@@ -12,7 +12,7 @@ use almanack_core::{
         DISPATCH, Definition, Firing, NewFiring, Origin, Overlap, ScheduleName, Trigger,
         slot_identity,
     },
-    reschedule::{Put, Request},
+    reschedule::{Cancel, Put, Receipt, Request},
     store::{Store, TaskFilter, TaskStore},
     target::{Launcher, Target},
     task::{ClaimedTask, Kind, Status, Task, TaskId, Term},
@@ -449,7 +449,7 @@ async fn a_target_is_left_to_another_node_and_what_is_no_firing_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_of_a_firing_may_be_changed_and_what_it_fires_may_not() {
+async fn sf_04_a_firing_is_stopped_by_name_and_changed_by_nobody() {
     let house = House::new();
     house.put(Definition::new("@10s", webhook())).await;
     let zones = Arc::new(Zones::default());
@@ -457,31 +457,39 @@ async fn the_time_of_a_firing_may_be_changed_and_what_it_fires_may_not() {
         almanack_engine::planner::Planner::new(house.store.clone(), Arc::new(house.time), zones);
     pause(Duration::from_secs(10)).await;
     assert_eq!(planner.pass().await.unwrap().fired, 1);
-    let identity = house.tasks(DISPATCH).await.remove(0).identity;
+    let before = house.tasks(DISPATCH).await.remove(0);
     let kinds = Kinds {
         accept_any: true,
         ..Kinds::default()
     };
     let rescheduler = Rescheduler::new(house.store.clone(), Arc::new(house.time), kinds);
     let later = house.time.now() + SignedDuration::from_mins(1);
-    let put = Put::at(identity, later);
-    let moved = rescheduler
-        .ask(Request::Put(put.clone()), "ada")
-        .await
-        .unwrap();
-    assert_eq!(moved.execute_at, later);
+    let put = Put::at(before.identity.clone(), later);
     let forged = Put {
         payload: Some(almanack_testkit::fixture::payload("{}")),
-        ..put
+        ..put.clone()
     };
-    let refused = rescheduler.ask(Request::Put(forged), "ada").await;
-    assert!(
-        matches!(
-            refused,
-            Err(almanack_engine::reschedule::Error::Reserved { .. })
-        ),
-        "{refused:?}"
-    );
+    for put in [put, forged] {
+        let refused = rescheduler.ask(Request::Put(put), "ada").await;
+        assert!(is_reserved(&refused), "{refused:?}");
+    }
+    let again = rescheduler.retry(&before.identity, "ada").await;
+    assert!(is_reserved(&again), "{again:?}");
+    assert_eq!(house.tasks(DISPATCH).await.remove(0), before);
+    let stop = Request::Cancel(Cancel {
+        identity: before.identity,
+        revision: None,
+    });
+    rescheduler.ask(stop, "ada").await.unwrap();
+    let after = house.tasks(DISPATCH).await.remove(0);
+    assert_eq!(after.status, Status::Cancelled);
+}
+
+fn is_reserved(asked: &Result<Receipt, almanack_engine::reschedule::Error>) -> bool {
+    matches!(
+        asked,
+        Err(almanack_engine::reschedule::Error::Reserved { .. })
+    )
 }
 
 #[tokio::test(start_paused = true)]

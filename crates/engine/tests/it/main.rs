@@ -19,6 +19,7 @@ mod places;
 mod planner;
 mod refusals;
 mod rehearsal;
+mod reserved;
 mod retention;
 mod sources;
 mod virtual_time;

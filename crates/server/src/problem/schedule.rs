@@ -89,7 +89,7 @@ fn path_of(unusable: &Unusable) -> &'static str {
         Unusable::Inputs(_) => "target.inputs",
         Unusable::Argv => "target.argv",
         Unusable::Timeout => "target.timeout",
-        Unusable::Task(Invalid::Kind { .. }) => "target.kind",
+        Unusable::Reserved | Unusable::Task(Invalid::Kind { .. }) => "target.kind",
         Unusable::Placeholder | Unusable::Task(Invalid::Subject { .. }) => "target.subject",
         Unusable::Task(_) => "target",
         Unusable::Body(_) => "target.body",

@@ -147,7 +147,8 @@ pub(crate) struct SlotView {
     /// `fired`, `caught_up` or `skipped`.
     #[schema(example = "skipped")]
     verdict: &'static str,
-    /// Why skipped: `paused`, `too_late`, `not_caught_up`, `over_cap`, `overlap` or `changed`.
+    /// Why skipped: `paused`, `too_late`, `not_caught_up`, `over_cap`, `overlap`, `changed` or
+    /// `cancelled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "paused")]
     reason: Option<&'static str>,

@@ -7,6 +7,7 @@ mod editions;
 mod live;
 mod nodes;
 mod reading;
+mod reserved;
 mod schedules;
 mod settings;
 mod sign_in;

@@ -88,12 +88,17 @@ async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>
         let fires = write.fires.iter();
         fires.map(move |fire| (*place, decided_at_us, fire))
     });
+    let fires: Vec<_> = fires.collect();
+    let wanted = fires.len();
     // None needs another's answer: they are sent together.
-    tokio::try_join!(
+    let ((), (), inserted) = tokio::try_join!(
         note_slots(&transaction, &won),
         note_edits(&transaction, &won),
-        insert_tasks(&transaction, fires.collect())
+        insert_tasks(&transaction, fires)
     )?;
+    if inserted.len() < wanted {
+        note_cancelled(&transaction, &won).await?;
+    }
     for change in won.iter().flat_map(|(_, _, write)| &write.cancels) {
         if apply_one(&transaction, change).await? == Applied::Lost {
             // Alone in its set: going without a commit undoes this write and nobody else's.
@@ -263,6 +268,29 @@ async fn note_slots(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> 
         .execute(&statement, &parameters)
         .await
         .map_err(failed)?;
+    Ok(())
+}
+
+/// Only where a firing met another under its name, which is rare: one by one.
+async fn note_cancelled(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> {
+    let failed = |error| explain("note cancelled slots", error);
+    let statement = client
+        .prepare_cached(schedule::NOTE_CANCELLED)
+        .await
+        .map_err(failed)?;
+    for (_, id, write) in won {
+        for (slot, firing) in schedule::fired_slots(write) {
+            let parameters: [&(dyn ToSql + Sync); 5] = [
+                &id.0,
+                &micros(slot.slot_at),
+                &micros(slot.decided_at),
+                &firing.subject.as_str(),
+                &firing.kind.as_str(),
+            ];
+            let noted = client.execute(&statement, &parameters).await;
+            noted.map_err(failed)?;
+        }
+    }
     Ok(())
 }
 

@@ -167,8 +167,12 @@ fn take(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
     };
     note_slots(connection, id, &write.slots)?;
     let decided_at_us = micros(write.decided_at);
+    let mut met_another = false;
     for fire in &write.fires {
-        insert(connection, fire, decided_at_us)?;
+        met_another |= insert(connection, fire, decided_at_us)?.is_none();
+    }
+    if met_another {
+        note_cancelled(connection, id, write)?;
     }
     if let Some(edit) = &write.edit {
         note_edit(connection, id, write.seen.unwrap_or(0) + 1, edit)?;
@@ -238,6 +242,20 @@ fn note_slots(connection: &Connection, id: ScheduleId, slots: &[Slot]) -> Outcom
             slot.detail,
             slot.revision,
             micros(slot.decided_at),
+        ])?;
+    }
+    Ok(())
+}
+
+fn note_cancelled(connection: &Connection, id: ScheduleId, write: &ScheduleWrite) -> Outcome<()> {
+    let mut statement = connection.prepare_cached(schedule::NOTE_CANCELLED)?;
+    for (slot, firing) in schedule::fired_slots(write) {
+        statement.execute(params![
+            id.0,
+            micros(slot.slot_at),
+            micros(slot.decided_at),
+            firing.subject.as_str(),
+            firing.kind.as_str(),
         ])?;
     }
     Ok(())

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    plan::{Edit, Edited, Origin, Pause, Schedule, ScheduleWrite, State},
-    reschedule::{Change, Request},
+    plan::{Edit, Edited, Origin, Pause, Reason, Schedule, ScheduleWrite, State, Verdict},
+    reschedule::{Cancel, Change, Request},
     store::{Applied, Store},
-    task::{Identity, Status},
+    task::{Identity, Revision, Status},
 };
 use jiff::Timestamp;
 
@@ -216,6 +216,33 @@ pub async fn dp_05_a_firing_that_exists_is_left_alone(store: Arc<dyn Store>) {
     assert_eq!(current(&*store, &coming(&seen)).await, before);
     assert_eq!(ledger_of(&*store, seen.id).await, fires(&seen).slots);
     assert_eq!(claimed(&*store, claim_request(2, at(99), 9)).await, []);
+}
+
+/// A tombstone stands where the firing would: nothing fires, and the ledger does not say that it did. Its neighbour fires.
+pub async fn sf_04_a_slot_whose_firing_was_cancelled_before_is_not_noted_as_fired(
+    store: Arc<dyn Store>,
+) {
+    let (seen, other) = (
+        keep(&*store, schedule("daily", at(10))).await,
+        keep(&*store, schedule("other", at(10))).await,
+    );
+    let subject = coming(&seen).subject;
+    let ahead = Cancel {
+        revision: Some(Revision(9)),
+        ..cancel(subject.as_str(), "DISPATCH")
+    };
+    let tombstone = decided(&*store, &Request::Cancel(ahead), START).await;
+    assert_ne!(applied(&*store, tombstone).await, Applied::Lost);
+    let writes = vec![fires(&seen), fires(&other)];
+    assert_eq!(store.write_schedules(writes).await.unwrap(), [DONE, DONE]);
+    let told = ledger_of(&*store, seen.id).await;
+    let verdicts: Vec<Verdict> = told.iter().map(|slot| slot.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Skipped(Reason::Cancelled)]);
+    let row = current(&*store, &coming(&seen)).await.unwrap();
+    assert_eq!(row.status, Status::Cancelled, "it is left alone");
+    assert_eq!(ledger_of(&*store, other.id).await, fires(&other).slots);
+    let claimed = claim_one(&*store, 1, at(10)).await;
+    assert_eq!(claimed.identity, coming(&other));
 }
 
 /// A firing is a task like any other: due at its time, not before, and once.

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{
-    reschedule::{Put, Request},
     source::{Definition, SourceId, check::Checker, policy::Policy},
     store::{Added, Store},
-    task::MAX_RETRY_MAX,
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
@@ -116,21 +114,14 @@ impl Field {
 
     /// Has the next `count` sources come due then; whoever was longest not asked for is next.
     pub(super) async fn put(&mut self, count: usize, due_at: Timestamp) -> Result<(), Error> {
-        let clock = Arc::new(SystemClock);
-        let rescheduler = wiring::rescheduler(&self.settings, self.store()?, clock);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let sources = self.sources(&clock)?;
         let count = count.min(self.ids.len());
         self.ids.rotate_left(count);
         for batch in self.ids[self.ids.len() - count..].chunks(BATCH) {
-            let mut wishes = Vec::with_capacity(batch.len());
-            for id in batch {
-                wishes.push(Request::Put(Put {
-                    max_retry: Some(MAX_RETRY_MAX),
-                    ..Put::at(id.identity()?, due_at)
-                }));
-            }
-            for answer in rescheduler.ask_all(wishes, BY).await? {
-                answer?;
-            }
+            let dues = batch.iter().map(|id| (*id, due_at)).collect();
+            let put = sources.put(dues, BY).await;
+            put.map_err(|error| Error::Wrong(error.to_string()))?;
         }
         Ok(())
     }

@@ -53,7 +53,7 @@ fn part_of_target(unusable: &Unusable) -> &'static str {
         Unusable::Inputs(_) => "target.inputs",
         Unusable::Argv => "target.argv",
         Unusable::Timeout => "target.timeout",
-        Unusable::Task(Invalid::Kind { .. }) => "target.kind",
+        Unusable::Reserved | Unusable::Task(Invalid::Kind { .. }) => "target.kind",
         Unusable::Placeholder | Unusable::Task(_) => "target.subject",
         Unusable::Body(_) => "target.body",
         Unusable::Payload(_) => "target.payload",

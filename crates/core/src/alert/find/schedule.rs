@@ -62,6 +62,7 @@ fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<Str
         Reason::TooLate => "nobody planned it in time",
         Reason::NotCaughtUp => "nobody planned it in time, and it is not caught up",
         Reason::OverCap => "more were missed than may be caught up",
+        Reason::Cancelled => "its firing had been cancelled before it was planned",
         // Somebody wanted these.
         Reason::Paused | Reason::Overlap | Reason::Changed => return None,
     };

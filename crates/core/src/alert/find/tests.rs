@@ -101,6 +101,7 @@ fn a_slot_that_nobody_planned_or_that_came_too_late_is_missing() {
         (Reason::TooLate, true),
         (Reason::NotCaughtUp, true),
         (Reason::OverCap, true),
+        (Reason::Cancelled, true),
         (Reason::Paused, false),
         (Reason::Overlap, false),
         (Reason::Changed, false),

@@ -59,6 +59,7 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
             Some("schedule:nightly@2026-01-05T07:00:00Z"),
         ),
         (Verdict::Skipped(Reason::Changed), 1, None),
+        (Verdict::Skipped(Reason::Cancelled), 1, None),
     ] {
         told.push(why(facts(Some(&row(verdict, slots, detail)), &active)));
     }
@@ -71,6 +72,7 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
     2026-01-05T08:00:00Z was skipped: more slots were missed until 2026-01-05T10:05:00Z than max_catch_up allows (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
     2026-01-05T08:00:00Z was skipped: schedule:nightly@2026-01-05T07:00:00Z had not ended at 2026-01-05T10:05:00Z.
     2026-01-05T08:00:00Z was skipped: it was waiting for the slot before it when the schedule was changed at 2026-01-05T10:05:00Z.
+    2026-01-05T08:00:00Z was skipped: its firing had been cancelled before 2026-01-05T10:05:00Z.
     ");
 }
 

@@ -8,7 +8,7 @@ use std::{
 use almanack_core::{
     edition::{account::Change, port::FailureClass},
     handler::Handler,
-    reschedule::{Put, Request},
+    reschedule::{Put, Request, decide},
     store::EditionWritten,
     target::task_identity,
 };
@@ -153,15 +153,8 @@ async fn ed_29_a_tick_that_fails_says_every_cause() {
         task_identity("EDITION_TICK", "edition-tick", MORNING).unwrap(),
         MORNING,
     );
-    let rescheduler = Rescheduler::new(
-        below.clone(),
-        room.clock.clone(),
-        Kinds {
-            accept_any: true,
-            ..Kinds::default()
-        },
-    );
-    rescheduler.ask(Request::Put(put), "ada").await.unwrap();
+    let change = decide(None, &Request::Put(put), "schedule edition", MORNING).unwrap();
+    below.apply(vec![change]).await.unwrap();
     let claimed = below.claim(claim_request(1, MORNING, 1)).await.unwrap();
     let _listening = paper.listen();
     let outcome = TickHandler(room.editions())

@@ -131,6 +131,7 @@ pub(crate) fn reason(lang: Lang, reason: Reason) -> &'static str {
             "the schedule was changed while it waited",
             "等待期间日程被更改",
         ),
+        Reason::Cancelled => lang.pick("its firing had been cancelled before", "触发事先已被取消"),
     }
 }
 

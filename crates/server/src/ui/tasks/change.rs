@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use almanack_core::{
     reschedule::{Cancel, Put, Request},
-    task::Identity,
+    reserved::{may_stop, may_try_again},
+    task::{Identity, Task},
     token::Scope,
 };
 use axum::{extract::State, response::Response};
@@ -266,17 +267,18 @@ pub(crate) async fn cancel(
 }
 
 /// What may be done at once.
-pub(crate) fn acts(viewer: &Viewer, identity: &Identity, live: bool) -> Markup {
-    let lang = viewer.lang;
+pub(crate) fn acts(viewer: &Viewer, task: &Task) -> Markup {
+    let (lang, identity) = (viewer.lang, &task.identity);
     let here = task_path(identity);
+    let tries = may_try_again(task);
     html! {
         @if viewer.may(Scope::Operate) {
             div class="acts" {
-                (form::button(viewer, &format!("{here}/retry"), lang.pick("Try now", "立即重试")))
-                @if live { a class="button" href=(format!("{here}/cancel")) { (lang.pick("Cancel…", "取消…")) } }
+                @if tries { (form::button(viewer, &format!("{here}/retry"), lang.pick("Try now", "立即重试"))) }
+                @if may_stop(task) { a class="button" href=(format!("{here}/cancel")) { (lang.pick("Cancel…", "取消…")) } }
             }
         }
-        (retrying(identity).show(viewer))
+        @if tries { (retrying(identity).show(viewer)) }
     }
 }
 

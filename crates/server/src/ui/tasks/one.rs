@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     history::{self, Attempt, Decision, Happening, Kept},
+    reserved::is_reserved,
     store::Records,
     task::{Identity, Task},
     token::Scope,
@@ -59,8 +60,8 @@ pub(crate) async fn show(
     let body = html! {
         @if let Some(told) = told { (told) }
         (parts::live("now", &now(&viewer, &task)))
-        (change::acts(&viewer, &identity, task.is_live()))
-        @if viewer.may(Scope::Operate) { (changing(&viewer, &task, &query)) }
+        (change::acts(&viewer, &task))
+        @if viewer.may(Scope::Operate) && !is_reserved(&identity.kind) { (changing(&viewer, &task, &query)) }
         (parts::live("life", &story::show(&viewer, &task, &story)))
         (parts::section("payload-title", viewer.lang.pick("Payload", "内容"), &payload::show(viewer.lang, task.payload.as_str())))
         (equivalent(&identity).show(&viewer))

@@ -193,5 +193,6 @@ fn words(verdict: Verdict) -> &'static [&'static str] {
         Verdict::Skipped(Reason::OverCap) => &["max_catch_up"],
         Verdict::Skipped(Reason::Overlap) => &["had not ended", "fired in the same moment"],
         Verdict::Skipped(Reason::Changed) => &["when the schedule was changed"],
+        Verdict::Skipped(Reason::Cancelled) => &["had been cancelled"],
     }
 }

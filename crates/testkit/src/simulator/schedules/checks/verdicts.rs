@@ -62,6 +62,9 @@ impl Judge<'_> {
                 self.life.edited_at.contains(&row.decided_at),
                 "nobody changed anything then",
             ),
+            Verdict::Skipped(Reason::Cancelled) => {
+                Err("nobody can cancel a firing before it is there".to_owned())
+            }
             Verdict::Skipped(reason) => {
                 self.missed(slot, row, era)?;
                 self.by_policy(reason, slot, row, era)
