@@ -1,8 +1,9 @@
 //! Passwords, recognised by Argon2id.
 //!
 //! The parameters are those that OWASP recommends for servers: 19 MiB, two passes, one lane. A hash names its own, so raising them
-//! here leaves old ones readable. At most two are worked on at a time, each on a thread where waiting is allowed, so that
-//! signing in costs a bounded amount of memory and never holds up anything else.
+//! here leaves old ones readable. At most two are worked on at a time, each on a thread where waiting is allowed, and a few more
+//! wait, so that signing in costs a bounded amount of memory and of time and never holds up anything else. One address alone has
+//! fewer tries at once than may wait, and so cannot take all the room.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,6 +23,8 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 /// Hashes worked on at a time.
 const AT_ONCE: usize = 2;
+/// Hashes that wait for their turn besides: a second or two of work.
+const WAITING_MAX: usize = 64;
 
 /// Compared with where nobody has the name. What it is a hash of does not matter, because the answer is no whatever comes out; its
 /// parameters do, because they are the work.
@@ -34,13 +37,17 @@ static NOBODY: LazyLock<PasswordHash> = LazyLock::new(|| {
 
 /// Recognises passwords.
 pub struct Argon2id {
+    /// For those who wait or are worked on.
+    room: Semaphore,
     permits: Arc<Semaphore>,
 }
 
 impl Default for Argon2id {
     fn default() -> Self {
-        let permits = Arc::new(Semaphore::new(AT_ONCE));
-        Self { permits }
+        Self {
+            room: Semaphore::new(AT_ONCE + WAITING_MAX),
+            permits: Arc::new(Semaphore::new(AT_ONCE)),
+        }
     }
 }
 
@@ -50,6 +57,7 @@ impl Argon2id {
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        let _room = self.room.try_acquire().map_err(|_| Error::Busy)?;
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let permit = permit.map_err(|error| failed(&error))?;
         let working = tokio::task::spawn_blocking(move || {
@@ -104,9 +112,32 @@ fn failed(why: &impl ToString) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Waker};
+
     use super::*;
 
     const SALT: Salt = [7; 16];
+
+    /// Nobody's turn comes while this test holds both; those beyond the room are refused at once.
+    #[tokio::test]
+    async fn sf_05_what_hashing_costs_is_bounded() {
+        let passwords = Argon2id::default();
+        let busy = Arc::clone(&passwords.permits);
+        let _both = busy.acquire_many(2).await.unwrap();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut waiting: Vec<_> = (0..AT_ONCE + WAITING_MAX)
+            .map(|_| passwords.verify("junk", None))
+            .collect();
+        for one in &mut waiting {
+            assert!(one.as_mut().poll(&mut context).is_pending());
+        }
+        let refused = passwords.verify("junk", None).await;
+        assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");
+        waiting.pop();
+        let mut next = passwords.verify("junk", None);
+        let polled = next.as_mut().poll(&mut context);
+        assert!(polled.is_pending(), "there is room");
+    }
 
     #[tokio::test]
     async fn a_password_is_recognised_by_its_hash_alone() {

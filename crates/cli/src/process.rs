@@ -8,6 +8,7 @@ use almanack_adapters::clock::pause;
 use almanack_core::{
     store::Store,
     time::{Clock, Sleeper},
+    token::Token,
 };
 use almanack_engine::{
     node::{self, AdmittedNode},
@@ -73,8 +74,8 @@ pub(crate) async fn start(
     let store = open_store(settings).await?;
     let timing = Timing::of(time, store.as_ref()).await?;
     let clock = timing.clock.clone();
-    let access = choose_access(store.as_ref(), settings, clock.now()).await?;
-    let answers = whom(&access);
+    let access = choose_access(store.as_ref(), settings).await?;
+    let answers = whom(&access, store.as_ref(), clock.now()).await?;
     let (listener, address) = listen(settings.server.listen).await?;
     let environment = &inputs.environment;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
@@ -112,6 +113,7 @@ pub(crate) async fn start(
         clock: clock.clone(),
         access,
         page_hosts: settings.server.allowed_hosts.clone(),
+        trusted_proxies: settings.server.trusted_proxies.clone(),
         passwords: wiring::passwords(),
         leaving: leaving.clone(),
         speed: timing.speed.times(),
@@ -242,8 +244,9 @@ impl Process {
             told.cancelled().await;
             leaving.cancel();
         };
-        let serving = axum::serve(self.listener, self.app)
-            .with_graceful_shutdown(stop.clone().cancelled_owned());
+        let app = self.app.into_make_service_with_connect_info::<SocketAddr>();
+        let serving =
+            axum::serve(self.listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
         let answering = async {
             tokio::select! {
                 served = serving.into_future() => served,
@@ -324,28 +327,21 @@ fn refused(error: node::Error) -> Failure {
 }
 
 /// A first try on one's own machine needs no token. Any other address is open to others, and then
-/// somebody must have decided who may come in.
-async fn choose_access(
-    store: &dyn Store,
-    settings: &Settings,
-    now: Timestamp,
-) -> Result<Access, Failure> {
+/// somebody must have decided who may come in. Once somebody has, no node is open again.
+async fn choose_access(store: &dyn Store, settings: &Settings) -> Result<Access, Failure> {
     let listen = settings.server.listen;
-    if is_guarded(store, now).await? {
+    if is_guarded(store).await? {
         return Ok(Access::Tokens);
     }
     if listen.ip().is_loopback() {
-        return Ok(Access::Open {
-            hosts: settings.server.allowed_hosts.clone(),
-        });
+        return Ok(Access::Open);
     }
     Err(unguarded(listen))
 }
 
-/// Whether there is anything by which to know who asks: a token that works, or somebody with a password.
-pub(crate) async fn is_guarded(store: &dyn Store, now: Timestamp) -> Result<bool, Failure> {
-    let tokens = store.load_tokens().await?;
-    Ok(tokens.iter().any(|token| token.is_valid(now)) || !store.load_users().await?.is_empty())
+/// Whether there was ever a token or a user: from then on whoever asks must be known.
+pub(crate) async fn is_guarded(store: &dyn Store) -> Result<bool, Failure> {
+    Ok(store.load_guarded_since().await?.is_some())
 }
 
 fn unguarded(listen: SocketAddr) -> Failure {
@@ -357,13 +353,19 @@ fn unguarded(listen: SocketAddr) -> Failure {
     )
 }
 
-fn whom(access: &Access) -> &'static str {
-    match access {
-        Access::Open { .. } => {
-            "anybody on this machine may ask it: there are no tokens and no users yet"
+async fn whom(access: &Access, store: &dyn Store, now: Timestamp) -> Result<&'static str, Failure> {
+    let lets_in = |tokens: &[Token]| tokens.iter().any(|token| token.is_valid(now));
+    Ok(match access {
+        Access::Open => {
+            "open: anybody on this machine may ask it, until the first token or user is made"
         }
-        Access::Tokens => "whoever asks it must show a token, or sign in",
-    }
+        Access::Tokens
+            if store.load_users().await?.is_empty() && !lets_in(&store.load_tokens().await?) =>
+        {
+            "guarded: no token is valid and there is no user, so nobody gets in; `almanack token create NAME` makes one"
+        }
+        Access::Tokens => "guarded: whoever asks it must show a token, or sign in",
+    })
 }
 
 /// What this node is called: as configured, or after the machine, with an ending that tells two

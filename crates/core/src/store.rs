@@ -371,6 +371,9 @@ pub trait TokenStore: Send + Sync {
     async fn load_tokens(&self) -> Result<Vec<Token>>;
     /// Takes a token back; answers whether it existed and worked until now.
     async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool>;
+    /// Since when access is guarded: when the first token or user was made. For good: whatever expires, is revoked or
+    /// removed since then, the answer is not `None` again (SF-03).
+    async fn load_guarded_since(&self) -> Result<Option<Timestamp>>;
 }
 
 /// Tells a sleeping node that something may have become due earlier than it thought.

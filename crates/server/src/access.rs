@@ -9,14 +9,19 @@
 //! works at most that much longer on a node that has just seen it; the sessions of browsers likewise. Pages are opened by a token or by a
 //! session, the API by a token alone.
 //!
-//! Without tokens ([`Access::Open`], meant for loopback) the browser is the danger: any web page can
-//! send requests to `localhost`. The host a request names must then be ours, which stops DNS
-//! rebinding, and a change must not come from a page of another origin. A token that is shown counts
+//! Until there was a token or a user for the first time, a node on loopback is open ([`Access::Open`]): whoever reaches it may operate.
+//! The store remembers for good that there was one ([`guard`]), so nothing that expires, is revoked or removed opens a node again
+//! (SF-03). While it is open, the browser is the danger: any web page can
+//! send requests to `localhost`. The host a request names must then be this machine's, which stops DNS
+//! rebinding, and a change must not come from a page of another origin. And so is a proxy, which makes the whole world local:
+//! what came through one is not open. A token that is shown counts
 //! even then: whoever shows one means to be known by it, and wants to hear that it is wrong before
 //! the day on which it matters.
 
+pub(crate) mod client;
+mod guard;
 mod memory;
-mod origin;
+pub(crate) mod origin;
 pub(crate) mod session;
 
 use std::sync::{Arc, Mutex};
@@ -35,8 +40,9 @@ use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
 use self::{
+    guard::Guard,
     memory::Memory,
-    origin::{check_host, check_origin},
+    origin::{check_direct, check_host, check_origin},
     session::Held,
 };
 use crate::{
@@ -47,19 +53,16 @@ use crate::{
 /// How long a token or a session found in the store is trusted without asking again.
 pub const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(5);
 
-const ONLY_LOOPBACK: &str =
-    "this node answers without tokens, and so only to localhost and configured hosts";
+const ONLY_LOOPBACK: &str = "this node has no token and no user yet, and so answers on this machine only, as localhost; \
+     `almanack token create` or `almanack user create` makes one";
 const ONLY_ALLOWED: &str =
     "pages answer only to localhost and to the hosts in server.allowed_hosts";
 
 /// Who may ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody who can reach the listener, with a valid token or none. Only for loopback.
-    Open {
-        /// Host names to answer to besides `localhost`, `127.0.0.1` and `[::1]`.
-        hosts: Vec<String>,
-    },
+    /// Anybody on this machine, until there was a token or a user. Only for loopback.
+    Open,
     /// Whoever shows a valid token; for pages, also who signed in.
     Tokens,
 }
@@ -140,6 +143,7 @@ pub(crate) struct Gate {
     state: Arc<AppState>,
     /// Of this process: forms of those who show nothing are known by it.
     secret: [u64; 4],
+    guard: Guard,
     tokens: Memory<Token>,
     sessions: Memory<Held>,
     /// How often somebody tried to sign in, on this node.
@@ -152,6 +156,7 @@ impl Gate {
         Arc::new(Self {
             state,
             secret,
+            guard: Guard::default(),
             tokens: Memory::default(),
             sessions: Memory::default(),
             tries: Mutex::default(),
@@ -167,8 +172,9 @@ impl Gate {
     }
 
     pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker, Problem> {
-        if let Access::Open { hosts } = &self.state.access {
-            check_host(request, hosts, ONLY_LOOPBACK)?;
+        if self.is_open().await? {
+            check_host(request, &[], ONLY_LOOPBACK)?;
+            check_direct(request)?;
             check_origin(request)?;
             if !request.headers.contains_key(header::AUTHORIZATION) {
                 return Ok(Asker::known_as("anonymous"));
@@ -187,7 +193,7 @@ impl Gate {
         request: &Parts,
         needed: Scope,
     ) -> Result<Visit, Problem> {
-        self.check_page_host(request)?;
+        self.check_page_host(request).await?;
         check_origin(request)?;
         if !request.headers.contains_key(header::AUTHORIZATION)
             && let Some((asker, form_key)) = self.signed_in(&request.headers).await?
@@ -209,11 +215,21 @@ impl Gate {
 
     /// A page shows more than an answer of the API and is opened by a cookie, so a name that somebody else pointed here can be
     /// refused even where a token is asked for.
-    fn check_page_host(&self, request: &Parts) -> Result<(), Problem> {
-        match &self.state.access {
-            Access::Open { hosts } => check_host(request, hosts, ONLY_LOOPBACK),
-            Access::Tokens if self.state.page_hosts.is_empty() => Ok(()),
-            Access::Tokens => check_host(request, &self.state.page_hosts, ONLY_ALLOWED),
+    async fn check_page_host(&self, request: &Parts) -> Result<(), Problem> {
+        if self.is_open().await? {
+            return check_host(request, &[], ONLY_LOOPBACK);
+        }
+        match &*self.state.page_hosts {
+            [] => Ok(()),
+            hosts => check_host(request, hosts, ONLY_ALLOWED),
+        }
+    }
+
+    /// Whether nobody has to say who they are.
+    async fn is_open(&self) -> Result<bool, Problem> {
+        match self.state.access {
+            Access::Tokens => Ok(false),
+            Access::Open => Ok(!self.guard.is_on(&self.state).await?),
         }
     }
 

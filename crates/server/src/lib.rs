@@ -39,6 +39,7 @@ pub mod words;
 use std::sync::Arc;
 
 use almanack_core::{
+    address::IpNet,
     sign_in::password::Passwords,
     signature::Verifier,
     store::Store,
@@ -91,6 +92,8 @@ pub struct AppState {
     /// Host names that pages answer to besides the machine's own where [`access`](Self::access) asks for tokens; any, where there are
     /// none.
     pub page_hosts: Vec<String>,
+    /// Networks of proxies whose word is taken for where a request comes from.
+    pub trusted_proxies: Vec<IpNet>,
     /// Recognises passwords.
     pub passwords: Arc<dyn Passwords>,
     /// How much one request may bring.

@@ -56,6 +56,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(9, "0009_alert"),
     migration!(10, "0010_room_for_ends"),
     migration!(11, "0011_task_expiries"),
+    migration!(12, "0012_access_guard"),
 ];
 
 /// The tables that say how a database is laid out.

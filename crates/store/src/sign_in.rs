@@ -30,11 +30,19 @@ pub(crate) const LOAD_USERS: &str = concat!(
     user_columns!(),
     " from user_account order by name"
 );
-/// Sessions first: a user without sessions can sign in again, sessions without a user are of no use.
-pub(crate) const REMOVE_USER: [&str; 2] = [
+/// First, that there was a user: access stays guarded. Then sessions: a user without sessions can sign in again, sessions
+/// without a user are of no use.
+pub(crate) const REMOVE_USER: [&str; 3] = [
+    "insert into access_guard (id, since_us) \
+     select 1, created_at_us from user_account where name = $1 on conflict (id) do nothing",
     "delete from session where holder_kind = 'user' and holder = $1",
     "delete from user_account where name = $1",
 ];
+
+/// Tokens are never deleted, so any of them will do, and any user.
+pub(crate) const LOAD_GUARDED_SINCE: &str = "select min(since_us) from ( \
+     select since_us from access_guard union all select created_at_us from token \
+     union all select created_at_us from user_account) guards";
 
 pub(crate) const SAVE_SESSION: &str = concat!(
     "insert into session (",

@@ -32,10 +32,10 @@ use crate::{
     wiring,
 };
 
-/// A node decides at its start whether it asks who somebody is, and this changes what it will decide.
+/// Open nodes close when they hear of this, and stay closed.
 const FIRST_USER: &str = "\
-This is the first user, and there is no token: nodes that listen on loopback ask everybody to sign in, or for a token, after \
-their next start.
+This is the first user: nodes that were open ask everybody to sign in, or for a token, from now on. Removing the user does not open them \
+again.
 ";
 
 /// Only making a user makes sense on a database that is not there yet.
@@ -80,7 +80,7 @@ async fn create(
     }
     let hash = hash(&new_password(password)?).await?;
     let now = desk.clock.now();
-    let first = !is_guarded(desk.store.as_ref(), now).await?;
+    let first = !is_guarded(desk.store.as_ref()).await?;
     let user = User {
         name: name.to_owned(),
         password: hash,

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, net::SocketAddr, ops::RangeInclusive};
 
 use almanack_adapters::signature::SigningKey;
 use almanack_core::{
+    address::IpNet,
     backoff::Backoff,
     lease::LeasePolicy,
     task::{Kind, PAYLOAD_BYTES_MAX},
@@ -132,6 +133,8 @@ pub(crate) struct Server {
     /// `Host` headers it answers to besides the address it listens at; guards a browser against
     /// pages that point their own name at us.
     pub(crate) allowed_hosts: Vec<String>,
+    /// Proxies before it, whose `X-Forwarded-For` is believed.
+    pub(crate) trusted_proxies: Vec<IpNet>,
 }
 
 impl Server {
@@ -144,6 +147,11 @@ impl Server {
                 &key("allowed_hosts"),
                 Vec::new(),
                 value::texts(value::host),
+            ),
+            trusted_proxies: reader.value(
+                &key("trusted_proxies"),
+                Vec::new(),
+                value::texts(outbound::net),
             ),
         }
     }

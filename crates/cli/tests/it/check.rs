@@ -46,7 +46,7 @@ fn an_unknown_key_without_a_neighbour_gets_the_list() {
       |
     2 | port = ***
       | ^^^^
-      = hint: there are `listen`, `allowed_hosts`
+      = hint: there are `listen`, `allowed_hosts`, `trusted_proxies`
 
     1 error
     ");
@@ -544,6 +544,7 @@ fn what_is_in_force_and_why() {
     database.durability                 "full"                                      default
     server.listen                       "127.0.0.1:8080"                            default
     server.allowed_hosts                ["a.example", "b.example"]                  ALMANACK_SERVER_ALLOWED_HOSTS
+    server.trusted_proxies              []                                          default
     node.name                           (host name and a random ending)             default
     node.slots                          8                                           ALMANACK_NODE_SLOTS
     node.lease                          "30s"                                       default

@@ -14,7 +14,7 @@ fn a_user_is_made_listed_changed_and_removed() {
     let made = home.run_with_input(&create("ada"), PASSWORD);
     insta::assert_snapshot!(made, @r"
     created ada, who may operate
-    This is the first user, and there is no token: nodes that listen on loopback ask everybody to sign in, or for a token, after their next start.
+    This is the first user: nodes that were open ask everybody to sign in, or for a token, from now on. Removing the user does not open them again.
     exit 0
     ");
     let reader = [&create("rita")[..], &["--scope", "read"]].concat();

@@ -17,7 +17,7 @@ pub trait Passwords: Send + Sync {
     async fn hash(&self, password: &str, salt: Salt) -> Result<PasswordHash, Error>;
 
     /// Whether this is the password. Without a hash, because nobody has the name, the answer is no, after the same work: how long
-    /// an answer takes must not tell which names exist.
+    /// an answer takes must not tell which names exist. Bounded: where too many wait already, it is refused at once ([`Error::Busy`]).
     async fn verify(&self, password: &str, hash: Option<&PasswordHash>) -> Result<bool, Error>;
 }
 
@@ -27,6 +27,9 @@ pub enum Error {
     /// The stored hash is not one that this version can read.
     #[error("the stored hash of a password cannot be read")]
     Unreadable,
+    /// As many are being worked on or waiting as there may be.
+    #[error("too many passwords are being checked")]
+    Busy,
     /// The machine could not do the work, for want of memory above all.
     #[error("hash a password: {why}")]
     Failed {

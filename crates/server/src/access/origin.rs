@@ -3,7 +3,7 @@
 //! A browser tells both, and no page can make it lie: the host it thinks it talks to, which stops DNS rebinding, and the
 //! origin of whatever makes it change something.
 
-use axum::http::{header, request::Parts};
+use axum::http::{HeaderName, header, request::Parts};
 
 use crate::problem::{Code, Problem};
 
@@ -26,6 +26,25 @@ pub(super) fn check_host(
         return Ok(());
     }
     Err(Problem::new(Code::UnknownHost, detail))
+}
+
+/// A proxy makes everybody look local. It says so in one of these headers, if it says anything: what it hides must be kept out
+/// by a token.
+pub(super) fn check_direct(request: &Parts) -> Result<(), Problem> {
+    let Some(name) = request.headers.keys().find(|name| is_said_by_proxy(name)) else {
+        return Ok(());
+    };
+    let detail = format!(
+        "this request came through a proxy (it has the header `{name}`), and there is no token and no user yet to tell who sent it; \
+         `almanack token create` or `almanack user create` makes one"
+    );
+    Err(Problem::new(Code::Unauthenticated, detail))
+}
+
+/// Whether this is a header by which a proxy tells whom it speaks for.
+pub(crate) fn is_said_by_proxy(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    ["forwarded", "via", "x-real-ip"].contains(&name) || name.starts_with("x-forwarded-")
 }
 
 /// A page may change things only if this node served it.

@@ -10,7 +10,7 @@ use axum::{
     Router,
     body::{Body, to_bytes},
     extract::Query,
-    http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Request, StatusCode, header},
     response::{
         IntoResponse, Response,
         sse::{Event, Sse},
@@ -26,6 +26,7 @@ use tower::ServiceExt as _;
 use super::{preferences::is_ours, viewer::LIVE_HEADER};
 use crate::{
     AppState,
+    access::origin::is_said_by_proxy,
     problem::{Code, Problem},
 };
 
@@ -186,10 +187,14 @@ fn shown(headers: &HeaderMap) -> HeaderMap {
         header::AUTHORIZATION,
         header::ACCEPT_LANGUAGE,
         header::HOST,
-        HeaderName::from_static("x-forwarded-proto"),
     ];
+    // What came through a proxy stays so, or a page that is open to this machine alone would be open to all.
+    let by_proxy = headers
+        .keys()
+        .filter(|name| is_said_by_proxy(name))
+        .cloned();
     let mut shown = HeaderMap::new();
-    for name in names {
+    for name in names.into_iter().chain(by_proxy) {
         for value in headers.get_all(&name) {
             shown.append(name.clone(), value.clone());
         }

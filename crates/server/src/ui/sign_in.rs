@@ -12,7 +12,10 @@ mod form;
 use std::sync::{Arc, PoisonError};
 
 use almanack_core::{
-    sign_in::{Holder, PASSWORD_BYTES_MAX, password, tries::By},
+    sign_in::{
+        Holder, PASSWORD_BYTES_MAX, password,
+        tries::{By, Peer},
+    },
     token::TOKEN_PREFIX,
 };
 use axum::{
@@ -36,7 +39,7 @@ use super::{
 };
 use crate::{
     AppState,
-    access::{Gate, session::no_session},
+    access::{Gate, client::Client, session::no_session},
     percent,
     problem::{Code, Problem},
 };
@@ -101,6 +104,7 @@ async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Re
 async fn sign_in(
     State(state): State<Arc<AppState>>,
     Extension(gate): Extension<Arc<Gate>>,
+    Client(peer): Client,
     headers: HeaderMap,
     Filled { viewer, form }: Filled<Credentials>,
 ) -> Result<Response, Problem> {
@@ -115,15 +119,22 @@ async fn sign_in(
     };
     // Before anything is looked at: a password that is changed meanwhile must end a session that the old one opens.
     let now = state.clock.now();
-    if let Err(free_at) = take_try(&gate, &shown, now) {
+    if let Err(free_at) = take_try(&gate, &shown, peer, now) {
         tracing::warn!("a sign-in was refused, because too many were tried");
         return Ok(again(Refused::TooMany { free_at }));
     }
-    let Some((holder, since)) = find_holder(&state, &shown, now).await? else {
-        tracing::warn!("a sign-in was refused");
-        return Ok(again(Refused::Wrong));
+    let (holder, since) = match find_holder(&state, &shown, now).await? {
+        Found::Holder(holder, since) => (holder, since),
+        Found::Nobody => {
+            tracing::warn!("a sign-in was refused");
+            return Ok(again(Refused::Wrong));
+        }
+        Found::Busy => {
+            tracing::warn!("a sign-in was refused, because too many passwords are being checked");
+            return Ok(again(Refused::TooMany { free_at: now }));
+        }
     };
-    forget_tries(&gate, &shown);
+    give_back_try(&gate, &shown, peer);
     gate.end_session(&headers).await?;
     let cookie = gate.begin_session(holder, since).await?;
     let here = format!("/ui/sign-in?did=signed_in&next={}", percent::encode(next));
@@ -162,26 +173,38 @@ impl Shown<'_> {
     }
 }
 
-fn take_try(gate: &Gate, shown: &Shown<'_>, now: Timestamp) -> Result<(), Timestamp> {
+fn take_try(gate: &Gate, shown: &Shown<'_>, peer: Peer, now: Timestamp) -> Result<(), Timestamp> {
     let tries = gate.tries.lock();
     let mut tries = tries.unwrap_or_else(PoisonError::into_inner);
-    tries.take(shown.by(), now)
+    tries.take(shown.by(), peer, now)
 }
 
-fn forget_tries(gate: &Gate, shown: &Shown<'_>) {
+fn give_back_try(gate: &Gate, shown: &Shown<'_>, peer: Peer) {
     let tries = gate.tries.lock();
     let mut tries = tries.unwrap_or_else(PoisonError::into_inner);
-    tries.succeed(shown.by());
+    tries.succeed(shown.by(), peer);
 }
 
-/// Who it is, and since when their session counts; nobody, if what they show is wrong.
+/// What came of looking at what somebody shows.
+enum Found {
+    /// Who it is, and since when their session counts.
+    Holder(Holder, Timestamp),
+    /// What they show is wrong.
+    Nobody,
+    /// Too many passwords are being checked to check this one.
+    Busy,
+}
+
 async fn find_holder(
     state: &AppState,
     shown: &Shown<'_>,
     now: Timestamp,
-) -> Result<Option<(Holder, Timestamp)>, Problem> {
+) -> Result<Found, Problem> {
     match *shown {
-        Shown::Token(token) => Ok(find_token(state, token, now).await?.map(|h| (h, now))),
+        Shown::Token(token) => {
+            let found = find_token(state, token, now).await?;
+            Ok(found.map_or(Found::Nobody, |holder| Found::Holder(holder, now)))
+        }
         Shown::Password { name, password } => find_user(state, name, password, now).await,
     }
 }
@@ -210,20 +233,24 @@ async fn find_user(
     name: &str,
     password: &str,
     now: Timestamp,
-) -> Result<Option<(Holder, Timestamp)>, Problem> {
+) -> Result<Found, Problem> {
     // Nobody's password is so long, and hashing costs what it is long.
     if password.len() > PASSWORD_BYTES_MAX {
-        return Ok(None);
+        return Ok(Found::Nobody);
     }
     let user = state.store.load_user(name).await?;
     let hash = user.as_ref().map(|user| &user.password);
-    let right = state.passwords.verify(password, hash).await;
-    let right = right.map_err(|error| unverified(&error))?;
-    Ok(user.filter(|_| right).map(|user| {
-        tracing::info!(user.name, "somebody signed in");
-        // Who set the password may have a clock that is ahead of ours.
-        (Holder::User(user.name), now.max(user.changed_at))
-    }))
+    let right = match state.passwords.verify(password, hash).await {
+        Err(password::Error::Busy) => return Ok(Found::Busy),
+        verified => verified.map_err(|error| unverified(&error))?,
+    };
+    let Some(user) = user.filter(|_| right) else {
+        return Ok(Found::Nobody);
+    };
+    tracing::info!(user.name, "somebody signed in");
+    // Who set the password may have a clock that is ahead of ours.
+    let since = now.max(user.changed_at);
+    Ok(Found::Holder(Holder::User(user.name), since))
 }
 
 fn unverified(error: &password::Error) -> Problem {

@@ -1,10 +1,14 @@
 //! Who may ask for what.
 
 use almanack_core::{
-    store::TokenStore,
+    sign_in::{PasswordHash, User},
+    store::{SignInStore as _, TokenStore},
     token::{Scope, Token},
 };
-use almanack_server::access::{Access, REMEMBERED_FOR};
+use almanack_server::{
+    Tick,
+    access::{Access, REMEMBERED_FOR},
+};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::fixture::{START, at as instant, token};
 use axum::http::Method;
@@ -324,19 +328,16 @@ async fn rs_14_idempotency_keys_of_two_tokens_do_not_meet() {
 
 #[tokio::test]
 async fn without_tokens_only_our_own_names_are_answered() {
+    let named = ["almanack.lan".to_owned()];
+    let nothing = |_: &_, _: &_| (Tick::default(), None);
     let store = SqliteStore::in_memory().unwrap();
-    let world = World::with(
-        store,
-        Access::Open {
-            hosts: vec!["almanack.lan".to_owned()],
-        },
-    );
+    let world = World::answering(store, Access::Open, true, named.to_vec(), nothing);
     for (host, status) in [
         ("localhost", 200),
         ("LOCALHOST:9", 200),
         ("127.0.0.1:8080", 200),
         ("[::1]:8080", 200),
-        ("almanack.lan:8080", 200),
+        ("almanack.lan:8080", 421),
         ("evil.example", 421),
         ("localhost.evil.example:8080", 421),
         ("127.0.0.1.evil.example", 421),
@@ -367,27 +368,78 @@ async fn without_tokens_no_foreign_page_may_change_anything() {
 
 #[tokio::test]
 async fn a_token_that_is_shown_counts_even_where_none_is_needed() {
-    let world = with_tokens(Access::Open { hosts: Vec::new() }).await;
-    for (shown, put, get) in [
-        ("Bearer alm_wrong", 401, 401),
-        ("Bearer", 401, 401),
-        ("alm_admin", 401, 401),
-        ("Bearer alm_read", 403, 404),
-    ] {
-        assert_eq!(
-            ask(&world, Method::PUT, ARTICLE, shown).await.status,
-            put,
-            "{shown}"
-        );
-        assert_eq!(
-            ask(&world, Method::GET, ARTICLE, shown).await.status,
-            get,
-            "{shown}"
-        );
+    let world = World::open();
+    for shown in ["Bearer alm_wrong", "Bearer", "alm_admin"] {
+        for method in [Method::PUT, Method::GET] {
+            let answer = ask(&world, method, ARTICLE, shown).await;
+            assert_eq!(answer.status, 401, "{shown}");
+        }
     }
     assert!(world.rows().await.is_empty());
-    let put = ask(&world, Method::PUT, ARTICLE, "Bearer alm_operate").await;
-    assert_eq!(put.status, 201, "{}", put.body);
-    let task = world.get(ARTICLE).await.json();
-    assert_eq!(task["origin"], "api:operate", "the history names the token");
+    assert_eq!(world.put(ARTICLE, &at(0)).await.status, 201, "as anybody");
+}
+
+/// A node that started open, and what is asked of it without a token.
+async fn statuses(world: &World) -> (u16, u16, u16) {
+    let put = world.put(ARTICLE, &at(0)).await.status;
+    let get = world.get("/api/v1/tasks").await.status;
+    (put, get, world.get("/ui/tasks").await.status)
+}
+
+#[tokio::test]
+async fn sf_03_the_first_token_closes_an_open_node_and_nothing_opens_it_again() {
+    let world = World::open();
+    assert_eq!(statuses(&world).await, (201, 200, 200));
+    let (token, _) = made("ci", Scope::Read);
+    world.store.save_token(&token).await.unwrap();
+    world.clock.advance(REMEMBERED_FOR);
+    assert_eq!(statuses(&world).await, (401, 401, 303));
+    world
+        .store
+        .revoke_token("ci", token.created_at)
+        .await
+        .unwrap();
+    world.clock.advance(REMEMBERED_FOR);
+    assert_eq!(statuses(&world).await, (401, 401, 303), "revoked");
+}
+
+#[tokio::test]
+async fn sf_03_an_open_node_is_closed_by_its_first_user_and_stays_so_when_they_are_removed() {
+    let world = World::open();
+    assert_eq!(statuses(&world).await, (201, 200, 200));
+    let user = User {
+        name: "ada".to_owned(),
+        password: PasswordHash("correct horse".to_owned()),
+        scope: Scope::Operate,
+        created_at: START,
+        changed_at: START,
+    };
+    world.store.save_user(&user).await.unwrap();
+    assert!(world.store.remove_user("ada").await.unwrap());
+    world.clock.advance(REMEMBERED_FOR);
+    assert_eq!(statuses(&world).await, (401, 401, 303));
+}
+
+#[tokio::test]
+async fn sf_03_what_came_through_a_proxy_is_not_open() {
+    let world = World::open();
+    for (header, value) in [
+        ("forwarded", "for=192.0.2.1"),
+        ("x-forwarded-for", "192.0.2.1"),
+        ("x-forwarded-proto", "https"),
+        ("x-forwarded-host", "localhost"),
+        ("x-real-ip", "192.0.2.1"),
+        ("via", "1.1 proxy"),
+    ] {
+        let headers = [("content-type", "application/json"), (header, value)];
+        let put = with(Method::PUT, ARTICLE, &at(0), &headers);
+        let answer = world.send(put).await;
+        assert_eq!(answer.status, 401, "{header}");
+        assert!(answer.body.contains(header), "{}", answer.body);
+        let page = with(Method::GET, "/ui/tasks", "", &headers);
+        assert_eq!(world.send(page).await.status, 303, "{header}");
+        let live = with(Method::GET, "/ui/live?page=/ui/tasks", "", &headers);
+        assert_eq!(world.send(live).await.status, 303, "{header}");
+    }
+    assert!(world.rows().await.is_empty());
 }

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::harness::{ARTICLE, World, at};
 
-const OPEN: Access = Access::Open { hosts: Vec::new() };
+const OPEN: Access = Access::Open;
 
 #[tokio::test]
 async fn a_database_that_does_not_answer_is_503_and_work_goes_on_afterwards() {

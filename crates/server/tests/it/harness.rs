@@ -147,10 +147,7 @@ impl Answer {
 impl World {
     /// Loopback without tokens, knowing one kind.
     pub(crate) fn open() -> Self {
-        Self::with(
-            SqliteStore::in_memory().unwrap(),
-            Access::Open { hosts: Vec::new() },
-        )
+        Self::with(SqliteStore::in_memory().unwrap(), Access::Open)
     }
 
     pub(crate) fn with(store: SqliteStore, access: Access) -> Self {
@@ -220,6 +217,7 @@ impl World {
             clock: time.clone(),
             access,
             page_hosts,
+            trusted_proxies: Vec::new(),
             passwords: passwords.clone(),
             speed: 1.0,
             leaving: CancellationToken::new(),

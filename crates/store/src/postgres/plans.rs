@@ -198,7 +198,7 @@ async fn pages_are_found_by_their_indexes() {
         ),
         (sign_in::LOAD_SESSION, "'1'", "session_pkey"),
         (sign_in::PRUNE_SESSIONS, "1", "session_expires_at"),
-        (sign_in::REMOVE_USER[0], "'1'", "session_holder"),
+        (sign_in::REMOVE_USER[1], "'1'", "session_holder"),
     ];
     let sorted = [
         overview::SEARCH_POSTGRES,

@@ -19,7 +19,8 @@ use tokio_postgres::types::ToSql;
 use super::{PostgresStore, task::apply_once};
 use crate::{
     register,
-    row::{self, micros},
+    row::{self, instant, micros},
+    sign_in,
 };
 
 #[async_trait]
@@ -173,5 +174,13 @@ impl TokenStore for PostgresStore {
             .execute("revoke token", register::REVOKE_TOKEN, &parameters)
             .await?
             == 1)
+    }
+
+    async fn load_guarded_since(&self) -> Result<Option<Timestamp>> {
+        let rows = self
+            .rows("load access guard", sign_in::LOAD_GUARDED_SINCE, &[])
+            .await?;
+        let since: Option<i64> = rows.first().and_then(|row| row.get(0));
+        since.map(instant).transpose()
     }
 }

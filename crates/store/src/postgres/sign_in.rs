@@ -59,7 +59,8 @@ impl SignInStore for PostgresStore {
     }
 
     async fn remove_user(&self, name: &str) -> Result<bool> {
-        let [sessions, user] = sign_in::REMOVE_USER;
+        let [guard, sessions, user] = sign_in::REMOVE_USER;
+        self.execute("guard access", guard, &[&name]).await?;
         self.execute("end sessions", sessions, &[&name]).await?;
         Ok(self.execute("remove user", user, &[&name]).await? == 1)
     }

@@ -18,7 +18,8 @@ use rusqlite::params;
 
 use crate::{
     register,
-    row::{self, micros},
+    row::{self, instant, micros},
+    sign_in,
     sqlite::SqliteStore,
 };
 
@@ -200,5 +201,14 @@ impl TokenStore for SqliteStore {
             })
             .await?;
         Ok(revoked == 1)
+    }
+
+    async fn load_guarded_since(&self) -> Result<Option<Timestamp>> {
+        self.read("load access guard", |connection| {
+            let mut statement = connection.prepare_cached(sign_in::LOAD_GUARDED_SINCE)?;
+            let since: Option<i64> = statement.query_row([], |row| row.get(0))?;
+            Ok(since.map(instant).transpose()?)
+        })
+        .await
     }
 }

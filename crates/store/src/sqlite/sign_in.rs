@@ -80,8 +80,10 @@ impl SignInStore for SqliteStore {
     async fn remove_user(&self, name: &str) -> Result<bool> {
         let name = name.to_owned();
         self.write("remove user", move |connection| {
-            let [sessions, user] = sign_in::REMOVE_USER;
-            connection.prepare_cached(sessions)?.execute([&name])?;
+            let [guard, sessions, user] = sign_in::REMOVE_USER;
+            for before in [guard, sessions] {
+                connection.prepare_cached(before)?.execute([&name])?;
+            }
             Ok(connection.prepare_cached(user)?.execute([&name])? == 1)
         })
         .await

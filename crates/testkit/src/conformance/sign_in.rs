@@ -5,11 +5,11 @@ use std::sync::Arc;
 use almanack_core::{
     sign_in::{Holder, PasswordHash, SESSION_LASTS, Session, User},
     store::{Error, Store},
-    token::Scope,
+    token::{Scope, Token},
 };
 use jiff::Timestamp;
 
-use crate::fixture::{START, at};
+use crate::fixture::{START, at, token};
 
 fn user(name: &str, scope: Scope) -> User {
     User {
@@ -177,4 +177,34 @@ pub async fn a_removed_session_is_gone(store: Arc<dyn Store>) {
     }
     assert!(!is_known(&*store, "a1").await);
     assert!(is_known(&*store, "a2").await);
+}
+
+/// By the first token or user, and from then on for good: revoking, expiry and removal take nothing back.
+pub async fn sf_03_access_once_guarded_stays_guarded(store: Arc<dyn Store>) {
+    let since = || async { store.load_guarded_since().await.unwrap() };
+    assert_eq!(since().await, None, "nobody was ever known");
+    assert!(!store.remove_user("nobody").await.unwrap());
+    assert_eq!(since().await, None, "nobody was removed");
+    store.save_user(&user("ada", Scope::Operate)).await.unwrap();
+    assert_eq!(since().await, Some(START));
+    assert!(store.remove_user("ada").await.unwrap());
+    assert_eq!(since().await, Some(START), "a user was removed");
+    let later = User {
+        created_at: at(9),
+        ..user("bob", Scope::Read)
+    };
+    store.save_user(&later).await.unwrap();
+    assert!(store.remove_user("bob").await.unwrap());
+    assert_eq!(since().await, Some(START), "another was removed");
+}
+
+/// The same with nothing but a token, which has ended in every way.
+pub async fn sf_03_a_token_that_ended_still_guards(store: Arc<dyn Store>) {
+    let ended = Token {
+        expires_at: Some(at(1)),
+        ..token("ci", Scope::Operate)
+    };
+    store.save_token(&ended).await.unwrap();
+    assert!(store.revoke_token("ci", at(2)).await.unwrap());
+    assert!(store.load_guarded_since().await.unwrap().is_some());
 }

@@ -376,6 +376,9 @@ impl TokenStore for FaultyStore {
     async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
         self.below.revoke_token(name, now).await
     }
+    async fn load_guarded_since(&self) -> Result<Option<Timestamp>> {
+        self.below.load_guarded_since().await
+    }
 }
 
 #[async_trait]

@@ -102,6 +102,10 @@ pub trait Layer: Send + Sync {
     ) -> Result<EditionWritten> {
         below.write_edition(change).await
     }
+    /// See [`TokenStore::load_guarded_since`].
+    async fn load_guarded_since(&self, below: &dyn Store) -> Result<Option<Timestamp>> {
+        below.load_guarded_since().await
+    }
     /// See [`Store::nudges`].
     fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {
         below.nudges()
@@ -294,6 +298,9 @@ impl<L: Layer> TokenStore for Layered<L> {
     }
     async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
         self.below.revoke_token(name, now).await
+    }
+    async fn load_guarded_since(&self) -> Result<Option<Timestamp>> {
+        self.layer.load_guarded_since(&*self.below).await
     }
 }
 

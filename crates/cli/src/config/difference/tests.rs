@@ -32,6 +32,11 @@ const TABLE: &[(&str, &str, Effect)] = &[
         "server.allowed_hosts",
         NextStart,
     ),
+    (
+        "[server]\ntrusted_proxies = [\"10.0.0.1\"]",
+        "server.trusted_proxies",
+        NextStart,
+    ),
     ("[node]\nslots = 5", "node.slots", AtOnce),
     ("[node]\nlease = \"9s\"", "node.lease", NextStart),
     ("[node]\ndrain = \"9s\"", "node.drain", NextStart),

@@ -9,6 +9,7 @@ pub(crate) const KEYS: &[Key] = &[
     plain("database", "durability"),
     plain("server", "listen"),
     plain("server", "allowed_hosts"),
+    plain("server", "trusted_proxies"),
     plain("node", "name"),
     plain("node", "slots"),
     plain("node", "lease"),

@@ -141,3 +141,27 @@ async fn somebody_with_a_password_guards_a_node_like_a_token() {
     let answer = node.api().ask(Method::GET, &path, None).await.unwrap();
     assert_eq!(answer.problem(), (401, "unauthenticated"));
 }
+
+/// The last token is revoked, the last user removed: a node that starts then still asks who it is talking to.
+#[tokio::test]
+async fn sf_03_a_node_that_was_guarded_starts_guarded() {
+    let by_token: &[&[&str]] = &[&["token", "create", "ci"], &["token", "revoke", "ci"]];
+    let by_user: &[&[&str]] = &[
+        &["user", "create", "ada", "--password-stdin"],
+        &["user", "remove", "ada"],
+    ];
+    for commands in [by_token, by_user] {
+        let home = Home::new();
+        for command in commands {
+            home.run_with_input(command, "correct horse battery\n")
+                .expect_data();
+        }
+        let node = Process::node(&home, free_address(), &[]).ready().await;
+        let told = node.notes();
+        assert!(told.contains("so nobody gets in"), "{told}");
+        let body = json!({ "execute_at": NOW, "callback": { "url": "http://127.0.0.1:1025/" } });
+        let (api, path) = (node.api(), task("K", "s"));
+        let answer = api.ask(Method::PUT, &path, Some(&body)).await.unwrap();
+        assert_eq!(answer.problem(), (401, "unauthenticated"));
+    }
+}

@@ -1,14 +1,19 @@
 //! A browser, as far as pages can tell: it keeps cookies, names the host it asks and the origin of what it sends.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::SocketAddr};
 
-use axum::http::{Method, header::SET_COOKIE};
+use axum::{
+    extract::ConnectInfo,
+    http::{Method, header::SET_COOKIE},
+};
 
 use crate::harness::{Answer, World, send, with};
 
 /// Somebody's browser.
 pub(crate) struct Browser<'a> {
     world: &'a World,
+    /// Where it is.
+    pub(crate) address: [u8; 4],
     /// Whom it talks to.
     pub(crate) host: &'static str,
     /// The page that makes it send forms.
@@ -25,6 +30,7 @@ impl<'a> Browser<'a> {
     pub(crate) fn new(world: &'a World) -> Self {
         Self {
             world,
+            address: [127, 0, 0, 1],
             host: "localhost:8080",
             origin: "http://localhost:8080",
             tells_origin: true,
@@ -85,6 +91,8 @@ impl<'a> Browser<'a> {
         let mut request = with(method, path, body, &headers);
         let host = self.host.parse().unwrap();
         request.headers_mut().insert("host", host);
+        let peer = ConnectInfo(SocketAddr::from((self.address, 4_711)));
+        request.extensions_mut().insert(peer);
         let answer = send(&self.world.app, request).await;
         self.tells_origin = answer.header("referrer-policy") != Some("no-referrer");
         for line in answer.headers.get_all(SET_COOKIE) {

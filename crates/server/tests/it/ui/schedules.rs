@@ -1,8 +1,7 @@
 //! Pages of schedules.
 
 use almanack_core::{finish::Outcome, plan::Origin, store::TokenStore, token::Scope};
-use almanack_server::access::Access;
-use almanack_store::sqlite::SqliteStore;
+use almanack_server::access::REMEMBERED_FOR;
 use almanack_testkit::fixture::at;
 
 use super::reading::{
@@ -490,14 +489,26 @@ async fn an_expression_is_tried() {
 
 #[tokio::test]
 async fn only_those_who_may_act_see_acts_and_nobody_without_the_key() {
-    let store = SqliteStore::in_memory().unwrap();
-    store
-        .save_token(&made("read", Scope::Read).0)
-        .await
-        .unwrap();
-    let world = World::with(store, Access::Open { hosts: Vec::new() });
+    let world = World::open();
     assert_eq!(world.put(NIGHTLY, HOURLY).await.status, 201);
+    let command = [
+        ("name", "x"),
+        ("expression", "@daily"),
+        ("target", "command"),
+        ("argv", "id"),
+    ];
+    let refused = fill(&world, "/ui/schedules/new", &command).await;
+    assert!(
+        words(&refused).contains("a schedule that runs commands needs a token of scope `admin`")
+    );
+    assert_eq!(world.get("/api/v1/schedules/x").await.status, 404);
+    for scope in [Scope::Read, Scope::Operate] {
+        let (token, _) = made(scope.as_str(), scope);
+        world.store.save_token(&token).await.unwrap();
+    }
+    world.clock.advance(REMEMBERED_FOR);
     let reader = [("authorization", "Bearer alm_read")];
+    let operator = [("authorization", "Bearer alm_operate")];
     for path in ["/ui/schedules", PAGE] {
         let page = world.send(with(Method::GET, path, "", &reader)).await;
         assert_eq!(page.status, 200);
@@ -519,29 +530,19 @@ async fn only_those_who_may_act_see_acts_and_nobody_without_the_key() {
             "{act}"
         );
         assert_eq!(
-            fill_as(&world, &path, &[("revision", "1")], "forged", &[])
+            fill_as(&world, &path, &[("revision", "1")], "forged", &operator)
                 .await
                 .status,
             403,
             "{act}"
         );
     }
-    let shown = world.get(NIGHTLY).await.json();
+    let shown = with(Method::GET, NIGHTLY, "", &reader);
+    let shown = world.send(shown).await.json();
     assert_eq!(
         (shown["revision"].as_i64(), world.rows().await.len()),
         (Some(1), 0)
     );
-    let command = [
-        ("name", "x"),
-        ("expression", "@daily"),
-        ("target", "command"),
-        ("argv", "id"),
-    ];
-    let refused = fill(&world, "/ui/schedules/new", &command).await;
-    assert!(
-        words(&refused).contains("a schedule that runs commands needs a token of scope `admin`")
-    );
-    assert_eq!(world.get("/api/v1/schedules/x").await.status, 404);
 }
 
 #[tokio::test]
