@@ -42,7 +42,7 @@ use almanack_core::{
     budget::Budget,
 };
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
-use url::Url;
+use url::{Host, Url};
 
 use body::Deadline;
 use redirect::{Step, Trail};
@@ -91,6 +91,7 @@ pub struct Client {
     guarded: reqwest::Client,
     trusting: reqwest::Client,
     guard: Arc<Guard>,
+    resolver: Arc<dyn Resolve>,
     connect_timeout: Duration,
     trusted: Arc<RwLock<BTreeSet<Origin>>>,
 }
@@ -103,6 +104,7 @@ impl Client {
             guarded: pool::build(settings, Some(Arc::clone(&guard)))?,
             trusting: pool::build(settings, None)?,
             guard,
+            resolver: Arc::clone(&settings.resolver),
             connect_timeout: settings.connect_timeout,
             trusted: Arc::default(),
         })
@@ -122,6 +124,32 @@ impl Client {
         };
         let literal = address::literal(&url).filter(|_| !self.trusts(&url));
         literal.and_then(|ip| self.guard.judge(ip).err())
+    }
+
+    /// Why an address that a stranger wrote is not passed on as a link, as far as it can be seen in it.
+    pub fn refusal_of_link(&self, address: &str) -> Option<address::Refusal> {
+        let trusted = address::parse(address).is_ok_and(|url| self.trusts(&url));
+        let judged = self.guard.judge_link(address);
+        judged.err().filter(|_| !trusted)
+    }
+
+    /// Why nobody is told to fetch an address in our place: we would not call it ourselves, or one of the addresses behind its name. A
+    /// name that we cannot resolve is let through: whoever fetches asks a resolver of their own.
+    pub async fn refusal_to_send_to(&self, address: &str) -> Option<address::Refusal> {
+        let refused = self
+            .refusal(address)
+            .or_else(|| self.refusal_of_link(address));
+        if refused.is_some() {
+            return refused;
+        }
+        let url = address::parse(address).ok()?;
+        let Some(Host::Domain(name)) = url.host().filter(|_| !self.trusts(&url)) else {
+            return None;
+        };
+        let mut deadline = Deadline::start(self.connect_timeout);
+        let resolved = deadline.bound(Phase::Answer, self.resolver.resolve(name));
+        let ips = resolved.await.ok()?.ok()?;
+        ips.into_iter().find_map(|ip| self.guard.judge(ip).err())
     }
 
     /// Sends and reads the whole answer, whatever its status.

@@ -11,11 +11,13 @@ mod api;
 mod judge;
 mod page;
 mod prefix;
+mod sent;
 
 pub use api::CrawlerApi;
 pub use judge::judge_article;
 pub use page::{PageReader, read_page};
 pub use prefix::{PREFIX, ReaderPrefix};
+pub use sent::Sent;
 
 use std::time::Duration;
 

@@ -63,6 +63,15 @@ pub enum Refusal {
         /// Who listens there.
         service: &'static str,
     },
+    /// A name that means something on one machine or in one network only.
+    #[error(
+        "the name is one of a single machine or network, and only public addresses are passed on; \
+         if it is yours to be passed on, add its network to `{allow_key}`"
+    )]
+    LocalName {
+        /// The setting that holds the allow-list.
+        allow_key: &'static str,
+    },
     /// It leads into a network that is not public.
     #[error(
         "{ip} is {what}, and only public addresses are called; \
@@ -89,14 +98,26 @@ pub fn parse(text: &str) -> Result<Url, Refusal> {
 
 /// Checks all that can be seen in an address, except where it leads: scheme, user, port.
 pub fn check(url: &Url) -> Result<(), Refusal> {
+    check_shape(url)?;
+    let port = url.port_or_known_default().ok_or(Refusal::Unreadable)?;
+    port::check(port)
+}
+
+fn check_shape(url: &Url) -> Result<(), Refusal> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Refusal::Scheme);
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(Refusal::Userinfo);
     }
-    let port = url.port_or_known_default().ok_or(Refusal::Unreadable)?;
-    port::check(port)
+    Ok(())
+}
+
+/// Names that no public resolver answers for: those without a dot, and the ends that are set aside for machines and networks.
+fn is_local_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    let ends = [".localhost", ".local", ".internal", ".home.arpa", ".lan"];
+    !name.contains('.') || ends.iter().any(|end| name.ends_with(end))
 }
 
 /// The IP that an address names itself. No resolver is ever asked about those, so whoever connects must
@@ -179,6 +200,26 @@ impl Guard {
             net: IpNet::from(ip),
             allow_key: self.allow_key,
         })
+    }
+
+    /// Whether an address that a stranger wrote may be passed on: to people as a link, or to somebody who fetches it in our place. As
+    /// far as that can be seen in the address: where its name leads is asked by whoever has a resolver. A link to any port is one.
+    pub fn judge_link(&self, text: &str) -> Result<(), Refusal> {
+        let url = Url::parse(text).map_err(|_| Refusal::Unreadable)?;
+        check_shape(&url)?;
+        let Some(host) = url.host() else {
+            return Err(Refusal::Unreadable);
+        };
+        match host {
+            // Whoever has networks of their own has names of their own in them.
+            Host::Domain(name) if self.allow.is_empty() && is_local_name(name) => {
+                let allow_key = self.allow_key;
+                Err(Refusal::LocalName { allow_key })
+            }
+            Host::Domain(_) => Ok(()),
+            Host::Ipv4(ip) => self.judge(ip.into()),
+            Host::Ipv6(ip) => self.judge(ip.into()),
+        }
     }
 
     /// Those of a name's addresses that may be connected to; if there is none, why not. A name that leads

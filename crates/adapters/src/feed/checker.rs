@@ -111,7 +111,17 @@ impl FeedChecker {
         document.validators = validators(&head);
         document.hints.fresh_for = freshness::hints(&head.headers, now).fresh_for;
         document.moved_to = moved_to(&head);
+        self.drop_foul_links(&mut document);
         Ok(document)
+    }
+
+    /// Everybody downstream is handed the links of entries: readers of editions, subscribers, crawlers. One that leads into a network that
+    /// sources may not lead into is not kept; the entry is.
+    fn drop_foul_links(&self, document: &mut Document) {
+        for found in &mut document.entries {
+            let link = found.link.take();
+            found.link = link.filter(|link| self.client.refusal_of_link(link).is_none());
+        }
     }
 
     /// Leaves the host that answered alone, if it asks for that. Who sent us there is not held: a redirector

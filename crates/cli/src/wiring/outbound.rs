@@ -107,8 +107,13 @@ pub(super) fn fetching(settings: &Settings) -> Result<Client, Failure> {
     make(&ClientSettings {
         contact: settings.outbound.contact.clone(),
         idle_max: 0,
-        ..ClientSettings::new(Guard::new(settings.sources.allow.clone(), SOURCES_ALLOW))
+        ..ClientSettings::new(sources_guard(settings))
     })
+}
+
+/// What sources, their entries and the stories of editions may lead to.
+pub(super) fn sources_guard(settings: &Settings) -> Guard {
+    Guard::new(settings.sources.allow.clone(), SOURCES_ALLOW)
 }
 
 /// A client that may go into these networks; `key` is the setting that holds them.

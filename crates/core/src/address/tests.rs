@@ -30,6 +30,7 @@ fn verdict(guard: &Guard, text: &str, resolved: &[&str]) -> String {
         Err(Refusal::Unreadable) => "unreadable".to_owned(),
         Err(Refusal::Scheme) => "scheme".to_owned(),
         Err(Refusal::Userinfo) => "userinfo".to_owned(),
+        Err(Refusal::LocalName { .. }) => "local name".to_owned(),
         Err(Refusal::Port { .. } | Refusal::Service { .. }) => "port".to_owned(),
     }
 }
@@ -331,5 +332,30 @@ fn rs_11_what_may_never_be_called_is_known_when_it_is_put() {
         "http://localhost.example/",
     ] {
         assert_eq!(reach.check(called), Ok(()), "{called}");
+    }
+}
+
+#[test]
+fn ss_14_what_a_stranger_links_to_is_passed_on_if_it_is_public() {
+    for (text, passed, with_networks) in [
+        ("https://news.example.org/a?b=c", true, true),
+        ("http://news.example.org:81/", true, true),
+        ("http://169.254.169.254/latest/meta-data/", false, false),
+        ("http://0xa9fea9fe/", false, false),
+        ("http://[::ffff:10.1.2.3]/", false, true),
+        ("http://10.1.2.3/wiki", false, true),
+        ("http://localhost:8080/", false, true),
+        ("http://metadata.google.internal/", false, true),
+        ("http://printer.local./", false, true),
+        ("http://wiki/", false, true),
+        ("javascript:alert(1)", false, false),
+        ("data:text/html,x", false, false),
+        ("file:///etc/passwd", false, false),
+        ("https://user:secret@news.example.org/", false, false),
+        ("not an address", false, false),
+    ] {
+        let judged = |allow: &[&str]| guard(allow).judge_link(text).is_ok();
+        assert_eq!(judged(&[]), passed, "{text}");
+        assert_eq!(judged(&["10.0.0.0/8"]), with_networks, "{text}");
     }
 }

@@ -285,3 +285,32 @@ async fn ss_14_sources_that_redirect_to_one_host_are_paced_as_its_own() {
     let again = checker.look(&ask(&named("two.test", &site)), at).await;
     assert!(matches!(again, Look::Document(_)), "{again:?}");
 }
+
+#[tokio::test]
+async fn ss_14_the_link_of_an_entry_that_leads_inwards_is_not_kept() {
+    let item = |number: u8, link: &str| {
+        format!("<item><guid>{number}</guid><title>{number}</title><link>{link}</link></item>")
+    };
+    let links = [
+        "https://news.example.org/1",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[fd00:ec2::254]/",
+        "javascript:alert(1)",
+        "http://127.0.0.1/allowed",
+    ];
+    let items: String = (0..).zip(links).map(|(n, link)| item(n, link)).collect();
+    let feed = format!("<rss version=\"2.0\"><channel><title>t</title>{items}</channel></rss>");
+    let told = move || {
+        let feed = feed.clone();
+        async move { ([("content-type", "application/rss+xml")], feed) }
+    };
+    let address = serve(Router::new().fallback(told)).await;
+    let document = look(&client(), &address).await.unwrap();
+    let kept: Vec<Option<&str>> = document
+        .entries
+        .iter()
+        .map(|it| it.link.as_deref())
+        .collect();
+    let expected = [Some(links[0]), None, None, None, Some(links[4])];
+    assert_eq!(kept, expected, "the entries themselves are kept");
+}

@@ -1,12 +1,18 @@
 //! Pages, by whomever they are read.
 
+use std::net::IpAddr;
+
 use almanack_adapters::{
     bearer::Bearer,
-    http::Limits,
-    reader::{CrawlerApi, PageReader, ReaderPrefix},
+    http::{Client, Limits, NoName, Resolve, Settings},
+    reader::{CrawlerApi, PageReader, ReaderPrefix, Sent},
 };
-use almanack_core::edition::port::{FailureClass as C, Reader};
+use almanack_core::{
+    address::Guard,
+    edition::port::{FailureClass as C, Reader},
+};
 use almanack_world::news::{CRAWLER_TOKEN, journal::Endpoint, page::Page, story::NewStory};
+use async_trait::async_trait;
 use axum::{Router, http::HeaderMap, routing::get};
 
 use super::*;
@@ -187,4 +193,45 @@ async fn ed_35_a_key_is_told_every_other_time() {
     let keys: Vec<bool> = told.iter().map(|(key, _)| *key).collect();
     assert_eq!(keys, [true, true, true, true, false, true]);
     assert!(told.iter().all(|(_, accept)| accept == "text/plain"));
+}
+
+/// Every name leads into somebody's network.
+struct Inwards;
+
+#[async_trait]
+impl Resolve for Inwards {
+    async fn resolve(&self, _: &str) -> Result<Vec<IpAddr>, NoName> {
+        Ok(vec![
+            "93.184.216.34".parse().unwrap(),
+            "10.0.0.7".parse().unwrap(),
+        ])
+    }
+}
+
+#[tokio::test]
+async fn ss_14_nobody_is_sent_where_we_may_not_go() {
+    let (news, _, url) = one_page().await;
+    let inwards = Client::new(&Settings {
+        resolver: Arc::new(Inwards),
+        ..Settings::new(Guard::new(Vec::new(), "sources.allow"))
+    })
+    .unwrap();
+    for address in [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://metadata.google.internal/",
+        "http://site.example/",
+        "file:///etc/passwd",
+        &url,
+    ] {
+        let budget = Budget::new(10);
+        let by_crawler = Sent::new(crawler(&news, CRAWLER_TOKEN), inwards.clone());
+        let by_prefix = Sent::new(prefix(&news), inwards.clone());
+        for reader in [&by_crawler as &dyn Reader, &by_prefix] {
+            let failure = reader.read(address, &budget).await.unwrap_err();
+            assert_eq!(failure.class, C::Refused, "{address}: {failure}");
+        }
+        assert_eq!(budget.spent(), 0, "nobody was told of {address}");
+    }
+    let allowed = Sent::new(crawler(&news, CRAWLER_TOKEN), client());
+    allowed.read(&url, &Budget::new(10)).await.unwrap();
 }

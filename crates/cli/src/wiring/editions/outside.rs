@@ -10,14 +10,14 @@ use almanack_adapters::{
     hacker_news::{self, HackerNews},
     model::{self, ChatModel, Extractive},
     press::Template,
-    reader::{CrawlerApi, PageReader, ReaderPrefix},
+    reader::{CrawlerApi, PageReader, ReaderPrefix, Sent},
 };
 use almanack_core::{
     edition::port::{Reader, StorySource, Writer},
     secret::Secret,
     time::Sleeper,
 };
-use almanack_engine::editions::{Outside, entries::EntryStories};
+use almanack_engine::editions::{Outside, entries::EntryStories, judged::JudgedStories};
 
 use super::{super::outbound, Purpose, Workshop, delivery};
 use crate::{
@@ -80,7 +80,7 @@ fn source(
     edition: &Edition,
     sleeper: &Arc<dyn Sleeper>,
 ) -> Arc<dyn StorySource> {
-    match &edition.stories {
+    let listed: Arc<dyn StorySource> = match &edition.stories {
         Stories::Entries => Arc::new(EntryStories::new(Arc::clone(workshop.store))),
         Stories::HackerNews {
             list,
@@ -99,7 +99,9 @@ fn source(
             let client = workshop.outbound.client();
             Arc::new(HackerNews::new(client, settings, clock, sleeper))
         }
-    }
+    };
+    let guard = outbound::sources_guard(workshop.settings);
+    Arc::new(JudgedStories::new(listed, guard))
 }
 
 fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>, Failure> {
@@ -111,7 +113,8 @@ fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>, Fai
         }
         Pages::Crawler { url, token } => {
             let token = bearer("edition.reader.crawler_token", token.as_ref())?;
-            Arc::new(CrawlerApi::new(client, clock, url.clone(), token))
+            let crawler = CrawlerApi::new(client, clock, url.clone(), token);
+            Arc::new(Sent::new(crawler, outbound::fetching(workshop.settings)?))
         }
         Pages::Prefix {
             prefix,
@@ -120,7 +123,8 @@ fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>, Fai
         } => {
             let key = bearer("edition.reader.prefix_key", key.as_ref())?;
             let asked = ReaderPrefix::new(client, clock, prefix.clone(), key);
-            Arc::new(if *rotate { asked.rotating() } else { asked })
+            let asked = if *rotate { asked.rotating() } else { asked };
+            Arc::new(Sent::new(asked, outbound::fetching(workshop.settings)?))
         }
     })
 }

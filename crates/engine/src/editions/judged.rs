@@ -1,0 +1,116 @@
+//! Stories whose addresses may be passed on.
+//!
+//! Whoever lists stories passes on what strangers wrote. A story that leads to a script, a file or into a network of ours is left
+//! out before it is a row: nobody is sent there, and no edition links to it (SS-14).
+
+use std::sync::Arc;
+
+use almanack_core::{
+    address::Guard,
+    budget::Budget,
+    edition::{
+        port::{Failure, StorySource, Wanted},
+        story::{Listed, StoryKey},
+    },
+};
+use async_trait::async_trait;
+
+/// A source of stories, without those that lead where none may lead.
+pub struct JudgedStories {
+    source: Arc<dyn StorySource>,
+    guard: Guard,
+}
+
+impl JudgedStories {
+    /// What `source` lists and `guard` lets through.
+    pub fn new(source: Arc<dyn StorySource>, guard: Guard) -> Self {
+        Self { source, guard }
+    }
+
+    fn judged(&self, mut story: Listed) -> Option<Listed> {
+        let may_pass = |url: &str| self.guard.judge_link(url);
+        if let Err(refusal) = may_pass(&story.url) {
+            tracing::warn!(story.key = %story.key, %refusal, "a story was left out: its address is not passed on");
+            return None;
+        }
+        let talk = story.discussion_url.take();
+        story.discussion_url = talk.filter(|url| may_pass(url).is_ok());
+        Some(story)
+    }
+}
+
+#[async_trait]
+impl StorySource for JudgedStories {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    async fn list(&self, wanted: &Wanted, budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
+        let listed = self.source.list(wanted, budget).await?;
+        Ok(listed
+            .into_iter()
+            .filter_map(|it| self.judged(it))
+            .collect())
+    }
+
+    async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>) -> Result<Vec<String>, Failure> {
+        self.source.comments(key, budget).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Strangers;
+
+    #[async_trait]
+    impl StorySource for Strangers {
+        fn name(&self) -> &'static str {
+            "strangers"
+        }
+        async fn list(&self, _: &Wanted, _: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
+            let links = [
+                "https://news.example.org/1",
+                "http://169.254.169.254/latest/meta-data/",
+                "javascript:alert(1)",
+                "https://news.example.org/2",
+            ];
+            let listed = links.into_iter().map(|url| Listed {
+                key: StoryKey(url.to_owned()),
+                url: url.to_owned(),
+                discussion_url: Some("http://localhost/talk".to_owned()),
+                title: "title".to_owned(),
+                score: None,
+                published_at: None,
+                text: None,
+            });
+            Ok(listed.collect())
+        }
+        async fn comments(&self, _: &StoryKey, _: &Arc<Budget>) -> Result<Vec<String>, Failure> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn ss_14_a_story_that_leads_into_a_network_of_ours_is_left_out() {
+        let stories =
+            JudgedStories::new(Arc::new(Strangers), Guard::new(Vec::new(), "sources.allow"));
+        let now = jiff::Timestamp::UNIX_EPOCH;
+        let wanted = Wanted {
+            date: jiff::civil::date(1970, 1, 1),
+            is_today: true,
+            day_start: now,
+            day_end: now,
+            now,
+            limit: 9,
+        };
+        let listed = stories.list(&wanted, &Budget::new(1)).await.unwrap();
+        let urls: Vec<&str> = listed.iter().map(|story| story.url.as_str()).collect();
+        assert_eq!(
+            urls,
+            ["https://news.example.org/1", "https://news.example.org/2"]
+        );
+        assert!(listed.iter().all(|story| story.discussion_url.is_none()));
+    }
+}
