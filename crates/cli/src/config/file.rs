@@ -15,7 +15,7 @@ use toml::{
 use almanack_core::task::Kind;
 
 use super::{
-    key::{self, KINDS, KeyPath, SUBSCRIPTIONS},
+    key::{self, KINDS, KeyPath, SUBSCRIPTIONS, Shown},
     layer::{Given, Layer, Raw},
     report::{Place, Problem},
     schedule::{self, FileSchedules, SCHEDULES},
@@ -116,7 +116,9 @@ fn cover_broken_line(source: &mut Source, text: &str, byte: usize) {
         return;
     };
     let name = text[start..equals].rsplit('.').next().unwrap_or("").trim();
-    let harmless = key::KEYS.iter().any(|key| key.name == name && !key.secret);
+    let harmless = key::KEYS
+        .iter()
+        .any(|key| key.name == name && key.shown == Shown::Whole);
     if !harmless || secret::has_password(&text[equals..end]) {
         let value = text[equals + 1..end].trim();
         let value_start = end - text[equals + 1..end].trim_start().len();
@@ -201,7 +203,12 @@ impl Walk {
         };
         let raw = raw(value.get_ref());
         let reference = raw.as_text().is_some_and(secret::is_reference);
-        if (key.secret && !reference) || raw.texts().any(secret::has_password) {
+        let covered = match key.shown {
+            Shown::Whole => false,
+            Shown::Host => raw.texts().any(|text| secret::only_host(text) != text),
+            Shown::Never => true,
+        };
+        if (covered && !reference) || raw.texts().any(secret::has_password) {
             self.cover_all(value);
         }
         let place = Place::File { span: value.span() };

@@ -19,10 +19,21 @@ pub(crate) struct Key {
     pub(crate) section: &'static str,
     /// Its name there.
     pub(crate) name: &'static str,
-    /// Whether its value must never be shown or written down.
-    pub(crate) secret: bool,
+    /// How much of its value may be shown or written down.
+    pub(crate) shown: Shown,
     /// Further environment variables that set it, after its own.
     pub(crate) aliases: &'static [&'static str],
+}
+
+/// How much of a value may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// All of it.
+    Whole,
+    /// It is an address: scheme, host and port. The rest may be a secret, so it may be kept where secrets are.
+    Host,
+    /// It is a secret.
+    Never,
 }
 
 /// The section that holds one table per kind.
@@ -142,9 +153,9 @@ impl KeyPath {
         Self::named(KINDS, kind, name)
     }
 
-    /// Whether its value must never be shown.
-    pub(crate) fn is_secret(&self) -> bool {
-        find(self.section, self.name).is_some_and(|key| key.secret)
+    /// How much of its value may be shown.
+    pub(crate) fn shown(&self) -> Shown {
+        find(self.section, self.name).map_or(Shown::Whole, |key| key.shown)
     }
 
     /// Reads `section.key`, `kinds.NAME.key` or `subscription.NAME.key`; a kind's own dots do no harm.

@@ -7,7 +7,11 @@ use std::{collections::BTreeMap, ops::Range};
 
 use almanack_core::secret::COVER;
 
-use super::{key::KeyPath, report::Place, secret};
+use super::{
+    key::{KeyPath, Shown},
+    report::Place,
+    secret,
+};
 
 /// A value as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,10 +76,13 @@ pub(crate) type Layer = BTreeMap<KeyPath, Given>;
 
 /// A value of the environment or the command line as an error may show it.
 pub(crate) fn shown(path: Option<&KeyPath>, value: &str) -> String {
-    let hidden = path.is_none_or(KeyPath::is_secret) && !secret::is_reference(value);
-    if hidden || secret::has_password(value) {
-        COVER.to_owned()
-    } else {
-        value.to_owned()
+    if secret::has_password(value) {
+        return COVER.to_owned();
+    }
+    match path.map_or(Shown::Never, KeyPath::shown) {
+        Shown::Never | Shown::Host if secret::is_reference(value) => value.to_owned(),
+        Shown::Never => COVER.to_owned(),
+        Shown::Host => secret::only_host(value),
+        Shown::Whole => value.to_owned(),
     }
 }

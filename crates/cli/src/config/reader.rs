@@ -12,10 +12,10 @@ use url::Url;
 
 use super::{
     Need,
-    key::KeyPath,
+    key::{KeyPath, Shown},
     layer::{Given, Layer, Raw},
     report::{Place, Problem},
-    secret::Reference,
+    secret::{self, Reference},
     source::Source,
     value::{Complaint, Read},
 };
@@ -125,7 +125,7 @@ impl Reader<'_> {
         parse: impl Fn(&Raw) -> Read<T>,
     ) -> T {
         let value = self.parse(path, parse).unwrap_or(default);
-        self.note(path, value.show());
+        self.note_value(path, &value);
         value
     }
 
@@ -137,10 +137,10 @@ impl Reader<'_> {
         parse: impl Fn(&Raw) -> Read<T>,
     ) -> Option<T> {
         let value = self.parse(path, parse);
-        self.note(
-            path,
-            value.as_ref().map_or_else(|| unset.to_owned(), Show::show),
-        );
+        match &value {
+            Some(value) => self.note_value(path, value),
+            None => self.note(path, unset.to_owned()),
+        }
         value
     }
 
@@ -188,10 +188,28 @@ impl Reader<'_> {
     }
 
     fn parse<T>(&mut self, path: &KeyPath, parse: impl Fn(&Raw) -> Read<T>) -> Option<T> {
-        let given = self.layer.get(path)?;
-        match parse(&given.raw) {
+        let mut raw = self.layer.get(path)?.raw.clone();
+        if path.shown() == Shown::Host {
+            raw = self.fetched(path, raw)?;
+        }
+        match parse(&raw) {
             Ok(value) => Some(value),
-            Err(complaint) => self.complain(path, complaint),
+            Err(complaint) => self.complain(path, without(complaint, &raw, path.shown())),
+        }
+    }
+
+    /// An address that may be kept where secrets are.
+    fn fetched(&mut self, path: &KeyPath, raw: Raw) -> Option<Raw> {
+        let Some(kept) = raw.as_text().and_then(Reference::parse) else {
+            return Some(raw);
+        };
+        match kept.resolve(self.environment, self.base) {
+            Ok(address) => Some(Raw::Text(address.expose().trim().to_owned())),
+            Err(_) if self.need != Need::Everything => None,
+            Err(error) => {
+                let hint = "set it, or say where the address is: \"env:NAME\" or \"file:/path\"";
+                self.complain(path, Complaint::new(error.to_string(), hint))
+            }
         }
     }
 
@@ -208,6 +226,23 @@ impl Reader<'_> {
             ..problem
         });
         None
+    }
+
+    /// Notes a value as far as it may be shown.
+    fn note_value(&mut self, path: &KeyPath, value: &impl Show) {
+        let whole = value.show();
+        let given = self.layer.get(path);
+        if path.shown() != Shown::Host || given.is_none() {
+            return self.note(path, whole);
+        }
+        let kept = given.and_then(|given| given.raw.as_text());
+        let kept = kept.filter(|text| secret::is_reference(text));
+        let kept = kept.map(|text| format!(" ({text})")).unwrap_or_default();
+        let shown = secret::only_host(whole.trim_matches('"'));
+        self.note(path, format!("\"{shown}\"{kept}"));
+        if let Some(noted) = self.effective.last_mut() {
+            noted.hidden = Some(Secret::new(&whole));
+        }
     }
 
     fn note(&mut self, path: &KeyPath, value: String) {
@@ -232,6 +267,17 @@ impl Reader<'_> {
             (Some(Place::Flag { flag, .. }), _) => Origin::Flag { flag: flag.clone() },
             (Some(Place::File { .. }) | None, _) => Origin::Default,
         }
+    }
+}
+
+/// What is wrong with an address, told without what may be secret in it.
+fn without(complaint: Complaint, raw: &Raw, shown: Shown) -> Complaint {
+    match raw.as_text().filter(|_| shown == Shown::Host) {
+        Some(text) => Complaint {
+            what: complaint.what.replace(text, &secret::only_host(text)),
+            ..complaint
+        },
+        None => complaint,
     }
 }
 

@@ -11,6 +11,7 @@ use std::{
 };
 
 use almanack_core::secret::{COVER, Secret};
+use url::{Origin, Url};
 
 /// Where a secret is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +108,21 @@ pub(crate) fn without_password(text: &str) -> String {
         without_userinfo(address, start),
         without_parameters(parameters)
     )
+}
+
+/// An address as far as its host: what stands behind it may be all that keeps strangers out. All of one that has nothing
+/// behind; what cannot be read is covered.
+pub(crate) fn only_host(text: &str) -> String {
+    let Ok(url) = Url::parse(text) else {
+        return COVER.to_owned();
+    };
+    let ends_there = matches!(url.path(), "" | "/") && url.query().is_none();
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    match url.origin() {
+        Origin::Tuple(..) if ends_there && !has_user => text.to_owned(),
+        origin @ Origin::Tuple(..) => format!("{}/{COVER}", origin.ascii_serialization()),
+        Origin::Opaque(_) => COVER.to_owned(),
+    }
 }
 
 /// A password may hold a slash or an `@` that nobody escaped; the last `@` ends it all the same.

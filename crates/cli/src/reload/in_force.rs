@@ -78,13 +78,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::config::key;
+    use crate::config::key::{self, Shown};
 
     /// Every key that holds a secret, by every variable that sets it, and the two places of a database's password.
     #[test]
     fn what_pages_may_show_holds_no_secret() {
         const SECRET: &str = "hunter2hunter2";
-        let secrets = key::KEYS.iter().filter(|key| key.secret);
+        let secrets = key::KEYS.iter().filter(|key| key.shown == Shown::Never);
         let variables = secrets.flat_map(|key| {
             let aliases = key.aliases.iter().map(|alias| (*alias).to_owned());
             let kind = (key.section == key::KINDS).then_some("ARTICLE_PUBLISH");
@@ -92,6 +92,12 @@ mod tests {
         });
         let mut environment: BTreeMap<String, String> =
             variables.map(|name| (name, SECRET.to_owned())).collect();
+        let addresses = key::KEYS.iter().filter(|key| key.shown == Shown::Host);
+        for key in addresses {
+            let kind = key::is_named(key.section).then_some("ARTICLE_PUBLISH");
+            let address = format!("https://hooks.example.org/{SECRET}?key={SECRET}");
+            environment.insert(key.variable(kind), address);
+        }
         let url = format!("postgres://bob:{SECRET}@db/almanack?sslpassword={SECRET}");
         environment.insert("ALMANACK_DATABASE_URL".to_owned(), url);
         let inputs = Inputs {
@@ -104,6 +110,17 @@ mod tests {
             found.map(|setting| setting.value.as_str())
         };
         assert_eq!(value("tick.secret"), Some("***"));
+        for key in [
+            "alerts.webhook.url",
+            "alerts.ntfy.url",
+            "kinds.ARTICLE_PUBLISH.url",
+        ] {
+            assert_eq!(
+                value(key),
+                Some("\"https://hooks.example.org/***\""),
+                "{key}"
+            );
+        }
         assert_eq!(
             value("database.url"),
             Some("\"postgres://bob:***@db/almanack?sslpassword=***\"")

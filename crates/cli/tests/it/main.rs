@@ -7,6 +7,7 @@
     reason = "what fails here fails its test, in helpers as in tests"
 )]
 
+mod addresses;
 mod alert;
 mod api;
 mod buses;

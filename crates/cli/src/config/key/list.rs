@@ -1,6 +1,6 @@
 //! The list itself.
 
-use super::{KINDS, Key, SUBSCRIPTIONS};
+use super::{KINDS, Key, SUBSCRIPTIONS, Shown};
 
 /// All keys, in the order they are shown.
 pub(crate) const KEYS: &[Key] = &[
@@ -22,7 +22,7 @@ pub(crate) const KEYS: &[Key] = &[
     plain("limits", "batch_items"),
     plain("callback", "timeout"),
     secret("callback", "secret"),
-    plain(KINDS, "url"),
+    address(KINDS, "url"),
     plain(KINDS, "slots"),
     plain(KINDS, "slots_in_all"),
     plain(KINDS, "timeout"),
@@ -49,7 +49,7 @@ pub(crate) const KEYS: &[Key] = &[
     plain("sources", "host_pace"),
     plain("schedules", "dispatch"),
     plain("schedules", "reload"),
-    plain("github", "api_url"),
+    address("github", "api_url"),
     Key {
         // The names that the founding setup and GitHub's own tools use.
         aliases: &["PAT", "GH_TOKEN"],
@@ -96,19 +96,22 @@ pub(crate) const KEYS: &[Key] = &[
     plain("edition.source", "firebase_url"),
     plain("edition.source", "algolia_url"),
     named(&["CRAWLER_PROVIDER"], plain("edition.reader", "provider")),
-    named(&["CRAWLER_API_URL"], plain("edition.reader", "crawler_url")),
+    named(
+        &["CRAWLER_API_URL"],
+        address("edition.reader", "crawler_url"),
+    ),
     named(
         &["CRAWLER_API_TOKEN"],
         secret("edition.reader", "crawler_token"),
     ),
-    plain("edition.reader", "prefix"),
+    address("edition.reader", "prefix"),
     named(&["JINA_API_KEY"], secret("edition.reader", "prefix_key")),
     named(
         &["JINA_USE_KEY_ROTATION"],
         plain("edition.reader", "rotate_key"),
     ),
     named(&["LLM_PROVIDER"], plain("edition.model", "provider")),
-    plain("edition.model", "base_url"),
+    address("edition.model", "base_url"),
     plain("edition.model", "name"),
     secret("edition.model", "key"),
     plain("edition.model", "concurrency"),
@@ -153,12 +156,12 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     plain("edition.telegram", "on_unknown"),
     plain("edition.telegram", "on_revision"),
-    plain("edition.telegram", "api_url"),
+    address("edition.telegram", "api_url"),
     plain("edition.directory", "path"),
     plain("edition.directory", "file"),
-    plain("edition.webhook", "url"),
+    address("edition.webhook", "url"),
     secret("edition.webhook", "secret"),
-    plain(SUBSCRIPTIONS, "url"),
+    address(SUBSCRIPTIONS, "url"),
     secret(SUBSCRIPTIONS, "secret"),
     plain(SUBSCRIPTIONS, "timeout"),
     plain(SUBSCRIPTIONS, "kafka_topic"),
@@ -181,13 +184,13 @@ pub(crate) const KEYS: &[Key] = &[
     plain("alerts", "quiet_tz"),
     plain("alerts", "quiet_except"),
     plain("alerts", "language"),
-    plain("alerts.webhook", "url"),
+    address("alerts.webhook", "url"),
     secret("alerts.webhook", "secret"),
     plain("alerts.webhook", "rules"),
     plain("alerts.webhook", "severity"),
     secret("alerts.telegram", "token"),
     plain("alerts.telegram", "chat"),
-    plain("alerts.telegram", "api_url"),
+    address("alerts.telegram", "api_url"),
     plain("alerts.telegram", "rules"),
     plain("alerts.telegram", "severity"),
     plain("alerts.smtp", "host"),
@@ -199,7 +202,7 @@ pub(crate) const KEYS: &[Key] = &[
     plain("alerts.smtp", "to"),
     plain("alerts.smtp", "rules"),
     plain("alerts.smtp", "severity"),
-    plain("alerts.ntfy", "url"),
+    address("alerts.ntfy", "url"),
     secret("alerts.ntfy", "token"),
     plain("alerts.ntfy", "rules"),
     plain("alerts.ntfy", "severity"),
@@ -267,7 +270,7 @@ pub(crate) const KEYS: &[Key] = &[
     plain("events.nats.mapping", "source"),
     plain("log", "format"),
     plain("log", "level"),
-    plain("telemetry", "otlp_endpoint"),
+    address("telemetry", "otlp_endpoint"),
     secret("telemetry", "headers"),
     plain("telemetry", "sample"),
     plain("telemetry", "service"),
@@ -277,17 +280,23 @@ const fn plain(section: &'static str, name: &'static str) -> Key {
     Key {
         section,
         name,
-        secret: false,
+        shown: Shown::Whole,
         aliases: &[],
     }
 }
 
 const fn secret(section: &'static str, name: &'static str) -> Key {
     Key {
-        section,
-        name,
-        secret: true,
-        aliases: &[],
+        shown: Shown::Never,
+        ..plain(section, name)
+    }
+}
+
+/// Where others are called: what stands behind the host is often all that keeps strangers out.
+const fn address(section: &'static str, name: &'static str) -> Key {
+    Key {
+        shown: Shown::Host,
+        ..plain(section, name)
     }
 }
 
