@@ -18,6 +18,7 @@ use axum::{
     extract::{DefaultBodyLimit, MatchedPath, Request},
     http::{HeaderName, HeaderValue, StatusCode, Uri, header},
     middleware::{from_fn, from_fn_with_state, map_response},
+    response::Response,
 };
 use tower_http::{
     catch_panic::CatchPanicLayer,
@@ -205,7 +206,11 @@ fn within(limit: Duration) -> TimeoutLayer {
 fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
     let header =
         |name, value| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
-    let policy = "default-src 'none'; frame-ancestors 'none'";
+    // "As it was" changes the headers of what a browser has kept: it must not bring a policy of its own.
+    let policy = |response: &Response| {
+        let whole = response.status() != StatusCode::NOT_MODIFIED;
+        whole.then(|| HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"))
+    };
     router
         .layer(RequestBodyLimitLayer::new(body_bytes))
         // The limit above holds; axum's own, lower default would refuse a full batch.
@@ -215,7 +220,10 @@ fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
             problem::unify(response, body_bytes)
         }))
         .layer(CompressionLayer::new())
-        .layer(header(header::CONTENT_SECURITY_POLICY, policy))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::CONTENT_SECURITY_POLICY,
+            policy,
+        ))
         .layer(header(header::CACHE_CONTROL, "no-store"))
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))

@@ -262,6 +262,8 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 
 fn unchanged(state: &AppState, tag: &str) -> Response {
     let mut response = StatusCode::NOT_MODIFIED.into_response();
+    // What a browser has kept takes on the headers of this answer, so they must be those of the page.
+    html::guard(response.headers_mut());
     kept(state, response.headers_mut(), tag);
     response
 }

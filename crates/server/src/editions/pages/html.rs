@@ -8,7 +8,7 @@ use almanack_core::{
 };
 use almanack_engine::editions::Settings;
 use axum::{
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -35,9 +35,14 @@ pub(super) fn respond(status: StatusCode, page: String) -> Response {
     let mut response = (status, page).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, kind);
+    guard(headers);
+    response
+}
+
+/// Says what a page may do.
+pub(super) fn guard(headers: &mut HeaderMap) {
     let policy = POLICY.clone();
     headers.extend(policy.map(|policy| (header::CONTENT_SECURITY_POLICY, policy)));
-    response
 }
 
 fn page(language: &str, title: &str, body: &Markup) -> Markup {

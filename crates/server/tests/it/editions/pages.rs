@@ -408,6 +408,10 @@ async fn ed_34_what_is_known_is_not_sent_again() {
                 "{path} {shown}"
             );
             assert_eq!(same.header("etag"), Some(tag.as_str()));
+            // A browser gives the page that it kept the headers of this answer.
+            for header in ["content-security-policy", "cache-control"] {
+                assert_eq!(same.header(header), full.header(header), "{path}");
+            }
         }
     }
 }
