@@ -39,6 +39,8 @@ const LAST_FIRINGS: SignedDuration = SignedDuration::from_secs(60);
 const LAST_FIRINGS_TOLD: SignedDuration = SignedDuration::from_secs(7);
 /// How many chains share the request budget.
 const CHAINS: u64 = 2;
+/// Longest wait after looks that failed, unless the other side asks for a longer one. Nothing is fired before the first look.
+const QUIET_MAX: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a chain works with.
 pub struct Ports {
@@ -109,6 +111,8 @@ pub struct Chain {
     /// Whether the locks have told how far each line had come. Nothing is fired before.
     begun: bool,
     quiet_until: Timestamp,
+    /// Looks that failed one after the other.
+    troubles: u32,
     newest_run_id: Option<u64>,
     ends_at: Timestamp,
     /// Tells firings that have no lock yet to leave it to others.
@@ -140,6 +144,7 @@ impl Chain {
             looking: JoinSet::new(),
             begun: false,
             quiet_until: now,
+            troubles: 0,
             newest_run_id: None,
             ends_at,
             closing: CancellationToken::new(),
@@ -276,6 +281,9 @@ impl Chain {
     }
 
     fn take(&mut self, saw: Saw) {
+        if matches!(saw, Saw::Runs(Ok(_)) | Saw::Locks(Ok(_))) {
+            self.troubles = 0;
+        }
         match saw {
             Saw::Runs(Ok(newest)) => self.newest_run_id = newest,
             Saw::Runs(Err(error)) => {
@@ -291,7 +299,12 @@ impl Chain {
     fn trouble(&mut self, doing: &'static str, why: &str, retry_after: Option<SignedDuration>) {
         let why = why.to_owned();
         self.ports.tell(Said::Trouble { doing, why });
-        self.quiet_until = self.ports.after(retry_after.unwrap_or_default());
+        // The first is tried again in the next round. Rounds may be as short as a tenth of a second, and who fails at once would be
+        // asked that often (SF-07).
+        let rounds = (1_i32 << self.troubles.min(10)) - 1;
+        self.troubles = self.troubles.saturating_add(1);
+        let wait = self.settings.round.saturating_mul(rounds).min(QUIET_MAX);
+        self.quiet_until = self.ports.after(wait.max(retry_after.unwrap_or_default()));
     }
 
     fn take_locks(&mut self, locks: &[LockKey]) {

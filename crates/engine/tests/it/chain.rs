@@ -312,3 +312,18 @@ async fn dp_18_one_bad_line_stops_no_other() {
     assert_eq!(outside.notes_named("refused"), 1);
     assert_eq!(outside.slots(), [at("08:00:10")]);
 }
+
+/// The shortest rounds there are, and a GitHub that answers 502 at once.
+#[tokio::test(start_paused = true)]
+async fn sf_07_a_chain_that_sees_nothing_asks_less_and_less() {
+    let outside = Outside::new();
+    outside.blind(true);
+    let round = SignedDuration::from_millis(100);
+    let _chain = outside.chain_in(round, "tick-a", 1, "@10s o/r poll.yml");
+    pause(HOUR).await;
+    let asked = outside.asked().len();
+    assert!((300..400).contains(&asked), "{asked} times in an hour");
+    outside.blind(false);
+    pause(Duration::from_secs(25)).await;
+    assert!(!outside.slots().is_empty(), "and goes on soon after");
+}

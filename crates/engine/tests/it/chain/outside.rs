@@ -21,7 +21,7 @@ use almanack_core::{
 use almanack_engine::chain::{Chain, Ports, Settings};
 use almanack_testkit::entropy::SeededEntropy;
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::{
     sync::{
         Notify,
@@ -66,6 +66,7 @@ struct Inside {
     asked: Vec<(&'static str, Timestamp)>,
     notes: Vec<Said>,
     healed: bool,
+    blind: bool,
 }
 
 struct World {
@@ -99,6 +100,16 @@ impl Outside {
     }
 
     pub(super) fn chain(&self, name: &str, run_id: u64, text: &str) -> JoinHandle<Leave> {
+        self.chain_in(ROUND_DEFAULT, name, run_id, text)
+    }
+
+    pub(super) fn chain_in(
+        &self,
+        round: SignedDuration,
+        name: &str,
+        run_id: u64,
+        text: &str,
+    ) -> JoinHandle<Leave> {
         let world = &self.world;
         let launcher: Arc<dyn Launcher> = Arc::clone(world) as _;
         let name = ChainName::parse(name).unwrap();
@@ -118,7 +129,7 @@ impl Outside {
             length: name.length(),
             name,
             run_id,
-            round: ROUND_DEFAULT,
+            round,
         };
         let chain = Chain::new(ports, settings, dispatch::parse(text));
         let stop = self.stop.clone();
@@ -150,6 +161,11 @@ impl Outside {
 
     pub(super) fn newest_run(&self, id: u64) {
         self.inside(|inside| inside.newest_run_id = id);
+    }
+
+    /// Whether every look fails at once.
+    pub(super) fn blind(&self, blind: bool) {
+        self.inside(|inside| inside.blind = blind);
     }
 
     /// What hung hangs no longer.
@@ -237,10 +253,13 @@ impl SlotLock for World {
 
     async fn list(&self) -> Result<Vec<LockKey>, Error> {
         let now = self.time.now();
-        Ok(self.with(|inside| {
+        self.with(|inside| {
             inside.asked.push(("locks", now));
-            inside.locks.iter().copied().collect()
-        }))
+            if inside.blind {
+                return Err(Error::unavailable("HTTP 502"));
+            }
+            Ok(inside.locks.iter().copied().collect())
+        })
     }
 
     async fn clean(&self, expired: &[LockKey]) -> Result<(), Error> {
