@@ -9,7 +9,8 @@
 //! | taken | confirmed: 2xx, or the file already says it | confirmed: `ok` | confirmed: 2xx | confirmed |
 //! | the budget is spent | failed, spent | failed, spent | failed, spent | – |
 //! | not connected, no name | failed, transient | failed, transient | failed, transient | – |
-//! | cut off, no answer in time, 5xx | **unknown**, transient | **unknown**, transient | **unknown**, transient | – |
+//! | cut off, no answer in time | **unknown**, transient | **unknown**, transient | **unknown**, transient | – |
+//! | 5xx | **unknown**, transient | failed, transient, if it says so; 504 and what is not Telegram's **unknown** | **unknown**, transient | – |
 //! | 408, 425 | 408 as 5xx | refused | failed, transient | – |
 //! | 429; GitHub also 403 with a limit | failed, rate limited, with the wait | the same | the same | – |
 //! | 401 | credentials | credentials | credentials | – |
@@ -20,7 +21,7 @@
 //! | 2xx that cannot be read | confirmed | **unknown**, unusable | confirmed | – |
 //!
 //! GitHub's and a directory's look can tell; a look that fails is a failure of the look. Telegram cannot be
-//! looked at and goes by preference; a webhook's receiver recognises the repetition by its key.
+//! looked at and goes by preference, once it answers again; a webhook's receiver recognises the repetition by its key.
 //!
 //! INVARIANT: no detail of any failure holds a token, and none an address.
 

@@ -5,7 +5,8 @@
 //! - The address of every call contains the bot's token. No text that leaves this file does, not even where
 //!   Telegram's own words would repeat it.
 //! - Telegram knows no idempotency key and shows nobody what it has. Whatever left and brought no answer is
-//!   unknown, and stays so (ED-12).
+//!   unknown, and stays so (ED-12). An answer that says no is a no, also with a status of 500 and above: an outage
+//!   refuses messages, it does not put each of them in doubt (ED-41).
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     http::{Client, Limits, Request, Response},
-    publish::unsent,
+    publish::{unanswered, unsent},
     redact::redact,
 };
 
@@ -119,6 +120,35 @@ impl Bot {
         }
     }
 
+    /// Asks who the bot is, which changes nothing: its name, or why it is not answered. What a person should know about a
+    /// token before the first edition.
+    pub async fn reach(&self, budget: Option<&Arc<Budget>>) -> Result<String, Failure> {
+        let mut request = Request::get(self.address("getMe")).limits(self.limits());
+        request.budget = budget.map(Arc::clone);
+        let response = match self.client.send(request).await {
+            Ok(response) => response,
+            Err(error) => return Err(unanswered(&error)),
+        };
+        let told = serde_json::from_slice::<Told>(&response.body).unwrap_or_default();
+        match (response.head.status, told.ok) {
+            (200..=299, Some(true)) => Ok(told.result.username.unwrap_or_default()),
+            _ => Err(self.failure(&told, &response)),
+        }
+    }
+
+    fn address(&self, method: &str) -> String {
+        let base = self.settings.api_url.trim_end_matches('/');
+        format!("{base}/bot{}/{method}", self.settings.token.0.expose())
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            total: self.settings.timeout,
+            idle: self.settings.timeout,
+            body_bytes: ANSWER_BYTES_MAX,
+        }
+    }
+
     fn request(&self, text: &str, form: Form) -> Request {
         let said = Said {
             chat_id: &self.settings.chat,
@@ -126,23 +156,39 @@ impl Bot {
             parse_mode: (form == Form::Html).then_some("HTML"),
             link_preview_options: Preview { is_disabled: false },
         };
-        let base = self.settings.api_url.trim_end_matches('/');
-        let address = format!("{base}/bot{}/sendMessage", self.settings.token.0.expose());
         // Texts and numbers can always be written as JSON.
         let body = serde_json::to_vec(&said).unwrap_or_default();
-        Request::post_json(address, body).limits(Limits {
-            total: self.settings.timeout,
-            idle: self.settings.timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        })
+        Request::post_json(self.address("sendMessage"), body).limits(self.limits())
     }
 
     fn judge(&self, response: &Response) -> Sent {
+        let told = serde_json::from_slice::<Told>(&response.body);
+        let in_doubt = match (response.head.status, &told) {
+            (200..=299, Ok(told)) if told.ok == Some(true) => {
+                return confirmed(told.result.message_id);
+            }
+            // Somebody passed it on and nobody knows how far it came.
+            (200..=299 | 504, _) => true,
+            // Telegram's own words, or a front that found nobody to pass it on to.
+            (502 | 503, _) => false,
+            (status, told) => {
+                let says_no = told.as_ref().is_ok_and(|told| told.ok == Some(false));
+                status >= 500 && !says_no
+            }
+        };
+        let failure = self.failure(&told.unwrap_or_default(), response);
+        if in_doubt {
+            Sent::Unknown(failure)
+        } else {
+            Sent::Failed(failure)
+        }
+    }
+
+    /// What an answer that is no success means.
+    fn failure(&self, told: &Told, response: &Response) -> Failure {
         let status = response.head.status;
-        let told = serde_json::from_slice::<Told>(&response.body).unwrap_or_default();
         let words = self.settings.token.hide(&told.description);
         let (class, hint) = match status {
-            200..=299 if told.ok => return confirmed(told.result.message_id),
             200..=299 => (FailureClass::Unusable, "; that is not Telegram's answer"),
             429 => (FailureClass::RateLimited, ""),
             500..=599 => (FailureClass::Transient, ""),
@@ -154,14 +200,10 @@ impl Bot {
             ),
             _ => (FailureClass::Refused, ""),
         };
-        let failure = Failure {
+        Failure {
             class,
             detail: format!("HTTP {status}: {words}{}{hint}", told.moved()),
-            retry_after: self.wait(&told, response),
-        };
-        match status {
-            200..=299 | 500..=599 => Sent::Unknown(failure),
-            _ => Sent::Failed(failure),
+            retry_after: self.wait(told, response),
         }
     }
 
@@ -205,7 +247,7 @@ struct Preview {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Told {
-    ok: bool,
+    ok: Option<bool>,
     description: String,
     result: Taken,
     parameters: Parameters,
@@ -215,6 +257,7 @@ struct Told {
 #[serde(default)]
 struct Taken {
     message_id: Option<i64>,
+    username: Option<String>,
 }
 
 #[derive(Default, Deserialize)]

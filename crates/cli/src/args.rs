@@ -32,7 +32,9 @@ pub(crate) use bench::{
 };
 pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use chaos::ChaosArguments;
-pub(crate) use edition::{EditionArguments, EditionCommand, EditionShowArguments};
+pub(crate) use edition::{
+    EditionArguments, EditionCommand, EditionShowArguments, RedeliveryArguments,
+};
 pub(crate) use import::{ImportArguments, ImportFormat};
 pub(crate) use next::{NextArguments, Words};
 pub(crate) use operations::{

@@ -178,6 +178,15 @@ impl Edition {
         }
     }
 
+    /// Whether it is published as it stands, put away since or not: neither worked on anew nor without a story.
+    pub fn is_published(&self) -> bool {
+        match self.state {
+            State::Published => true,
+            State::Archived => self.archived_from == Some(State::Published),
+            _ => false,
+        }
+    }
+
     /// The task that builds it to its end. A task that succeeded is never put again (RS-04), so an edition that was
     /// reset, retried or reopened is asked for under another name each time.
     pub fn run_identity(&self) -> Result<Identity, Invalid> {

@@ -45,7 +45,7 @@ pub use press::Rebuilt;
 pub use run::{End, Observer, Ran, Stepped, Unwatched};
 pub use status::Status;
 pub use tick::Ticked;
-pub use wishes::{Forced, Requested, Retried};
+pub use wishes::{Forced, Redelivered, Requested, Retried};
 
 /// What an edition is made from and goes to.
 #[derive(Clone)]

@@ -165,6 +165,8 @@ fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(editions::document::preview_edition))
         .routes(register!(editions::acts::retry_edition))
         .routes(register!(editions::acts::reset_edition))
+        .routes(register!(editions::redelivery::resend_delivery))
+        .routes(register!(editions::redelivery::skip_delivery))
         .routes(register!(editions::founding::trigger_export))
         .routes(register!(editions::founding::reset_task))
         .routes(register!(editions::founding::task_status))

@@ -9,12 +9,13 @@ pub(crate) mod document;
 pub(crate) mod founding;
 pub(crate) mod list;
 pub(crate) mod pages;
+pub(crate) mod redelivery;
 pub(crate) mod runs;
 mod view;
 
 use std::sync::Arc;
 
-use almanack_core::edition::{Account, Edition, State as EditionState, plan::Waiting};
+use almanack_core::edition::{Account, State as EditionState, plan::Waiting};
 use almanack_engine::editions::{Editions, End, Error, Ran};
 use axum::{
     Json,
@@ -96,23 +97,22 @@ fn tell(account: &Account, end: &End) -> Result<Told, Problem> {
         message: format!("the edition of {date} is {state}: {why}"),
     };
     Ok(match end {
-        End::Rests(_) if is_published(&account.edition) => Told {
+        End::Rests(_) if account.edition.is_published() => Told {
             published: true,
             message: format!("the edition of {date} is published"),
         },
+        End::Rests(EditionState::Aggregating) => {
+            let open = open_destinations(account).join(", ");
+            unfinished(format!(
+                "{open} did not take it and is not tried again; send it again or skip it"
+            ))
+        }
         End::Rests(_) => unfinished(reason(account)),
         End::Waits(Waiting::Delivery(at)) => {
             let open = open_destinations(account).join(", ");
             unfinished(format!("{open} did not take it; tried again from {at} on"))
         }
-        End::Waits(Waiting::Retry(at)) => {
-            unfinished(format!("failed stories are tried again from {at} on"))
-        }
-        End::Waits(
-            Waiting::Batch { until, .. } | Waiting::Fetching(until) | Waiting::Sending(until),
-        ) => unfinished(format!(
-            "somebody else is at work on it, until {until} at the latest"
-        )),
+        End::Waits(waiting) => unfinished(waiting.to_string()),
         End::More => unfinished("there is more to do".to_owned()),
         End::Failed => {
             let detail = format!("the edition of {date} stays {state}: {}", reason(account));
@@ -124,15 +124,6 @@ fn tell(account: &Account, end: &End) -> Result<Told, Problem> {
 fn reason(account: &Account) -> String {
     let reason = account.edition.reason.clone();
     reason.unwrap_or_else(|| "something outside did not work".to_owned())
-}
-
-/// Whether it is published as it stands: neither worked on anew nor without a story.
-pub(crate) fn is_published(edition: &Edition) -> bool {
-    match edition.state {
-        EditionState::Published => true,
-        EditionState::Archived => edition.archived_from == Some(EditionState::Published),
-        _ => false,
-    }
 }
 
 /// The destinations that do not have it yet.

@@ -18,7 +18,6 @@ use almanack_core::{
         document::Document,
         port::{Letter, Publisher, Seen, Sent},
     },
-    time::{Clock, Sleeper},
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;
@@ -64,31 +63,13 @@ pub struct TelegramPublisherSettings {
 /// Delivers to a chat.
 pub struct TelegramPublisher {
     bot: Bot,
-    clock: Arc<dyn Clock>,
-    sleeper: Arc<dyn Sleeper>,
     settings: TelegramPublisherSettings,
 }
 
 impl TelegramPublisher {
-    /// Delivers by `bot`, with pauses by `sleeper`.
-    pub fn new(
-        bot: Bot,
-        clock: Arc<dyn Clock>,
-        sleeper: Arc<dyn Sleeper>,
-        settings: TelegramPublisherSettings,
-    ) -> Self {
-        Self {
-            bot,
-            clock,
-            sleeper,
-            settings,
-        }
-    }
-
-    async fn pause(&self) {
-        let now = self.clock.now();
-        let until = now.saturating_add(PAUSE).unwrap_or(now);
-        self.sleeper.until(until).await;
+    /// Delivers by `bot`.
+    pub fn new(bot: Bot, settings: TelegramPublisherSettings) -> Self {
+        Self { bot, settings }
     }
 }
 
@@ -115,14 +96,20 @@ impl Publisher for TelegramPublisher {
         1
     }
 
+    fn pause(&self) -> SignedDuration {
+        PAUSE
+    }
+
     async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
-        if letter.part > 1 {
-            self.pause().await;
-        }
         self.bot.say(letter.body, Form::Html, Some(budget)).await
     }
 
-    async fn look(&self, _: &Letter<'_>, _: &Arc<Budget>) -> Seen {
-        Seen::CannotTell
+    /// Nobody sees what a chat has. But a bot that is not answered at all is in an outage, and nothing is decided about a
+    /// message in one.
+    async fn look(&self, _: &Letter<'_>, budget: &Arc<Budget>) -> Seen {
+        match self.bot.reach(Some(budget)).await {
+            Ok(_) => Seen::CannotTell,
+            Err(failure) => Seen::Failed(failure),
+        }
     }
 }

@@ -10,6 +10,10 @@ step spends at most edition.budget requests. It may run beside a node: whoever i
 
 Ctrl-C ends the run after the present step; whoever runs it again goes on from there.";
 
+const RESEND_HELP: &str = "\
+Sends what did not arrive, and what may not have arrived; a message of which nobody knows can arrive twice. What the
+destination has confirmed is never sent again.";
+
 const SHOW_HELP: &str = "\
 --rebuild prints the edition again from what was kept of it, and fails if a single byte differs.
 --template prints it with another template, and shows what would change.";
@@ -43,6 +47,11 @@ pub(crate) enum EditionCommand {
         #[arg(long)]
         yes: bool,
     },
+    /// Send what a destination lacks again
+    #[command(after_help = RESEND_HELP)]
+    Resend(RedeliveryArguments),
+    /// Skip what a destination lacks, so that it no longer holds up the edition
+    Skip(RedeliveryArguments),
     /// Print what an edition would be if it were made of what is completed now; nothing is kept
     Preview(EditionArguments),
     /// List editions, newest day first
@@ -59,6 +68,19 @@ pub(crate) struct EditionArguments {
     /// Its day, like 2026-01-31 [default: today, in edition.tz]
     #[arg(value_name = "DATE")]
     pub(crate) date: Option<String>,
+}
+
+/// Which deliveries.
+#[derive(Debug, Args)]
+pub(crate) struct RedeliveryArguments {
+    /// Where to: github, telegram, directory or webhook
+    #[arg(value_name = "DESTINATION")]
+    pub(crate) destination: String,
+    #[command(flatten)]
+    pub(crate) edition: EditionArguments,
+    /// One message of several [default: all that it lacks]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) part: Option<u32>,
 }
 
 /// What to print.

@@ -27,6 +27,7 @@ mod acts;
 mod diff;
 mod list;
 mod progress;
+mod redelivery;
 mod run;
 mod show;
 mod status;
@@ -56,6 +57,8 @@ pub(super) async fn run(
         EditionCommand::Reset { edition, yes } => {
             acts::reset(&desk, editions, (edition, *yes), output).await
         }
+        EditionCommand::Resend(given) => redelivery::resend(&desk, editions, given, output).await,
+        EditionCommand::Skip(given) => redelivery::skip(&desk, editions, given, output).await,
         EditionCommand::Preview(given) => show::preview(editions, given, output).await,
         EditionCommand::List { limit } => list::run(&desk, editions, *limit, output).await,
     }
@@ -70,6 +73,8 @@ fn purpose(command: &EditionCommand) -> Purpose {
         | EditionCommand::Show(_)
         | EditionCommand::Retry { .. }
         | EditionCommand::Reset { .. }
+        | EditionCommand::Resend(_)
+        | EditionCommand::Skip(_)
         | EditionCommand::List { .. } => Purpose::Keep,
     }
 }

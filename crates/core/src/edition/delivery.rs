@@ -6,10 +6,15 @@
 //!      ▲  ▲                        │ ├──────────────► failed ──┐ retry_at
 //!      │  └────────────────────────┼─┼─────────────────────────┘
 //!      │                           │ └─ no answer, or the lease passed
-//!      │ looked: it is not there,  ▼
+//!      │ looked: it is not there,  ▼ retry_at
 //!      └──── or "repeat" ◄────── unknown ── looked: it is there ──► confirmed
 //!                                  └── "skip" ──► skipped
 //! ```
+//!
+//! Every try that did not end in `confirmed` is followed by a wait that doubles (`retry_at`), whoever asks, so nothing
+//! can send in a circle (ED-41). After [`TRIES_MAX`] of them, or in doubt that would cost readers the edition, a
+//! part is *held*: `failed` or `unknown` without a `retry_at`. Only a person gets it out of there, by sending it
+//! again or skipping it.
 //!
 //! A destination that takes several messages has a part for each. INVARIANT: a part is sent only out of
 //! `sent`, and only by whoever wrote that state; whoever finds a `sent` whose lease has passed does not know
@@ -19,8 +24,12 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Ceiling of the wait after the first failure; it doubles.
 const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(30);
-/// It stops doubling here: no longer than the usual tick, so that every tick tries again.
-const WAIT_MAX: SignedDuration = SignedDuration::from_mins(10);
+/// It stops doubling here: shorter than the usual ten minutes between ticks, so that every tick tries again.
+const WAIT_MAX: SignedDuration = SignedDuration::from_mins(9);
+/// Tries at a part before it is held for a person: seven hours of them.
+pub const TRIES_MAX: u32 = 50;
+/// What is said of a part that was skipped because it may have arrived.
+const IN_DOUBT: &str = "nobody knows whether it arrived, and it must not arrive twice";
 /// A destination that asks for a longer wait than this is asked again after it.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(6);
 
@@ -35,7 +44,7 @@ pub enum State {
     Confirmed,
     /// It left, and nobody knows whether it arrived.
     Unknown,
-    /// It was refused, or never left; it is tried again.
+    /// It was refused, or never left; it is tried again, or held.
     Failed,
     /// It is not sent: nobody knows whether it arrived and it must not arrive twice, or a newer document has
     /// taken its place, or its destination wants no second one.
@@ -109,11 +118,11 @@ pub struct Delivery {
     pub body: Option<String>,
     /// Where it stands.
     pub state: State,
-    /// How often it was sent.
+    /// How often it was tried: sent, or looked for in vain.
     pub attempts: u32,
     /// Until when whoever is sending it may be.
     pub lease_until: Option<Timestamp>,
-    /// Not to be tried before.
+    /// Not to be tried before. One that is `failed` or `unknown` without it is held.
     pub retry_at: Option<Timestamp>,
     /// What last went wrong, or what people should know.
     pub detail: Option<String>,
@@ -134,6 +143,8 @@ pub enum Step {
     Settle,
     /// Nothing before this time: somebody sends it, or it waits.
     Wait(Timestamp),
+    /// Nothing until a person decides.
+    Held,
     /// Nothing any more.
     Settled,
 }
@@ -168,15 +179,39 @@ impl Delivery {
         let later = |at: Option<Timestamp>| at.filter(|at| *at > now);
         match self.state {
             State::Confirmed | State::Skipped => Step::Settled,
+            State::Failed | State::Unknown if self.retry_at.is_none() => Step::Held,
             State::Sent => later(self.lease_until).map_or(Step::Settle, Step::Wait),
             State::Unknown => later(self.retry_at).map_or(Step::Settle, Step::Wait),
             State::Intended | State::Failed => later(self.retry_at).map_or(Step::Send, Step::Wait),
         }
     }
 
-    /// When to try again after it failed for the `attempts`-th time.
+    /// Whether only a person can get it any further.
+    pub fn is_held(&self) -> bool {
+        matches!(self.state, State::Failed | State::Unknown) && self.retry_at.is_none()
+    }
+
+    /// Whether it was skipped although it may never have arrived.
+    pub fn is_doubtful(&self) -> bool {
+        self.state == State::Skipped && self.detail.as_deref() == Some(IN_DOUBT)
+    }
+
+    /// Skips it because it may have arrived.
+    pub(super) fn skip_in_doubt(&mut self) {
+        self.state = State::Skipped;
+        self.detail = Some(IN_DOUBT.to_owned());
+        self.retry_at = None;
+    }
+
+    /// Whether the latest try was the last that it has. Counted in rounds, because `attempts` fences and must only
+    /// grow: who sends it again by hand gives it another round.
+    pub fn had_last_try(&self) -> bool {
+        self.attempts > 0 && self.attempts.is_multiple_of(TRIES_MAX)
+    }
+
+    /// When to go on after the latest try did not succeed.
     pub fn next_try(&self, retry_after: Option<SignedDuration>, now: Timestamp) -> Timestamp {
-        let doublings = self.attempts.saturating_sub(1).min(10);
+        let doublings = (self.attempts.saturating_sub(1) % TRIES_MAX).min(10);
         let wait = WAIT_FIRST
             .saturating_mul(1 << doublings)
             .min(WAIT_MAX)

@@ -3,6 +3,8 @@
 //! A tick reads an account, asks [`plan`] and carries the answer out; then it asks again. Actions that make no
 //! request ([`Action::is_free`]) may follow one another within a tick; of the others a tick makes one (ED-01).
 
+use std::fmt;
+
 use jiff::Timestamp;
 
 use super::{
@@ -45,7 +47,7 @@ pub enum Action {
     Publish,
     /// Nothing now.
     Wait(Waiting),
-    /// Nothing any more (ED-13).
+    /// Nothing any more (ED-13); while `aggregating`, nothing before a person decides about what is held.
     Rest(State),
 }
 
@@ -89,6 +91,24 @@ impl Waiting {
             | Self::Retry(until)
             | Self::Sending(until)
             | Self::Delivery(until) => until,
+        }
+    }
+}
+
+/// For logs and for whoever waits.
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let until = self.until().strftime("%Y-%m-%d %H:%M:%SZ");
+        match self {
+            Self::Fetching(_) => {
+                write!(f, "the story list is being fetched, until {until} at most")
+            }
+            Self::Batch { index, .. } => {
+                write!(f, "batch {index} is still running, until {until} at most")
+            }
+            Self::Retry(_) => write!(f, "failed stories are tried again from {until} on"),
+            Self::Sending(_) => write!(f, "a destination is being sent to, until {until} at most"),
+            Self::Delivery(_) => write!(f, "a destination is tried again from {until} on"),
         }
     }
 }
@@ -213,6 +233,7 @@ fn plan_end(account: &Account, now: Timestamp) -> Action {
 fn plan_deliveries(deliveries: &[Delivery], now: Timestamp) -> Action {
     let mut due: Vec<Due> = Vec::new();
     let mut waits: Vec<Waiting> = Vec::new();
+    let mut held = false;
     let mut seen: Option<&str> = None;
     for delivery in deliveries {
         if delivery.state.is_settled() || seen == Some(delivery.destination.as_str()) {
@@ -226,6 +247,7 @@ fn plan_deliveries(deliveries: &[Delivery], now: Timestamp) -> Action {
                     _ => Waiting::Delivery(until),
                 });
             }
+            Step::Held => held = true,
             step => due.push(Due {
                 destination: delivery.destination.clone(),
                 part: delivery.part,
@@ -241,7 +263,11 @@ fn plan_deliveries(deliveries: &[Delivery], now: Timestamp) -> Action {
         .iter()
         .find(|wait| matches!(wait, Waiting::Sending(_)));
     let first = sending.or_else(|| waits.iter().min_by_key(|wait| wait.until()));
-    first.map_or(Action::Publish, |wait| Action::Wait(*wait))
+    match first {
+        Some(wait) => Action::Wait(*wait),
+        None if held => Action::Rest(State::Aggregating),
+        None => Action::Publish,
+    }
 }
 
 fn keys(account: &Account, which: impl Fn(&Story) -> bool) -> Vec<StoryKey> {

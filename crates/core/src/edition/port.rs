@@ -240,9 +240,11 @@ pub enum Seen {
     },
     /// It is not there.
     NotThere,
-    /// This destination cannot be looked at, or takes the same message twice without harm: see [`Publisher::on_unknown`].
+    /// This destination answers but cannot be looked at, or takes the same message twice without harm: see
+    /// [`Publisher::on_unknown`].
     CannotTell,
-    /// The look failed; try again later.
+    /// The look failed; try again later. Also where it could tell nothing about the message: who does not answer now may be
+    /// asked what to do about it later.
     Failed(Failure),
 }
 
@@ -265,7 +267,13 @@ pub trait Publisher: Send + Sync {
     /// Requests that sending one part takes when nothing has to be tried twice.
     fn requests_per_part(&self) -> u32;
 
-    /// Sends a part.
+    /// How long to wait before a part that follows another. Whoever sends waits before it is written down that the part is
+    /// being sent: who is stopped in a pause has sent nothing, and nobody has to wonder.
+    fn pause(&self) -> SignedDuration {
+        SignedDuration::ZERO
+    }
+
+    /// Sends a part, at once: what waits in here is in doubt if its process dies.
     async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent;
 
     /// Looks whether a part has arrived.

@@ -12,6 +12,8 @@ pub const SPENDTHRIFT_OVER: u32 = 30;
 pub const BATCH_SIZE_ADVISED: usize = 6;
 /// Intervals below this use up what free platforms give (ED-19).
 pub const INTERVAL_MIN_ADVISED: u32 = 5;
+/// Parts of a batch's time that its lease takes, and of its lease that pass before it is extended.
+const LEASE_SHARE: i32 = 4;
 /// Most stories of an edition.
 pub const STORIES_MAX: usize = 100;
 
@@ -30,7 +32,7 @@ pub struct Rules {
     pub retries_by_itself: u32,
     /// How long a failed story waits before it is put back by itself.
     pub retry_after: SignedDuration,
-    /// How long a batch may take. Its lease is a little longer, so it ends itself before others give it up.
+    /// How long a batch may take. Its lease is shorter and extended while it is worked on.
     pub batch_time: SignedDuration,
     /// How long sending to a destination may take.
     pub delivery_time: SignedDuration,
@@ -126,10 +128,15 @@ impl Rules {
         Ok(())
     }
 
-    /// Until when a batch that begins now has its stories to itself.
+    /// How long a batch has its stories to itself after its node last said that it works on them: a minute of the usual four. A
+    /// node that dies costs no more than this, however long a batch may take.
     pub fn lease(&self) -> SignedDuration {
-        // A minute in which it can write down how it ended.
-        self.batch_time.saturating_add(SignedDuration::from_mins(1))
+        self.batch_time / LEASE_SHARE
+    }
+
+    /// How often a node says so. A store that does not answer for a while costs no batch.
+    pub fn beat(&self) -> SignedDuration {
+        self.lease() / LEASE_SHARE
     }
 
     /// Until when a delivery that begins now is somebody's.

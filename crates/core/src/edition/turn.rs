@@ -5,6 +5,7 @@
 
 mod delivering;
 mod person;
+mod redelivery;
 mod watch;
 
 use jiff::Timestamp;
@@ -24,6 +25,7 @@ pub use delivering::{
     DeliveryKey, end_delivery, intend, settle_delivery, skip_delivery, start_delivery,
 };
 pub use person::{Day, NotNow, force, is_left_over, keep_open, reopen, reset, retry};
+pub use redelivery::{Chosen, resend, skip};
 pub use watch::{to_tell, told, watched};
 
 /// What is said of a batch whose lease has passed.
@@ -123,7 +125,7 @@ pub fn start_batch(
         spend: Spend::default(),
         error_message: None,
         started_at: now,
-        lease_until: now.saturating_add(rules.lease()).unwrap_or(Timestamp::MAX),
+        lease_until: leased(rules, now),
         ended_at: None,
     };
     edition.state = State::Processing;
@@ -140,6 +142,27 @@ pub fn start_batch(
         .collect();
     change.batches.push(batch.clone());
     Some((change, batch))
+}
+
+/// Somebody still works on a batch. Nothing if it ended or was given up: its stories are somebody else's.
+pub fn extend_batch(
+    account: &Account,
+    index: u32,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<Change> {
+    let running = |batch: &&Batch| batch.index == index && batch.status == batch::Status::Running;
+    let batch = account.batches.iter().find(running)?;
+    let mut change = Change::of(account.edition.clone());
+    change.batches.push(Batch {
+        lease_until: leased(rules, now).max(batch.lease_until),
+        ..batch.clone()
+    });
+    Some(change)
+}
+
+fn leased(rules: &Rules, now: Timestamp) -> Timestamp {
+    now.saturating_add(rules.lease()).unwrap_or(Timestamp::MAX)
 }
 
 /// Writes down how a batch ended. Nothing if it was given up meanwhile: its stories are somebody else's.

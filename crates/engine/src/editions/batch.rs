@@ -18,7 +18,7 @@ use almanack_core::{
     },
 };
 use futures_util::future::{join, join_all};
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 use super::{Editions, Error};
 use crate::wake::later;
@@ -68,8 +68,13 @@ impl Editions {
             tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, "the store answered too late to work on a batch; its lease gives it back");
             return Ok(true);
         }
-        let endings = self.work(&stories, budget, over_at).await;
         let date = account.edition.date;
+        let work = self.work(&stories, budget, over_at);
+        let endings = tokio::select! {
+            biased;
+            endings = work => endings,
+            () = self.hold(date, batch.index) => Vec::new(),
+        };
         let ended = self
             .turn(date, |account, now| {
                 let spend = budget.spend();
@@ -86,6 +91,26 @@ impl Editions {
             }
         }
         Ok(true)
+    }
+
+    /// Says again and again that a batch is worked on, until somebody has given it up: from then on its work would be lost.
+    async fn hold(&self, date: Date, index: u32) {
+        let rules = &self.settings.rules;
+        loop {
+            let next = later(self.clock.now(), rules.beat());
+            self.sleeper.until(next).await;
+            let held = |account: &Account, now| {
+                turn::extend_batch(account, index, rules, now).map(|change| (change, ()))
+            };
+            match self.turn(date, held).await {
+                Ok(Some(_)) => {}
+                Ok(None) => return,
+                // Whoever cannot say so now tries again: there is time until the lease passes.
+                Err(error) => {
+                    tracing::warn!(edition.date = %date, batch.index = index, error = error.chain(), "the lease of a batch could not be extended");
+                }
+            }
+        }
     }
 
     /// Works until everything has come in or the time is over.

@@ -1,4 +1,4 @@
-//! Deliveries: each destination for itself, each part written down before it leaves (ED-12).
+//! Deliveries: each destination for itself, each part written down right before it leaves (ED-12).
 
 use std::sync::Arc;
 
@@ -66,6 +66,7 @@ impl Editions {
             };
             let arrived = match delivery.step(self.clock.now()) {
                 Step::Send => {
+                    self.pause(delivery, publisher.as_ref()).await;
                     self.send(date, delivery, document, publisher.as_ref(), budget)
                         .await?
                 }
@@ -73,13 +74,21 @@ impl Editions {
                     self.settle(date, delivery, document, publisher.as_ref(), budget)
                         .await?
                 }
-                Step::Wait(_) | Step::Settled => false,
+                Step::Wait(_) | Step::Held | Step::Settled => false,
             };
             if !arrived {
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Waits between two parts. Nothing is written down yet: whoever dies here leaves a part that certainly did not leave.
+    async fn pause(&self, delivery: &Delivery, publisher: &dyn Publisher) {
+        let pause = publisher.pause();
+        if delivery.part > 1 && pause.is_positive() {
+            self.sleeper.until(later(self.clock.now(), pause)).await;
+        }
     }
 
     /// Sends a part; `true` if it arrived.
@@ -112,7 +121,9 @@ impl Editions {
             let change = turn::end_delivery(account, &key, attempt, &sent, purse.spent(), now)?;
             Some((change, ()))
         };
-        self.turn(date, ended).await?;
+        if let Some((account, ())) = self.turn(date, ended).await? {
+            say_held(&account, &key);
+        }
         Ok(matches!(sent, Sent::Confirmed { .. }))
     }
 
@@ -199,11 +210,29 @@ impl Editions {
                 Some((change, state))
             })
             .await?;
+        if let Some((account, _)) = &settled {
+            say_held(account, &key);
+        }
         let state = settled.and_then(|(_, state)| state);
         if let Some(state) = state {
             tracing::info!(edition.date = %date, destination = delivery.destination, part = delivery.part, state = state.as_str(), "an unknown delivery was settled");
         }
         Ok(state.is_some_and(|state| state != State::Unknown))
+    }
+
+    /// Skips what is held for destinations that are no longer configured; `true` if there was something: taking a destination
+    /// out is a decision, too.
+    pub(super) async fn forget_gone(&self, account: &Account) -> Result<bool, Error> {
+        let known = |delivery: &&Delivery| {
+            let mut publishers = self.outside.publishers.iter();
+            publishers.any(|publisher| publisher.destination() == delivery.destination)
+        };
+        let held = account.deliveries.iter().filter(|held| held.is_held());
+        let gone: Vec<&Delivery> = held.filter(|held| !known(held)).collect();
+        for delivery in &gone {
+            self.forget(account.edition.date, delivery).await?;
+        }
+        Ok(!gone.is_empty())
     }
 
     /// A destination that is no longer configured cannot be delivered to, and must not hold up the edition.
@@ -216,6 +245,16 @@ impl Editions {
         };
         self.turn(date, skip).await?;
         Ok(())
+    }
+}
+
+/// What nobody tries again by itself needs somebody who knows.
+fn say_held(account: &Account, key: &DeliveryKey) {
+    let mut deliveries = account.deliveries.iter();
+    let own = deliveries.find(|delivery| DeliveryKey::from(*delivery) == *key);
+    if let Some(held) = own.filter(|delivery| delivery.is_held()) {
+        let (attempts, state) = (held.attempts, held.state.as_str());
+        tracing::error!(edition.date = %account.edition.date, destination = held.destination, part = held.part, attempts, state, error = held.detail, "a delivery is held until a person sends it again or skips it");
     }
 }
 

@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Editions, Error,
-    run::{End, Unwatched},
+    run::{End, Stepped, Unwatched},
 };
 use crate::wake::later;
 
@@ -32,14 +32,10 @@ impl Handler for TickHandler {
     async fn attempt(&self, _: &ClaimedTask) -> Outcome {
         match self.0.tick().await {
             Ok(ticked) => {
-                let actions: Vec<&str> = ticked
-                    .steps
-                    .iter()
-                    .flat_map(|step| step.actions.iter().copied())
-                    .collect();
+                let did: Vec<String> = ticked.steps.iter().map(Stepped::summary).collect();
                 let after = ticked.steps.last().map(|step| step.after);
                 let state = after.map_or("", State::as_str);
-                let detail = format!("{} {state}: {}", ticked.date, actions.join(", "));
+                let detail = format!("{} {state}: {}", ticked.date, did.join(", "));
                 Outcome::Done {
                     detail: Some(detail),
                 }
@@ -91,6 +87,10 @@ fn outcome(end: &End, now: Timestamp) -> Outcome {
         End::Failed => again(later(now, AFTER_FAILURE)),
         End::Rests(State::Published) => Outcome::Done {
             detail: Some("published".to_owned()),
+        },
+        End::Rests(State::Aggregating) => Outcome::GiveUp {
+            error: "a destination does not take the edition; a person sends it again or skips it"
+                .to_owned(),
         },
         End::Rests(state) => Outcome::GiveUp {
             error: format!("the edition is {state}"),

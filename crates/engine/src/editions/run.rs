@@ -32,6 +32,8 @@ pub trait Observer: Send + Sync {
     fn began(&self, account: &Account, action: &Action, budget: &Arc<Budget>);
     /// A step ended.
     fn ended(&self, account: &Account);
+    /// A run waits for somebody else.
+    fn waits(&self, _: &Waiting) {}
     /// Whether a run may begin another step; asked after each.
     fn goes_on(&self) -> bool {
         true
@@ -75,6 +77,21 @@ pub struct Stepped {
     pub end: End,
 }
 
+impl Stepped {
+    /// What was done, or why nothing was, for a log and for whoever asks what became of a tick.
+    pub fn summary(&self) -> String {
+        match (&self.end, self.actions.as_slice()) {
+            (End::Rests(State::Aggregating), []) => {
+                "nothing: a delivery is held until a person sends it again or skips it".to_owned()
+            }
+            (End::Rests(state), []) => format!("nothing: it is {state}"),
+            (End::Waits(waiting), []) => format!("nothing: {waiting}"),
+            (End::Waits(waiting), actions) => format!("{}; {waiting}", actions.join(", ")),
+            (_, actions) => actions.join(", "),
+        }
+    }
+}
+
 /// What a run did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
@@ -108,6 +125,9 @@ impl Editions {
             let account = self.account_now(date).await?;
             before.get_or_insert(account.edition.state);
             let action = plan(&account, asker, &self.settings.rules, self.clock.now());
+            if action == Action::Rest(State::Aggregating) && self.forget_gone(&account).await? {
+                continue;
+            }
             if let Some(end) = self.end_before(&account, &action, paid.as_ref(), &budget) {
                 observer.ended(&account);
                 break (account.edition.state, end);
@@ -150,7 +170,8 @@ impl Editions {
                     | Waiting::Fetching(until)
                     | Waiting::Sending(until),
                 ) if self.clock.now() < patient_until && observer.goes_on() => {
-                    self.wait_a_little(until).await;
+                    self.wait_for_others(date, until.min(patient_until), observer)
+                        .await?;
                 }
                 end => {
                     let account = self.account(date).await?;
@@ -165,9 +186,25 @@ impl Editions {
         Err(Error::Contended(date))
     }
 
-    async fn wait_a_little(&self, until: Timestamp) {
-        let soon = later(self.clock.now(), LOOK_EVERY);
-        self.sleeper.until(until.min(soon)).await;
+    /// Looks every second whether somebody else is done, and only looks: a step would also tell people what they have not been
+    /// told, and whoever cannot be told must not be asked every second.
+    async fn wait_for_others(
+        &self,
+        date: Date,
+        until: Timestamp,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        while self.clock.now() < until && observer.goes_on() {
+            let (account, now) = (self.account(date).await?, self.clock.now());
+            let Action::Wait(waiting) = plan(&account, Asker::Person, &self.settings.rules, now)
+            else {
+                return Ok(());
+            };
+            observer.waits(&waiting);
+            let soon = later(now, LOOK_EVERY);
+            self.sleeper.until(waiting.until().min(soon)).await;
+        }
+        Ok(())
     }
 
     /// The account, with the alerts that time alone has raised.

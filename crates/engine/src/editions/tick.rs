@@ -76,11 +76,7 @@ impl Editions {
 
     /// What the log of every tick says (ED-28).
     fn log(&self, date: Date, stepped: &Stepped) {
-        let action = match (&stepped.end, stepped.actions.as_slice()) {
-            (End::Rests(state), []) => format!("nothing: it is {state}"),
-            (End::Waits(waiting), []) => format!("nothing before {}", waiting.until()),
-            (_, actions) => actions.join(", "),
-        };
+        let action = stepped.summary();
         tracing::info!(
             tick.at = %self.clock.now(),
             edition.date = %date,
@@ -90,10 +86,6 @@ impl Editions {
             requests = stepped.requests,
             "edition tick"
         );
-        if let End::Waits(almanack_core::edition::plan::Waiting::Batch { index, .. }) = stepped.end
-        {
-            tracing::info!(edition.date = %date, batch.index = index, "the previous batch is still running");
-        }
         metrics::counter!("almanack_edition_ticks_total").increment(1);
     }
 

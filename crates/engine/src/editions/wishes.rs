@@ -6,13 +6,14 @@ use almanack_core::{
     budget::Budget,
     edition::{
         Account, State,
+        account::Change,
         plan::{Action, Asker, plan},
-        turn::{self, Day, NotNow},
+        turn::{self, Chosen, Day, NotNow},
     },
     reschedule::{Put, Receipt, Request},
     task::MAX_RETRY_MAX,
 };
-use jiff::civil::Date;
+use jiff::{Timestamp, civil::Date};
 
 use super::{Editions, Error};
 
@@ -48,6 +49,15 @@ pub struct Retried {
     pub account: Account,
     /// Stories that were put back.
     pub stories: u32,
+}
+
+/// What became of a decision about deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redelivered {
+    /// The edition as it is now.
+    pub account: Account,
+    /// The parts that it was about; none if they stood so already.
+    pub parts: Vec<u32>,
 }
 
 impl Editions {
@@ -200,6 +210,66 @@ impl Editions {
         tracing::warn!(edition.date = %date, "an edition was reset");
         self.queue_if_over(&account, day, by).await?;
         Ok(account)
+    }
+
+    /// Has deliveries sent again that did not arrive, or of which nobody knows (ED-41). Queued, because a person who asks for it does
+    /// not want to wait for a tick.
+    pub async fn resend(
+        &self,
+        date: Date,
+        chosen: &Chosen,
+        by: &str,
+    ) -> Result<Redelivered, Error> {
+        let (date, day) = self.day_of(date)?;
+        let again = |account: &Account, now| turn::resend(account, chosen, day, now);
+        let resent = self.decide(date, again).await?;
+        if !resent.parts.is_empty() {
+            let (destination, parts) = (chosen.destination.as_str(), resent.parts.len());
+            tracing::warn!(edition.date = %date, destination, parts, by, "deliveries are sent again");
+            self.request(date, by).await?;
+        }
+        Ok(resent)
+    }
+
+    /// Leaves deliveries out that did not arrive, or of which nobody knows (ED-41).
+    pub async fn skip(&self, date: Date, chosen: &Chosen, by: &str) -> Result<Redelivered, Error> {
+        let (date, _) = self.day_of(date)?;
+        let left_out = |account: &Account, now| turn::skip(account, chosen, by, now);
+        let skipped = self.decide(date, left_out).await?;
+        if !skipped.parts.is_empty() {
+            let (destination, parts) = (chosen.destination.as_str(), skipped.parts.len());
+            tracing::warn!(edition.date = %date, destination, parts, by, "deliveries are skipped");
+            if skipped.account.edition.state.is_open() {
+                self.request(date, by).await?;
+            }
+        }
+        Ok(skipped)
+    }
+
+    /// Writes a decision about deliveries on the account as it is. A refusal changes nothing.
+    async fn decide(
+        &self,
+        date: Date,
+        decision: impl Fn(&Account, Timestamp) -> Result<(Option<Change>, Vec<u32>), NotNow>
+        + Send
+        + Sync,
+    ) -> Result<Redelivered, Error> {
+        let mut refused = None;
+        let decided = |account: &Account, now| match decision(account, now) {
+            Ok((change, parts)) => Some((change?, parts)),
+            Err(not_now) => {
+                refused = Some(not_now);
+                None
+            }
+        };
+        match (self.turn(date, decided).await?, refused) {
+            (Some((account, parts)), _) => Ok(Redelivered { account, parts }),
+            (None, Some(not_now)) => Err(not_now.into()),
+            (None, None) => Ok(Redelivered {
+                account: self.account(date).await?,
+                parts: Vec::new(),
+            }),
+        }
     }
 
     fn day_of(&self, date: Date) -> Result<(Date, Day), Error> {

@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod logs;
+mod outage;
 mod people;
 mod racing;
 mod ticks;

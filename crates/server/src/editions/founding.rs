@@ -164,7 +164,7 @@ pub(crate) async fn trigger_export(
     let account = &requested.account;
     let (date, state) = (asking.date, account.edition.state);
     let receipt = receipt_view(&account.edition, requested.receipt.as_ref())?;
-    let published = super::is_published(&account.edition);
+    let published = account.edition.is_published();
     let message = match (&receipt, published) {
         (Some(_), _) => {
             format!("the edition of {date} is queued; /task-status tells how it stands")
@@ -211,7 +211,7 @@ pub(crate) async fn force_publish(
         .carry_out(async move { editions.force_publish(date, &by).await })
         .await?;
     let account = &forced.account;
-    let success = super::is_published(&account.edition);
+    let success = account.edition.is_published();
     let (printed, left_out) = (account.counts().completed, forced.left_out);
     let message = if success {
         format!(

@@ -30,7 +30,7 @@ use utoipa::IntoParams;
 
 pub(crate) use html::is_web;
 
-use super::{Dated, editions, is_published, parse_date};
+use super::{Dated, editions, parse_date};
 use crate::{
     AppState,
     access::Gate,
@@ -215,8 +215,9 @@ fn was_published(edition: &Edition, document: &Document) -> bool {
     let state = edition.archived_from.unwrap_or(edition.state);
     let newest = document.inputs.revision == edition.revision;
     let under_way = newest && state == EditionState::Aggregating;
-    let is_older = |at| document.made_at <= at;
-    is_published(edition) || edition.published_at.is_some_and(is_older) && !under_way
+    // One of which a message is sent again is as published as before.
+    let is_older = |at| document.made_at < at || document.made_at == at && !under_way;
+    edition.is_published() || edition.published_at.is_some_and(is_older)
 }
 
 /// Names what a list of editions is, and by which version it is shown.

@@ -294,9 +294,9 @@ pub(crate) struct DeliveryView {
     /// `intended`, `sent`, `confirmed`, `unknown`, `failed` or `skipped`.
     #[schema(example = "confirmed")]
     state: &'static str,
-    /// How often it was sent.
+    /// How often it was tried.
     attempts: u32,
-    /// Not tried again before.
+    /// Not tried again before. One that is `failed` or `unknown` without it waits for a person: send it again or skip it.
     #[schema(value_type = Option<String>, format = DateTime)]
     retry_at: Option<Timestamp>,
     /// What last went wrong, or what people should know.

@@ -10,6 +10,7 @@ mod deliveries;
 mod document;
 mod list;
 mod one;
+mod redelivery;
 mod steps;
 mod stories;
 mod words;
@@ -37,6 +38,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
             get(acts::ask_publishing).post(acts::publish),
         )
         .route("/ui/editions/{date}/retry", post(acts::retry))
+        .route("/ui/editions/{date}/redeliver", post(redelivery::redeliver))
         .route(
             "/ui/editions/{date}/reset",
             get(acts::ask_reset).post(acts::reset),

@@ -11,6 +11,7 @@ use almanack_core::{
     },
 };
 use async_trait::async_trait;
+use jiff::SignedDuration;
 
 use super::{Call, Fate, Newsroom, Received};
 
@@ -27,6 +28,8 @@ pub struct Place {
     pub on_unknown: OnUnknown,
     /// What it wants of a second document.
     pub on_revision: OnRevision,
+    /// How long to wait between two messages.
+    pub pause: SignedDuration,
 }
 
 impl Place {
@@ -38,6 +41,7 @@ impl Place {
             can_look: true,
             on_unknown: OnUnknown::Skip,
             on_revision: OnRevision::Replace,
+            pause: SignedDuration::ZERO,
         }
     }
 }
@@ -86,6 +90,10 @@ impl Publisher for Door {
 
     fn requests_per_part(&self) -> u32 {
         1
+    }
+
+    fn pause(&self) -> SignedDuration {
+        self.place.pause
     }
 
     async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {

@@ -1,12 +1,6 @@
 //! Telegram, against the simulated one, which reads HTML as strictly and forgets to answer on demand.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::{
     publish::telegram::{PerMessage, TelegramPublisher, TelegramPublisherSettings},
@@ -19,7 +13,6 @@ use almanack_core::{
         document::Document,
         port::{FailureClass, Letter, Publisher, Seen, Sent},
     },
-    time::Sleeper,
 };
 use almanack_world::telegram::{
     Config, Running,
@@ -27,9 +20,7 @@ use almanack_world::telegram::{
     start,
     state::{Chat, Standing},
 };
-use async_trait::async_trait;
 use axum::{Router, http::StatusCode, routing::post};
-use jiff::Timestamp;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{brief, document, failed, letter, purse, receipt, unknown};
@@ -37,17 +28,6 @@ use crate::fixture::{Fixed, client, serve};
 
 const TOKEN: &str = "4242:AAhush-hush_0123456789abcdefghijkl";
 const CHAT: &str = "@daily";
-
-/// Counts pauses instead of making them.
-#[derive(Default)]
-struct Pauses(AtomicU32);
-
-#[async_trait]
-impl Sleeper for Pauses {
-    async fn until(&self, _: Timestamp) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
 
 /// Longer than any test takes: only those who are left hanging wait for less.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -66,20 +46,19 @@ fn patient_bot(url: &str, token: &str, chat: &str, timeout: Duration) -> Bot {
     Bot::new(client(), Arc::new(Fixed), settings)
 }
 
-fn publisher(bot: Bot, pauses: Arc<Pauses>) -> TelegramPublisher {
+fn publisher(bot: Bot) -> TelegramPublisher {
     let settings = TelegramPublisherSettings {
         destination: "chat".to_owned(),
         per_message: PerMessage::new(2).unwrap(),
         on_unknown: OnUnknown::Skip,
         on_revision: OnRevision::Skip,
     };
-    TelegramPublisher::new(bot, Arc::new(Fixed), pauses, settings)
+    TelegramPublisher::new(bot, settings)
 }
 
 struct World {
     running: Running,
     publisher: TelegramPublisher,
-    pauses: Arc<Pauses>,
     _stop: DropGuard,
 }
 
@@ -93,12 +72,10 @@ impl World {
         let config = Config::new("127.0.0.1:0".parse().unwrap(), TOKEN, chats);
         let cancel = CancellationToken::new();
         let running = start(config, cancel.clone()).await.unwrap();
-        let pauses = Arc::new(Pauses::default());
         let bot = patient_bot(&running.url(), TOKEN, CHAT, timeout);
         Self {
-            publisher: publisher(bot, Arc::clone(&pauses)),
+            publisher: publisher(bot),
             running,
-            pauses,
             _stop: cancel.drop_guard(),
         }
     }
@@ -145,11 +122,11 @@ async fn ed_34_readers_get_every_story_in_order_by_messages_that_fit() {
         .collect();
     assert!(places.is_sorted(), "{places:?}");
     assert!(all.contains("摘要 & <more>"), "escaped once");
-    let pauses = world.pauses.0.load(Ordering::SeqCst);
+    let pause = world.publisher.pause();
     assert_eq!(
-        usize::try_from(pauses).unwrap(),
-        parts.len() - 1,
-        "between messages"
+        pause.as_millis(),
+        500,
+        "whoever sends waits so long between two"
     );
 }
 
@@ -159,10 +136,9 @@ async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
     for (effect, arrived) in [
         (Effect::HangAfter, 1),
         (Effect::CutAfter, 1),
-        (Effect::FailAfter(502), 1),
+        (Effect::FailAfter(504), 1),
         (Effect::HangBefore, 0),
         (Effect::CutBefore, 0),
-        (Effect::FailBefore(500), 0),
     ] {
         let hangs = matches!(effect, Effect::HangAfter | Effect::HangBefore);
         let timeout = if hangs {
@@ -183,11 +159,42 @@ async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
         let seen = world.publisher.look(&letter(&document), &purse()).await;
         assert_eq!(seen, Seen::CannotTell, "nobody can look");
     }
+    let page = || async {
+        (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "<html>somebody's proxy</html>",
+        )
+    };
+    let url = serve(Router::new().fallback(post(page))).await;
+    let foreign = publisher(bot(&url, TOKEN, CHAT));
+    unknown(foreign.send(&letter(&document), &purse()).await);
     let world = World::start().await;
     assert_eq!(
         world.publisher.on_unknown(),
         OnUnknown::Skip,
         "as configured"
+    );
+}
+
+/// An outage says no to every message; it does not put each of them in doubt.
+#[tokio::test]
+async fn ed_41_telegram_that_refuses_with_500_has_nothing() {
+    let document = document(1, "");
+    let world = World::start().await;
+    for status in [500, 502, 503] {
+        world.break_next(Effect::FailBefore(status));
+        let failure = failed(world.send(&document, 1, "text").await);
+        assert_eq!(failure.class, FailureClass::Transient, "{failure}");
+        assert_eq!(world.texts().len(), 0);
+    }
+    let page = || async { (StatusCode::BAD_GATEWAY, "<html>nginx</html>") };
+    let url = serve(Router::new().fallback(page)).await;
+    let front = publisher(bot(&url, TOKEN, CHAT));
+    failed(front.send(&letter(&document), &purse()).await);
+    let seen = front.look(&letter(&document), &purse()).await;
+    assert!(
+        matches!(&seen, Seen::Failed(_)),
+        "nothing is decided in an outage: {seen:?}"
     );
 }
 
@@ -243,7 +250,7 @@ async fn ed_12_refusals_are_in_telegrams_words_and_never_hold_the_token() {
         ),
         ("1:a", CHAT, &text, FailureClass::Credentials, ""),
     ] {
-        let publisher = publisher(bot(&url, token, chat), Arc::default());
+        let publisher = publisher(bot(&url, token, chat));
         let letter = Letter {
             body: text,
             ..letter(&document)
@@ -260,11 +267,11 @@ async fn ed_12_a_token_stays_hidden_even_where_the_answer_repeats_it() {
     let told = format!(r#"{{"ok":false,"description":"no /bot{TOKEN}/sendMessage here"}}"#);
     let answer = move || async move { (StatusCode::BAD_REQUEST, told) };
     let url = serve(Router::new().fallback(post(answer))).await;
-    let publisher = publisher(bot(&url, TOKEN, CHAT), Arc::default());
+    let publisher = publisher(bot(&url, TOKEN, CHAT));
     let document = document(1, "text");
     let failure = failed(publisher.send(&letter(&document), &purse()).await);
     assert_eq!(failure.detail, "HTTP 400: no /bot***/sendMessage here");
-    let gone = self::publisher(bot("http://127.0.0.1:1025", TOKEN, CHAT), Arc::default());
+    let gone = self::publisher(bot("http://127.0.0.1:1025", TOKEN, CHAT));
     let failure = failed(gone.send(&letter(&document), &purse()).await);
     assert_eq!(failure.class, FailureClass::Transient);
     assert!(!failure.detail.contains("AAhush"), "{failure}");
@@ -274,7 +281,7 @@ async fn ed_12_a_token_stays_hidden_even_where_the_answer_repeats_it() {
 async fn ed_12_a_success_that_is_not_telegrams_is_unknown() {
     let page = || async { "<html>Welcome to the airport's network</html>" };
     let url = serve(Router::new().fallback(post(page))).await;
-    let publisher = publisher(bot(&url, TOKEN, CHAT), Arc::default());
+    let publisher = publisher(bot(&url, TOKEN, CHAT));
     let document = document(1, "text");
     let failure = unknown(publisher.send(&letter(&document), &purse()).await);
     assert_eq!(failure.class, FailureClass::Unusable, "{failure}");

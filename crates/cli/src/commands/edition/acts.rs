@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, IsTerminal};
 
-use almanack_core::edition::{Account, State, delivery::Delivery};
+use almanack_core::edition::{Account, delivery::Delivery};
 use almanack_engine::editions::Editions;
 use jiff::civil::Date;
 
-use super::{counted, day};
+use super::{counted, day, instant};
 use crate::{
     args::EditionArguments,
     commands::Desk,
@@ -30,7 +30,7 @@ pub(super) async fn publish(
         view["left_out"] = forced.left_out.into();
         view["spent"] = forced.requests.into();
         output.value(&view)?;
-    } else if account.edition.state == State::Published {
+    } else if account.edition.is_published() {
         let stories = counted(account.counts().completed, "story", "stories");
         output.line(&format!("published the edition of {date}: {stories}"))?;
     }
@@ -91,7 +91,7 @@ pub(super) async fn reset(
     Ok(Exit::Ok)
 }
 
-fn who_goes_on(editions: &Editions, date: Date) -> &'static str {
+pub(super) fn who_goes_on(editions: &Editions, date: Date) -> &'static str {
     if date == editions.today() {
         "the next tick goes on, or `almanack edition run`"
     } else {
@@ -117,7 +117,9 @@ fn confirmed(date: Date, output: &mut Output) -> Result<bool, Failure> {
 
 /// Published or not, and who did not take it.
 pub(super) fn ending(account: &Account, output: &mut Output) -> Exit {
-    if account.edition.state == State::Published {
+    if account.edition.is_published() {
+        let doubtful = account.deliveries.iter().filter(|one| one.is_doubtful());
+        doubtful.for_each(|delivery| output.note(&in_doubt(delivery)));
         return Exit::Ok;
     }
     let (date, state) = (account.edition.date, account.edition.state);
@@ -137,5 +139,19 @@ fn undelivered(delivery: &Delivery) -> String {
     let (destination, part) = (&delivery.destination, delivery.part);
     let state = delivery.state.as_str();
     let why = delivery.detail.as_deref().unwrap_or("not sent yet");
-    format!("{destination}, part {part}, is {state}: {why}\n")
+    let next = match delivery.retry_at {
+        Some(at) => format!("; next try {}", instant(at)),
+        None if delivery.is_held() => {
+            "; not tried again: `almanack edition resend` or `skip` it".to_owned()
+        }
+        None => String::new(),
+    };
+    format!("{destination}, part {part}, is {state}: {why}{next}\n")
+}
+
+fn in_doubt(delivery: &Delivery) -> String {
+    let (destination, part) = (&delivery.destination, delivery.part);
+    format!(
+        "{destination} may lack part {part}: nobody knows whether it arrived; `almanack edition resend {destination} --part {part}` sends it again, `skip` accepts it\n"
+    )
 }

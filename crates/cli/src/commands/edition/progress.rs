@@ -9,7 +9,12 @@ use std::sync::{
 
 use almanack_core::{
     budget::Budget,
-    edition::{Account, forecast::forecast, plan::Action, rules::Rules},
+    edition::{
+        Account,
+        forecast::forecast,
+        plan::{Action, Waiting},
+        rules::Rules,
+    },
     time::Clock,
 };
 use almanack_engine::editions::Observer;
@@ -31,6 +36,18 @@ struct Seen {
     budget: Option<Arc<Budget>>,
     /// Requests of the steps before.
     spent: u32,
+}
+
+impl Seen {
+    /// Nothing was done yet.
+    fn at_rest(account: &Account) -> Self {
+        Self {
+            account: account.clone(),
+            doing: String::new(),
+            budget: None,
+            spent: 0,
+        }
+    }
 }
 
 /// How far a run is.
@@ -112,11 +129,24 @@ impl Observer for Onlooker {
     fn ended(&self, account: &Account) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(last) = seen.as_mut() else {
+            *seen = Some(Seen::at_rest(account));
             return;
         };
         let paid = last.budget.take().map_or(0, |budget| budget.spent());
         last.spent = last.spent.saturating_add(paid);
         last.account = account.clone();
+    }
+
+    fn waits(&self, waiting: &Waiting) {
+        let doing = format!("waiting: {waiting}");
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        // A line per thing that is waited for, not per look.
+        if let Some(seen) = seen.as_mut()
+            && seen.doing != doing
+        {
+            seen.doing.clone_from(&doing);
+            let _ = self.said.send(doing);
+        }
     }
 
     fn goes_on(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::{pin::pin, time::Duration};
 
 use almanack_adapters::clock::pause;
-use almanack_core::edition::plan::Waiting;
+use almanack_core::edition::State;
 use almanack_engine::editions::{Editions, End, Ran, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::civil::Date;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     acts::ending,
-    day, instant,
+    day,
     progress::{Onlooker, Progress},
     status,
 };
@@ -140,13 +140,9 @@ fn advice(end: &End, stop: &CancellationToken) -> String {
             "it was stopped; the next tick goes on, or another run".to_owned()
         }
         End::More | End::Failed => "the next tick tries again, or another run".to_owned(),
-        End::Waits(Waiting::Batch { index, until }) => {
-            let until = instant(*until);
-            format!("batch {index} is still running elsewhere, until {until} at most")
-        }
-        End::Waits(waiting) => {
-            let until = instant(waiting.until());
-            format!("it goes on at {until}, with a tick or another run")
+        End::Waits(waiting) => format!("{waiting}, with a tick or another run"),
+        End::Rests(State::Aggregating) => {
+            "`almanack edition resend DESTINATION` sends it again, `skip` leaves it out".to_owned()
         }
         End::Rests(_) => {
             "`almanack edition retry` puts failed stories back, `reset` begins anew".to_owned()

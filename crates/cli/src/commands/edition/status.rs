@@ -149,7 +149,13 @@ fn delivery_row(delivery: &Delivery, now: Timestamp) -> Vec<Cell> {
     };
     let again = delivery.retry_at.filter(|at| *at > now);
     let again = again.map(|at| format!("again {}", Relative { at, now }));
-    let told = [delivery.detail.clone(), delivery.receipt.clone(), again];
+    let held = delivery.is_held().then(|| "resend or skip it".to_owned());
+    let told = [
+        delivery.detail.clone(),
+        delivery.receipt.clone(),
+        again,
+        held,
+    ];
     let told: Vec<String> = told.into_iter().flatten().collect();
     vec![
         Cell::new(&delivery.destination),

@@ -14,7 +14,7 @@ use almanack_adapters::{
     },
     telegram::{Bot, BotSettings, BotToken},
 };
-use almanack_core::{edition::port::Publisher, time::Sleeper};
+use almanack_core::edition::port::Publisher;
 
 use super::Workshop;
 use crate::{
@@ -33,7 +33,6 @@ pub(super) const DESTINATION_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) fn publishers(
     workshop: &Workshop<'_>,
     edition: &Edition,
-    sleeper: &Arc<dyn Sleeper>,
     paper: Box<dyn Write + Send>,
 ) -> Result<Vec<Arc<dyn Publisher>>, Failure> {
     if edition.test_mode {
@@ -45,7 +44,7 @@ pub(super) fn publishers(
         publishers.push(Arc::new(github(workshop, to)?));
     }
     if let Some(to) = &to.telegram {
-        publishers.push(Arc::new(telegram(workshop, to, sleeper)));
+        publishers.push(Arc::new(telegram(workshop, to)));
     }
     if let Some(to) = &to.directory {
         publishers.push(Arc::new(directory(to)));
@@ -77,11 +76,7 @@ fn github(workshop: &Workshop<'_>, to: &ToGithub) -> Result<GithubPublisher, Fai
     Ok(GithubPublisher::new(Arc::new(client), file))
 }
 
-fn telegram(
-    workshop: &Workshop<'_>,
-    to: &ToTelegram,
-    sleeper: &Arc<dyn Sleeper>,
-) -> TelegramPublisher {
+fn telegram(workshop: &Workshop<'_>, to: &ToTelegram) -> TelegramPublisher {
     let bot = bot(workshop, (&to.api_url, &to.token, &to.chat));
     let settings = TelegramPublisherSettings {
         destination: "telegram".to_owned(),
@@ -89,8 +84,7 @@ fn telegram(
         on_unknown: to.on_unknown,
         on_revision: to.on_revision,
     };
-    let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
-    TelegramPublisher::new(bot, clock, sleeper, settings)
+    TelegramPublisher::new(bot, settings)
 }
 
 /// A bot that speaks in a chat.

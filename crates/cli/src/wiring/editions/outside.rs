@@ -44,7 +44,7 @@ pub(super) fn outside(
         reader: reader(workshop, &edition.pages)?,
         writer: writer(workshop, edition, sleeper)?,
         press: Arc::new(press(edition, purpose)?),
-        publishers: delivery::publishers(workshop, edition, sleeper, paper)?,
+        publishers: delivery::publishers(workshop, edition, paper)?,
         teller: Arc::clone(&workshop.teller),
     })
 }

@@ -26,8 +26,8 @@ fn keys_of(range: std::ops::RangeInclusive<u32>) -> Vec<StoryKey> {
     range.map(key).collect()
 }
 
-fn running(account: Account, minutes_ago: i64) -> Account {
-    let began = NOW - SignedDuration::from_mins(minutes_ago);
+fn running(account: Account, seconds_ago: i64) -> Account {
+    let began = NOW - SignedDuration::from_secs(seconds_ago);
     let (change, _) =
         turn::start_batch(&account, &[key(1)], "node", &Rules::default(), began).unwrap();
     change.apply(account)
@@ -100,11 +100,11 @@ fn ed_14_one_fetches_the_list_and_the_others_wait() {
 
 #[test]
 fn ed_15_a_live_batch_is_waited_for_and_a_dead_one_is_given_up() {
-    let live = running(fetched(2), 4);
+    let live = running(fetched(2), 59);
     let until = live.batches[0].lease_until;
     let waits = Action::Wait(Waiting::Batch { index: 1, until });
     assert_eq!(planned(&live), waits);
-    let dead = running(fetched(2), 5);
+    let dead = running(fetched(2), 60);
     assert_eq!(planned(&dead), Action::Recover);
     let recovered = turn::recover(&dead, &Rules::default(), NOW).apply(dead);
     assert_eq!(
@@ -233,6 +233,14 @@ fn delivery(destination: &str, part: u32, state: delivery::State) -> Delivery {
     }
 }
 
+/// One that has waited long enough.
+fn tried(delivery: Delivery) -> Delivery {
+    Delivery {
+        retry_at: Some(NOW),
+        ..delivery
+    }
+}
+
 fn due(destination: &str, part: u32, step: Step) -> Due {
     Due {
         destination: destination.to_owned(),
@@ -280,7 +288,7 @@ fn ed_12_parts_are_sent_in_order_and_settled_before_the_next() {
         (
             "nobody knows",
             vec![
-                delivery("telegram", 1, Unknown),
+                tried(delivery("telegram", 1, Unknown)),
                 delivery("telegram", 2, Intended),
             ],
             Action::Deliver(vec![due("telegram", 1, Step::Settle)]),
@@ -309,7 +317,7 @@ fn ed_12_destinations_go_on_without_each_other() {
         (
             "only the one that failed is tried again",
             vec![
-                delivery("github", 1, Failed),
+                tried(delivery("github", 1, Failed)),
                 delivery("telegram", 1, Confirmed),
             ],
             Action::Deliver(vec![due("github", 1, Step::Send)]),
@@ -328,6 +336,50 @@ fn ed_12_destinations_go_on_without_each_other() {
             "somebody is sending",
             vec![waiting(Sent)],
             Action::Wait(Waiting::Sending(soon)),
+        ),
+    ]);
+}
+
+#[test]
+fn ed_41_what_is_held_waits_for_a_person_and_holds_up_nobody_else() {
+    use delivery::State::{Confirmed, Failed, Intended, Unknown};
+    let soon = NOW + MINUTE;
+    let waiting = Delivery {
+        retry_at: Some(soon),
+        ..delivery("github", 1, Failed)
+    };
+    let held = |state| {
+        vec![
+            delivery("telegram", 1, state),
+            delivery("telegram", 2, Intended),
+        ]
+    };
+    let beside = |other: Delivery| [vec![other], held(Failed)].concat();
+    check_deliveries(vec![
+        (
+            "it had its last try",
+            held(Failed),
+            Action::Rest(State::Aggregating),
+        ),
+        (
+            "nobody knows, and nobody may guess",
+            held(Unknown),
+            Action::Rest(State::Aggregating),
+        ),
+        (
+            "others go on",
+            beside(delivery("github", 1, Intended)),
+            Action::Deliver(vec![due("github", 1, Step::Send)]),
+        ),
+        (
+            "or wait for themselves",
+            beside(waiting),
+            Action::Wait(Waiting::Delivery(soon)),
+        ),
+        (
+            "or have it",
+            beside(delivery("github", 1, Confirmed)),
+            Action::Rest(State::Aggregating),
         ),
     ]);
 }

@@ -8,9 +8,12 @@ use crate::edition::{
     account::Change,
     delivery::{Delivery, OnRevision, OnUnknown, State},
     document::Document,
-    port::{Publisher, Seen, Sent},
+    port::{Failure, Publisher, Seen, Sent},
     rules::Rules,
 };
+
+/// What is said of a part that is held because another of its destination was skipped in doubt, or none arrived.
+const HELD_IN_DOUBT: &str = "nobody knows whether it arrived; send it again or skip it";
 
 /// Which part at which destination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +36,8 @@ impl From<&Delivery> for DeliveryKey {
     }
 }
 
-/// The deliveries of a new document. A destination that got an earlier one and wants no second is skipped.
+/// The deliveries of a new document. A destination that got an earlier one and wants no second is skipped; one that has to be
+/// waited for is waited for with the new one, too.
 pub fn intend(
     account: &Account,
     document: &Document,
@@ -46,16 +50,23 @@ pub fn intend(
     };
     let skip =
         publisher.on_revision() == OnRevision::Skip && account.deliveries.iter().any(left_before);
+    let own = account
+        .deliveries
+        .iter()
+        .filter(|earlier| earlier.destination == name);
+    let retry_at = own.filter_map(|earlier| earlier.retry_at).max();
     let parts = publisher.parts(document).into_iter();
     parts
         .zip(1..)
         .map(|(body, part)| {
             let mut delivery = Delivery::new(document.inputs.revision, name, part, body, now);
+            delivery.retry_at = retry_at.filter(|at| *at > now);
             if skip {
                 delivery.state = State::Skipped;
                 delivery.detail = Some("an earlier revision was sent here".to_owned());
                 // So that a third revision knows of the first.
                 delivery.attempts = 1;
+                delivery.retry_at = None;
             }
             delivery
         })
@@ -102,19 +113,22 @@ pub fn end_delivery(
     delivery.updated_at = now;
     match sent {
         Sent::Confirmed { receipt } => confirm(&mut delivery, receipt.as_ref()),
-        // Nothing was asked: it is as if nobody had begun.
-        Sent::Failed(failure) if failure.is_spent() => {
+        // Nothing was asked: it is as if nobody had begun. Who did ask, and did not come to an end within the budget, waits as
+        // after any other failure, or a budget that never suffices would be spent over and over.
+        Sent::Failed(failure) if failure.is_spent() && requests == 0 => {
             delivery.state = State::Intended;
             delivery.attempts = delivery.attempts.saturating_sub(1);
         }
         Sent::Failed(failure) => {
             delivery.state = State::Failed;
             delivery.detail = Some(cut(&failure.detail));
-            delivery.retry_at = Some(delivery.next_try(failure.retry_after, now));
+            delivery.retry_at = again(&delivery, failure, now);
         }
+        // Settled by one more look, which is what holds it after the last try.
         Sent::Unknown(failure) => {
             delivery.state = State::Unknown;
             delivery.detail = Some(cut(&failure.detail));
+            delivery.retry_at = Some(delivery.next_try(failure.retry_after, now));
         }
     }
     Some(written(account, delivery, now))
@@ -143,22 +157,43 @@ pub fn settle_delivery(
     delivery.updated_at = now;
     match (seen, preferred) {
         (Seen::There { receipt }, _) => confirm(&mut delivery, receipt.as_ref()),
+        // It has waited before it was looked for.
         (Seen::NotThere, _) | (Seen::CannotTell, OnUnknown::Repeat) => {
-            delivery.state = State::Intended;
+            let held = delivery.had_last_try();
+            delivery.state = if held { State::Failed } else { State::Intended };
             delivery.retry_at = None;
         }
+        (Seen::CannotTell, OnUnknown::Skip) if may_skip(account, key) => delivery.skip_in_doubt(),
         (Seen::CannotTell, OnUnknown::Skip) => {
-            delivery.state = State::Skipped;
-            delivery.detail =
-                Some("nobody knows whether it arrived, and it must not arrive twice".to_owned());
+            delivery.state = State::Unknown;
+            delivery.detail = Some(HELD_IN_DOUBT.to_owned());
+            delivery.retry_at = None;
         }
         (Seen::Failed(failure), _) => {
             delivery.state = State::Unknown;
             delivery.detail = Some(cut(&failure.detail));
-            delivery.retry_at = Some(delivery.next_try(failure.retry_after, now));
+            delivery.attempts = delivery.attempts.saturating_add(1);
+            delivery.retry_at = again(&delivery, failure, now);
         }
     }
     Some(written(account, delivery, now))
+}
+
+/// When a part that failed is tried again; never by itself after its last try.
+fn again(delivery: &Delivery, failure: &Failure, now: Timestamp) -> Option<Timestamp> {
+    let next = delivery.next_try(failure.retry_after, now);
+    (!delivery.had_last_try()).then_some(next)
+}
+
+/// Whether a part in doubt may be left out for the sake of the others: once per destination, and only where others arrive.
+/// A destination that answers nothing at all would lose its edition message by message (ED-41).
+fn may_skip(account: &Account, key: &DeliveryKey) -> bool {
+    let others = || {
+        let own = account.deliveries.iter();
+        own.filter(|other| other.destination == key.destination && other.part != key.part)
+    };
+    let arrives = |other: &Delivery| other.state != State::Skipped;
+    others().any(arrives) && !others().any(Delivery::is_doubtful)
 }
 
 /// Gives up a part for good, for a reason.
@@ -172,6 +207,7 @@ pub fn skip_delivery(
     let mut delivery = find(account, key).filter(open)?.clone();
     delivery.state = State::Skipped;
     delivery.detail = Some(cut(why));
+    delivery.retry_at = None;
     delivery.updated_at = now;
     Some(written(account, delivery, now))
 }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{back_to_pending, retried};
+use super::{back_to_pending, redelivery::Chosen, retried};
 use crate::edition::{
     Account, Edition, State,
     account::Change,
@@ -25,6 +25,18 @@ pub enum NotNow {
     /// It is being published right now.
     #[error("the edition is published already; to publish it again, retry or reset it first")]
     Published,
+    /// There is nothing of it to deliver: its document is not made, or is made anew.
+    #[error("the edition has no finished document; when it has one, it goes to every destination")]
+    NoDocument,
+    /// Nothing of it goes there.
+    #[error("nothing of the edition goes to {0}; `almanack edition status` lists its deliveries")]
+    NoDelivery(Chosen),
+    /// The destination has it: it would get it twice.
+    #[error("{0} has it already; nothing is sent twice")]
+    Delivered(Chosen),
+    /// Somebody is sending it.
+    #[error("it is being sent right now, until {0} at most; ask again then")]
+    Sending(Timestamp),
     /// Its stories were deleted by retention.
     #[error("the stories of this edition were deleted when they had been kept long enough")]
     Pruned,
@@ -110,12 +122,7 @@ pub fn reset(account: &Account, day: Day, now: Timestamp) -> Result<Change, NotN
 /// Whether what is completed can be published now, and how many stories are left out (ED-23).
 pub fn force(account: &Account) -> Result<u32, NotNow> {
     let counts = account.counts();
-    // One that was put away a week later is as published as before.
-    let stood = match account.edition.state {
-        State::Archived => account.edition.archived_from,
-        state => Some(state),
-    };
-    if stood == Some(State::Published) {
+    if account.edition.is_published() {
         return Err(NotNow::Published);
     }
     check_stories(account)?;
@@ -138,7 +145,7 @@ fn check_stories(account: &Account) -> Result<(), NotNow> {
 }
 
 /// The edition, worked on again. It stays the published one that it was, until it is published anew.
-fn at_work(account: &Account, state: State, day: Day, now: Timestamp) -> Edition {
+pub(super) fn at_work(account: &Account, state: State, day: Day, now: Timestamp) -> Edition {
     let mut edition = account.edition.clone();
     edition.reopened_at = (day == Day::Over).then_some(now);
     edition.state = state;

@@ -1,6 +1,7 @@
 //! What each turn writes, that a turn that comes too late writes nothing, and laws over any sequence of them.
 
 mod laws;
+mod sending;
 
 use jiff::SignedDuration;
 
@@ -349,10 +350,10 @@ fn ed_12_a_failed_part_is_tried_again_and_an_unknown_one_is_settled_first() {
         (
             Sent::Unknown(failure(FailureClass::Transient)),
             Ledger::Unknown,
-            false,
+            true,
         ),
     ] {
-        let change = end_delivery(&sending, &first, 1, &sent, 1, NOW).unwrap();
+        let change = end_delivery(&sending, &first, 1, &sent, 0, NOW).unwrap();
         let delivery = &change.deliveries[0];
         assert_eq!(
             (delivery.state, delivery.retry_at.is_some()),
@@ -552,6 +553,13 @@ fn ed_12_a_destination_that_fails_is_an_alert_until_it_has_the_edition() {
     let (account, attempt) = begin(account, NOW + MINUTE * 10);
     let confirmed = Sent::Confirmed { receipt: None };
     let change = end_delivery(&account, &first, attempt, &confirmed, 1, NOW);
+    let account = watch(account, change, NOW);
+    let chat = Rule::Destination("chat".to_owned());
+    assert_eq!(open_rules(&account), [chat], "one of its two parts arrived");
+    let second = part(&account, 2);
+    let (change, sent) = start_delivery(&account, &second, &rules(), NOW).unwrap();
+    let account = watch(account, Some(change), NOW);
+    let change = end_delivery(&account, &second, sent.attempts, &confirmed, 1, NOW);
     let account = watch(account, change, NOW);
     assert_eq!(open_rules(&account), []);
     assert_eq!(to_tell(&account)[0].1, News::Closed);

@@ -7,6 +7,7 @@ use crate::edition::{
     account::Change,
     alert::{Alert, News, Rule},
     batch::{Batch, Status},
+    delivery::Delivery,
     rules::{Rules, SPENDTHRIFT_OVER},
 };
 
@@ -127,24 +128,21 @@ fn spendthrift(account: &Account) -> Option<(Rule, String)> {
     })
 }
 
-/// Destinations that refused the edition, or of which nobody knows whether they have it.
+/// Destinations that refused the edition, or of which nobody knows whether they have it. What was told of one stays true until
+/// it has every part or a person has skipped what it lacks: neither a part that gets through nor the end of the day ends
+/// an outage, and each outage is told once (ED-41).
 fn unreached(account: &Account) -> Vec<(Rule, String)> {
     let mut found: Vec<(Rule, String)> = Vec::new();
-    for delivery in &account.deliveries {
-        // One that is being tried again is in trouble until it has arrived: its detail still says why.
-        let troubled = !delivery.state.is_settled() && delivery.detail.is_some();
+    let lacks = |delivery: &&Delivery| !delivery.state.is_settled() || delivery.is_doubtful();
+    for delivery in account.deliveries.iter().filter(lacks) {
         let rule = Rule::Destination(delivery.destination.clone());
-        if troubled
-            && account.edition.state.is_open()
-            && !found.iter().any(|(known, _)| *known == rule)
-        {
+        let is_open = |alert: &Alert| alert.rule == rule && alert.closed_at.is_none();
+        // One that is being tried again is in trouble until it has arrived: its detail still says why.
+        let troubled = delivery.detail.is_some() || account.alerts.iter().any(is_open);
+        if troubled && !found.iter().any(|(known, _)| *known == rule) {
             let why = delivery.detail.clone().unwrap_or_default();
-            let detail = format!(
-                "{} is {}: {why}",
-                delivery.destination,
-                delivery.state.as_str()
-            );
-            found.push((rule, detail));
+            let (name, state) = (&delivery.destination, delivery.state.as_str());
+            found.push((rule, format!("{name} is {state}: {why}")));
         }
     }
     found

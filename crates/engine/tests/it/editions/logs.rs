@@ -7,10 +7,12 @@ use std::{
 
 use almanack_core::{
     edition::{account::Change, port::FailureClass},
+    finish::Outcome,
     handler::Handler,
     reschedule::{Put, Request, decide},
     store::EditionWritten,
     target::task_identity,
+    task::ClaimedTask,
 };
 use almanack_engine::editions::handler::TickHandler;
 use almanack_store::sqlite::SqliteStore;
@@ -103,14 +105,14 @@ async fn ed_15_a_tick_says_that_the_previous_batch_is_still_running() {
     let rules = &room.settings.rules;
     let started = almanack_core::edition::turn::start_batch(&account, &keys, "other", rules, now);
     room.store.write_edition(started.unwrap().0).await.unwrap();
+    let task = tick_task(&room.store, &room.clock).await;
     let _listening = paper.listen();
-    room.tick().await;
-    assert_eq!(
-        paper
-            .lines_with("the previous batch is still running")
-            .len(),
-        1
-    );
+    let told = TickHandler(room.editions()).attempt(&task).await;
+    let said = "batch 1 is still running, until 2026-01-04 06:11:00Z at most";
+    assert_eq!(paper.lines_with(said).len(), 1);
+    let detail = format!("2026-01-04 processing: nothing: {said}");
+    let detail = Some(detail);
+    assert_eq!(told, Outcome::Done { detail }, "and so does its task");
 }
 
 #[tokio::test]
@@ -143,23 +145,26 @@ impl Layer for Full {
     }
 }
 
+/// A tick that is due, claimed.
+async fn tick_task(store: &Arc<dyn Store>, clock: &Arc<ManualClock>) -> ClaimedTask {
+    let now = almanack_core::time::Clock::now(clock.as_ref());
+    let identity = task_identity("EDITION_TICK", "edition-tick", now).unwrap();
+    let put = Request::Put(Put::at(identity, now));
+    let change = decide(None, &put, "schedule edition", now).unwrap();
+    store.apply(vec![change]).await.unwrap();
+    let claimed = store.claim(claim_request(1, now, 1)).await.unwrap();
+    claimed.tasks.into_iter().next().unwrap()
+}
+
 /// A tick that fails says every cause, leaves the state, and is tried again.
 #[tokio::test]
 async fn ed_29_a_tick_that_fails_says_every_cause() {
     let (mut room, paper) = (room(1), Paper::default());
     let below = room.store.clone();
     room.store = Layered::over(below.clone(), Full);
-    let put = Put::at(
-        task_identity("EDITION_TICK", "edition-tick", MORNING).unwrap(),
-        MORNING,
-    );
-    let change = decide(None, &Request::Put(put), "schedule edition", MORNING).unwrap();
-    below.apply(vec![change]).await.unwrap();
-    let claimed = below.claim(claim_request(1, MORNING, 1)).await.unwrap();
+    let task = tick_task(&below, &room.clock).await;
     let _listening = paper.listen();
-    let outcome = TickHandler(room.editions())
-        .attempt(&claimed.tasks[0])
-        .await;
+    let outcome = TickHandler(room.editions()).attempt(&task).await;
     assert_eq!(outcome.name(), "retry");
     let said = paper.lines_with("ERROR");
     assert_eq!(said.len(), 1, "{said:#?}");

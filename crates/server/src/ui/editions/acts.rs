@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use almanack_core::edition::{
-    Account, State as EditionState,
+    Account,
     turn::{self, Day},
 };
 use almanack_engine::editions::{Editions, Error};
@@ -15,7 +15,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::path;
+use super::{path, redelivery};
 use crate::{
     AppState,
     editions::{
@@ -69,6 +69,7 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
     let (lang, date) = (viewer.lang, account.edition.date);
     let (here, ways) = (path(date), Ways::of(account, viewer));
     let (day, has_failed) = (date.to_string(), account.counts().failed > 0);
+    let redelivery = redelivery::show(viewer, account);
     let body = html! {
         div class="acts" {
             @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build it to its end", "制作到底"))) }
@@ -83,7 +84,8 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
             (Equivalent::call("POST", format!("/api/v1/editions/{date}/run")).cli(&["edition", "run", &day]).show(viewer))
         }
         @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
-        @if !(ways.run || ways.publish || has_failed || ways.reset) { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
+        @if let Some(redelivery) = &redelivery { (redelivery) }
+        @if !(ways.run || ways.publish || has_failed || ways.reset || redelivery.is_some()) { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
     };
     section(
         "acts",
@@ -215,7 +217,7 @@ pub(crate) async fn ask_reset(
     turn::reset(&account, Day::Present, viewer.now).map_err(Error::from)?;
     let counts = account.counts();
     let (total, completed, requests) = (counts.total, counts.completed, account.requests());
-    let is_published = account.edition.state == EditionState::Published;
+    let is_published = account.edition.is_published();
     let (here, day) = (path(date), date.to_string());
     let title = say!(
         lang,

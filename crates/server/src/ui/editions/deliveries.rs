@@ -51,7 +51,7 @@ fn row(viewer: &Viewer, delivery: &Delivery) -> Markup {
         tr data-row id={ "delivery-" (delivery.destination) "-" (delivery.part) } {
             th scope="row" { (delivery.destination) }
             td class="number" { (delivery.part) }
-            td { (words::delivery(lang, delivery.state)) }
+            td { (words::of_delivery(lang, delivery)) }
             td class="number" { (delivery.attempts) }
             td { @if let Some(receipt) = &delivery.receipt { (outside(receipt, receipt)) } @else { (or_dash(None)) } }
             td {

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use super::{acts, batches, deliveries, document, path, steps, stories, words};
 use crate::{
     AppState,
-    editions::{Dated, editions, is_published},
+    editions::{Dated, editions},
     problem::Problem,
     ui::{
         door::told,
@@ -75,7 +75,7 @@ async fn found(
         let completed = account.counts().completed;
         document::newest(editions, edition.date, edition.revision, completed).await?
     };
-    let was_published = is_published(edition) || account.was_published();
+    let was_published = edition.is_published() || account.was_published();
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
         (live("edition", &standing(viewer, editions, status)))
@@ -120,6 +120,11 @@ fn done(lang: Lang, code: &str) -> Option<&'static str> {
         ),
         "retried" => lang.pick("Failed stories were put back.", "失败的文章已放回队列。"),
         "none" => lang.pick("No failed story had tries left; nothing changed.", "没有可再重试的失败文章，没有任何改变。"),
+        "resent" => lang.pick(
+            "It is sent again: a node does so within seconds. The deliveries below show what becomes of it.",
+            "将重新发送：节点会在几秒内执行，下方的投递显示结果。",
+        ),
+        "skipped" => lang.pick("What the destination lacks is skipped.", "已跳过该目的地未收到的内容。"),
         "reset" => lang.pick("It begins anew with the stories it has.", "将用现有文章重新开始。"),
         _ => return None,
     })

@@ -3,7 +3,8 @@
 use almanack_core::edition::{
     State,
     alert::Rule,
-    batch, delivery,
+    batch,
+    delivery::{self, Delivery},
     story::{self, Note},
 };
 use maud::Markup;
@@ -81,6 +82,14 @@ pub(super) fn batch(lang: Lang, status: batch::Status) -> Markup {
     badge(class, word)
 }
 
+/// Where a delivery stands, and whether it waits for a person.
+pub(super) fn of_delivery(lang: Lang, of: &Delivery) -> Markup {
+    if of.is_held() {
+        return badge("failed", lang.pick("needs attention", "需要处理"));
+    }
+    delivery(lang, of.state)
+}
+
 /// Where a delivery stands.
 pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
     let (class, word) = match state {
@@ -102,8 +111,8 @@ pub(super) fn delivery_told(lang: Lang, state: delivery::State) -> Option<&'stat
             "已发出但没有收到回应，可能已送达。不会直接重发，而是先查询是否已送达；无法查询时由发布目的地的 `on_unknown` 决定：skip（宁缺勿重）或 repeat（宁重勿缺）。",
         )),
         delivery::State::Skipped => Some(lang.pick(
-            "It is not sent: nobody knows whether it arrived and it must not arrive twice, or a newer document took its place, or its destination wants no second one.",
-            "不再发送：无法确认是否送达且不允许重复，或已有更新的文档，或该目的地不接受第二份。",
+            "It is not sent: somebody skipped it, or nobody knows whether it arrived and it must not arrive twice, or a newer document took its place, or its destination wants no second one.",
+            "不再发送：已被人为跳过，或无法确认是否送达且不允许重复，或已有更新的文档，或该目的地不接受第二份。",
         )),
         _ => None,
     }

@@ -407,6 +407,53 @@ async fn ed_23_ed_24_publish_retry_and_reset_answer_the_edition_afterwards() {
     );
 }
 
+/// What a destination lacks is sent again or skipped by whoever may; asked twice, it is done once.
+#[tokio::test]
+async fn ed_41_a_delivery_is_sent_again_or_skipped_by_a_person() {
+    let stand = Newsstand::open().await;
+    stand.refuse_at("telegram");
+    let built = stand.world.post(SYNC, "").await.json();
+    assert_eq!(built["success"], false, "{built:#}");
+    let message = built["message"].as_str().unwrap();
+    assert!(message.contains("telegram did not take it"), "{message}");
+    let path = format!("{EDITION}/resend");
+    let post = async |path: &str, body: Value| stand.world.post(path, &body.to_string()).await;
+    let resent = post(&path, json!({ "destination": "telegram" })).await;
+    assert_eq!(resent.status, 200, "{}", resent.body);
+    assert_eq!(
+        resent.json()["parts"],
+        json!([1]),
+        "the second is not due yet"
+    );
+    let twice = post(&path, json!({ "destination": "telegram" })).await;
+    assert_eq!(twice.json()["parts"], json!([]));
+    for (body, code) in [
+        (json!({}), "invalid_body"),
+        (
+            json!({ "destination": "telegram", "piece": 1 }),
+            "invalid_body",
+        ),
+        (json!({ "destination": "teletext" }), "wrong_state"),
+        (
+            json!({ "destination": "telegram", "part": 9 }),
+            "wrong_state",
+        ),
+        (json!({ "destination": "github" }), "wrong_state"),
+    ] {
+        let refused = post(&path, body.clone()).await;
+        assert!(refused.status >= 400, "{body}: {}", refused.body);
+        assert_eq!(refused.code(), code, "{body}");
+    }
+    let skip = format!("{EDITION}/skip");
+    let skipped = post(&skip, json!({ "destination": "telegram", "part": 2 })).await;
+    assert_eq!(skipped.json()["parts"], json!([2]), "{}", skipped.body);
+    stand.news.heal();
+    let built = stand.world.post(SYNC, "").await.json();
+    assert_eq!(built["success"], true, "{built:#}");
+    assert_eq!(stand.news.received("telegram").len(), 1);
+    assert_eq!(stand.news.received("github").len(), 1, "nothing twice");
+}
+
 const LOOKING: [&str; 5] = [
     "/task-status",
     "/api/v1/editions",
@@ -414,7 +461,7 @@ const LOOKING: [&str; 5] = [
     "/api/v1/editions/2026-01-05/document",
     "/api/v1/editions/2026-01-05/preview",
 ];
-const CHANGING: [&str; 9] = [
+const CHANGING: [&str; 11] = [
     SYNC,
     "/trigger-export",
     "/force-publish",
@@ -424,6 +471,8 @@ const CHANGING: [&str; 9] = [
     "/api/v1/editions/2026-01-05/publish",
     "/api/v1/editions/2026-01-05/retry",
     "/api/v1/editions/2026-01-05/reset",
+    "/api/v1/editions/2026-01-05/resend",
+    "/api/v1/editions/2026-01-05/skip",
 ];
 
 #[tokio::test]

@@ -329,3 +329,29 @@ async fn days_that_are_none_are_told() {
     let page = stand.world.look(&format!("{LIST}?before={TODAY}")).await;
     assert_eq!(page.status, 200);
 }
+
+#[tokio::test]
+async fn ed_41_what_a_destination_lacks_is_sent_again_or_skipped_on_its_page() {
+    let stand = Newsstand::open().await;
+    let form = format!("form[action='{}']", at("redeliver"));
+    stand.refuse_at("telegram");
+    while stand.step().await.after != almanack_core::edition::State::Aggregating {}
+    let page = stand.world.look(HERE).await;
+    check_page(&page);
+    let offered = page.attributes(&format!("{form} option"), "value");
+    assert_eq!(offered, ["telegram"], "github has it");
+    let chosen = [("destination", "telegram"), ("part", ""), ("act", "resend")];
+    let sent = stand.world.fill(&at("redeliver"), &chosen).await;
+    assert_eq!(
+        sent.header("location"),
+        Some(at("x").replace("/x", "?did=resent").as_str())
+    );
+    let shown = stand.world.look(&format!("{HERE}?did=resent")).await;
+    assert!(shown.body.contains("It is sent again"), "{}", shown.body);
+    let chosen = [("destination", "telegram"), ("act", "skip")];
+    stand.world.fill(&at("redeliver"), &chosen).await;
+    stand.step().await;
+    let page = stand.world.look(HERE).await;
+    assert_eq!(page.attributes(&form, "action").len(), 0, "nothing is left");
+    assert!(page.body.contains("skipped by "), "{}", page.body);
+}

@@ -55,8 +55,9 @@ impl Mailbox {
         let key = &letter.key;
         let times = self.times.entry(key.clone()).or_default();
         *times += 1;
+        let resent = world.witness.is_resent(key);
         let may_repeat = place.on_unknown == OnUnknown::Repeat && !place.can_look;
-        if *times > 1 && !may_repeat {
+        if *times > 1 && !may_repeat && !resent {
             return Err(format!("{key} arrived twice"));
         }
         let mut parts = key.trim_start_matches("edition:").split('/');
@@ -71,7 +72,7 @@ impl Mailbox {
         // Better twice than missing: that holds for a first document that perhaps never arrived, too.
         let earlier = format!("edition:{date}/{first}/{}/", place.name);
         let may_follow = may_repeat && !world.witness.is_confirmed(&earlier);
-        let second = first != letter.revision && !may_follow;
+        let second = first != letter.revision && !may_follow && !resent;
         if place.on_revision == OnRevision::Skip && second {
             return Err(format!(
                 "{key} arrived where revision {first} had arrived, and no second is wanted"

@@ -13,6 +13,7 @@ use almanack_core::{
     edition::{
         Account,
         plan::{Action, Asker},
+        turn::Chosen,
     },
 };
 use almanack_engine::editions::{Editions, Error, Observer, Unwatched};
@@ -38,6 +39,9 @@ pub(super) enum Deed {
     Retry(Date),
     Force(Date),
     Request(Date),
+    /// About the destination of the cast that comes last.
+    Resend(Date),
+    Skip(Date),
 }
 
 /// What a deed says about itself.
@@ -65,8 +69,9 @@ pub(super) async fn perform(world: &World, process: &Process, deed: Deed, dice: 
         _ => world.cast.deaths,
     };
     let mortal = !world.is_healed() && dice.hits(deaths);
-    // Half of the deaths are early ones.
-    let most = if dice.hits(500) { 40 } else { POLLS_MAX };
+    // Half of the deaths are early ones; a step of what is queued mostly finds that it has to wait, and is over soon.
+    let early = if matches!(deed, Deed::Step(_)) { 8 } else { 40 };
+    let most = if dice.hits(500) { early } else { POLLS_MAX };
     let ended = Mortal {
         work: Box::pin(carry_out(&process.editions, deed, &meter)),
         polls_left: mortal.then(|| 1 + dice.below(most)),
@@ -166,6 +171,14 @@ async fn carry_out(editions: &Editions, deed: Deed, meter: &Meter) -> Result<Tol
             let requested = editions.request(date, "ada").await?;
             free(format!("queued: {}", requested.receipt.is_some()))
         }
+        Deed::Resend(date) => {
+            let resent = editions.resend(date, &meter.chosen, "ada").await?;
+            free(format!("parts {:?} are sent again", resent.parts))
+        }
+        Deed::Skip(date) => {
+            let skipped = editions.skip(date, &meter.chosen, "ada").await?;
+            free(format!("parts {:?} are skipped", skipped.parts))
+        }
     })
 }
 
@@ -178,6 +191,8 @@ struct Meter {
     chain: bool,
     /// What was spent when the present step began.
     began: AtomicU32,
+    /// What people decide about.
+    chosen: Chosen,
 }
 
 impl Meter {
@@ -190,6 +205,14 @@ impl Meter {
             budget: rules.budget,
             chain: rules.chain,
             began: AtomicU32::new(world.room.paid_by(process.account)),
+            chosen: Chosen {
+                destination: world
+                    .cast
+                    .places
+                    .last()
+                    .map_or_else(String::new, |place| place.name.clone()),
+                part: None,
+            },
         }
     }
 
@@ -217,7 +240,11 @@ impl Meter {
                 u32::MAX
             }
             Deed::Tick | Deed::Step(_) | Deed::Force(_) => self.budget,
-            Deed::Reset(_) | Deed::Retry(_) | Deed::Request(_) => 0,
+            Deed::Reset(_)
+            | Deed::Retry(_)
+            | Deed::Request(_)
+            | Deed::Resend(_)
+            | Deed::Skip(_) => 0,
         };
         if spent > most {
             return Err(format!(

@@ -25,6 +25,8 @@ pub(super) fn wish(world: &World, today: Date, dice: &Dice) -> Option<(Deed, Dur
         2 | 3 => Deed::Retry(date),
         4 | 5 => Deed::Force(date),
         6 => Deed::Request(date),
+        7 => Deed::Resend(date),
+        8 => Deed::Skip(date),
         _ => Deed::Run(date),
     };
     Some((deed, dice.millis(0, WITHIN_MS)))
@@ -33,9 +35,11 @@ pub(super) fn wish(world: &World, today: Date, dice: &Dice) -> Option<(Deed, Dur
 /// The day that a wish queues, if it does: nodes step it on until nothing is left to do.
 pub(super) fn queues(world: &World, deed: Deed) -> Option<Date> {
     match deed {
-        Deed::Reset(date) | Deed::Retry(date) | Deed::Request(date) => {
-            world.witness.edition(date).map(|_| date)
-        }
+        Deed::Reset(date)
+        | Deed::Retry(date)
+        | Deed::Request(date)
+        | Deed::Resend(date)
+        | Deed::Skip(date) => world.witness.edition(date).map(|_| date),
         _ => None,
     }
 }

@@ -37,11 +37,23 @@ pub(super) struct Write<'a> {
     pub(super) room: &'a Newsroom,
 }
 
+impl Write<'_> {
+    /// Whether a person has a part of the document that is known sent again: that begins the work on it anew, as nothing else about a delivery does.
+    pub(super) fn is_resent(&self, delivery: &Delivery) -> bool {
+        let (before, after) = (&self.before.edition, &self.after.edition);
+        delivery.state == delivery::State::Intended
+            && self.change.document.is_none()
+            && before.started_at != after.started_at
+    }
+}
+
 #[derive(Default)]
 struct Pages {
     editions: BTreeMap<Date, Account>,
     /// Letters whose arrival was written down, by their keys.
     confirmed: BTreeSet<String>,
+    /// Letters that a person had sent again, by their keys.
+    resent: BTreeSet<String>,
     /// How often it was written down that people were told something.
     told: usize,
 }
@@ -92,6 +104,11 @@ impl Witness {
         first.is_some_and(|key| key.starts_with(beginning))
     }
 
+    /// Whether a person had a letter sent again.
+    pub(super) fn is_resent(&self, key: &str) -> bool {
+        self.pages().resent.contains(key)
+    }
+
     /// Retention has been at work on what is older.
     pub(super) fn forget_before(&self, date: Date) {
         let mut pages = self.pages();
@@ -121,11 +138,14 @@ impl Witness {
         self.record
             .check(checked.map_err(|what| format!("{date}: {what}")));
         self.count_told(before, change);
-        let confirmed = |delivery: &&Delivery| delivery.state == delivery::State::Confirmed;
-        for sent in change.deliveries.iter().filter(confirmed) {
-            let (revision, to, part) = (sent.revision, &sent.destination, sent.part);
+        for written in &change.deliveries {
+            let (revision, to, part) = (written.revision, &written.destination, written.part);
             let key = format!("edition:{date}/{revision}/{to}/{part}");
-            self.pages().confirmed.insert(key);
+            if written.state == delivery::State::Confirmed {
+                self.pages().confirmed.insert(key);
+            } else if write.is_resent(written) {
+                self.pages().resent.insert(key);
+            }
         }
     }
 

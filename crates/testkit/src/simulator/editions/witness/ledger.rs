@@ -44,7 +44,11 @@ fn check_one(write: &Write<'_>, delivery: &Delivery) -> Result<(), String> {
     };
     let before = write.before.deliveries.iter().find(same);
     let was = before.map(|known| known.state);
-    if !may_follow(was, delivery.state) {
+    let decided = write.is_resent(delivery) || is_skipped_by_a_person(delivery);
+    if decided && was == Some(State::Confirmed) {
+        return Err(format!("{name}: a person decided about what had arrived"));
+    }
+    if !decided && !may_follow(was, delivery.state) {
         let now = delivery.state;
         return Err(format!("{name}: {was:?} -> {now:?} is in no picture"));
     }
@@ -61,10 +65,15 @@ fn check_one(write: &Write<'_>, delivery: &Delivery) -> Result<(), String> {
             "{name}: confirmed, but the destination has nothing"
         ));
     }
-    if delivery.state == State::Skipped && !may_skip(write, was, to) {
+    if delivery.state == State::Skipped && !decided && !may_skip(write, was, to) {
         return Err(format!("{name}: skipped without a reason"));
     }
     Ok(())
+}
+
+fn is_skipped_by_a_person(delivery: &Delivery) -> bool {
+    let detail = delivery.detail.as_deref().unwrap_or_default();
+    delivery.state == State::Skipped && detail.starts_with("skipped by ")
 }
 
 fn may_follow(was: Option<State>, now: State) -> bool {
@@ -73,7 +82,8 @@ fn may_follow(was: Option<State>, now: State) -> bool {
         None => matches!(now, Intended | Skipped),
         Some(Intended | Failed) => now == Sent,
         Some(Sent) => now != Sent,
-        Some(Unknown) => matches!(now, Unknown | Confirmed | Intended | Skipped),
+        // Failed: it is not there, and had its last try.
+        Some(Unknown) => matches!(now, Unknown | Confirmed | Intended | Skipped | Failed),
         Some(Confirmed | Skipped) => false,
     }
 }

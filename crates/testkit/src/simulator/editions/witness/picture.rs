@@ -54,9 +54,12 @@ fn may_follow(from: &Edition, to: State) -> bool {
         ListFetched => matches!(to, Processing | Archived),
         Processing => matches!(to, ListFetched | Aggregating | Empty | Archived),
         Aggregating => anew || matches!(to, Published | Archived),
-        Published | Empty => anew || to == Archived,
+        // Aggregating: a message is sent again.
+        Published => anew || matches!(to, Aggregating | Archived),
+        Empty => anew || to == Archived,
         Archived => match from.archived_from {
             Some(was) if was.is_open() => was == to || anew || to == Aggregating,
+            Some(Published) => anew || to == Aggregating,
             _ => anew,
         },
     }

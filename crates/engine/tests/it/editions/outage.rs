@@ -1,0 +1,380 @@
+//! Destinations that fail at once and go on failing: paced and bounded on every path, nothing shredded, told once (ED-41).
+
+use almanack_core::{
+    edition::{
+        delivery::{OnUnknown, State as Ledger, TRIES_MAX},
+        plan::{Asker, Waiting},
+        port::FailureClass,
+        turn::{Chosen, NotNow},
+    },
+    finish::Outcome,
+    handler::Handler,
+    task::ClaimedTask,
+};
+use almanack_engine::editions::{End, Error, Unwatched, handler::RunHandler};
+use almanack_testkit::{
+    fixture::claim_request,
+    newsroom::{Fate, Place},
+};
+
+use super::*;
+
+on_both!(
+    ed_41_a_destination_that_fails_at_once_is_not_hammered_on_any_path,
+    ed_41_a_destination_that_never_works_is_given_up_and_waits_for_a_person,
+    ed_41_an_outage_costs_no_message_and_is_told_once,
+    ed_41_nobody_answers_and_no_second_message_is_risked,
+    ed_41_a_message_is_sent_again_once_however_often_it_is_asked_for,
+    ed_41_a_skipped_destination_holds_up_nobody,
+    ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody,
+    ed_12_who_dies_between_two_messages_has_not_sent_the_second,
+    ed_15_a_batch_is_held_by_whoever_works_on_it_and_by_nobody_else,
+    sf_07_whoever_waits_for_others_does_not_tell_people_every_second,
+);
+
+/// A receiver of webhooks: it cannot be looked at and takes the same twice.
+fn hook() -> Place {
+    Place {
+        can_look: false,
+        on_unknown: OnUnknown::Repeat,
+        ..Place::named("webhook")
+    }
+}
+
+fn chat(parts: u32) -> Place {
+    Place {
+        parts,
+        can_look: false,
+        ..Place::named("telegram")
+    }
+}
+
+fn to(destination: &str, part: Option<u32>) -> Chosen {
+    Chosen {
+        destination: destination.to_owned(),
+        part,
+    }
+}
+
+/// Sending does not work; everything else does.
+fn breaks(room: &Room, fate: Fate) {
+    room.news.decide(move |call, _| match call {
+        Call::Send(..) => fate,
+        _ => Fate::Well,
+    });
+}
+
+fn sends(room: &Room) -> usize {
+    count_calls(&room.news.calls(), |call| matches!(call, Call::Send(..)))
+}
+
+/// The task of somebody who wanted the edition built.
+async fn requested(room: &Room) -> ClaimedTask {
+    room.editions().request(today(), "ada").await.unwrap();
+    let request = claim_request(1, room_now(room), 1);
+    let claimed = room.store.claim(request).await.unwrap();
+    claimed.tasks.into_iter().next().unwrap()
+}
+
+/// Every way to have an edition delivered, at one moment.
+async fn every_path(room: &Room, task: &ClaimedTask) {
+    let editions = room.editions();
+    let handler = RunHandler::new(editions.clone(), room.clock.clone());
+    for _ in 0..3 {
+        editions.tick().await.unwrap();
+        let ran = editions.run(today(), &Unwatched).await.unwrap();
+        assert!(
+            matches!(ran.end, End::Waits(Waiting::Delivery(_))),
+            "{:?}",
+            ran.end
+        );
+        let outcome = handler.attempt(task).await;
+        let now = room_now(room);
+        assert!(
+            matches!(outcome, Outcome::Again { at, .. } if at > now),
+            "{outcome:?}"
+        );
+        editions.force_publish(today(), "ada").await.unwrap();
+        editions
+            .step(today(), Asker::Person, &Unwatched)
+            .await
+            .unwrap();
+    }
+}
+
+async fn ed_41_a_destination_that_fails_at_once_is_not_hammered_on_any_path(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, Newsroom::with_places(1, vec![hook()]));
+    room.settings.rules.chain = true;
+    breaks(&room, Fate::Lost);
+    let task = requested(&room).await;
+    every_path(&room, &task).await;
+    assert_eq!(sends(&room), 1, "whoever asks");
+    room.clock.advance(SignedDuration::from_secs(29));
+    every_path(&room, &task).await;
+    assert_eq!(sends(&room), 1);
+    room.clock.advance(SignedDuration::from_secs(1));
+    every_path(&room, &task).await;
+    assert_eq!(sends(&room), 2);
+    room.clock.advance(SignedDuration::from_secs(59));
+    every_path(&room, &task).await;
+    assert_eq!(sends(&room), 2, "the wait doubles");
+}
+
+async fn ed_41_a_destination_that_never_works_is_given_up_and_waits_for_a_person(
+    store: Arc<dyn Store>,
+) {
+    let mut room = Room::on(store, Newsroom::with_places(1, vec![hook()]));
+    // So that only pacing is looked at.
+    room.settings.rules.overdue_after = SignedDuration::from_hours(48);
+    breaks(&room, Fate::Fails(FailureClass::Transient));
+    room.tick_times(100).await;
+    assert_eq!(sends(&room), TRIES_MAX as usize);
+    let ran = room.editions().run(today(), &Unwatched).await.unwrap();
+    assert_eq!(ran.end, End::Rests(State::Aggregating));
+    assert_eq!(ledger(&ran.account, "webhook"), [Ledger::Failed]);
+    assert_eq!(open_alerts(&ran.account), ["destination:webhook"]);
+    room.news.heal();
+    room.tick().await;
+    assert_eq!(sends(&room), TRIES_MAX as usize, "nobody asked for it");
+    let chosen = to("webhook", None);
+    let resent = room.editions().resend(today(), &chosen, "ada").await;
+    assert_eq!(resent.unwrap().parts, [1]);
+    room.tick().await;
+    let account = room.account().await;
+    assert!(is_published(&account));
+    assert_eq!(open_alerts(&account), Vec::<String>::new());
+}
+
+/// Two hours of refusals in the middle of an edition.
+async fn ed_41_an_outage_costs_no_message_and_is_told_once(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with_places(1, vec![chat(4)]));
+    room.news.decide(|call, before| match call {
+        Call::Send(_, part) if *part > 1 && before < 12 => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    room.tick_times(60).await;
+    let account = room.account().await;
+    assert!(is_published(&account), "{:?}", account.deliveries);
+    let bodies = room.news.received("telegram").into_iter();
+    let bodies: Vec<String> = bodies.map(|letter| letter.body).collect();
+    let wanted: Vec<String> = (1..=4).map(|part| format!("2026-01-04 {part}")).collect();
+    assert_eq!(bodies, wanted, "each once, and in order");
+    for news in ["opened", "closed"] {
+        let told = Call::Tell("destination:telegram".to_owned(), news);
+        let times = count_calls(&room.news.calls(), |call| *call == told);
+        assert_eq!(times, 1, "{news}");
+    }
+}
+
+async fn ed_41_nobody_answers_and_no_second_message_is_risked(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with_places(1, vec![chat(16)]));
+    room.tick().await;
+    breaks(&room, Fate::Lost);
+    let ran = room.editions().run(today(), &Unwatched).await.unwrap();
+    assert!(!is_published(&ran.account));
+    assert_eq!(sends(&room), 1, "the others are not tried at once");
+    room.tick_times(20).await;
+    let account = room.account().await;
+    assert!(!is_published(&account), "nobody knows that anybody got it");
+    assert_eq!(sends(&room), 2, "one is left out, the next is held");
+    assert_eq!(open_alerts(&account)[0], "destination:telegram");
+    room.clock.advance(SignedDuration::from_hours(24));
+    room.tick().await;
+    let account = room.account().await;
+    assert_eq!(account.edition.state, State::Archived);
+    let open = open_alerts(&account);
+    assert!(
+        open.contains(&"destination:telegram".to_owned()),
+        "midnight delivers nothing: {open:?}"
+    );
+}
+
+async fn ed_41_a_message_is_sent_again_once_however_often_it_is_asked_for(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with_places(1, vec![chat(2)]));
+    room.news.decide(|call, before| match call {
+        Call::Send(_, 1) if before == 0 => Fate::Lost,
+        _ => Fate::Well,
+    });
+    room.tick_times(4).await;
+    let account = room.account().await;
+    assert!(is_published(&account), "without the one in doubt");
+    assert_eq!(open_alerts(&account), ["destination:telegram"]);
+    let editions = room.editions();
+    let (chosen, all) = (to("telegram", Some(1)), to("telegram", None));
+    let (first, second) = tokio::join!(
+        editions.resend(today(), &chosen, "ada"),
+        editions.resend(today(), &all, "bob"),
+    );
+    let mut parts = [first.unwrap().parts, second.unwrap().parts].concat();
+    parts.dedup();
+    assert_eq!(parts, [1], "one of them wrote it");
+    room.tick_times(3).await;
+    let account = room.account().await;
+    assert!(is_published(&account));
+    assert_eq!(room.sent_to("telegram"), 3, "the one in doubt, twice");
+    assert_eq!(open_alerts(&account), Vec::<String>::new());
+    let refused = editions.resend(today(), &chosen, "ada").await;
+    assert!(matches!(refused, Err(Error::NotNow(NotNow::Delivered(_)))));
+    let refused = editions.skip(today(), &to("nobody", None), "ada").await;
+    assert!(matches!(refused, Err(Error::NotNow(NotNow::NoDelivery(_)))));
+}
+
+async fn ed_41_a_skipped_destination_holds_up_nobody(store: Arc<dyn Store>) {
+    let room = Room::on(
+        store,
+        Newsroom::with_places(1, vec![Place::named("github"), chat(2)]),
+    );
+    room.news.decide(|call, _| match call {
+        Call::Send(to, _) if to == "telegram" => Fate::Fails(FailureClass::Refused),
+        _ => Fate::Well,
+    });
+    room.tick_times(3).await;
+    let chosen = to("telegram", None);
+    let skipped = room.editions().skip(today(), &chosen, "ada").await.unwrap();
+    assert_eq!(skipped.parts, [1, 2]);
+    let before = sends(&room);
+    room.tick().await;
+    let account = room.account().await;
+    assert!(is_published(&account));
+    assert_eq!(ledger(&account, "telegram"), [Ledger::Skipped; 2]);
+    assert_eq!(open_alerts(&account), Vec::<String>::new());
+    assert_eq!(sends(&room), before);
+}
+
+async fn ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody(
+    store: Arc<dyn Store>,
+) {
+    let mut room = Room::on(store, Newsroom::with_places(1, vec![chat(1)]));
+    breaks(&room, Fate::Lost);
+    room.tick_times(4).await;
+    assert!(!is_published(&room.account().await));
+    room.news = Newsroom::with_places(1, vec![Place::named("github")]);
+    room.tick().await;
+    let account = room.account().await;
+    assert!(is_published(&account));
+    assert_eq!(ledger(&account, "telegram"), [Ledger::Skipped]);
+}
+
+/// Whoever sends is stopped for good in the half second between two messages: nothing about the second is in doubt.
+async fn ed_12_who_dies_between_two_messages_has_not_sent_the_second(store: Arc<dyn Store>) {
+    let slow = Place {
+        pause: SignedDuration::from_millis(500),
+        ..chat(2)
+    };
+    let room = Room::on(store, Newsroom::with_places(1, vec![slow]));
+    room.tick().await;
+    let pausing = Arc::new(Pausing::default());
+    let dying = room.editions_that_wait_by(pausing.clone());
+    let stepping = tokio::spawn(async move { dying.step(today(), Asker::Tick, &Unwatched).await });
+    while !pausing.is_between(&room) {
+        tokio::task::yield_now().await;
+    }
+    stepping.abort();
+    assert!(stepping.await.is_err());
+    let account = room.account().await;
+    let stood = [Ledger::Confirmed, Ledger::Intended];
+    assert_eq!(ledger(&account, "telegram"), stood);
+    room.tick().await;
+    assert!(is_published(&room.account().await), "at the next tick");
+    assert_eq!(room.sent_to("telegram"), 2, "each once");
+}
+
+/// Never wakes, and remembers until when it was asked to wait.
+#[derive(Default)]
+struct Pausing(std::sync::Mutex<Vec<Timestamp>>);
+
+impl Pausing {
+    /// Whether somebody waits for half a second.
+    fn is_between(&self, room: &Room) -> bool {
+        let now = almanack_core::time::Clock::now(room.clock.as_ref());
+        let asked = self.0.lock().unwrap();
+        let pause = |until: &Timestamp| until.duration_since(now).as_millis() == 500;
+        asked.iter().any(pause)
+    }
+}
+
+#[async_trait::async_trait]
+impl Sleeper for Pausing {
+    async fn until(&self, until: Timestamp) {
+        self.0.lock().unwrap().push(until);
+        std::future::pending::<()>().await;
+    }
+}
+
+/// A batch that takes long is held by its node's word; when the node is gone, so is the batch within a minute.
+async fn ed_15_a_batch_is_held_by_whoever_works_on_it_and_by_nobody_else(store: Arc<dyn Store>) {
+    let room = Room::on(store, Newsroom::with(1));
+    room.tick().await;
+    room.news.decide(|call, _| match call {
+        Call::Titles(_) => Fate::Hangs,
+        _ => Fate::Well,
+    });
+    let beats = Arc::new(Beats::default());
+    let working = room.editions_that_wait_by(beats.clone());
+    let stepping =
+        tokio::spawn(async move { working.step(today(), Asker::Tick, &Unwatched).await });
+    for beat in 1..=8 {
+        let held = |account: &Account| account.batches.first().map(|batch| batch.lease_until);
+        let expected = room_now(&room) + SignedDuration::from_mins(1);
+        while held(&room.account().await) != Some(expected) {
+            tokio::task::yield_now().await;
+        }
+        room.clock.advance(room.settings.rules.beat());
+        beats.0.add_permits(1);
+        let waits = room.editions().tick().await.unwrap();
+        assert_eq!(did(&waits), Vec::<&str>::new(), "beat {beat}");
+    }
+    stepping.abort();
+    assert!(stepping.await.is_err());
+    room.news.heal();
+    room.clock.advance(SignedDuration::from_mins(1));
+    assert_eq!(
+        room.editions().tick().await.unwrap().steps[0].actions[0],
+        "recover"
+    );
+}
+
+fn room_now(room: &Room) -> Timestamp {
+    almanack_core::time::Clock::now(room.clock.as_ref())
+}
+
+/// Wakes whoever beats when it is told to, and nobody else.
+struct Beats(tokio::sync::Semaphore);
+
+impl Default for Beats {
+    fn default() -> Self {
+        Self(tokio::sync::Semaphore::new(0))
+    }
+}
+
+#[async_trait::async_trait]
+impl Sleeper for Beats {
+    async fn until(&self, until: Timestamp) {
+        // The end of the batch is four minutes away, the next beat a quarter of one.
+        if until > MORNING + SignedDuration::from_mins(14) - SignedDuration::from_secs(1) {
+            std::future::pending::<()>().await;
+        }
+        let permit = self.0.acquire().await;
+        permit.unwrap().forget();
+    }
+}
+
+/// People who cannot be told are tried at every step, but a run that waits for somebody else looks once a second.
+async fn sf_07_whoever_waits_for_others_does_not_tell_people_every_second(store: Arc<dyn Store>) {
+    let mut room = Room::on(store.clone(), Newsroom::with(2));
+    room.settings.rules.overdue_after = SignedDuration::from_mins(1);
+    room.tick().await;
+    room.news.decide(|call, _| match call {
+        Call::Tell(..) => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    let account = room.account().await;
+    let keys = [account.stories[0].listed.key.clone()];
+    let (rules, now) = (&room.settings.rules, room_now(&room));
+    let started = almanack_core::edition::turn::start_batch(&account, &keys, "gone", rules, now);
+    store.write_edition(started.unwrap().0).await.unwrap();
+    let ran = room.editions().run(today(), &Unwatched).await.unwrap();
+    assert!(is_published(&ran.account));
+    let told = count_calls(&room.news.calls(), |call| matches!(call, Call::Tell(..)));
+    assert!(told < 10, "{told} times in a minute of waiting");
+}
