@@ -13,6 +13,7 @@
 //! - Callers learn from an [`Error`] what to do (wait, try again, give up) and whether the call may
 //!   have taken effect all the same.
 
+mod access;
 mod actions;
 mod answer;
 mod chain;
@@ -43,6 +44,7 @@ use answer::Facts;
 use memory::{Memory, Page};
 use refs::NodeIds;
 
+pub use access::Access;
 pub use actions::{Run, RunFilter};
 pub use answer::Limit;
 pub use chain::{OwnWorkflow, TargetWorkflows};

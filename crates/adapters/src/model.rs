@@ -18,6 +18,7 @@ mod completion;
 mod extractive;
 mod language;
 pub mod parse;
+mod probe;
 mod prompt;
 mod settings;
 mod tidy;
@@ -35,6 +36,7 @@ use self::{ask::Asker, language::Language, prompt::Prompt};
 use crate::http::Client;
 
 pub use extractive::Extractive;
+pub use probe::{Probed, probe};
 pub use settings::{BadSettings, Settings};
 
 /// Writes with a language model.

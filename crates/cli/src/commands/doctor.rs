@@ -4,6 +4,7 @@
 //! created, migrated or fired: whoever is unsure may always ask. The exit code is the worst verdict.
 
 mod clock;
+mod credentials;
 mod database;
 mod expect;
 mod files;
@@ -115,6 +116,7 @@ async fn look(
     findings.push(outside::port(settings).await?);
     if !arguments.offline {
         findings.extend(outside::targets(settings, &loaded.schedules.wanted).await?);
+        findings.extend(credentials::look(settings).await?);
     }
     Ok(findings)
 }

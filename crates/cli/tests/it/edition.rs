@@ -2,6 +2,7 @@
 
 mod commands;
 mod configuration;
+mod credentials;
 mod destinations;
 mod killed;
 mod ticks;

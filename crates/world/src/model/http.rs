@@ -10,13 +10,14 @@ mod verdict;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Json, Router,
     body::Bytes,
     extract::{ConnectInfo, DefaultBodyLimit, State},
     http::{HeaderMap, Method, Uri, header},
     response::{IntoResponse, Response},
-    routing::post,
+    routing::{get, post},
 };
+use serde_json::json;
 
 use self::verdict::{Came, judge};
 use super::{
@@ -36,6 +37,7 @@ pub(super) fn routes(handle: Handle) -> Router {
     let service = Arc::clone(&handle.0);
     let api = BASES.iter().fold(Router::new(), |api, base| {
         api.route(&format!("{base}/chat/completions"), post(complete))
+            .route(&format!("{base}/models"), get(models))
     });
     let api = api
         .fallback(nowhere)
@@ -61,6 +63,14 @@ async fn complete(
     let verdict = judge(&app, &came);
     app.changed();
     verdict.carry_out(&app.stop, &cut).await
+}
+
+/// Which models there are, for who may know: any name is taken.
+async fn models(State(app): State<Arc<Service>>, headers: HeaderMap) -> Response {
+    match verdict::admit(&app.config, bearer(&headers)) {
+        Ok(()) => Json(json!({ "object": "list", "data": [] })).into_response(),
+        Err(refusal) => verdict::refuse(&refusal).into_response(),
+    }
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Answer, App, Caller,
@@ -27,11 +27,16 @@ pub(super) async fn repository(
 ) -> Answer {
     let mut inside = app.lock();
     let place = (owner.as_str(), repo.as_str());
+    let writes = inside
+        .github
+        .open(caller.token(), place, Need::WriteContents)
+        .is_ok();
     let repository = inside
         .github
         .open(caller.token(), place, Need::ReadContents)?;
-    let view = View::of(&app, repository);
-    Ok(Json(view.repository()).into_response())
+    let mut shown = View::of(&app, repository).repository();
+    shown["permissions"] = json!({ "pull": true, "push": writes });
+    Ok(Json(shown).into_response())
 }
 
 pub(super) async fn show(

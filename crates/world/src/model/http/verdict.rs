@@ -158,7 +158,7 @@ impl Work {
     }
 }
 
-fn admit(config: &Config, key: Option<&str>) -> Result<(), Refusal> {
+pub(super) fn admit(config: &Config, key: Option<&str>) -> Result<(), Refusal> {
     let key = key.filter(|key| !key.is_empty()).ok_or(Refusal::NoKey)?;
     let known = config.keys.iter().any(|known| known == key);
     known.then_some(()).ok_or_else(|| Refusal::wrong_key(key))

@@ -1,0 +1,166 @@
+//! Whether the credentials of editions and of GitHub are accepted, asked where they are used.
+//!
+//! Each probe is one request that costs and changes nothing: GitHub's repository or limit, Telegram's `getMe`, the model's list of models. A
+//! server that answers says nothing about a wrong token; an edition at six in the morning does.
+
+use std::time::Duration;
+
+use almanack_adapters::{
+    github::{Access, Error, Github, GithubSettings, Token},
+    http::Client,
+    model::{self, Probed},
+    telegram::{Bot, BotSettings, BotToken},
+};
+use almanack_core::{edition::port::Failure as Refusal, secret::Secret};
+
+use super::Finding;
+use crate::{
+    config::{
+        Settings,
+        settings::{
+            AlertWay,
+            edition::{Model, ToGithub, ToTelegram},
+        },
+    },
+    failure::Failure,
+    wiring,
+};
+
+/// How long one probe may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Where tokens of GitHub come from.
+const GITHUB_HINT: &str = "make a token with \"contents: write\" for the repository and put it where edition.github.token says";
+
+/// Asks for everything that has credentials.
+pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
+    let client = wiring::Outbound::new(settings)?.client();
+    let mut findings = Vec::new();
+    if let Some(token) = &settings.github.token {
+        findings.push(of_token(settings, &client, token).await);
+    }
+    if let Some(edition) = settings.editions.on() {
+        if let Some(to) = &edition.destinations.github {
+            findings.push(github(settings, &client, to).await);
+        }
+        if let Some(to) = &edition.destinations.telegram {
+            findings.push(telegram(&client, to).await);
+        }
+        if let Some(of) = &edition.model {
+            findings.push(model(&client, of).await);
+        }
+    }
+    for channel in &settings.alerts.channels {
+        if let AlertWay::Telegram {
+            token,
+            chat,
+            api_url,
+        } = &channel.way
+        {
+            let bot = bot(&client, (api_url, token, chat));
+            findings.push(of_bot("alerts.telegram", &bot).await);
+        }
+    }
+    Ok(findings)
+}
+
+fn github_client(settings: &Settings, client: &Client, token: &Secret) -> Option<Github> {
+    let of = GithubSettings {
+        base_url: settings.github.api_url.clone(),
+        token: Token::new(token.expose()),
+        timeout: PATIENCE,
+    };
+    Github::new(client.clone(), wiring::machine_clock(), &of).ok()
+}
+
+async fn of_token(settings: &Settings, client: &Client, token: &Secret) -> Finding {
+    let check = "github.token";
+    let Some(github) = github_client(settings, client, token) else {
+        return Finding::failed(check, "the token has characters that no token has");
+    };
+    match github.check_token().await {
+        Ok(()) => Finding::ok(check, "GitHub accepts it"),
+        Err(error) => Finding::failed(check, error.to_string())
+            .hint("make a new token and put it where github.token says"),
+    }
+}
+
+async fn github(settings: &Settings, client: &Client, to: &ToGithub) -> Finding {
+    let check = "edition.github";
+    let Some(github) = github_client(settings, client, &to.token) else {
+        return Finding::failed(check, "the token has characters that no token has");
+    };
+    judge_github(check, github.access(&to.repository).await)
+}
+
+/// Names no repository, as nothing about GitHub does: what is said here may stand in a public log.
+fn judge_github(check: &str, access: Result<Access, Error>) -> Finding {
+    match access {
+        Ok(Access::Write) => Finding::ok(check, "the token may write to the repository"),
+        Ok(Access::Unsaid) => Finding::ok(check, "the token may read the repository"),
+        Ok(Access::Read) => {
+            let what = "the token may read the repository, but not write to it";
+            Finding::failed(check, what).hint(GITHUB_HINT)
+        }
+        Err(error) => Finding::failed(check, error.to_string()).hint(GITHUB_HINT),
+    }
+}
+
+async fn telegram(client: &Client, to: &ToTelegram) -> Finding {
+    let bot = bot(client, (&to.api_url, &to.token, &to.chat));
+    of_bot("edition.telegram", &bot).await
+}
+
+fn bot(client: &Client, (api_url, token, chat): (&str, &BotToken, &str)) -> Bot {
+    let settings = BotSettings {
+        api_url: api_url.to_owned(),
+        token: token.clone(),
+        chat: chat.to_owned(),
+        timeout: PATIENCE,
+    };
+    Bot::new(client.clone(), wiring::machine_clock(), settings)
+}
+
+async fn of_bot(check: &str, bot: &Bot) -> Finding {
+    match bot.reach(None).await {
+        Ok(name) => Finding::ok(check, format!("the bot is @{name}")),
+        Err(Refusal { detail, .. }) => Finding::failed(check, detail).hint(format!(
+            "ask @BotFather for the token and put it where {check}.token says"
+        )),
+    }
+}
+
+async fn model(client: &Client, of: &Model) -> Finding {
+    let check = "edition.model";
+    let settings = model::Settings {
+        headers: of.headers.clone(),
+        timeout: PATIENCE,
+        ..model::Settings::new(&of.base_url, &of.name, of.key.clone())
+    };
+    let clock = wiring::machine_clock();
+    match model::probe(client, clock.as_ref(), &settings).await {
+        Ok(Probed::Accepted) => Finding::ok(check, "the service accepts the key"),
+        Ok(Probed::Unsaid) => Finding::ok(
+            check,
+            "the service answers; it has no list of models by which to try the key",
+        ),
+        Err(Refusal { detail, .. }) => Finding::failed(check, detail)
+            .hint("check the key and the address of the model in the configuration"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Verdict, *};
+
+    #[test]
+    fn a_token_that_may_only_read_is_told_before_the_first_edition() {
+        for (access, verdict) in [
+            (Ok(Access::Write), Verdict::Ok),
+            (Ok(Access::Unsaid), Verdict::Ok),
+            (Ok(Access::Read), Verdict::Failed),
+        ] {
+            let finding = judge_github("edition.github", access);
+            assert_eq!(finding.verdict, verdict, "{}", finding.what);
+        }
+    }
+}
