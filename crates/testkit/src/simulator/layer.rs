@@ -28,6 +28,8 @@ use jiff::{SignedDuration, Timestamp};
 /// What a layer may do about the calls that change something. What it leaves out passes untouched.
 #[async_trait]
 pub trait Layer: Send + Sync {
+    /// Something is asked or written about editions.
+    async fn edition_asked(&self) {}
     /// See [`TaskStore::apply`].
     async fn apply(&self, below: &dyn Store, changes: Vec<Change>) -> Result<Vec<Applied>> {
         below.apply(changes).await

@@ -3,20 +3,27 @@
 use almanack_core::{
     alert::{Severity, quiet::Quiet},
     edition::{
+        account::Change,
         batch,
         port::{FailureClass, Sensitivity},
         story::Note,
     },
-    store::EditionFilter,
+    store::{EditionFilter, EditionWritten},
 };
-use almanack_testkit::newsroom::{Fate, Place};
+use almanack_testkit::{
+    newsroom::{Fate, Place},
+    simulator::layer::{Layer, Layered},
+};
 
 use super::*;
 
 on_both!(
     ed_01_an_edition_goes_from_nothing_to_published_tick_by_tick,
     ed_02_a_tick_with_nothing_to_do_asks_nobody,
+    ed_02_a_tick_with_nothing_to_do_takes_less_than_half_a_second,
     ed_03_the_list_comes_whole_and_cheap_or_not_at_all,
+    ed_03_a_list_whose_writing_breaks_in_the_middle_leaves_nothing,
+    ed_03_a_list_whose_writing_is_not_answered_comes_once,
     ed_07_a_batch_of_six_makes_twenty_five_requests,
     ed_08_no_tick_spends_more_than_its_budget_and_the_edition_still_ends,
     ed_09_a_missing_translation_fails_its_story_and_no_other,
@@ -97,8 +104,135 @@ async fn ed_02_a_tick_with_nothing_to_do_asks_nobody(store: Arc<dyn Store>) {
     );
 }
 
+/// A database so far away that every answer takes so long, by the clock of the test.
+struct FarAway(Arc<ManualClock>);
+
+const ANSWERS_AFTER: SignedDuration = SignedDuration::from_millis(75);
+
+#[async_trait::async_trait]
+impl Layer for FarAway {
+    async fn edition_asked(&self) {
+        self.0.advance(ANSWERS_AFTER);
+    }
+}
+
+async fn ed_02_a_tick_with_nothing_to_do_takes_less_than_half_a_second(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, Newsroom::with(1));
+    // Days that are over cost nothing, however many there are.
+    for _ in 0..3 {
+        room.tick_times(3).await;
+        room.clock.advance(SignedDuration::from_hours(24));
+    }
+    room.tick_times(3).await;
+    room.store = Layered::over(room.store.clone(), FarAway(room.clock.clone()));
+    let began = almanack_core::time::Clock::now(room.clock.as_ref());
+    let ticked = room.editions().tick().await.unwrap();
+    let ended = almanack_core::time::Clock::now(room.clock.as_ref());
+    assert_eq!(did(&ticked), Vec::<&str>::new());
+    let took = ended.duration_since(began);
+    assert!(
+        took.is_positive() && took < SignedDuration::from_millis(500),
+        "{took:?} with a database that answers after {ANSWERS_AFTER:?}"
+    );
+}
+
+/// Breaks the first list that is written: the database refuses its last row, after it took the others.
+#[derive(Default)]
+struct BreaksInTheMiddle(std::sync::atomic::AtomicBool);
+
+#[async_trait::async_trait]
+impl Layer for BreaksInTheMiddle {
+    async fn write_edition(
+        &self,
+        below: &dyn Store,
+        mut change: Change,
+    ) -> almanack_core::store::Result<EditionWritten> {
+        let broke = std::sync::atomic::Ordering::SeqCst;
+        if change.stories.len() == 30 && !self.0.swap(true, broke) {
+            // No two stories have one rank.
+            change.stories[29].rank = 1;
+        }
+        below.write_edition(change).await
+    }
+}
+
+async fn ed_03_a_list_whose_writing_breaks_in_the_middle_leaves_nothing(store: Arc<dyn Store>) {
+    let mut room = Room::on(store.clone(), Newsroom::with(30));
+    room.store = Layered::over(store, BreaksInTheMiddle::default());
+    let failed = room.editions().tick().await;
+    assert!(failed.is_err(), "{failed:?}");
+    let account = room.account().await;
+    assert_eq!(account.edition.state, State::Init);
+    assert_eq!(
+        account.stories,
+        [],
+        "none of the twenty-nine that came before"
+    );
+    room.clock.advance(TICK);
+    assert_eq!(did(&room.tick().await), ["fetch"]);
+    let account = room.account().await;
+    assert_eq!(account.edition.state, State::ListFetched);
+    assert_eq!(count(&account, Status::Pending), 30);
+}
+
+/// Loses the answer to the first list that is written.
+#[derive(Default)]
+struct AnswersNothing(std::sync::atomic::AtomicBool);
+
+#[async_trait::async_trait]
+impl Layer for AnswersNothing {
+    async fn write_edition(
+        &self,
+        below: &dyn Store,
+        change: Change,
+    ) -> almanack_core::store::Result<EditionWritten> {
+        let lost = std::sync::atomic::Ordering::SeqCst;
+        let is_list = change.stories.len() == 30;
+        let written = below.write_edition(change).await?;
+        if is_list && !self.0.swap(true, lost) {
+            return Err(almanack_core::store::Error::Unavailable {
+                statement: "write edition",
+                source: "connection reset".into(),
+            });
+        }
+        Ok(written)
+    }
+}
+
+async fn ed_03_a_list_whose_writing_is_not_answered_comes_once(store: Arc<dyn Store>) {
+    let mut room = Room::on(store.clone(), Newsroom::with(30));
+    room.store = Layered::over(store, AnswersNothing::default());
+    let failed = room.editions().tick().await;
+    assert!(failed.is_err(), "{failed:?}");
+    let account = room.account().await;
+    assert_eq!(
+        account.edition.state,
+        State::ListFetched,
+        "with its stories"
+    );
+    assert_eq!(count(&account, Status::Pending), 30);
+    room.clock.advance(TICK);
+    assert_eq!(did(&room.tick().await), ["process"]);
+    let lists = count_calls(&room.news.calls(), |call| *call == Call::List);
+    assert_eq!(lists, 1, "not fetched again");
+}
+
 async fn ed_03_the_list_comes_whole_and_cheap_or_not_at_all(store: Arc<dyn Store>) {
     let room = Room::on(store, Newsroom::with(30));
+    room.news.decide(|call, before| match call {
+        Call::List if before < 2 => Fate::Fails(FailureClass::Transient),
+        _ => Fate::Well,
+    });
+    for _ in 0..2 {
+        room.tick().await;
+        let account = room.account().await;
+        assert_eq!(
+            (account.edition.state, account.stories.len()),
+            (State::Init, 0),
+            "not at all"
+        );
+        assert!(account.edition.reason.is_some(), "and says why");
+    }
     room.tick().await;
     let account = room.account().await;
     let ranks: Vec<u32> = account.stories.iter().map(|story| story.rank).collect();
