@@ -195,6 +195,8 @@ impl From<store::Error> for Failure {
             store::Error::Incompatible { .. } => {
                 Self::new(Exit::Failed, what).hint("use the version of Almanack that wrote it")
             }
+            store::Error::Unreadable { .. } => Self::new(Exit::Failed, what)
+                .hint("use the version of Almanack that wrote it, or put the row right"),
             store::Error::Taken { .. } | store::Error::Refused { .. } => {
                 Self::new(Exit::Failed, what)
             }

@@ -76,6 +76,12 @@ pub enum Error {
         /// What was found.
         what: String,
     },
+    /// One row is not what this version understands: a newer one wrote it, or a hand. Others are.
+    #[error("a row in the database cannot be read: {what}")]
+    Unreadable {
+        /// What was found.
+        what: String,
+    },
     /// A name that must be unique is taken.
     #[error("{what} `{name}` already exists")]
     Taken {
@@ -274,7 +280,8 @@ pub struct Pruned {
 /// Tasks and their claims.
 #[async_trait]
 pub trait TaskStore: Send + Sync {
-    /// The current row of each identity, in the order asked.
+    /// The current row of each identity, in the order asked. One that cannot be read fails the call: whoever asks for
+    /// many asks again for each alone.
     async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>>;
 
     /// Carries out each change for itself, in the order given; concurrent callers share a commit.
@@ -288,7 +295,8 @@ pub trait TaskStore: Send + Sync {
 
     /// Takes due tasks: RUNNING, term + 1, attempt + 1, under one claim. Higher priorities first,
     /// then an even share for every kind, then by time. A node that dies right after this call has
-    /// taken them all the same; they come back when the lease passes.
+    /// taken them all the same; they come back when the lease passes. A task that cannot be read is
+    /// not taken: it ends as FAIL, which says why, so that it is in nobody's way again.
     async fn claim(&self, request: ClaimRequest) -> Result<Claimed>;
 
     /// Ends attempts. Fenced: an ending applies only while its task is RUNNING under its term.
@@ -307,7 +315,8 @@ pub trait TaskStore: Send + Sync {
     /// Forgets claims whose tasks have all been finished.
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()>;
 
-    /// Claims whose lease has passed at `now`, longest first, at most `limit`.
+    /// Claims whose lease has passed at `now`, longest first, at most `limit`. Of their tasks, those that cannot
+    /// be read end as FAIL here.
     async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>>;
 
     /// One row by its number.

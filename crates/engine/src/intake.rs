@@ -6,7 +6,10 @@
 
 use std::sync::Arc;
 
-use almanack_core::event::intake::{Answer, Intake, Wish};
+use almanack_core::{
+    event::intake::{Answer, Intake, Wish},
+    store,
+};
 use async_trait::async_trait;
 
 use crate::reschedule::{Error, Rescheduler};
@@ -28,7 +31,10 @@ impl Events {
         match self.rescheduler.ask_all(run.requests, &run.origin).await {
             Ok(answers) => answers.into_iter().map(answer).collect(),
             // Some may have taken effect all the same; asking again finds out.
-            Err(error) => vec![refusal(&error); many],
+            Err(error) => {
+                let reason = reason(&error);
+                vec![Answer::NotNow { reason }; many]
+            }
         }
     }
 }
@@ -76,16 +82,22 @@ fn answer(decided: Result<almanack_core::reschedule::Receipt, Error>) -> Answer 
 }
 
 fn refusal(error: &Error) -> Answer {
-    let reason = match error {
-        Error::Store(error) => error.chain(),
-        other => other.to_string(),
-    };
+    let reason = reason(error);
     match error {
         Error::NothingThere(_)
         | Error::UnknownKind { .. }
         | Error::Reserved { .. }
         | Error::Callback(_)
-        | Error::KeyReused => Answer::Refused { reason },
+        | Error::KeyReused
+        // That task alone, and for as long as nobody puts its row right: the others must not wait for that.
+        | Error::Store(store::Error::Unreadable { .. }) => Answer::Refused { reason },
         Error::Contended { .. } | Error::Store(_) => Answer::NotNow { reason },
+    }
+}
+
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Store(error) => error.chain(),
+        other => other.to_string(),
     }
 }

@@ -10,6 +10,7 @@
 
 pub mod chain;
 pub mod claims;
+mod current;
 pub mod dispatch;
 pub mod editions;
 mod endings;

@@ -5,8 +5,9 @@
 //! Between looks it sleeps until the earliest `look_at` it knows, or a hint, or the safety poll; a
 //! pass costs what is due, not what exists.
 //!
-//! One bad schedule stops nobody: what cannot be computed is parked with its reason, and what the
-//! store refuses is written one by one, so that only the culprit is set aside (DP-18).
+//! One bad schedule stops nobody: what cannot be computed is parked with its reason, what cannot be
+//! read is passed over, and what the store refuses is written one by one, so that only the culprit is
+//! set aside (DP-18).
 
 mod running;
 mod write;
@@ -70,7 +71,7 @@ pub struct Planner {
     set_aside: Mutex<SetAside>,
 }
 
-/// Schedules that the store refused, and until when they are left alone.
+/// Schedules that the store refused or could not read, and until when they are left alone.
 type SetAside = BTreeMap<ScheduleId, Timestamp>;
 
 impl Planner {
@@ -138,11 +139,22 @@ impl Planner {
                 .store
                 .load_due_schedules(now, BATCH + set_aside.len())
                 .await?;
-            planned.next_look_at = due.next_look_at;
-            let DueSchedules { mut schedules, .. } = due;
+            let DueSchedules {
+                mut schedules,
+                unreadable,
+                next_look_at,
+            } = due;
+            planned.next_look_at = next_look_at;
+            // Left as they are: a newer node may be able to plan what this one cannot even read (SF-06).
+            let until = later(now, SET_ASIDE_FOR);
+            let aside = unreadable.iter().map(|row| set_aside.insert(row.id, until));
+            let new = aside.filter(Option::is_none).count();
             schedules.retain(|schedule| !set_aside.contains_key(&schedule.id));
-            if schedules.is_empty() {
-                return Ok(planned);
+            match (schedules.is_empty(), new) {
+                (true, 0) => return Ok(planned),
+                // They took the places of others in this batch.
+                (true, _) => continue,
+                (false, _) => {}
             }
             let writes = self.look(schedules, now).await?;
             if let Some(next) = self.write(writes, set_aside, &mut planned).await? {

@@ -20,7 +20,7 @@ use almanack_core::{
     time::Clock,
 };
 
-use crate::live::Live;
+use crate::{current::load_each, live::Live};
 
 /// How often a lost race is decided again. Each round means that somebody else succeeded, so this
 /// many in a row for one identity is a stampede, and the asker had better hear about it.
@@ -287,11 +287,12 @@ impl Rescheduler {
     ) -> Result<Vec<Result<Change, Error>>, store::Error> {
         let rows = match look {
             Look::First => self.load_current(requests).await?,
-            Look::GuessNew => requests.iter().map(|_| None).collect(),
+            Look::GuessNew => requests.iter().map(|_| Ok(None)).collect(),
         };
         let (now, kinds) = (self.clock.now(), self.kinds.get());
         let reach = self.reach.as_ref().map(Live::get);
         let decided = requests.iter().zip(rows).map(|(request, row)| {
+            let row = row?;
             if asker == Asker::Outside && !may_ask(request, row.as_ref()) {
                 let kind = request.identity().kind.clone();
                 return Err(Error::Reserved { kind });
@@ -304,9 +305,12 @@ impl Rescheduler {
         Ok(decided.collect())
     }
 
-    async fn load_current(&self, requests: &[&Request]) -> Result<Vec<Option<Task>>, store::Error> {
+    async fn load_current(
+        &self,
+        requests: &[&Request],
+    ) -> store::Result<Vec<store::Result<Option<Task>>>> {
         let identities: Vec<Identity> = requests.iter().map(|r| r.identity().clone()).collect();
-        self.store.load_current(&identities).await
+        load_each(&*self.store, &identities).await
     }
 }
 

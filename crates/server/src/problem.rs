@@ -258,6 +258,7 @@ impl From<store::Error> for Problem {
             ),
             store::Error::Refused { .. }
             | store::Error::Incompatible { .. }
+            | store::Error::Unreadable { .. }
             | store::Error::Taken { .. } => internal(),
         }
     }

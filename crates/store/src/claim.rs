@@ -1,5 +1,46 @@
 //! Statements about claims: taking tasks, ending attempts, and what is left of dead nodes.
 
+use almanack_core::{
+    store::{ClaimId, Error, Result},
+    task::ClaimedTask,
+};
+
+use crate::row::{Row, claimed_task, reason};
+
+/// A task that a claim has and that cannot be read.
+pub(crate) struct Unreadable {
+    pub(crate) task_id: i64,
+    pub(crate) claim_id: ClaimId,
+    pub(crate) why: String,
+}
+
+impl Unreadable {
+    fn of(row: &impl Row, claim_id: ClaimId, why: &Error) -> Result<Self> {
+        let (task_id, why) = (row.big(0)?, reason(why));
+        tracing::error!(task.id = task_id, why, "a task is set aside as failed");
+        Ok(Self {
+            task_id,
+            claim_id,
+            why,
+        })
+    }
+}
+
+/// Reads a task of a claim; one that cannot be read is added to `aside`.
+pub(crate) fn read(
+    row: &impl Row,
+    claim_id: ClaimId,
+    aside: &mut Vec<Unreadable>,
+) -> Result<Option<ClaimedTask>> {
+    match claimed_task(row) {
+        Ok(task) => Ok(Some(task)),
+        Err(why) => {
+            aside.push(Unreadable::of(row, claim_id, &why)?);
+            Ok(None)
+        }
+    }
+}
+
 /// What [`crate::row::claimed_task`] reads.
 macro_rules! claimed_columns {
     () => {
@@ -133,6 +174,10 @@ pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      finished_at_us, execute_at_us, due_at_us, expiries, position) \
      where t.id = any (array[u.id]) and t.term = u.term and t.status = 'RUNNING' \
      returning u.position";
+
+/// Ends a task that cannot be read, by what needs no reading. It would be claimed again and again otherwise.
+pub(crate) const SET_ASIDE: &str = "update task set status = 'FAIL', detail = $1, \
+     finished_at_us = $2 where id = $3 and claim_id = $4 and status = 'RUNNING'";
 
 /// A claim whose lease has passed is not revived: somebody may be returning its tasks right now.
 pub(crate) const EXTEND_SQLITE: &str =

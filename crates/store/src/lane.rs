@@ -53,6 +53,12 @@ pub(crate) const ENTER_POSTGRES: &str = "\
     returning name, (visitors::jsonb -> $8::text ->> 2)::bigint, \
         greatest(free_at_us, held_until_us)";
 
+/// Who is inside of some lanes.
+pub(crate) const LOAD_VISITORS: &str = "select name, visitors from lane where name = any ($1::text[])";
+/// Empties a lane that nobody can read, and keeps everybody out of it for a while.
+pub(crate) const EMPTY: &str = "update lane set visitors = '{}', free_at_us = 0, held_until_us = $1, \
+     asked_at_us = 0 where name = $2 and visitors = $3";
+
 /// Reads the whole table, every few minutes: it holds the hosts of an hour, and an index on a time that every entry changes would
 /// cost more, every time.
 pub(crate) const PRUNE: &str =

@@ -223,10 +223,11 @@ pub(crate) async fn registered(url: &str) -> Result<Register> {
     let known = client.query_one("select to_regclass('node') is not null", &[]);
     let nodes = if known.await.map_err(failed)?.get(0) {
         let rows = client.query(register::LOAD_NODES, &[]).await;
-        rows.map_err(failed)?
-            .iter()
-            .map(row::node)
-            .collect::<Result<_>>()?
+        let rows = rows.map_err(failed)?;
+        let nodes = rows.iter().map(row::node);
+        nodes
+            .filter_map(|node| row::readable("node", node))
+            .collect()
     } else {
         Vec::new()
     };

@@ -10,6 +10,7 @@ mod overview;
 mod schedule;
 mod sign_in;
 mod source;
+mod stand_in;
 mod value;
 
 use almanack_core::{
@@ -25,12 +26,16 @@ use almanack_core::{
 use jiff::Timestamp;
 
 pub(crate) use alert::{AlertColumns, alert};
-pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count, task_line};
+pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count};
 pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, slot};
 pub(crate) use sign_in::{holder_columns, session, user};
 pub(crate) use source::{
     SourceColumns, SourceLists, attention_or_null, cadence_or_null, class_or_null, entry, fleet,
     hashes, source,
+};
+pub(crate) use stand_in::{
+    nearest, readable, reason, shown_line, shown_schedule, shown_source, shown_task, shown_token,
+    shown_user,
 };
 pub(crate) use value::Value;
 
@@ -244,7 +249,7 @@ pub(crate) fn small(count: u32) -> i32 {
 }
 
 pub(crate) fn unreadable(why: impl std::fmt::Display) -> Error {
-    Error::Incompatible {
+    Error::Unreadable {
         what: why.to_string(),
     }
 }

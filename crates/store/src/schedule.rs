@@ -8,10 +8,15 @@
 
 use almanack_core::{
     plan::{Schedule, ScheduleName, ScheduleWrite, Slot, slot_identity},
-    store::{DueSchedules, ScheduleFilter},
+    store::{DueSchedules, Result, ScheduleFilter},
     task::Identity,
 };
 use jiff::Timestamp;
+
+use crate::row::{self, Row, micros, nearest};
+
+/// Where the time of the next look stands among the columns of a schedule.
+const LOOK_AT: usize = 13;
 
 /// What [`crate::row::schedule`] reads.
 macro_rules! columns {
@@ -157,19 +162,45 @@ pub(crate) const LOAD_EDITS: &str = concat!(
     " from schedule_edit where schedule_id = $1 order by version desc limit $2"
 );
 
+/// A row that [`LOAD_DUE`] found. When to look at it, and which it is, is known even of one that cannot be read.
+pub(crate) struct DueRow {
+    look_at_us: i64,
+    schedule_id: i64,
+    schedule: Result<Schedule>,
+    shown: Option<Schedule>,
+}
+
+impl DueRow {
+    pub(crate) fn read(row: &impl Row) -> Result<Self> {
+        let schedule = row::schedule(row);
+        Ok(Self {
+            look_at_us: row.big(LOOK_AT)?,
+            schedule_id: row.big(0)?,
+            shown: schedule.is_err().then(|| row::shown_schedule(row)).flatten(),
+            schedule,
+        })
+    }
+}
+
 /// Sorts what [`LOAD_DUE`] found, asked for one more than `limit`, into what is to be looked at now and
 /// when to come back.
-pub(crate) fn due(mut found: Vec<Schedule>, now: Timestamp, limit: usize) -> DueSchedules {
+pub(crate) fn due(mut found: Vec<DueRow>, now: Timestamp, limit: usize) -> DueSchedules {
     // `union all` promises no order.
-    found.sort_by_key(|schedule| (schedule.look_at, schedule.id));
-    let is_due = |schedule: &&Schedule| schedule.look_at.is_some_and(|at| at <= now);
+    found.sort_by_key(|row| (row.look_at_us, row.schedule_id));
+    let is_due = |row: &&DueRow| row.look_at_us <= micros(now);
     let answered = found.iter().take(limit).take_while(is_due).count();
-    let next_look_at = found.get(answered).and_then(|schedule| schedule.look_at);
-    found.truncate(answered);
-    DueSchedules {
-        schedules: found,
+    let next_look_at = found.get(answered).map(|row| nearest(row.look_at_us));
+    let mut due = DueSchedules {
         next_look_at,
+        ..DueSchedules::default()
+    };
+    for row in found.into_iter().take(answered) {
+        match row.schedule {
+            Ok(schedule) => due.schedules.push(schedule),
+            Err(_) => due.unreadable.extend(row.shown),
+        }
     }
+    due
 }
 
 /// The slots that a write fires, each with the identity of its firing.

@@ -178,7 +178,7 @@ pub(crate) fn registered(path: &Path) -> Result<Vec<Node>> {
         let mut rows = statement.query([])?;
         let mut nodes = Vec::new();
         while let Some(row) = rows.next()? {
-            nodes.push(row::node(row)?);
+            nodes.extend(row::readable("node", row::node(row)));
         }
         Ok(nodes)
     };

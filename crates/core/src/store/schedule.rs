@@ -11,6 +11,9 @@ use crate::plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrit
 pub struct DueSchedules {
     /// Those to look at now, longest due first.
     pub schedules: Vec<Schedule>,
+    /// Stand-ins for those of them that cannot be read, parked with the reason. Nobody plans these: a newer version may be
+    /// able to, or a person puts the row right.
+    pub unreadable: Vec<Schedule>,
     /// When the next one after them is to be looked at; may have passed already.
     pub next_look_at: Option<Timestamp>,
 }
@@ -49,7 +52,7 @@ pub trait ScheduleStore: Send + Sync {
     /// Schedules by name, in the order asked; removed ones too.
     async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>>;
 
-    /// A page of schedules, by name.
+    /// A page of schedules, by name. One that cannot be read is shown as parked, with the reason.
     async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>>;
 
     /// Carries out each write for itself and whole: the row, its ledger rows, its firings, its edit. One

@@ -6,6 +6,8 @@ use almanack_core::{
     task::{Identity, Task},
 };
 
+use crate::current::load_each;
+
 /// The firings of each schedule that have not ended, newest first.
 pub(crate) async fn load_running(
     store: &dyn Store,
@@ -16,7 +18,9 @@ pub(crate) async fn load_running(
     if identities.is_empty() {
         return Ok(vec![Vec::new(); schedules.len()]);
     }
-    let mut tasks = store.load_current(&identities).await?.into_iter();
+    // A firing that cannot be read keeps no slot waiting: it will be set aside when it is claimed.
+    let tasks = load_each(store, &identities).await?;
+    let mut tasks = tasks.into_iter().map(|task| task.ok().flatten());
     let running = asked.iter().map(|asked| {
         let found = tasks.by_ref().take(asked.len()).flatten();
         found.filter(Task::is_live).collect()

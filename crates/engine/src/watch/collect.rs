@@ -15,7 +15,7 @@ use almanack_core::{
     edition::{Account, State as EditionState},
     plan::{Schedule, ScheduleName, Slot, Verdict, slot_identity},
     store::{
-        self, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter, Store, TaskLine,
+        self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter, Store, TaskLine,
         TaskSearch,
     },
     task::{Kind, Status, Task},
@@ -23,6 +23,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::WatchSettings;
+use crate::current::load_each;
 
 /// How far back ends and slots are looked at: several rounds, so that a node that was slow misses nothing.
 const LATELY: SignedDuration = SignedDuration::from_mins(5);
@@ -118,7 +119,9 @@ impl Collector {
             .into_iter()
             .flatten()
             .collect();
-        rows.extend(self.overdue(store, settings, now).await?);
+        let overdue = self.overdue(store, settings, now).await?;
+        rows.extend(overdue.schedules);
+        facts.parked.extend(overdue.unreadable);
         rows.extend(self.walk(store).await?);
         rows.sort_by(|a, b| a.name.cmp(&b.name));
         rows.dedup_by(|a, b| a.name == b.name);
@@ -137,10 +140,10 @@ impl Collector {
         store: &dyn Store,
         settings: &WatchSettings,
         now: Timestamp,
-    ) -> Result<Vec<Schedule>, store::Error> {
+    ) -> Result<DueSchedules, store::Error> {
         let before = now.saturating_sub(settings.bounds.missing);
         let before = before.unwrap_or(Timestamp::MIN);
-        Ok(store.load_due_schedules(before, WALK).await?.schedules)
+        store.load_due_schedules(before, WALK).await
     }
 
     async fn walk(&mut self, store: &dyn Store) -> Result<Vec<Schedule>, store::Error> {
@@ -203,9 +206,10 @@ async fn closely(
     // What a person fired says as much.
     let by_hand = schedule.last_firing();
     identities.extend(by_hand.filter(|last| !identities.contains(last)));
-    let tasks = store.load_current(&identities).await?;
+    let tasks = load_each(store, &identities).await?;
     let mut runs: Vec<Run> = tasks
         .iter()
+        .flatten()
         .flatten()
         .map(|task: &Task| task.into())
         .collect();

@@ -22,5 +22,6 @@ mod rehearsal;
 mod reserved;
 mod retention;
 mod sources;
+mod unreadable;
 mod virtual_time;
 mod watch;

@@ -20,9 +20,11 @@ use almanack_engine::{
     live::Live,
     watch::{Watch, WatchSettings, Watching},
 };
+use almanack_store::postgres::PostgresStore;
 use almanack_testkit::{
     clock::ManualClock,
     fixture::{START, at, claim_request, fires, new_schedule, node, schedule, schedule_name},
+    postgres::Schema,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -232,4 +234,26 @@ async fn what_a_node_died_telling_another_tells(desk: Desk) {
     assert_eq!(world.ears.take(), [], "its lease holds");
     world.rounds(&mut other, 40).await;
     assert_eq!(world.ears.take().len(), 1);
+}
+
+/// A row that nobody can read is nothing that a page shows by chance: people hear of it, and when it is over.
+#[tokio::test]
+async fn sf_06_an_unreadable_schedule_is_an_alert_until_its_row_is_right() {
+    let schema = Schema::create().await;
+    let store = PostgresStore::connect(schema.url()).await.unwrap();
+    let world = World::on(&Desk::on(Arc::new(store)));
+    for name in ["a", "bad"] {
+        let new = new_schedule(schedule(name, at(3_600)));
+        world.store.write_schedules(vec![new]).await.unwrap();
+    }
+    let mut watch = [world.watch()];
+    let damage = "update schedule set origin = 'galaxy', look_at_us = 0 where name = 'bad'";
+    schema.run(damage).await;
+    world.rounds(&mut watch, 100).await;
+    let about = || "schedule:bad".to_owned();
+    assert_eq!(world.ears.take(), [(News::Opened, Rule::Parked, about())]);
+    let repair = "update schedule set origin = 'api', look_at_us = next_at_us";
+    schema.run(repair).await;
+    world.rounds(&mut watch, 400).await;
+    assert_eq!(world.ears.take(), [(News::Closed, Rule::Parked, about())]);
 }

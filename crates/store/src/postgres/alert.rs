@@ -11,7 +11,7 @@ use tokio_postgres::types::ToSql;
 use super::PostgresStore;
 use crate::{
     alert,
-    row::{self, AlertColumns, micros},
+    row::{self, AlertColumns, micros, readable},
 };
 
 #[async_trait]
@@ -22,7 +22,10 @@ impl AlertStore for PostgresStore {
         let rows = self
             .rows("load alerts", alert::LOAD, &[&closed_from, &limit])
             .await?;
-        rows.iter().map(row::alert).collect()
+        let alerts = rows.iter().map(row::alert);
+        Ok(alerts
+            .filter_map(|alert| readable("alert", alert))
+            .collect())
     }
 
     async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {

@@ -11,9 +11,10 @@ use tokio_postgres::{Statement, types::ToSql};
 
 use super::{PostgresStore, SAFETY_POLL, explain, listen::NOTIFY, task::insert_tasks};
 use crate::{
-    claim, history,
+    claim::{self, Unreadable},
+    history,
     nudge::earliest_wait,
-    row::{self, maybe_instant, micros, most, small},
+    row::{micros, most, nearest, small},
 };
 
 /// Where the priority stands: behind the columns of a claimed task.
@@ -107,11 +108,11 @@ impl PostgresStore {
             let left = client
                 .query(claim::LEFT_BEHIND_POSTGRES, &[&claim_id.0])
                 .await;
-            let tasks = left
-                .map_err(failed)?
-                .iter()
-                .map(row::claimed_task)
-                .collect::<Result<_>>()?;
+            let (mut tasks, mut aside) = (Vec::new(), Vec::new());
+            for row in &left.map_err(failed)? {
+                tasks.extend(claim::read(row, claim_id, &mut aside)?);
+            }
+            set_aside(&client, &aside, now).await?;
             expired.push(ExpiredClaim {
                 claim_id,
                 node: row.get(1),
@@ -154,13 +155,27 @@ async fn take(
         )
         .await
         .map_err(failed)?;
-    let mut taken = rows
-        .iter()
-        .map(|row| Ok((row.get::<_, i32>(PRIORITY), row::claimed_task(row)?)))
-        .collect::<Result<Vec<(i32, ClaimedTask)>>>()?;
+    let mut taken: Vec<(i32, ClaimedTask)> = Vec::with_capacity(rows.len());
+    let mut aside = Vec::new();
+    for row in &rows {
+        let task = claim::read(row, request.claim_id, &mut aside)?;
+        taken.extend(task.map(|task| (row.get(PRIORITY), task)));
+    }
+    set_aside(client, &aside, request.now).await?;
     // `returning` promises no order: highest priority first, then the earliest.
     taken.sort_by_key(|(priority, task)| (-priority, task.execute_at, task.id));
     Ok(taken.into_iter().map(|(_, task)| task).collect())
+}
+
+/// Ends what nobody can read.
+async fn set_aside(client: &Object, aside: &[Unreadable], now: Timestamp) -> Result<()> {
+    for task in aside {
+        let parameters: [&(dyn ToSql + Sync); 4] =
+            [&task.why, &micros(now), &task.task_id, &task.claim_id.0];
+        let done = client.execute(claim::SET_ASIDE, &parameters).await;
+        done.map_err(|error| explain("set tasks aside", error))?;
+    }
+    Ok(())
 }
 
 async fn next_due(
@@ -174,7 +189,7 @@ async fn next_due(
         .query_one(statement, &[&full])
         .await
         .map_err(failed)?;
-    maybe_instant(row.get(0))
+    Ok(row.get::<_, Option<i64>>(0).map(nearest))
 }
 
 /// Which of the attempts still held their tasks. What an ending brings with it, a row in the history or a task that tells of it,

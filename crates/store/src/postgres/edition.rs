@@ -25,7 +25,7 @@ use super::{
 use crate::{
     edition::{self, day},
     nudge::earliest_told,
-    row::{Value, edition as row, micros, most},
+    row::{Value, edition as row, micros, most, readable},
 };
 
 #[async_trait]
@@ -63,7 +63,10 @@ impl EditionStore for PostgresStore {
         let rows = self
             .rows("list editions", edition::list(filter), &parameters)
             .await?;
-        rows.iter().map(row::line).collect()
+        let lines = rows.iter().map(row::line);
+        Ok(lines
+            .filter_map(|line| readable("edition", line))
+            .collect())
     }
 
     async fn write_edition(&self, change: Change) -> Result<EditionWritten> {
@@ -94,7 +97,10 @@ impl EditionStore for PostgresStore {
         let rows = self
             .rows("load untold", edition::UNTOLD, &parameters)
             .await?;
-        rows.iter().map(row::untold).collect()
+        let days = rows.iter().map(row::untold);
+        Ok(days
+            .filter_map(|day| readable("edition_alert", day))
+            .collect())
     }
 
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {

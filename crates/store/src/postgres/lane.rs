@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::store::{LaneAnswer, LaneAsk, LaneStore, Result, Visitor};
+use almanack_core::store::{Error, LaneAnswer, LaneAsk, LaneStore, Result, Visitor};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_postgres::types::ToSql;
@@ -10,7 +10,7 @@ use tokio_postgres::types::ToSql;
 use super::PostgresStore;
 use crate::{
     lane,
-    row::{self, instant, micros, most, unreadable},
+    row::{self, micros, most, nearest, readable, unreadable},
 };
 
 #[async_trait]
@@ -19,6 +19,25 @@ impl LaneStore for PostgresStore {
         if asks.is_empty() {
             return Ok(Vec::new());
         }
+        match self.enter(visitor, asks).await {
+            Err(Error::Refused { .. }) if self.empty_unreadable(visitor, asks).await? => {
+                self.enter(visitor, asks).await
+            }
+            entered => entered,
+        }
+    }
+
+    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
+        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(before), &micros(now)];
+        let gone = self
+            .execute("prune lanes", lane::PRUNE, &parameters)
+            .await?;
+        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+    }
+}
+
+impl PostgresStore {
+    async fn enter(&self, visitor: &Visitor, asks: &[LaneAsk]) -> Result<Vec<LaneAnswer>> {
         let column = |value: fn(&LaneAsk) -> i64| asks.iter().map(value).collect::<Vec<i64>>();
         let names: Vec<&str> = asks.iter().map(|ask| ask.lane.as_str()).collect();
         let parameters: [&(dyn ToSql + Sync); 9] = [
@@ -38,7 +57,7 @@ impl LaneStore for PostgresStore {
         let mut answers = BTreeMap::new();
         for row in &rows {
             let granted = usize::try_from(row.get::<_, i64>(1)).map_err(unreadable)?;
-            let free_at = instant(row.get(2))?;
+            let free_at = nearest(row.get(2));
             answers.insert(row.get::<_, &str>(0), LaneAnswer { granted, free_at });
         }
         let missing = || unreadable("a lane without an answer");
@@ -46,11 +65,22 @@ impl LaneStore for PostgresStore {
         asks.iter().map(answer).collect()
     }
 
-    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
-        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(before), &micros(now)];
-        let gone = self
-            .execute("prune lanes", lane::PRUNE, &parameters)
+    /// Empties those of the lanes that the statement cannot read; whether there was one.
+    async fn empty_unreadable(&self, visitor: &Visitor, asks: &[LaneAsk]) -> Result<bool> {
+        let names: Vec<&str> = asks.iter().map(|ask| ask.lane.as_str()).collect();
+        let rows = self
+            .rows("load lanes", lane::LOAD_VISITORS, &[&names])
             .await?;
-        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+        let held_until = micros(row::lane::unknown(visitor).held_until);
+        let mut emptied = false;
+        for row in &rows {
+            let (name, visitors): (&str, &str) = (row.get(0), row.get(1));
+            if readable("lane", row::lane::stays(visitors)).is_none() {
+                let parameters: [&(dyn ToSql + Sync); 3] = [&held_until, &name, &visitors];
+                self.execute("empty lane", lane::EMPTY, &parameters).await?;
+                emptied = true;
+            }
+        }
+        Ok(emptied)
     }
 }

@@ -16,7 +16,7 @@ use super::PostgresStore;
 use crate::{
     activity,
     overview::{self, Latest, newest, part, reach, soonest},
-    row::{self, instant, micros, most},
+    row::{self, micros, most, nearest, readable},
 };
 
 /// How many claims' tasks are looked up in one round trip.
@@ -57,8 +57,9 @@ impl OverviewStore for PostgresStore {
         let rows = self
             .rows("count statuses", overview::COUNT_STATUSES, &[&most(among)])
             .await?;
-        let counts: Result<Vec<StatusCount>> = rows.iter().map(row::status_count).collect();
-        let mut counts = counts?;
+        let counts = rows.iter().map(row::status_count);
+        let counts = counts.filter_map(|count| readable("task", count));
+        let mut counts: Vec<StatusCount> = counts.collect();
         counts.sort_by_key(|count| count.status);
         Ok(counts)
     }
@@ -80,7 +81,7 @@ impl OverviewStore for PostgresStore {
         let past = self.rows(name, overview::PAST_CLAIMS, &asked).await?;
         for claims in past.chunks(CLAIMS_AT_ONCE) {
             let lease_until = claims.first().map_or(0, |claim| claim.get(1));
-            if !latest.has_room(instant(lease_until)?) {
+            if !latest.has_room(nearest(lease_until)) {
                 break;
             }
             let ids: Vec<i64> = claims.iter().map(|claim| claim.get(0)).collect();
@@ -116,7 +117,10 @@ impl OverviewStore for PostgresStore {
         let rows = self
             .rows("load claims", overview::CLAIMS_POSTGRES, &[&most(limit)])
             .await?;
-        rows.iter().map(row::claim_line).collect()
+        let claims = rows.iter().map(row::claim_line);
+        Ok(claims
+            .filter_map(|claim| readable("claim", claim))
+            .collect())
     }
 
     async fn load_slots_between(
@@ -129,7 +133,8 @@ impl OverviewStore for PostgresStore {
         let rows = self
             .rows("load slots", overview::SLOTS_BETWEEN, &parameters)
             .await?;
-        rows.iter().map(row::slot_line).collect()
+        let slots = rows.iter().map(row::slot_line);
+        Ok(slots.filter_map(|slot| readable("slot", slot)).collect())
     }
 
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
@@ -149,7 +154,7 @@ impl PostgresStore {
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<TaskLine>> {
         let rows = self.rows(name, text, parameters).await?;
-        rows.iter().map(row::task_line).collect()
+        Ok(rows.iter().filter_map(row::shown_line).collect())
     }
 
     /// Creations and changes of tasks.
@@ -169,15 +174,15 @@ impl PostgresStore {
         let created = self
             .rows("load new tasks", activity::CREATIONS_POSTGRES, &parameters)
             .await?;
-        let created: Vec<Task> = created.iter().map(row::task).collect::<Result<_>>()?;
+        let created: Vec<Task> = created.iter().filter_map(row::shown_task).collect();
         let cancellations = self.decisions_on_cancelled(&created).await?;
-        let creations = created.into_iter().map(|task| {
-            Ok(Activity::Task {
-                decision: creation(&task, &cancellations),
-                identity: task.identity,
-            })
+        let creations = created.into_iter().map(|task| Activity::Task {
+            decision: creation(&task, &cancellations),
+            identity: task.identity,
         });
-        changes.iter().map(row::change).chain(creations).collect()
+        let changes = changes.iter().map(row::change);
+        let changes = changes.filter_map(|change| readable("decision", change));
+        Ok(changes.chain(creations).collect())
     }
 
     /// Of a cancelled row, whether it was written so is in its decisions.
@@ -197,7 +202,10 @@ impl PostgresStore {
                 &[&cancelled],
             )
             .await?;
-        rows.iter().map(row::decision).collect()
+        let decisions = rows.iter().map(row::decision);
+        Ok(decisions
+            .filter_map(|decision| readable("decision", decision))
+            .collect())
     }
 
     /// What people did to schedules.
@@ -213,6 +221,9 @@ impl PostgresStore {
         let rows = self
             .rows("load edits", activity::EDITS_POSTGRES, &parameters)
             .await?;
-        rows.iter().map(row::schedule_edit).collect()
+        let edits = rows.iter().map(row::schedule_edit);
+        Ok(edits
+            .filter_map(|edit| readable("schedule_edit", edit))
+            .collect())
     }
 }

@@ -19,7 +19,7 @@ use tokio_postgres::types::ToSql;
 use super::{PostgresStore, task::apply_once};
 use crate::{
     register,
-    row::{self, instant, micros},
+    row::{self, instant, micros, readable},
     sign_in,
 };
 
@@ -117,11 +117,9 @@ impl NodeStore for PostgresStore {
     }
 
     async fn load_nodes(&self) -> Result<Vec<Node>> {
-        self.rows("load nodes", register::LOAD_NODES, &[])
-            .await?
-            .iter()
-            .map(row::node)
-            .collect()
+        let rows = self.rows("load nodes", register::LOAD_NODES, &[]).await?;
+        let nodes = rows.iter().map(row::node);
+        Ok(nodes.filter_map(|node| readable("node", node)).collect())
     }
 
     async fn forget_node(&self, session: &str) -> Result<()> {
@@ -161,11 +159,10 @@ impl TokenStore for PostgresStore {
     }
 
     async fn load_tokens(&self) -> Result<Vec<Token>> {
-        self.rows("load tokens", register::LOAD_TOKENS, &[])
-            .await?
-            .iter()
-            .map(row::token)
-            .collect()
+        let rows = self
+            .rows("load tokens", register::LOAD_TOKENS, &[])
+            .await?;
+        Ok(rows.iter().filter_map(row::shown_token).collect())
     }
 
     async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {

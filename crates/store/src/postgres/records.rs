@@ -12,7 +12,7 @@ use tokio_postgres::{Row, types::ToSql};
 use super::{PostgresStore, client, explain, gate::Errand};
 use crate::{
     claim, depth, history,
-    row::{self, maybe_instant, micros, most, unreadable},
+    row::{self, micros, most, nearest, readable, unreadable},
     task,
 };
 
@@ -94,7 +94,7 @@ impl PostgresStore {
 
     pub(super) async fn task(&self, id: TaskId) -> Result<Option<Task>> {
         let rows = self.rows("load task", task::LOAD, &[&id.0]).await?;
-        rows.first().map(row::task).transpose()
+        Ok(rows.first().and_then(row::shown_task))
     }
 
     pub(super) async fn page(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
@@ -108,7 +108,7 @@ impl PostgresStore {
         let rows = self
             .rows("list tasks", task::LIST_POSTGRES, &parameters)
             .await?;
-        rows.iter().map(row::task).collect()
+        Ok(rows.iter().filter_map(row::shown_task).collect())
     }
 
     pub(super) async fn records(&self, identity: &Identity) -> Result<Records> {
@@ -116,18 +116,22 @@ impl PostgresStore {
         let (subject, kind) = (identity.subject.as_str(), identity.kind.as_str());
         let mut records = Records::default();
         for row in self.rows(name, task::LOAD_ALL, &[&subject, &kind]).await? {
-            let task = row::task(&row)?;
+            let Some(task) = row::shown_task(&row) else {
+                continue;
+            };
             for row in self
                 .rows(name, history::LOAD_DECISIONS, &[&task.id.0])
                 .await?
             {
-                records.decisions.push(row::decision(&row)?);
+                let decision = readable("decision", row::decision(&row));
+                records.decisions.extend(decision);
             }
             for row in self
                 .rows(name, history::LOAD_ATTEMPTS, &[&task.id.0])
                 .await?
             {
-                records.attempts.push(row::attempt(&row)?);
+                let attempt = readable("attempt", row::attempt(&row));
+                records.attempts.extend(attempt);
             }
             records.tasks.push(task);
         }
@@ -138,13 +142,16 @@ impl PostgresStore {
         let mut depths = Vec::new();
         for lane in self.rows("load depths", claim::LANES, &[]).await? {
             let (kind, priority): (String, i32) = (lane.get(0), lane.get(1));
+            let Ok(known) = Kind::parse(&kind) else {
+                continue;
+            };
             let key: [&(dyn ToSql + Sync); 3] = [&kind, &priority, &micros(now)];
             for row in self.rows("load depths", task::DEPTH, &key).await? {
                 let lane = Depth {
-                    kind: Kind::parse(&kind).map_err(unreadable)?,
+                    kind: known.clone(),
                     waiting: u64::try_from(row.get::<_, i64>(0)).unwrap_or(0),
                     due: u64::try_from(row.get::<_, i64>(1)).unwrap_or(0),
-                    first_due_at: maybe_instant(row.get(2))?,
+                    first_due_at: row.get::<_, Option<i64>>(2).map(nearest),
                 };
                 depth::add(&mut depths, lane);
             }
@@ -165,8 +172,7 @@ impl PostgresStore {
             .rows("find old tasks", task::NEXT_ROWS, &[&after.0, &limit_rows])
             .await?;
         let ids: Vec<i64> = walked.iter().map(|row| row.get(0)).collect();
-        let oldest = walked.iter().map(|row| row.get(1)).min();
-        let oldest = maybe_instant(oldest)?;
+        let oldest = walked.iter().map(|row| row.get(1)).min().map(nearest);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(failed)?;
         let rows = transaction

@@ -9,8 +9,8 @@ use tokio_postgres::types::ToSql;
 
 use super::PostgresStore;
 use crate::{
-    row::{self, micros, most},
-    schedule,
+    row::{self, micros, most, readable},
+    schedule::{self, DueRow},
 };
 
 /// Where the position stands: behind the columns of a schedule.
@@ -23,7 +23,7 @@ impl PostgresStore {
         let rows = self
             .rows("load due schedules", schedule::LOAD_DUE, &parameters)
             .await?;
-        let found = rows.iter().map(row::schedule).collect::<Result<_>>()?;
+        let found = rows.iter().map(DueRow::read).collect::<Result<_>>()?;
         Ok(schedule::due(found, now, limit))
     }
 
@@ -36,7 +36,7 @@ impl PostgresStore {
         for row in rows {
             let position = usize::try_from(row.get::<_, i64>(POSITION)).unwrap_or(0);
             if let Some(place) = found.get_mut(position.wrapping_sub(1)) {
-                *place = Some(row::schedule(&row)?);
+                *place = row::shown_schedule(&row);
             }
         }
         Ok(found)
@@ -53,7 +53,7 @@ impl PostgresStore {
         let rows = self
             .rows("list schedules", schedule::LIST, &parameters)
             .await?;
-        rows.iter().map(row::schedule).collect()
+        Ok(rows.iter().filter_map(row::shown_schedule).collect())
     }
 
     pub(super) async fn ledger(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
@@ -61,7 +61,8 @@ impl PostgresStore {
         let rows = self
             .rows("load ledger", schedule::LOAD_SLOTS, &parameters)
             .await?;
-        rows.iter().map(row::slot).collect()
+        let slots = rows.iter().map(row::slot);
+        Ok(slots.filter_map(|slot| readable("slot", slot)).collect())
     }
 
     pub(super) async fn edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
@@ -69,7 +70,10 @@ impl PostgresStore {
         let rows = self
             .rows("load edits", schedule::LOAD_EDITS, &parameters)
             .await?;
-        rows.iter().rev().map(row::edit).collect()
+        let edits = rows.iter().rev().map(row::edit);
+        Ok(edits
+            .filter_map(|edit| readable("schedule_edit", edit))
+            .collect())
     }
 
     pub(super) async fn forget_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {

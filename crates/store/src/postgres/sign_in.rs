@@ -55,7 +55,7 @@ impl SignInStore for PostgresStore {
 
     async fn load_users(&self) -> Result<Vec<User>> {
         let rows = self.rows("load users", sign_in::LOAD_USERS, &[]).await?;
-        rows.iter().map(row::user).collect()
+        Ok(rows.iter().filter_map(row::shown_user).collect())
     }
 
     async fn remove_user(&self, name: &str) -> Result<bool> {

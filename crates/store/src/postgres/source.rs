@@ -18,7 +18,7 @@ use tokio_postgres::types::ToSql;
 use super::{PostgresStore, client, explain, gate::Errand};
 use crate::{
     entry,
-    row::{self, many, micros, most},
+    row::{self, many, micros, most, readable},
     source::{self, numbers},
 };
 
@@ -89,7 +89,7 @@ impl SourceStore for PostgresStore {
         let rows = self
             .rows("list sources", source::list(filter), &parameters)
             .await?;
-        rows.iter().map(row::source).collect()
+        Ok(rows.iter().filter_map(row::shown_source).collect())
     }
 
     async fn load_due_sources(
@@ -106,7 +106,10 @@ impl SourceStore for PostgresStore {
                 self.rows(name, source::LOAD_DUE_OF, &parameters).await?
             }
         };
-        rows.iter().map(row::source).collect()
+        let sources = rows.iter().map(row::source);
+        Ok(sources
+            .filter_map(|source| readable("source", source))
+            .collect())
     }
 
     async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
@@ -151,7 +154,10 @@ impl SourceStore for PostgresStore {
             }
             (None, None) => self.rows(name, entry::LIST, &[&before, &limit]).await?,
         };
-        rows.iter().map(row::entry).collect()
+        let entries = rows.iter().map(row::entry);
+        Ok(entries
+            .filter_map(|entry| readable("entry", entry))
+            .collect())
     }
 
     async fn count_sources(
@@ -166,14 +172,16 @@ impl SourceStore for PostgresStore {
             .await?;
         let mut sum = numbers::Sum::default();
         for row in &rows {
-            sum.add(row)?;
+            // What is not known by name is counted under none.
+            let _ = readable("source", sum.add(row));
         }
         Ok(sum.numbers())
     }
 
     async fn load_fleet(&self) -> Result<Option<Fleet>> {
         let rows = self.rows("load fleet", source::LOAD_FLEET, &[]).await?;
-        rows.first().map(row::fleet).transpose()
+        let fleet = rows.first().map(row::fleet);
+        Ok(fleet.and_then(|fleet| readable("source_fleet", fleet)))
     }
 
     async fn count_checks(&self, checks: u64) -> Result<()> {

@@ -24,7 +24,7 @@ impl AlertStore for SqliteStore {
             let mut rows = statement.query(params![closed_from, limit])?;
             let mut alerts = Vec::new();
             while let Some(row) = rows.next()? {
-                alerts.push(row::alert(row)?);
+                alerts.extend(row::readable("alert", row::alert(row)));
             }
             Ok(alerts)
         })

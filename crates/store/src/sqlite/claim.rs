@@ -9,10 +9,11 @@ use jiff::Timestamp;
 use rusqlite::{CachedStatement, Connection, params};
 
 use crate::{
-    claim, history,
+    claim::{self, Unreadable},
+    history,
     lanes::{Lane, shares},
     nudge::earliest_wait,
-    row::{self, maybe_instant, micros, most, small, unreadable},
+    row::{micros, most, nearest, small, unreadable},
     sqlite::{SAFETY_POLL, SqliteStore, task::insert_all, thread::Outcome},
 };
 
@@ -90,22 +91,30 @@ impl SqliteStore {
     }
 
     pub(super) async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
-        self.read("load expired claims", move |connection| {
-            let mut statement = connection.prepare_cached(claim::EXPIRED)?;
-            let mut rows = statement.query(params![micros(now), most(limit)])?;
-            let mut expired = Vec::new();
-            while let Some(row) = rows.next()? {
-                let claim_id = ClaimId(row.get(0)?);
-                let tasks = left_behind(connection, claim_id)?;
-                expired.push(ExpiredClaim {
-                    claim_id,
-                    node: row.get(1)?,
-                    tasks,
-                });
-            }
-            Ok(expired)
-        })
-        .await
+        let (expired, aside) = self
+            .read("load expired claims", move |connection| {
+                let mut statement = connection.prepare_cached(claim::EXPIRED)?;
+                let mut rows = statement.query(params![micros(now), most(limit)])?;
+                let (mut expired, mut aside) = (Vec::new(), Vec::new());
+                while let Some(row) = rows.next()? {
+                    let claim_id = ClaimId(row.get(0)?);
+                    let tasks = left_behind(connection, claim_id, &mut aside)?;
+                    expired.push(ExpiredClaim {
+                        claim_id,
+                        node: row.get(1)?,
+                        tasks,
+                    });
+                }
+                Ok((expired, aside))
+            })
+            .await?;
+        if !aside.is_empty() {
+            self.write("set tasks aside", move |connection| {
+                set_aside(connection, &aside, now)
+            })
+            .await?;
+        }
+        Ok(expired)
     }
 }
 
@@ -140,9 +149,11 @@ fn take_from(
         most(share),
     ])?;
     let mut taken = Vec::with_capacity(share.min(1024));
+    let mut aside = Vec::new();
     while let Some(row) = rows.next()? {
-        taken.push(row::claimed_task(row)?);
+        taken.extend(claim::read(row, request.claim_id, &mut aside)?);
     }
+    set_aside(connection, &aside, request.now)?;
     // `returning` promises no order; within a lane the earliest goes first.
     taken.sort_by_key(|task| (task.execute_at, task.id));
     Ok(taken)
@@ -178,7 +189,7 @@ fn next_due(
         .filter(|(lane, _)| !full.iter().any(|kind| kind.as_str() == lane.kind))
         .map(|(_, due_at_us)| due_at_us)
         .min();
-    Ok(maybe_instant(next)?)
+    Ok(next.map(nearest))
 }
 
 /// The statements of a batch of endings, prepared once for all of them.
@@ -256,12 +267,25 @@ fn note_attempt(statement: &mut CachedStatement<'_>, finish: &Finish) -> Outcome
     Ok(())
 }
 
-fn left_behind(connection: &Connection, claim_id: ClaimId) -> Outcome<Vec<ClaimedTask>> {
+fn left_behind(
+    connection: &Connection,
+    claim_id: ClaimId,
+    aside: &mut Vec<Unreadable>,
+) -> Outcome<Vec<ClaimedTask>> {
     let mut statement = connection.prepare_cached(claim::LEFT_BEHIND_SQLITE)?;
     let mut rows = statement.query([claim_id.0])?;
     let mut tasks = Vec::new();
     while let Some(row) = rows.next()? {
-        tasks.push(row::claimed_task(row)?);
+        tasks.extend(claim::read(row, claim_id, aside)?);
     }
     Ok(tasks)
+}
+
+/// Ends what nobody can read.
+fn set_aside(connection: &Connection, aside: &[Unreadable], now: Timestamp) -> Outcome<()> {
+    let mut statement = connection.prepare_cached(claim::SET_ASIDE)?;
+    for task in aside {
+        statement.execute(params![task.why, micros(now), task.task_id, task.claim_id.0])?;
+    }
+    Ok(())
 }

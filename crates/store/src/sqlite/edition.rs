@@ -11,7 +11,7 @@ use rusqlite::{Connection, Params, Row, params, params_from_iter};
 use crate::{
     edition::{self, day},
     nudge::earliest_told,
-    row::{Value, edition as row, micros, most, unreadable},
+    row::{Value, edition as row, micros, most, readable, unreadable},
     sqlite::{SqliteStore, task::insert_all, thread::Outcome},
 };
 
@@ -54,8 +54,8 @@ impl EditionStore for SqliteStore {
                 edition::before(&filter),
                 most(filter.limit),
             ];
-            rows(connection, edition::list(&filter), parameters, |found| {
-                row::line(found)
+            listed(connection, edition::list(&filter), parameters, |found| {
+                readable("edition", row::line(found))
             })
         })
         .await
@@ -90,8 +90,8 @@ impl EditionStore for SqliteStore {
     async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {
         self.read("load untold", move |connection| {
             let parameters = params![day(before), most(limit)];
-            rows(connection, edition::UNTOLD, parameters, |found| {
-                row::untold(found)
+            listed(connection, edition::UNTOLD, parameters, |found| {
+                readable("edition_alert", row::untold(found))
             })
         })
         .await
@@ -192,7 +192,18 @@ fn execute(connection: &Connection, text: &str, values: Vec<Value<'_>>) -> Outco
     Ok(statement.execute(params_from_iter(values))?)
 }
 
-pub(super) fn rows<T>(
+/// The same, without what is left out.
+pub(super) fn listed<T>(
+    connection: &Connection,
+    text: &str,
+    parameters: impl Params,
+    read: impl Fn(&Row<'_>) -> Option<T>,
+) -> Outcome<Vec<T>> {
+    let found = rows(connection, text, parameters, |row| Ok(read(row)))?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+fn rows<T>(
     connection: &Connection,
     text: &str,
     parameters: impl Params,

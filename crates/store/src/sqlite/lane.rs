@@ -36,7 +36,7 @@ impl LaneStore for SqliteStore {
 }
 
 fn enter(connection: &Connection, visitor: &Visitor, ask: &LaneAsk) -> Outcome<LaneAnswer> {
-    let mut shared = load(connection, &ask.lane)?;
+    let mut shared = load(connection, &ask.lane, visitor)?;
     let answer = settle(&mut shared, visitor, ask);
     connection
         .prepare_cached(lane::SAVE_SQLITE)?
@@ -52,9 +52,12 @@ fn enter(connection: &Connection, visitor: &Visitor, ask: &LaneAsk) -> Outcome<L
     Ok(answer)
 }
 
-fn load(connection: &Connection, name: &str) -> Outcome<SharedLane> {
+fn load(connection: &Connection, name: &str, visitor: &Visitor) -> Outcome<SharedLane> {
     let mut statement = connection.prepare_cached(lane::LOAD_SQLITE)?;
     let mut rows = statement.query([name])?;
-    let found = rows.next()?.map(row::lane::lane).transpose()?;
-    Ok(found.unwrap_or_default())
+    let Some(row) = rows.next()? else {
+        return Ok(SharedLane::default());
+    };
+    let found = row::readable("lane", row::lane::lane(row));
+    Ok(found.unwrap_or_else(|| row::lane::unknown(visitor)))
 }

@@ -15,8 +15,8 @@ use rusqlite::{Connection, Params, params};
 use crate::{
     activity, history,
     overview::{self, Latest, newest, part, reach, soonest},
-    row::{self, instant, micros, most},
-    sqlite::{SqliteStore, edition::rows, thread::Outcome},
+    row::{self, micros, most, nearest, readable},
+    sqlite::{SqliteStore, edition::listed, thread::Outcome},
 };
 
 #[async_trait]
@@ -58,8 +58,8 @@ impl OverviewStore for SqliteStore {
     async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>> {
         self.read("count statuses", move |connection| {
             let text = overview::COUNT_STATUSES;
-            let mut counts = rows(connection, text, [most(among)], |found| {
-                row::status_count(found)
+            let mut counts = listed(connection, text, [most(among)], |found| {
+                readable("task", row::status_count(found))
             })?;
             counts.sort_by_key(|count| count.status);
             Ok(counts)
@@ -81,7 +81,7 @@ impl OverviewStore for SqliteStore {
             let mut past = past.query([from, overview::PAST_CLAIMS_MAX])?;
             while let Some(claim) = past.next()? {
                 let (id, lease_until): (i64, i64) = (claim.get(0)?, claim.get(1)?);
-                if !latest.has_room(instant(lease_until)?) {
+                if !latest.has_room(nearest(lease_until)) {
                     break;
                 }
                 let parameters = [from, until, id];
@@ -117,8 +117,8 @@ impl OverviewStore for SqliteStore {
     async fn load_claims(&self, limit: usize) -> Result<Vec<ClaimLine>> {
         self.read("load claims", move |connection| {
             let text = overview::CLAIMS_SQLITE;
-            rows(connection, text, [most(limit)], |found| {
-                row::claim_line(found)
+            listed(connection, text, [most(limit)], |found| {
+                readable("claim", row::claim_line(found))
             })
         })
         .await
@@ -132,8 +132,8 @@ impl OverviewStore for SqliteStore {
     ) -> Result<Vec<SlotLine>> {
         self.read("load slots", move |connection| {
             let parameters = [micros(from), micros(until), most(limit)];
-            rows(connection, overview::SLOTS_BETWEEN, parameters, |found| {
-                row::slot_line(found)
+            listed(connection, overview::SLOTS_BETWEEN, parameters, |found| {
+                readable("slot", row::slot_line(found))
             })
         })
         .await
@@ -170,14 +170,14 @@ fn task_activity(connection: &Connection, filter: &ActivityFilter) -> Outcome<Ve
         filter.kind.as_ref().map(Kind::as_str),
         most(reach(filter)),
     ];
-    let mut found = rows(connection, activity::CHANGES_SQLITE, parameters, |found| {
-        row::change(found)
+    let mut found = listed(connection, activity::CHANGES_SQLITE, parameters, |found| {
+        readable("decision", row::change(found))
     })?;
-    let created = rows(
+    let created = listed(
         connection,
         activity::CREATIONS_SQLITE,
         parameters,
-        |found| row::task(found),
+        |found| row::shown_task(found),
     )?;
     for task in created {
         found.push(told(connection, task)?);
@@ -188,8 +188,8 @@ fn task_activity(connection: &Connection, filter: &ActivityFilter) -> Outcome<Ve
 /// How a row came to be. Of a cancelled one, whether it was written so is in its decisions.
 fn told(connection: &Connection, task: Task) -> Outcome<Activity> {
     let decisions = match task.status {
-        Status::Cancelled => rows(connection, history::LOAD_DECISIONS, [task.id.0], |found| {
-            row::decision(found)
+        Status::Cancelled => listed(connection, history::LOAD_DECISIONS, [task.id.0], |found| {
+            readable("decision", row::decision(found))
         })?,
         _ => Vec::new(),
     };
@@ -209,11 +209,11 @@ fn schedule_activity(connection: &Connection, filter: &ActivityFilter) -> Outcom
         part(filter.containing.as_deref()),
         most(reach(filter)),
     ];
-    rows(connection, activity::EDITS_SQLITE, parameters, |found| {
-        row::schedule_edit(found)
+    listed(connection, activity::EDITS_SQLITE, parameters, |found| {
+        readable("schedule_edit", row::schedule_edit(found))
     })
 }
 
 fn lines(connection: &Connection, text: &str, parameters: impl Params) -> Outcome<Vec<TaskLine>> {
-    rows(connection, text, parameters, |found| row::task_line(found))
+    listed(connection, text, parameters, |found| row::shown_line(found))
 }

@@ -18,7 +18,7 @@ use rusqlite::params;
 
 use crate::{
     register,
-    row::{self, instant, micros},
+    row::{self, instant, micros, readable},
     sign_in,
     sqlite::SqliteStore,
 };
@@ -125,7 +125,7 @@ impl NodeStore for SqliteStore {
             let mut rows = statement.query([])?;
             let mut nodes = Vec::new();
             while let Some(row) = rows.next()? {
-                nodes.push(row::node(row)?);
+                nodes.extend(readable("node", row::node(row)));
             }
             Ok(nodes)
         })
@@ -185,7 +185,7 @@ impl TokenStore for SqliteStore {
             let mut rows = statement.query([])?;
             let mut tokens = Vec::new();
             while let Some(row) = rows.next()? {
-                tokens.push(row::token(row)?);
+                tokens.extend(row::shown_token(row));
             }
             Ok(tokens)
         })

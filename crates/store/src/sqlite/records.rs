@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use crate::{
     claim, history,
-    row::{self, maybe_instant, micros, most, unreadable},
+    row::{self, micros, most, nearest, readable},
     sqlite::{SqliteStore, thread::Outcome},
     task,
 };
@@ -19,7 +19,7 @@ impl SqliteStore {
         self.read("load task", move |connection| {
             let mut statement = connection.prepare_cached(task::LOAD)?;
             let mut rows = statement.query([id.0])?;
-            Ok(rows.next()?.map(row::task).transpose()?)
+            Ok(rows.next()?.and_then(row::shown_task))
         })
         .await
     }
@@ -37,7 +37,7 @@ impl SqliteStore {
             ])?;
             let mut tasks = Vec::new();
             while let Some(row) = rows.next()? {
-                tasks.push(row::task(row)?);
+                tasks.extend(row::shown_task(row));
             }
             Ok(tasks)
         })
@@ -52,7 +52,9 @@ impl SqliteStore {
             let key = (identity.subject.as_str(), identity.kind.as_str());
             let mut rows = statement.query(key)?;
             while let Some(row) = rows.next()? {
-                let task = row::task(row)?;
+                let Some(task) = row::shown_task(row) else {
+                    continue;
+                };
                 load_history(connection, task.id, &mut records)?;
                 records.tasks.push(task);
             }
@@ -69,16 +71,19 @@ impl SqliteStore {
             let mut depths: Vec<Depth> = Vec::new();
             while let Some(row) = rows.next()? {
                 let (kind, priority): (String, i32) = (row.get(0)?, row.get(1)?);
+                let Ok(known) = Kind::parse(&kind) else {
+                    continue;
+                };
                 let key = params![kind, priority, micros(now)];
                 let counted = depth.query_row(key, |row| {
                     Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<i64>>(2)?))
                 })?;
                 let (waiting, due, oldest): (i64, i64, Option<i64>) = counted;
                 let lane = Depth {
-                    kind: Kind::parse(&kind).map_err(unreadable)?,
+                    kind: known,
                     waiting: u64::try_from(waiting).unwrap_or(0),
                     due: u64::try_from(due).unwrap_or(0),
-                    first_due_at: maybe_instant(oldest)?,
+                    first_due_at: oldest.map(nearest),
                 };
                 crate::depth::add(&mut depths, lane);
             }
@@ -103,7 +108,7 @@ impl SqliteStore {
                 Ok(rows.collect::<rusqlite::Result<Vec<(i64, i64)>>>()?)
             })
             .await?;
-        let oldest = maybe_instant(walked.iter().map(|(_, created)| *created).min())?;
+        let oldest = walked.iter().map(|(_, created)| *created).min().map(nearest);
         let ids: Vec<i64> = walked.into_iter().map(|(id, _)| id).collect();
         let next = ids
             .last()
@@ -139,12 +144,14 @@ fn load_history(connection: &Connection, id: TaskId, records: &mut Records) -> O
     let mut statement = connection.prepare_cached(history::LOAD_DECISIONS)?;
     let mut rows = statement.query([id.0])?;
     while let Some(row) = rows.next()? {
-        records.decisions.push(row::decision(row)?);
+        let decision = readable("decision", row::decision(row));
+        records.decisions.extend(decision);
     }
     let mut statement = connection.prepare_cached(history::LOAD_ATTEMPTS)?;
     let mut rows = statement.query([id.0])?;
     while let Some(row) = rows.next()? {
-        records.attempts.push(row::attempt(row)?);
+        let attempt = readable("attempt", row::attempt(row));
+        records.attempts.extend(attempt);
     }
     Ok(())
 }

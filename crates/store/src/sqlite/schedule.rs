@@ -11,8 +11,8 @@ use rusqlite::{CachedStatement, Connection, Params, params};
 
 use crate::{
     nudge::hint_of_write,
-    row::{self, StateColumns, beside_or_null, many, micros, most},
-    schedule,
+    row::{self, StateColumns, beside_or_null, many, micros, most, readable},
+    schedule::{self, DueRow},
     sqlite::{
         SAFETY_POLL, SqliteStore,
         task::{apply, insert},
@@ -25,7 +25,11 @@ impl SqliteStore {
         self.read("load due schedules", move |connection| {
             let mut statement = connection.prepare_cached(schedule::LOAD_DUE)?;
             let one_more = most(limit.saturating_add(1));
-            let found = schedules(&mut statement, params![micros(now), one_more])?;
+            let mut rows = statement.query(params![micros(now), one_more])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(DueRow::read(row)?);
+            }
             Ok(schedule::due(found, now, limit))
         })
         .await
@@ -37,7 +41,7 @@ impl SqliteStore {
             let mut statement = connection.prepare_cached(schedule::LOAD_SQLITE)?;
             let mut load = |name: &ScheduleName| -> Outcome<Option<Schedule>> {
                 let mut rows = statement.query([name.as_str()])?;
-                Ok(rows.next()?.map(row::schedule).transpose()?)
+                Ok(rows.next()?.and_then(row::shown_schedule))
             };
             names.iter().map(&mut load).collect()
         })
@@ -87,7 +91,7 @@ impl SqliteStore {
             let mut rows = statement.query(params![id.0, micros(page.before), most(page.limit)])?;
             let mut slots = Vec::new();
             while let Some(row) = rows.next()? {
-                slots.push(row::slot(row)?);
+                slots.extend(readable("slot", row::slot(row)));
             }
             Ok(slots)
         })
@@ -100,7 +104,7 @@ impl SqliteStore {
             let mut rows = statement.query(params![id.0, most(limit)])?;
             let mut edits = Vec::new();
             while let Some(row) = rows.next()? {
-                edits.push(row::edit(row)?);
+                edits.extend(readable("schedule_edit", row::edit(row)));
             }
             edits.reverse();
             Ok(edits)
@@ -124,7 +128,7 @@ fn schedules(
     let mut rows = statement.query(parameters)?;
     let mut schedules = Vec::new();
     while let Some(row) = rows.next()? {
-        schedules.push(row::schedule(row)?);
+        schedules.extend(row::shown_schedule(row));
     }
     Ok(schedules)
 }

@@ -70,7 +70,7 @@ impl SignInStore for SqliteStore {
             let mut rows = statement.query([])?;
             let mut users = Vec::new();
             while let Some(row) = rows.next()? {
-                users.push(row::user(row)?);
+                users.extend(row::shown_user(row));
             }
             Ok(users)
         })

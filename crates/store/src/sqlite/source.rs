@@ -16,9 +16,9 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use crate::{
     entry,
     nudge::earliest_told,
-    row::{self, many, micros, most},
+    row::{self, many, micros, most, readable},
     source::{self, numbers},
-    sqlite::{SqliteStore, thread::Outcome},
+    sqlite::{SqliteStore, edition::listed, thread::Outcome},
 };
 
 #[async_trait]
@@ -61,7 +61,9 @@ impl SourceStore for SqliteStore {
                 filter.after.map_or(0, |id| id.0),
                 most(filter.limit),
             ];
-            load(connection, source::list(&filter), parameters)
+            listed(connection, source::list(&filter), parameters, |row| {
+                row::shown_source(row)
+            })
         })
         .await
     }
@@ -74,8 +76,8 @@ impl SourceStore for SqliteStore {
     ) -> Result<Vec<Source>> {
         let (now, limit) = (micros(now), most(limit));
         self.read("load due sources", move |connection| match source_type {
-            None => load(connection, source::LOAD_DUE, [now, limit]),
-            Some(only) => load(
+            None => due(connection, source::LOAD_DUE, [now, limit]),
+            Some(only) => due(
                 connection,
                 source::LOAD_DUE_OF,
                 params![only.as_str(), now, limit],
@@ -163,7 +165,8 @@ impl SourceStore for SqliteStore {
             let mut rows = statement.query(params![micros(now), source_type])?;
             let mut sum = numbers::Sum::default();
             while let Some(row) = rows.next()? {
-                sum.add(row)?;
+                // What is not known by name is counted under none.
+                let _ = readable("source", sum.add(row));
             }
             Ok(sum.numbers())
         })
@@ -174,7 +177,8 @@ impl SourceStore for SqliteStore {
         self.read("load fleet", |connection| {
             let mut statement = connection.prepare_cached(source::LOAD_FLEET)?;
             let mut rows = statement.query([])?;
-            Ok(rows.next()?.map(row::fleet).transpose()?)
+            let fleet = rows.next()?.map(row::fleet);
+            Ok(fleet.and_then(|fleet| readable("source_fleet", fleet)))
         })
         .await
     }
@@ -227,12 +231,18 @@ fn load(connection: &Connection, text: &str, parameters: impl Params) -> Outcome
     Ok(sources)
 }
 
+fn due(connection: &Connection, text: &str, parameters: impl Params) -> Outcome<Vec<Source>> {
+    listed(connection, text, parameters, |row| {
+        readable("source", row::source(row))
+    })
+}
+
 fn entries(connection: &Connection, text: &str, parameters: impl Params) -> Outcome<Vec<Entry>> {
     let mut statement = connection.prepare_cached(text)?;
     let mut rows = statement.query(parameters)?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
-        entries.push(row::entry(row)?);
+        entries.extend(readable("entry", row::entry(row)));
     }
     Ok(entries)
 }

@@ -9,6 +9,7 @@ mod backup;
 mod postgres;
 mod sqlite;
 mod transfer;
+mod unreadable;
 
 use almanack_core::{
     source::{SourceId, hints::Hints, recent::Recent},
