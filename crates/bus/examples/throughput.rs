@@ -176,6 +176,7 @@ async fn ours(servers: &str, group: &str, intake: Option<Events>) -> Duration {
     });
     let ports = Ports {
         intake: meter.clone(),
+        links: Arc::new(almanack_engine::health::Health::default()),
         clock: Arc::new(ManualClock::at(START)),
         sleeper: Arc::new(AtOnce),
         entropy: Arc::new(SeededEntropy::new(1)),

@@ -25,7 +25,7 @@ mod settings;
 use std::sync::Arc;
 
 use almanack_core::{
-    event::intake::Intake,
+    event::intake::{Intake, Links},
     time::{Clock, Entropy, Sleeper},
 };
 
@@ -36,6 +36,8 @@ pub use settings::{Error, Tls};
 pub struct Ports {
     /// Takes wishes.
     pub intake: Arc<dyn Intake>,
+    /// Hears whether buses are connected.
+    pub links: Arc<dyn Links>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// How it waits.

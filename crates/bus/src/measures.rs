@@ -2,6 +2,8 @@
 
 use almanack_core::event::incoming::Bus;
 
+use crate::Ports;
+
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -31,6 +33,20 @@ pub(crate) fn count(bus: Bus, outcome: Outcome, many: usize) {
 pub(crate) fn count_redelivered(bus: Bus, many: usize) {
     metrics::counter!("almanack_events_redelivered_total", "bus" => bus.as_str())
         .increment(many as u64);
+}
+
+/// A bus is connected and serves us, or why not.
+pub(crate) fn note_link(ports: &Ports, bus: Bus, state: Result<(), String>) {
+    let connected = f64::from(u8::from(state.is_ok()));
+    metrics::gauge!("almanack_bus_connected", "bus" => bus.as_str()).set(connected);
+    ports.links.note(bus, ports.clock.now(), state);
+}
+
+/// Nobody can tell how many messages wait: a number from before would look as if nothing came. What is not a number is not
+/// shown.
+pub(crate) fn lag_unknown(bus: Bus, topic: &str, partition: &str) {
+    metrics::gauge!("almanack_events_lag", "bus" => bus.as_str(), "topic" => topic.to_owned(), "partition" => partition.to_owned())
+        .set(f64::NAN);
 }
 
 /// How many messages wait for us.

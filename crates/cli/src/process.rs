@@ -60,6 +60,8 @@ pub(crate) struct Process {
     app: axum::Router,
     metrics: PrometheusHandle,
     telemetry: Telemetry,
+    /// How long whoever asks is still answered once the node says that it is not ready.
+    shutdown_delay: Duration,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
     /// drain, and what a database that hangs did not take has passed on with its lease.
     leave_within: Duration,
@@ -73,11 +75,10 @@ pub(crate) async fn start(
 ) -> Result<Process, Failure> {
     let store = open_store(settings).await?;
     let timing = Timing::of(time, store.as_ref()).await?;
-    let clock = timing.clock.clone();
+    let (clock, environment) = (timing.clock.clone(), &inputs.environment);
     let access = choose_access(store.as_ref(), settings).await?;
     let answers = whom(&access, store.as_ref(), clock.now()).await?;
     let (listener, address) = listen(settings.server.listen).await?;
-    let environment = &inputs.environment;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
     let metrics = metrics::install(timing.counted)?;
@@ -95,14 +96,14 @@ pub(crate) async fn start(
     // Only now the clock is right.
     let schedules = wiring::schedules(store.clone(), clock.clone(), outbound.reach());
     let in_force = InForce::new(settings, inputs);
-    let configuration = in_force.shown();
-    let files = Files::new(inputs.clone(), schedules.clone(), outbound);
-    let files = files.synced(settings).await?;
+    let files = Files::new(inputs.clone(), schedules.clone(), outbound)
+        .synced(settings)
+        .await?;
+    let sources = equipment.sources().sources.clone();
     let passes = wiring::ticker(store.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
-    let (rescheduler, sources) = (equipment.rescheduler(), equipment.sources().sources.clone());
     let app = almanack_server::app(Arc::new(AppState {
-        rescheduler: rescheduler.clone(),
+        rescheduler: equipment.rescheduler(),
         schedules,
         sources: sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
@@ -111,6 +112,7 @@ pub(crate) async fn start(
         tick: tick(&equipment, passes),
         store: store.clone(),
         clock: clock.clone(),
+        health: node.health(),
         access,
         page_hosts: settings.server.allowed_hosts.clone(),
         trusted_proxies: settings.server.trusted_proxies.clone(),
@@ -120,7 +122,7 @@ pub(crate) async fn start(
         sleeper: timing.sleeper.clone(),
         entropy: wiring::entropy(),
         limits: limits(settings),
-        configuration,
+        configuration: in_force.shown(),
         metrics: metrics.clone(),
         version: env!("CARGO_PKG_VERSION"),
     }));
@@ -130,8 +132,9 @@ pub(crate) async fn start(
         answers,
         store,
         sources,
+        buses: Buses::of(settings, (equipment.rescheduler(), node.health()), &timing),
         node,
-        buses: Buses::of(settings, rescheduler, &timing),
+        shutdown_delay: timing.real(settings.server.shutdown_delay),
         reload: Reload::new(files, in_force, equipment),
         clock,
         leave_within: leave_within(settings, &timing),
@@ -156,6 +159,10 @@ async fn admit_watched(
     sources.hear().await?;
     let node = cared_for(node, sources, settings);
     let clock: Arc<dyn Clock> = timing.clock.clone();
+    let node = match wiring::backups(settings, &clock) {
+        Some(backups) => node.backing_up(backups),
+        None => node,
+    };
     let watched = (outbound, equipment.watch());
     Ok(wiring::alerts::watched(node, settings, &clock, watched))
 }
@@ -168,7 +175,7 @@ fn cared_for(node: AdmittedNode, sources: &Lookout, settings: &Settings) -> Admi
 
 /// Drain and lease pass by the node's clock, however fast it runs.
 fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
-    let shown = settings.node.drain + settings.node.lease;
+    let shown = settings.node.drain + settings.node.lease + settings.server.shutdown_delay;
     timing.real(shown).saturating_add(LAST_ANSWERS)
 }
 
@@ -239,18 +246,21 @@ impl Process {
 
     async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
         let drained = CancellationToken::new();
-        let (leaving, told) = (self.leaving, stop.clone());
-        let hurrying = async {
+        let (leaving, told, health) = (self.leaving, stop.clone(), self.node.health());
+        // Readiness fails first: who balances load sends nobody here any more when the address is given up.
+        let closing = async {
             told.cancelled().await;
+            health.note_leaving();
+            pause(self.shutdown_delay).await;
             leaving.cancel();
         };
         let app = self.app.into_make_service_with_connect_info::<SocketAddr>();
-        let serving =
-            axum::serve(self.listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
+        let serving = axum::serve(self.listener, app)
+            .with_graceful_shutdown(leaving.clone().cancelled_owned());
         let answering = async {
             tokio::select! {
                 served = serving.into_future() => served,
-                () = too_late(&drained) => {
+                () = too_late(&drained, &leaving) => {
                     tracing::warn!("left requests unanswered that their clients did not finish");
                     Ok(())
                 }
@@ -273,7 +283,7 @@ impl Process {
             drained.cancel();
         };
         let folding = metrics::fold(&self.metrics, &drained);
-        let (served, (), (), (), ()) = tokio::join!(answering, working, reading, hurrying, folding);
+        let (served, (), (), (), ()) = tokio::join!(answering, working, reading, closing, folding);
         self.telemetry.finish().await;
         served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
     }
@@ -284,8 +294,9 @@ async fn overdue(told: &CancellationToken, leave_within: Duration) {
     pause(leave_within).await;
 }
 
-async fn too_late(drained: &CancellationToken) {
+async fn too_late(drained: &CancellationToken, leaving: &CancellationToken) {
     drained.cancelled().await;
+    leaving.cancelled().await;
     pause(LAST_ANSWERS).await;
 }
 

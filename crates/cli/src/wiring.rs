@@ -30,6 +30,7 @@ use almanack_core::{
     time::{Clock, CorrectedClock, Entropy},
 };
 use almanack_engine::{
+    backups::Backups,
     live::Live,
     node::NodeSettings,
     reschedule::{Kinds, Rescheduler},
@@ -40,7 +41,7 @@ use almanack_engine::{
     tick::Ticker,
     zones::Zones,
 };
-use almanack_store::{Location, sqlite};
+use almanack_store::{Location, backup::Rotation, sqlite};
 use jiff::SignedDuration;
 
 use crate::{
@@ -101,6 +102,30 @@ pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
         Ok(Location::Sqlite(path)) if !path.exists() => Some(path),
         _ => None,
     }
+}
+
+/// The folder that the database's file lies in, where it is a file.
+pub(crate) fn store_folder(database: &Database) -> Option<PathBuf> {
+    let Ok(Location::Sqlite(path)) = Location::parse(database.url.expose()) else {
+        return None;
+    };
+    // One that is named without a folder lies here.
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    Some(folder.map_or_else(|| PathBuf::from("."), PathBuf::from))
+}
+
+/// Who makes scheduled backups, where they are configured.
+pub(crate) fn backups(settings: &Settings, clock: &Arc<dyn Clock>) -> Option<Backups> {
+    let folder = settings.backup.directory.clone()?;
+    let Ok(Location::Sqlite(store)) = Location::parse(settings.database.url.expose()) else {
+        return None;
+    };
+    Some(Backups {
+        vault: Arc::new(Rotation { store, folder }),
+        every: settings.backup.every,
+        keep: settings.backup.keep,
+        clock: Arc::clone(clock),
+    })
 }
 
 /// Whether several nodes may work on this database at once.

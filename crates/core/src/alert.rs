@@ -21,6 +21,7 @@ pub mod facts;
 pub mod find;
 pub mod port;
 pub mod quiet;
+pub mod trouble;
 pub mod words;
 
 use std::fmt;
@@ -52,11 +53,19 @@ pub enum Rule {
     Budget,
     /// Nobody knows whether a delivery arrived.
     Unknown,
+    /// A message bus cannot be read from.
+    Disconnected,
+    /// Little space is left on the disk of the store.
+    Disk,
+    /// The scheduled backup fails.
+    Backup,
+    /// Nothing can be written to the store.
+    Unwritable,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Missing,
         Self::Late,
         Self::Stuck,
@@ -67,6 +76,10 @@ impl Rule {
         Self::Credentials,
         Self::Budget,
         Self::Unknown,
+        Self::Disconnected,
+        Self::Disk,
+        Self::Backup,
+        Self::Unwritable,
     ];
 
     /// The name used in the store, the configuration, the API and the metrics.
@@ -82,6 +95,10 @@ impl Rule {
             Self::Credentials => "credentials",
             Self::Budget => "budget",
             Self::Unknown => "unknown",
+            Self::Disconnected => "disconnected",
+            Self::Disk => "disk",
+            Self::Backup => "backup",
+            Self::Unwritable => "unwritable",
         }
     }
 

@@ -10,6 +10,7 @@
 pub mod address;
 pub mod alert;
 pub mod backoff;
+pub mod backup;
 pub mod budget;
 pub mod callback;
 pub mod chain;

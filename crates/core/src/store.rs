@@ -32,6 +32,7 @@ pub use source::{
 };
 
 use crate::{
+    alert::trouble::{NodeTroubles, Trouble},
     finish::Finish,
     history::{Attempt, Decision},
     reschedule::{Change, Receipt},
@@ -365,8 +366,12 @@ pub trait NodeStore: Send + Sync {
     async fn save_node(&self, node: &Node) -> Result<()>;
     /// All nodes ever heard of and not forgotten, by name.
     async fn load_nodes(&self) -> Result<Vec<Node>>;
-    /// Forgets one run of a node.
+    /// Forgets one run of a node, with its troubles.
     async fn forget_node(&self, session: &str) -> Result<()>;
+    /// Writes what is wrong with one run of a node, in place of what was written before.
+    async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()>;
+    /// What is wrong with nodes that are registered, by name; those with nothing wrong are left out.
+    async fn load_troubles(&self) -> Result<Vec<NodeTroubles>>;
 }
 
 /// Access tokens.
@@ -421,4 +426,9 @@ pub trait Store:
 
     /// One cheap round trip, to know that it answers.
     async fn ping(&self) -> Result<()>;
+
+    /// How large the store is on its disk, in bytes, where that can be told.
+    async fn size_bytes(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
 }

@@ -116,7 +116,20 @@ impl Keeper {
             .extended(&held, &extended, trusted_until);
         self.holdings.trust.extend(trusted_until);
         store.save_node(&self.describe(asked_at)).await?;
+        self.holdings.health.note_written(asked_at);
+        self.publish_troubles().await?;
         self.release_done().await
+    }
+
+    /// Tells the others what is wrong with this node, when that has changed.
+    async fn publish_troubles(&self) -> Result<(), store::Error> {
+        let Some((change, troubles)) = self.holdings.health.unpublished() else {
+            return Ok(());
+        };
+        let session = &self.identity.session;
+        self.ports.store.save_troubles(session, &troubles).await?;
+        self.holdings.health.note_published(change);
+        Ok(())
     }
 
     async fn keep_places(&self, now: Timestamp) -> Result<(), store::Error> {

@@ -2,12 +2,13 @@
 //!
 //! Each duty is one file: the [`planner`] turns the slots of schedules into tasks, the [`runner`] tries
 //! what is due, the [`keeper`] keeps leases and nodes honest, [`retention`] forgets what ended long
-//! ago, the [`mod@watch`] looks for what people should hear about, and [`pulse`] tells somebody outside that the node lives; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a wish
+//! ago, [`backups`] copies the store, the [`mod@watch`] looks for what people should hear about, and [`pulse`] tells somebody outside that the node lives; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a wish
 //! from outside becomes a change of a task, [`schedules`] the same for schedules; [`editions`] makes a day's digest,
 //! [`dispatch`] fires a slot at its target, [`happenings`] tells others what happened, [`chain`] keeps schedules where there is no database, and [`tick`] is one pass of
 //! everything for who drives Almanack from outside. None of them sees SQL, reads a clock or rolls
 //! dice on its own; what they need comes in as ports.
 
+pub mod backups;
 pub mod chain;
 pub mod claims;
 mod current;
@@ -16,6 +17,7 @@ pub mod editions;
 mod endings;
 pub mod handlers;
 pub mod happenings;
+pub mod health;
 pub mod intake;
 pub mod keeper;
 pub mod live;

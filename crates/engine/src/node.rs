@@ -16,8 +16,10 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    backups::Backups,
     claims::ClaimBook,
     handlers::Handlers,
+    health::Health,
     keeper::Keeper,
     live::Live,
     places::Places,
@@ -108,6 +110,8 @@ pub struct Holdings {
     pub pulse: Pulse,
     /// All rounds of its keeper.
     pub turns: Arc<Turns>,
+    /// What it knows about itself.
+    pub health: Arc<Health>,
 }
 
 impl Holdings {
@@ -123,6 +127,8 @@ pub struct AdmittedNode {
     duties: Duties,
     tally: Arc<Tally>,
     turns: Arc<Turns>,
+    health: Arc<Health>,
+    name: String,
 }
 
 /// Everything but planning.
@@ -135,6 +141,8 @@ struct Duties {
     watch: Option<Watch>,
     heartbeat: Option<Heartbeat>,
     pulse: Pulse,
+    backups: Option<Backups>,
+    health: Arc<Health>,
 }
 
 /// Admits a node: after this call it is registered, its clock is corrected and its trust proven.
@@ -147,6 +155,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     let places = Places::new(settings.runner.get().limits_in_all.clone());
     let holdings = Holdings {
         places: Arc::new(places),
+        health: Arc::new(Health::of_beat(settings.lease.beat)),
         ..Holdings::default()
     };
     let lease = settings.lease;
@@ -166,7 +175,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     };
     let zones = Arc::new(Zones::default());
     let (tally, turns) = (holdings.tally.clone(), holdings.turns.clone());
-    let pulse = holdings.pulse.clone();
+    let (pulse, health) = (holdings.pulse.clone(), holdings.health.clone());
     let planner =
         Planner::new(ports.store.clone(), ports.clock.clone(), zones).counting(tally.clone());
     let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
@@ -179,12 +188,16 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         watch: None,
         heartbeat: None,
         pulse,
+        backups: None,
+        health: health.clone(),
     };
     Ok(AdmittedNode {
         planner,
         duties,
         tally,
         turns,
+        health,
+        name: settings.name,
     })
 }
 
@@ -199,6 +212,11 @@ impl AdmittedNode {
         Arc::clone(&self.turns)
     }
 
+    /// What it knows about itself, for who asks whether it is ready and for who can tell it more.
+    pub fn health(&self) -> Arc<Health> {
+        Arc::clone(&self.health)
+    }
+
     /// Takes care of sources as well.
     #[must_use]
     pub fn caring_for(mut self, sources: SourceKeeper) -> Self {
@@ -209,7 +227,8 @@ impl AdmittedNode {
     /// Looks for what people should hear about as well.
     #[must_use]
     pub fn watching(mut self, watch: Watch) -> Self {
-        self.duties.watch = Some(watch);
+        let (health, name) = (self.health(), self.name.clone());
+        self.duties.watch = Some(watch.of_node(name, health));
         self
     }
 
@@ -217,6 +236,13 @@ impl AdmittedNode {
     #[must_use]
     pub fn beating(mut self, heartbeat: Heartbeat) -> Self {
         self.duties.heartbeat = Some(heartbeat);
+        self
+    }
+
+    /// Makes backups as well.
+    #[must_use]
+    pub fn backing_up(mut self, backups: Backups) -> Self {
+        self.duties.backups = Some(backups);
         self
     }
 
@@ -265,12 +291,21 @@ impl Duties {
                 heartbeat.run(&self.pulse, stop).await;
             }
         };
+        let (backups, health) = (self.backups, self.health);
+        let copying = async {
+            if let Some(backups) = backups {
+                backups
+                    .run(&health, self.ports.sleeper.as_ref(), stop)
+                    .await;
+            }
+        };
         tokio::join!(
             running,
             forgetting,
             caring,
             watching,
             beating,
+            copying,
             self.keeper.run(drained.clone())
         );
     }

@@ -8,6 +8,7 @@
 //! Nothing waits for the watch: a channel that hangs delays the next round and nobody else's work.
 
 mod collect;
+mod own;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,8 +26,10 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::{live::Live, wake::later};
+use crate::{health::Health, live::Live, wake::later};
 use collect::Collector;
+pub use own::FreeBytes;
+use own::Own;
 
 /// How long an alert that is over can be looked up.
 const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -77,6 +80,7 @@ pub struct Watch {
     /// Taken anew for every round.
     watching: Live<Watching>,
     collector: Collector,
+    own: Own,
 }
 
 impl Watch {
@@ -87,13 +91,29 @@ impl Watch {
             clock,
             watching,
             collector: Collector::default(),
+            own: Own::default(),
         }
+    }
+
+    /// Looks at the disk of the store as well.
+    #[must_use]
+    pub fn measuring(mut self, free_bytes: FreeBytes) -> Self {
+        self.own.free_bytes = Some(free_bytes);
+        self
+    }
+
+    /// On behalf of a node, whose own troubles it looks for as well.
+    #[must_use]
+    pub fn of_node(mut self, name: String, health: Arc<Health>) -> Self {
+        (self.own.node, self.own.health) = (name, health);
+        self
     }
 
     /// Goes round until `stop`. The first round comes after a while: what a node that was down finds undone on its start, its planner
     /// is about to do. Trouble with the store is waited out; that nobody can watch then is for the outbound heartbeat to tell.
     pub async fn run(mut self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
         loop {
+            self.look_at_itself().await;
             let next_at = later(self.clock.now(), self.watching.get().settings.every);
             tokio::select! {
                 biased;
@@ -120,6 +140,14 @@ impl Watch {
         let before = now.saturating_sub(KEPT_FOR).unwrap_or(Timestamp::MIN);
         self.store.prune_alerts(before, FORGOTTEN_MAX).await?;
         Ok(())
+    }
+
+    /// What is wrong with the node itself: measured and noted for the others, or, while nothing can be written, told at once.
+    pub async fn look_at_itself(&mut self) {
+        let watching = self.watching.get();
+        let now = self.clock.now();
+        self.own.measure(self.store.as_ref(), &watching, now).await;
+        self.own.tell_unwritable(&watching, now).await;
     }
 
     async fn load(&self, watching: &Watching, now: Timestamp) -> Result<Vec<Alert>, store::Error> {

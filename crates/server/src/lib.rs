@@ -46,7 +46,7 @@ use almanack_core::{
     time::{Clock, Entropy, Sleeper},
 };
 use almanack_engine::{
-    editions::Editions, live::Live, reschedule::Rescheduler, schedules::Schedules,
+    editions::Editions, health::Health, live::Live, reschedule::Rescheduler, schedules::Schedules,
     sources::Sources, tick::Ticker,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -79,6 +79,8 @@ pub struct AppState {
     pub store: Arc<dyn Store>,
     /// The only way to learn the time.
     pub clock: Arc<dyn Clock>,
+    /// What the node knows about itself.
+    pub health: Arc<Health>,
     /// Cancelled when this process is about to leave: streams that would never end by themselves end then.
     pub leaving: CancellationToken,
     /// How many times faster than the wall clock that clock runs: 1 but for a demonstration.

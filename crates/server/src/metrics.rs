@@ -13,6 +13,7 @@ use almanack_core::{
     source::Attention,
     store::{self, Depth, SourceNumbers},
 };
+use almanack_engine::health::Readiness;
 use axum::{
     Extension,
     extract::{MatchedPath, Request, State},
@@ -61,13 +62,23 @@ pub(crate) async fn get_metrics(
     if let Err(error) = present.show(&state, now).await {
         tracing::warn!(error = %error, "metrics are shown without a fresh look at the day's edition");
     }
+    let is_ready = matches!(state.health.readiness(now), Readiness::Ready { .. });
+    gauge!("almanack_ready").set(f64::from(u8::from(is_ready)));
     gauge!("almanack_build_info", "version" => state.version).set(1.0);
     let text_format = "text/plain; version=0.0.4; charset=utf-8";
     (
         [(header::CONTENT_TYPE, text_format)],
-        state.metrics.render(),
+        known(&state.metrics.render()),
     )
         .into_response()
+}
+
+/// Without gauges that are not a number: what nobody can tell at the moment is left out, not shown as it was.
+fn known(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines
+        .filter(|line| !line.trim_end().ends_with(" NaN"))
+        .collect()
 }
 
 /// When something was last counted. A gauge keeps its value, so that is all there is to remember.

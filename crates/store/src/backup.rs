@@ -6,17 +6,20 @@
 //! when they are whole and on the disk: a file under its own name is a backup, always.
 //!
 //! A backup that was never read is a hope. Every one is therefore opened and read from end to end before it gets its
-//! name: SQLite's own checks, ours, and the rows and checksum of each table against those of that moment.
+//! name: SQLite's own checks, ours, and the rows and checksum of each table against those of that moment. Then it
+//! is sealed with a checksum of its bytes (`seal.rs`), and whoever reads it later reads what was proven.
 //!
 //! How one takes a store's place is in `restore.rs`.
 
 mod lock;
 mod restore;
+mod rotation;
+mod seal;
 
 use std::{
     fs::{self, File, OpenOptions},
     io,
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::{ffi::OsStrExt as _, fs::OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -30,8 +33,10 @@ use crate::{
 };
 
 use lock::WriterLock;
+use seal::Seal;
 
 pub use restore::{Left, left_behind, restore};
+pub use rotation::Rotation;
 
 /// Pages copied in one step (16 MiB): enough to be fast, few enough to tell how far it is.
 const STEP_PAGES: i32 = 4_000;
@@ -108,6 +113,12 @@ pub enum Error {
         /// Which.
         path: PathBuf,
     },
+    /// It has no checksum: another tool made it, or its end is missing.
+    #[error("`{}` has no checksum at its end", path.display())]
+    Unsealed {
+        /// Which.
+        path: PathBuf,
+    },
     /// It is no store of ours, or not a whole one.
     #[error("`{}` is no whole backup: {what}", path.display())]
     Damaged {
@@ -139,11 +150,22 @@ pub enum Verify {
     Skip,
 }
 
+/// Whether a backup's bytes are held against its checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checksum {
+    /// Always; a file without one is refused.
+    Required,
+    /// For a copy that other tools made: its structure alone is checked.
+    Ignored,
+}
+
 /// What a backup holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     /// How large it is.
     pub bytes: u64,
+    /// SHA-256 of the bytes before it, in hexadecimal digits; none of a store, and none where it was ignored.
+    pub checksum: Option<String>,
     /// The migrations that were applied.
     pub migrations: usize,
     /// Its tables with rows and checksums; empty if nobody looked.
@@ -168,27 +190,47 @@ pub fn save(
 }
 
 /// Reads a backup from end to end.
-pub fn verify(path: &Path) -> Result<Held> {
-    let copy = open(path)?;
+pub fn verify(path: &Path, checksum: Checksum) -> Result<Held> {
+    let (copy, seal) = opened(path, checksum)?;
+    let held = examine(&copy, path)?;
+    Ok(Held {
+        checksum: seal.map(|seal| seal.checksum),
+        ..held
+    })
+}
+
+/// A backup to read from. One that matches its seal is read as its bytes are: a journal that lies beside it is not its own.
+fn opened(path: &Path, checksum: Checksum) -> Result<(Connection, Option<Seal>)> {
+    match checksum {
+        Checksum::Ignored => Ok((open(path)?, None)),
+        Checksum::Required => {
+            let seal = seal::check(path)?;
+            Ok((open_unchanging(path)?, Some(seal)))
+        }
+    }
+}
+
+/// Whether it is a whole store of ours, and what is in it.
+fn examine(copy: &Connection, path: &Path) -> Result<Held> {
     let damaged = |what: String| Error::Damaged {
         path: path.into(),
         what,
     };
-    let migrations = applied(&copy).map_err(|error| damaged(error.to_string()))?;
+    let migrations = applied(copy).map_err(|error| damaged(error.to_string()))?;
     if migrations.is_empty() {
         return Err(damaged("it is no store of Almanack's".to_owned()));
     }
     // A newer version of ours made it, and knows what it means.
     migrate::pending(migrate::ALL, &migrations)?;
-    let found = faults(&copy).map_err(|error| damaged(error.to_string()))?;
+    let found = faults(copy).map_err(|error| damaged(error.to_string()))?;
     if !found.is_empty() {
         return Err(damaged(found.join("; ")));
     }
-    let bytes = fs::metadata(path).map_err(|source| unread("read", path, source))?;
     Ok(Held {
-        bytes: bytes.len(),
+        bytes: length(path)?,
+        checksum: None,
         migrations: migrations.len(),
-        tables: sums(&copy).map_err(|error| damaged(error.to_string()))?,
+        tables: sums(copy).map_err(|error| damaged(error.to_string()))?,
     })
 }
 
@@ -199,7 +241,7 @@ fn copy_of(source: &Connection, to: &Path, verify: Verify, told: Told<'_>) -> Re
         part: &part,
         journal: Journal::Alone,
     };
-    let done = written(source, draft, verify, told);
+    let done = written(source, draft, verify, told).and_then(|held| sealed(&part, held));
     match done {
         Ok(held) => rename(&part, to).map(|()| held),
         Err(error) => {
@@ -208,6 +250,16 @@ fn copy_of(source: &Connection, to: &Path, verify: Verify, told: Told<'_>) -> Re
             Err(error)
         }
     }
+}
+
+fn sealed(part: &Path, held: Held) -> Result<Held> {
+    let seal = seal::close(part)?;
+    sync(part)?;
+    Ok(Held {
+        bytes: length(part)?,
+        checksum: Some(seal.checksum),
+        ..held
+    })
 }
 
 /// How a copy is to be written to later.
@@ -251,15 +303,14 @@ fn written(source: &Connection, draft: Draft<'_>, check: Verify, told: Told<'_>)
     copy.close().map_err(|(_, error)| failed(error))?;
     sync(part)?;
     if check == Verify::Skip {
-        let bytes = fs::metadata(part).map_err(|error| unread("read", part, error))?;
-        let migrations = applied(source).map_err(failed)?.len();
         return Ok(Held {
-            bytes: bytes.len(),
-            migrations,
+            bytes: length(part)?,
+            checksum: None,
+            migrations: applied(source).map_err(failed)?.len(),
             tables: Vec::new(),
         });
     }
-    let held = verify(part)?;
+    let held = examine(&open(part)?, part)?;
     let sent = sums(source).map_err(failed)?;
     match sent.iter().zip(&held.tables).find(|(a, b)| a != b) {
         None if sent.len() == held.tables.len() => Ok(held),
@@ -329,6 +380,27 @@ fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Opens a file that nobody changes: without locks, and without looking for a journal.
+fn open_unchanging(path: &Path) -> Result<Connection> {
+    let whole = path.canonicalize();
+    let whole = whole.map_err(|source| unread("open", path, source))?;
+    let address = format!("file:{}?immutable=1", percent_encoded(&whole));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let opened = Connection::open_with_flags(address, flags);
+    Ok(opened.map_err(|error| unopened(&path.display().to_string(), error))?)
+}
+
+fn percent_encoded(path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes().iter();
+    let written = bytes.map(|byte| match byte {
+        b'/' | b'.' | b'-' | b'_' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+            char::from(*byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    });
+    written.collect()
+}
+
 /// Removes a copy that nobody wants, with whatever SQLite put beside it.
 fn discard(part: &Path) {
     for ending in ["", "-wal", "-shm", "-journal"] {
@@ -358,6 +430,11 @@ fn rename(part: &Path, to: &Path) -> Result<()> {
 fn sync(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|file| file.sync_all());
     synced.map_err(|source| unread("write", path, source))
+}
+
+fn length(path: &Path) -> Result<u64> {
+    let found = fs::metadata(path).map_err(|source| unread("read", path, source))?;
+    Ok(found.len())
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {

@@ -57,6 +57,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(10, "0010_room_for_ends"),
     migration!(11, "0011_task_expiries"),
     migration!(12, "0012_access_guard"),
+    migration!(13, "0013_node_trouble"),
 ];
 
 /// The tables that say how a database is laid out.

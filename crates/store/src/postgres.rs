@@ -171,6 +171,13 @@ impl Store for PostgresStore {
             .await
             .map_err(|error| explain("ping", error))
     }
+
+    async fn size_bytes(&self) -> Result<Option<u64>> {
+        let size = "select pg_database_size(current_database())";
+        let rows = self.rows("load size", size, &[]).await?;
+        let bytes = rows.first().map(|row| row.get::<_, i64>(0));
+        Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()))
+    }
 }
 
 /// A connection of one's own, without what a node sets for its sessions: for who reads or writes everything.

@@ -14,6 +14,7 @@ mod stand_in;
 mod value;
 
 use almanack_core::{
+    alert::trouble::{NodeTroubles, Trouble},
     history::{Attempt, Decision},
     reschedule::{DecisionId, Rule},
     store::{Error, Node, Result},
@@ -202,6 +203,15 @@ pub(crate) fn node(row: &impl Row) -> Result<Node> {
         started_at: instant(row.big(3)?)?,
         seen_at: instant(row.big(4)?)?,
         skew_us: row.big(5)?,
+    })
+}
+
+/// Reads what a run of a node says of itself.
+pub(crate) fn troubles(row: &impl Row) -> Result<NodeTroubles> {
+    Ok(NodeTroubles {
+        node: row.text(0)?,
+        seen_at: instant(row.big(1)?)?,
+        troubles: Trouble::read_all(&row.text(2)?).map_err(unreadable)?,
     })
 }
 

@@ -162,6 +162,15 @@ impl Store for SqliteStore {
         })
         .await
     }
+
+    /// The file as its header tells it, without the log beside it.
+    async fn size_bytes(&self) -> Result<Option<u64>> {
+        let size = "select page_count * page_size from pragma_page_count, pragma_page_size";
+        let bytes = self.read("load size", move |connection| {
+            Ok(connection.query_row(size, [], |row| row.get::<_, i64>(0))?)
+        });
+        Ok(u64::try_from(bytes.await?).ok())
+    }
 }
 
 /// Who is registered in a file that is only looked at.

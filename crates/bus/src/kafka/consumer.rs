@@ -29,6 +29,7 @@ use super::{
 use crate::{
     Error, Ports,
     batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
+    measures,
     patience::Patience,
 };
 
@@ -75,12 +76,14 @@ impl Consumer {
     /// Reads until `stop`. What does not answer is waited for.
     pub async fn run(self, stop: CancellationToken) {
         let mut patience = Patience::default();
+        measures::note_link(&self.ports, Bus::Kafka, Err("not connected yet".to_owned()));
         loop {
             let ended = match self.connect() {
                 Ok((client, letters)) => self.session(client, letters, &stop).await,
                 Err(error) => Ended::Failed(error.to_string()),
             };
             let Ended::Failed(error) = ended else { return };
+            measures::note_link(&self.ports, Bus::Kafka, Err(error.clone()));
             let again_at = patience.next(&self.ports);
             tracing::warn!(events.bus = "kafka", error, %again_at, "reading events broke off; it is begun anew");
             tokio::select! {
@@ -112,7 +115,7 @@ impl Consumer {
         config.set("heartbeat.interval.ms", beat.to_string());
         config.set("statistics.interval.ms", "5000");
         config.set("queued.max.messages.kbytes", "16384");
-        let client: Client = made(config.create_with_context(Context::of(topic)))?;
+        let client: Client = made(config.create_with_context(Context::of(topic, &self.ports)))?;
         made(client.subscribe(&[topic]))?;
         Ok((client, Letters::new(connection, dead_letter)?))
     }
@@ -314,6 +317,7 @@ impl Session<'_> {
             return;
         }
         let error = told(error);
+        self.client.context().hear(&error);
         if troubles.insert(error.clone()) {
             tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error, "events cannot be read; it is tried on");
         }

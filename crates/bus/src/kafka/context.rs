@@ -15,7 +15,7 @@ use rdkafka::{
 };
 
 use super::connection::{Trouble, told, trouble};
-use crate::measures;
+use crate::{Ports, measures};
 
 /// Hears what the client says about itself, and about one topic.
 pub(crate) struct Context {
@@ -23,20 +23,57 @@ pub(crate) struct Context {
     /// Partitions whose lag was told, so that a partition that went elsewhere does not keep its last number here.
     told: Mutex<BTreeSet<i32>>,
     said: Said,
+    /// What a try that failed said last.
+    heard: Mutex<Option<String>>,
+    ports: Ports,
 }
 
 impl Context {
-    pub(crate) fn of(topic: &str) -> Self {
+    pub(crate) fn of(topic: &str, ports: &Ports) -> Self {
         Self {
             topic: topic.to_owned(),
             told: Mutex::default(),
             said: Said::default(),
+            heard: Mutex::default(),
+            ports: ports.clone(),
+        }
+    }
+
+    /// Why events cannot be read.
+    pub(crate) fn hear(&self, why: &str) {
+        if let Ok(mut heard) = self.heard.lock() {
+            *heard = Some(why.to_owned());
         }
     }
 
     /// Events are read: what failed before is over.
     pub(crate) fn relieve(&self) {
         self.said.forget();
+    }
+}
+
+impl Context {
+    fn note_link(&self, is_member: bool) {
+        let heard = self.heard.lock().map(|mut heard| {
+            if is_member {
+                *heard = None;
+            }
+            heard.clone()
+        });
+        let why = || "no broker serves this group yet".to_owned();
+        let state = if is_member {
+            Ok(())
+        } else {
+            Err(heard.ok().flatten().unwrap_or_else(why))
+        };
+        measures::note_link(&self.ports, Bus::Kafka, state);
+    }
+
+    fn forget_lags(&self) {
+        let told = self.told.lock().map(|mut told| std::mem::take(&mut *told));
+        for partition in told.unwrap_or_default() {
+            measures::lag_unknown(Bus::Kafka, &self.topic, &partition.to_string());
+        }
     }
 }
 
@@ -50,7 +87,14 @@ impl ClientContext for Context {
         tracing::debug!(events.bus = "kafka", error = told(&error), "{reason}");
     }
 
+    /// Comes every few seconds, whether there is a broker or not.
     fn stats(&self, statistics: Statistics) {
+        let is_member = is_member(&statistics);
+        self.note_link(is_member);
+        if !is_member {
+            self.forget_lags();
+            return;
+        }
         let Some(topic) = statistics.topics.get(&self.topic) else {
             return;
         };
@@ -61,7 +105,7 @@ impl ClientContext for Context {
         let lags: Vec<(i32, i64)> = lags.collect();
         let now: BTreeSet<i32> = lags.iter().map(|(partition, _)| *partition).collect();
         for partition in before.difference(&now) {
-            measures::lag(Bus::Kafka, &self.topic, &partition.to_string(), 0);
+            measures::lag_unknown(Bus::Kafka, &self.topic, &partition.to_string());
         }
         for (partition, lag) in lags {
             measures::lag(Bus::Kafka, &self.topic, &partition.to_string(), lag);
@@ -206,6 +250,14 @@ impl Said {
             said.clear();
         }
     }
+}
+
+/// Whether a broker is there and we have our place in the group: without either nothing comes.
+fn is_member(statistics: &Statistics) -> bool {
+    let mut brokers = statistics.brokers.values();
+    let is_up = brokers.any(|broker| broker.state == "UP");
+    let group = statistics.cgrp.as_ref();
+    is_up && group.is_some_and(|group| group.join_state == "steady")
 }
 
 /// How many messages of a partition wait for us; `None` for those that are not ours.

@@ -14,7 +14,7 @@ use super::{
     connection::{Connection, Link},
     durable,
     letters::Letters,
-    pull::Pull,
+    pull::{Next, Pull},
     trouble::Said,
 };
 use crate::{
@@ -84,6 +84,7 @@ impl Consumer {
     /// Reads until `stop`. What does not answer is waited for.
     pub async fn run(self, stop: CancellationToken) {
         let (mut link, mut course) = (None, Course::default());
+        self.is_cut_off("not connected yet");
         loop {
             let prepared = tokio::select! {
                 () = stop.cancelled() => break,
@@ -96,6 +97,7 @@ impl Consumer {
             let Ended::Broken(why) = ended else {
                 break;
             };
+            self.is_cut_off(&why);
             // Of its connection the client tells by itself.
             if !link.as_ref().is_some_and(Link::is_down) {
                 self.complain(&why, &mut course.said);
@@ -120,9 +122,19 @@ impl Consumer {
     /// The server serves us. Before that nothing is well: it may take everything that we prepare and refuse what we ask for.
     fn is_well(&self, course: &mut Course) {
         course.patience.renew();
+        measures::note_link(&self.ports, Bus::Nats, Ok(()));
         if course.said.forget() {
             tracing::info!(events.bus = "nats", events.stream = %self.settings.stream, "events are read again");
         }
+    }
+
+    /// It does not. How much waits there nobody can tell.
+    fn is_cut_off(&self, why: &str) {
+        let Settings {
+            stream, durable, ..
+        } = &self.settings;
+        measures::note_link(&self.ports, Bus::Nats, Err(why.to_owned()));
+        measures::lag_unknown(Bus::Nats, stream, durable);
     }
 
     /// Connects where there is no connection yet, makes everything ready there, and asks for messages.
@@ -162,16 +174,22 @@ impl Consumer {
                 next = pull.next() => next,
             };
             let first = match next {
-                Ok(first) => first,
+                Ok(Next::Message(first)) => *first,
+                Ok(Next::Nothing) => {
+                    self.is_well(course);
+                    self.measure_lag(&pull).await;
+                    continue;
+                }
+                Ok(Next::Down(why)) => {
+                    self.is_cut_off(&why);
+                    continue;
+                }
                 Err(why) => return Ended::Broken(why),
             };
             self.is_well(course);
-            let Some(first) = first else {
-                continue;
-            };
             let mut batch = batch_of(first, &mut pull);
             self.measure(&batch);
-            if !self.settle(&batch, letters, stop).await {
+            if !self.settle((&batch, &pull), letters, stop).await {
                 batch.extend(pull.all_at_once());
                 answer(&batch, HANDED_BACK).await;
                 return Ended::Stopped;
@@ -182,7 +200,7 @@ impl Consumer {
     /// Tries a batch until it is settled, then acknowledges it. Answers whether it was; otherwise we were told to stop.
     async fn settle(
         &self,
-        messages: &[jetstream::Message],
+        (messages, pull): (&[jetstream::Message], &Pull),
         letters: &Letters,
         stop: &CancellationToken,
     ) -> bool {
@@ -191,7 +209,7 @@ impl Consumer {
         let batch = Batch::read(Bus::Nats, incoming.collect(), &self.settings.reading);
         let settled = tokio::select! {
             settled = self.work(batch, letters, stop) => settled,
-            never = self.hold(messages) => match never {},
+            never = self.hold(messages, pull) => match never {},
         };
         if settled {
             answer(messages, AckKind::Ack).await;
@@ -214,13 +232,25 @@ impl Consumer {
     }
 
     /// Says over and over that these are being worked on, or the server would give them to another node that has the same trouble.
-    async fn hold(&self, messages: &[jetstream::Message]) -> Infallible {
+    async fn hold(&self, messages: &[jetstream::Message], pull: &Pull) -> Infallible {
         loop {
             let now = self.ports.clock.now();
             let next_at = now.saturating_add(self.settings.ack_within / 3);
             let next_at = next_at.unwrap_or(now);
             self.ports.sleeper.until(next_at).await;
             answer(messages, AckKind::Progress).await;
+            self.measure_lag(pull).await;
+        }
+    }
+
+    /// What waits grows while nothing is taken.
+    async fn measure_lag(&self, pull: &Pull) {
+        let Settings {
+            stream, durable, ..
+        } = &self.settings;
+        match pull.waiting().await {
+            Some(waiting) => measures::lag(Bus::Nats, stream, durable, waiting),
+            None => measures::lag_unknown(Bus::Nats, stream, durable),
         }
     }
 

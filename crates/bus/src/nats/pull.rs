@@ -14,13 +14,24 @@ use async_nats::jetstream::{
 };
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::connection::Link;
+use super::{connection::Link, trouble::LOST};
 use crate::batch::MESSAGES_MAX;
+
+/// What comes of waiting for a message.
+pub(super) enum Next {
+    /// One.
+    Message(Box<jetstream::Message>),
+    /// The server has none for us at the moment, and serves us.
+    Nothing,
+    /// The client looks for its server; what it knows of the reason.
+    Down(String),
+}
 
 /// A request that is renewed for as long as it is looked at.
 pub(super) struct Pull {
     messages: pull::Stream,
     link: Link,
+    consumer: PullConsumer,
     /// `STREAM.DURABLE`, as the server's own subjects name it.
     name: String,
     /// How long a server that serves us cannot be silent.
@@ -41,24 +52,37 @@ impl Pull {
         Ok(Self {
             messages: messages.map_err(|error| link.told(error.to_string()))?,
             link: link.clone(),
+            consumer: consumer.clone(),
             name: format!("{}.{}", info.stream_name, info.name),
             within,
         })
     }
 
-    /// The next message; `None` if the server has none for us at the moment, and serves us; or why it does not.
-    pub(super) async fn next(&mut self) -> Result<Option<jetstream::Message>, String> {
-        loop {
-            // Not by the port: the client's own timer, which must end first, knows the machine's time alone.
-            let next = tokio::time::timeout(self.within, self.messages.next()).await;
-            match next {
-                Ok(Some(Ok(message))) => return Ok(Some(message)),
-                Ok(Some(Err(error))) => self.judge(&error)?,
-                Ok(None) => return Err(self.link.told("the server broke off".to_owned())),
-                Err(_) if self.link.is_down() => {}
-                Err(_) => return Ok(None),
-            }
+    /// What comes next; or why the server does not serve us.
+    pub(super) async fn next(&mut self) -> Result<Next, String> {
+        // Not by the port: the client's own timer, which must end first, knows the machine's time alone.
+        let next = tokio::time::timeout(self.within, self.messages.next()).await;
+        match next {
+            Ok(Some(Ok(message))) => Ok(Next::Message(Box::new(message))),
+            Ok(Some(Err(error))) => self.judge(&error).map(|()| self.down()),
+            Ok(None) => Err(self.link.told("the server broke off".to_owned())),
+            Err(_) if self.link.is_down() => Ok(self.down()),
+            Err(_) => Ok(Next::Nothing),
         }
+    }
+
+    /// How many messages wait for us and others of our name, those that are worked on included.
+    pub(super) async fn waiting(&self) -> Option<i64> {
+        if self.link.is_down() {
+            return None;
+        }
+        let info = self.consumer.get_info().await.ok()?;
+        let unacknowledged = u64::try_from(info.num_ack_pending).ok()?;
+        i64::try_from(info.num_pending.saturating_add(unacknowledged)).ok()
+    }
+
+    fn down(&self) -> Next {
+        Next::Down(self.link.told(LOST.to_owned()))
     }
 
     /// A message that has been delivered to us and is not looked at yet.

@@ -21,6 +21,7 @@ use almanack_core::{
     time::{Clock, Sleeper},
 };
 use almanack_engine::{
+    health::{Health, Readiness},
     intake::Events,
     reschedule::{Kinds, Rescheduler},
 };
@@ -43,6 +44,7 @@ pub(crate) struct Desk {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) door: Arc<Door>,
     waits: Arc<Waits>,
+    pub(crate) links: Arc<Health>,
     _folder: TempDir,
 }
 
@@ -146,6 +148,7 @@ impl Desk {
             store,
             door: Arc::new(door),
             waits: Arc::default(),
+            links: Arc::default(),
             _folder: folder,
         }
     }
@@ -174,10 +177,17 @@ impl Desk {
     pub(crate) fn ports_at(&self, door: &Arc<Door>) -> Ports {
         Ports {
             intake: door.clone(),
+            links: self.links.clone(),
             clock: Arc::new(ManualClock::at(START)),
             sleeper: self.waits.clone(),
             entropy: Arc::new(SeededEntropy::new(7)),
         }
+    }
+
+    /// Whether no consumer says that its bus is away.
+    pub(crate) fn is_connected(&self) -> bool {
+        let degraded = Vec::new();
+        self.links.readiness(START) == Readiness::Ready { degraded }
     }
 
     /// How often a consumer waited.

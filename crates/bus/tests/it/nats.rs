@@ -210,6 +210,7 @@ async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
     let member = stage.join(desk.ports());
     until("it asked again and again", async || desk.door.calls() >= 5).await;
     assert_eq!(stage.open().await, (1, 0), "delivered and not acknowledged");
+    assert!(desk.is_connected(), "the bus is not what is away");
     // Told to stop, it hands the message back, and another node has it at once.
     member.leave().await;
     let other = desk.beside();

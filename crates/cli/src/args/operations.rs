@@ -47,6 +47,9 @@ pub(crate) enum BackupCommand {
     Verify {
         /// The backup
         file: PathBuf,
+        /// Ignore its checksum, or that it has none: check its structure alone
+        #[arg(long)]
+        no_checksum: bool,
     },
 }
 
@@ -58,6 +61,9 @@ pub(crate) struct RestoreArguments {
     /// Put a store that is not empty aside, under its name and `.replaced`
     #[arg(long)]
     pub(crate) force: bool,
+    /// Ignore the backup's checksum, or that it has none: check its structure alone
+    #[arg(long)]
+    pub(crate) no_checksum: bool,
 }
 
 /// What to move where.
@@ -75,7 +81,7 @@ pub(crate) struct MigrateArguments {
 /// What to ask.
 #[derive(Debug, Args)]
 pub(crate) struct HealthArguments {
-    /// Ask whether it can work: whether its database answers it
+    /// Ask whether it can work: its database answers and takes writes, and it was not told to stop
     #[arg(long)]
     pub(crate) ready: bool,
 }

@@ -10,7 +10,7 @@ use std::{
 
 use almanack_store::{
     Location,
-    backup::{self, Error, Held, Left, Replace, Verify},
+    backup::{self, Checksum, Error, Held, Left, Replace, Verify},
 };
 use serde_json::json;
 
@@ -29,7 +29,9 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     match (&arguments.command, &arguments.file) {
-        (Some(BackupCommand::Verify { file }), _) => verify(file, output),
+        (Some(BackupCommand::Verify { file, no_checksum }), _) => {
+            verify(file, checksum(*no_checksum), output)
+        }
         (None, Some(file)) => save(arguments, file, inputs, output),
         (None, None) => Err(Failure::new(Exit::Usage, "name a file for the backup")),
     }
@@ -63,12 +65,12 @@ fn save(
     show("saved", file, &held, output)
 }
 
-fn verify(file: &Path, output: &mut Output) -> Result<Exit, Failure> {
+fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Result<Exit, Failure> {
     if !file.exists() {
         let what = format!("no backup at {}", file.display());
         return Err(Failure::new(Exit::NotFound, what));
     }
-    let held = backup::verify(file).map_err(|error| told(error, Direction::Verify))?;
+    let held = backup::verify(file, checksum).map_err(|error| told(error, Direction::Verify))?;
     show("whole", file, &held, output)
 }
 
@@ -92,10 +94,10 @@ pub(super) fn restore(
         let location = Location::Sqlite(to.clone());
         wait_for(refuse_alive(&location, settings.node.lease))?;
     }
-    let replace = allowed(arguments.force);
+    let how = (allowed(arguments.force), checksum(arguments.no_checksum));
     tell_left(&to, output);
     let restored = copying(output, |told| {
-        backup::restore(&arguments.file, &to, replace, told)
+        backup::restore(&arguments.file, &to, how, told)
     });
     let held = restored.map_err(|error| told(error, Direction::Restore))?;
     show("restored", &to, &held, output)?;
@@ -136,6 +138,14 @@ fn allowed(force: bool) -> Replace {
     }
 }
 
+fn checksum(ignored: bool) -> Checksum {
+    if ignored {
+        Checksum::Ignored
+    } else {
+        Checksum::Required
+    }
+}
+
 /// Copies with a bar, where somebody watches.
 fn copying<T>(output: &Output, copy: impl FnOnce(backup::Told<'_>) -> T) -> T {
     let bar = progress(Some(0), output);
@@ -165,6 +175,7 @@ fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Result<Exi
             "outcome": what,
             "file": file.display().to_string(),
             "bytes": held.bytes,
+            "sha256": held.checksum,
             "migrations": held.migrations,
             "verified": !held.tables.is_empty(),
             "tables": tables,
@@ -264,6 +275,9 @@ fn told(error: Error, direction: Direction) -> Failure {
         (Error::Damaged { .. }, Direction::Save) => {
             failed.hint("nothing was written; is the disk sound? `almanack doctor` looks at the store")
         }
+        (Error::Unsealed { .. }, _) => failed.hint(
+            "its end is missing, or another tool made it; --no-checksum checks its structure alone; nothing was changed",
+        ),
         (Error::Damaged { .. }, _) => failed.hint("use an earlier backup; nothing was changed"),
         (Error::File { .. }, _) => {
             failed.hint("may this user write there, and is there space left?")

@@ -50,8 +50,8 @@ impl Question {
 pub(super) enum Answer {
     /// It is.
     Yes(State),
-    /// It is up, but its database does not answer it.
-    NotReady,
+    /// It is up, and says why it cannot work.
+    NotReady(&'static str),
     /// Something else, by somebody.
     Other {
         /// The answer's status.
@@ -66,6 +66,8 @@ pub(super) enum Answer {
 pub(super) struct State {
     status: String,
     version: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    degraded: Vec<String>,
 }
 
 /// Asks.
@@ -83,11 +85,17 @@ pub(super) fn run(
     };
     match wait_for(ask(listen, question))? {
         Answer::Yes(state) if output.json => output.value(&state)?,
-        Answer::Yes(State { status, version }) => output.line(&format!(
-            "{status}: a node of version {version} answers at {listen}"
-        ))?,
-        Answer::NotReady => {
-            let what = format!("the node at {listen} is up, but its database does not answer");
+        Answer::Yes(state) => {
+            let (status, version) = (&state.status, &state.version);
+            let what = format!("{status}: a node of version {version} answers at {listen}");
+            output.line(&what)?;
+            if !state.degraded.is_empty() {
+                let names = state.degraded.join(", ");
+                output.note(&format!("not working: {names}; its log says why\n"));
+            }
+        }
+        Answer::NotReady(why) => {
+            let what = format!("the node at {listen} is up, but {why}");
             return Err(Failure::new(Exit::Unavailable, what)
                 .hint("`almanack doctor` looks at the database"));
         }
@@ -128,19 +136,24 @@ fn reachable(listen: IpAddr) -> IpAddr {
     }
 }
 
-/// What a node says when its database is away is a problem with a code, as everywhere in the API.
+/// What a node says when it is not ready is a problem with a code, as everywhere in the API.
 fn judge(status: u16, body: &[u8]) -> Answer {
     #[derive(Deserialize)]
     struct Problem {
         code: String,
     }
-    let is_node_without_database = || {
-        let problem = serde_json::from_slice::<Problem>(body);
-        problem.is_ok_and(|it| it.code == "database_unavailable")
+    let said = || {
+        let problem = serde_json::from_slice::<Problem>(body).ok()?;
+        Some(match problem.code.as_str() {
+            "database_unavailable" => "its database does not answer",
+            "database_unwritable" => "nothing can be written to its database",
+            "shutting_down" => "it was told to stop",
+            _ => return None,
+        })
     };
     match (status, serde_json::from_slice(body)) {
         (200, Ok(state)) => Answer::Yes(state),
-        (503, _) if is_node_without_database() => Answer::NotReady,
+        (503, _) => said().map_or(Answer::Other { status }, Answer::NotReady),
         _ => Answer::Other { status },
     }
 }
@@ -153,8 +166,14 @@ mod tests {
     fn a_node_is_known_by_what_it_says_and_how() {
         let well = br#"{"status":"ready","version":"0.1.0"}"#;
         assert!(matches!(judge(200, well), Answer::Yes(_)));
-        let away = br#"{"code":"database_unavailable","status":503}"#;
-        assert!(matches!(judge(503, away), Answer::NotReady));
+        for code in [
+            "database_unavailable",
+            "database_unwritable",
+            "shutting_down",
+        ] {
+            let body = format!(r#"{{"code":"{code}","status":503}}"#);
+            assert!(matches!(judge(503, body.as_bytes()), Answer::NotReady(_)));
+        }
         let busy = br#"{"code":"overloaded","status":503}"#;
         for (status, body) in [(200, &b"hello"[..]), (404, well), (503, b""), (503, busy)] {
             let judged = judge(status, body);

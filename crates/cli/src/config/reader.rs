@@ -82,7 +82,7 @@ macro_rules! show_as_written {
 macro_rules! show_in_quotes {
     ($($text:ty),*) => { $(impl Show for $text { fn show(&self) -> String { format!("\"{self}\"") } })* };
 }
-show_as_written!(bool, u8, u32, usize, Secret);
+show_as_written!(bool, u8, u32, u64, usize, Secret);
 show_in_quotes!(String, SocketAddr, Url);
 
 impl Show for SignedDuration {

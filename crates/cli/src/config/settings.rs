@@ -20,6 +20,7 @@ use super::{
 };
 
 mod alerts;
+mod backup;
 mod database;
 pub(crate) mod edition;
 mod events;
@@ -32,6 +33,7 @@ mod target;
 mod telemetry;
 
 pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
+pub(crate) use backup::Backup;
 pub(crate) use database::{Database, Durability};
 pub(crate) use edition::{Edition, Editions};
 pub(crate) use events::Events;
@@ -48,6 +50,8 @@ pub(crate) use telemetry::Telemetry;
 pub(crate) struct Settings {
     /// Where tasks are kept.
     pub(crate) database: Database,
+    /// Scheduled copies of the store.
+    pub(crate) backup: Backup,
     /// The HTTP API.
     pub(crate) server: Server,
     /// This process among others.
@@ -93,8 +97,10 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads all sections; complaints stay in the reader.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
+        let database = Database::read(reader);
         Self {
-            database: Database::read(reader),
+            backup: Backup::read(reader, &database),
+            database,
             server: Server::read(reader),
             node: Node::read(reader),
             retry: read_retry(reader),
@@ -135,6 +141,8 @@ pub(crate) struct Server {
     pub(crate) allowed_hosts: Vec<String>,
     /// Proxies before it, whose `X-Forwarded-For` is believed.
     pub(crate) trusted_proxies: Vec<IpNet>,
+    /// How long it still answers after it was told to stop and says that it is not ready.
+    pub(crate) shutdown_delay: SignedDuration,
 }
 
 impl Server {
@@ -152,6 +160,11 @@ impl Server {
                 &key("trusted_proxies"),
                 Vec::new(),
                 value::texts(outbound::net),
+            ),
+            shutdown_delay: reader.value(
+                &key("shutdown_delay"),
+                SignedDuration::from_secs(3),
+                value::duration(seconds(0..=300)),
             ),
         }
     }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_bus::{Ports, kafka, nats};
 use almanack_core::{
-    event::incoming::Reading,
+    event::{incoming::Reading, intake::Links},
     happening::{Herald, Mode},
 };
 use almanack_engine::{intake::Events, reschedule::Rescheduler};
@@ -28,9 +28,14 @@ pub(crate) struct Buses {
 
 impl Buses {
     /// Those that are configured.
-    pub(crate) fn of(settings: &Settings, rescheduler: Arc<Rescheduler>, timing: &Timing) -> Self {
+    pub(crate) fn of(
+        settings: &Settings,
+        (rescheduler, links): (Arc<Rescheduler>, Arc<dyn Links>),
+        timing: &Timing,
+    ) -> Self {
         let ports = Ports {
             intake: Arc::new(Events::new(rescheduler)),
+            links,
             clock: timing.clock.clone(),
             sleeper: timing.sleeper.clone(),
             entropy: entropy(),

@@ -6,8 +6,9 @@
 //!
 //! What must stay true: a set of tools is made whole before any of it is put in force.
 
-use std::{collections::BTreeMap, io::Write, sync::Arc};
+use std::{collections::BTreeMap, io::Write, path::PathBuf, sync::Arc};
 
+use almanack_adapters::disk;
 use almanack_core::{happening::Subscriptions, signature::Verifier, store::Store, time::Clock};
 use almanack_engine::{
     editions::Editions,
@@ -23,7 +24,7 @@ use super::{
     Lookout, Outbound, Timing,
     alerts::{self, EditionTeller, Voice},
     editions::{self, Purpose, Workshop},
-    entropy, happenings, kept_for, kinds, rescheduler, runner_settings,
+    entropy, happenings, kept_for, kinds, rescheduler, runner_settings, store_folder,
     targets::{self, Own},
 };
 use crate::{
@@ -52,6 +53,8 @@ pub(crate) struct Equipment {
     runner: Live<RunnerSettings>,
     watching: Live<Watching>,
     verifier: Live<Option<Arc<dyn Verifier>>>,
+    /// The folder of the store, where it is one of this machine.
+    folder: Option<PathBuf>,
 }
 
 /// What lasts as long as the process.
@@ -131,6 +134,7 @@ impl Equipment {
             runner: Live::new(tools.runner),
             watching: Live::new(tools.watching),
             verifier: Live::new(tools.verifier),
+            folder: store_folder(&settings.database),
         };
         Ok((equipment, telemetry))
     }
@@ -180,7 +184,11 @@ impl Equipment {
     pub(crate) fn watch(&self) -> watch::Watch {
         let Lasting { store, timing, .. } = &self.lasting;
         let (store, clock) = (Arc::clone(store), timing.clock.clone());
-        watch::Watch::new(store, clock, self.watching.clone())
+        let watch = watch::Watch::new(store, clock, self.watching.clone());
+        match self.folder.clone() {
+            Some(folder) => watch.measuring(Arc::new(move || disk::free_bytes(&folder).ok())),
+            None => watch,
+        }
     }
 
     /// The way in for changes of intent.

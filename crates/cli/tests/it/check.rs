@@ -542,9 +542,13 @@ fn what_is_in_force_and_why() {
     database.url                        "postgres://almanack@db.internal/almanack"  almanack.toml:3
     database.password                   *** (file:password)                         almanack.toml:4
     database.durability                 "full"                                      default
+    backup.directory                    (none are made)                             default
+    backup.every                        "24h"                                       default
+    backup.keep                         7                                           default
     server.listen                       "127.0.0.1:8080"                            default
     server.allowed_hosts                ["a.example", "b.example"]                  ALMANACK_SERVER_ALLOWED_HOSTS
     server.trusted_proxies              []                                          default
+    server.shutdown_delay               "3s"                                        default
     node.name                           (host name and a random ending)             default
     node.slots                          8                                           ALMANACK_NODE_SLOTS
     node.lease                          "30s"                                       default
@@ -596,6 +600,8 @@ fn what_is_in_force_and_why() {
     alerts.unclaimed_after              "5m"                                        default
     alerts.failing_after                3                                           default
     alerts.gone_after                   "2m"                                        default
+    alerts.disconnected_after           "2m"                                        default
+    alerts.disk_free_bytes              268435456                                   default
     alerts.budget_percent               120                                         default
     alerts.calm                         "1m"                                        default
     alerts.quiet                        (none)                                      default

@@ -7,7 +7,7 @@ use almanack_testkit::postgres::Schema;
 use crate::{
     business::Business,
     harness::Home,
-    process::{Process, free_address},
+    process::{Process, eventually, free_address},
 };
 
 const KIND: &str = "ARTICLE_PUBLISH";
@@ -34,6 +34,28 @@ async fn an_attempt_under_way_ends_before_the_node_does_and_nothing_new_begins()
     assert_eq!(api.outcomes(KIND, "running").await, ["done"]);
     api.until_status(KIND, "waiting", "SUCCESS").await;
     assert_eq!(business.calls("running"), 1, "it ended where it began");
+}
+
+/// Who balances load hears that the node leaves while it still answers.
+#[tokio::test]
+async fn readiness_fails_before_the_address_is_given_up() {
+    let home = Home::new();
+    let delay = ["--set", "server.shutdown_delay=2s"];
+    let mut node = Process::node(&home, free_address(), &delay).ready().await;
+    let api = node.api();
+    node.terminate();
+    eventually("it says that it leaves", async || {
+        let ready = api.get("/readyz").await;
+        (ready.status == 503).then(|| assert_eq!(ready.problem(), (503, "shutting_down")))
+    })
+    .await;
+    assert_eq!(api.get("/healthz").await.status, 200, "it still answers");
+    let listen = format!("server.listen={}", node.address);
+    let asked = home.run(&["health", "--ready", "--set", &listen]);
+    assert_eq!(asked.code, 4, "{asked}");
+    assert!(asked.notes.contains("it was told to stop"), "{asked}");
+    node.until_refused().await;
+    assert_eq!(node.exit_code().await, Some(0), "{}", node.notes());
 }
 
 #[tokio::test]

@@ -71,7 +71,7 @@ pub(crate) struct Process {
 
 /// How nodes here are run: quick to notice that another one died, quick to try again, and allowed to call
 /// what runs on this machine.
-const NODE: [&str; 9] = [
+const NODE: [&str; 11] = [
     "serve",
     "--set",
     "outbound.allow=127.0.0.1",
@@ -81,6 +81,8 @@ const NODE: [&str; 9] = [
     "retry.base=100ms",
     "--set",
     "retry.cap=1s",
+    "--set",
+    "server.shutdown_delay=0s",
 ];
 
 impl Process {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp, civil::Date};
 
-use super::Rule;
+use super::{Rule, trouble::NodeTroubles};
 use crate::{
     edition::delivery::Delivery,
     plan::{Schedule, Slot},
@@ -31,6 +31,10 @@ pub struct Bounds {
     pub failing: u32,
     /// A node that was not heard of for so long is gone.
     pub gone: SignedDuration,
+    /// A message bus that was not connected for so long is worth an alert.
+    pub disconnected: SignedDuration,
+    /// Less space on the disk of the store than this is too little.
+    pub disk_free_bytes: u64,
     /// How much of its budget the fleet may spend, in percent of it.
     pub budget_percent: u32,
 }
@@ -44,6 +48,8 @@ impl Default for Bounds {
             unclaimed: SignedDuration::from_mins(5),
             failing: 3,
             gone: SignedDuration::from_mins(2),
+            disconnected: SignedDuration::from_mins(2),
+            disk_free_bytes: 256 * 1024 * 1024,
             budget_percent: 120,
         }
     }
@@ -154,6 +160,8 @@ pub struct Facts {
     pub claims: Vec<ClaimLine>,
     /// The register.
     pub nodes: Vec<Node>,
+    /// What nodes say is wrong with themselves.
+    pub troubles: Vec<NodeTroubles>,
     /// Schedules that cannot be planned.
     pub parked: Vec<Schedule>,
     /// Sources that want attention.

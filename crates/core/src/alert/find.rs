@@ -78,6 +78,7 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
     );
     all.extend(left_behind(facts, bounds, now));
     all.extend(gone(facts, bounds, now));
+    all.extend(own_troubles(facts, bounds, now));
     all.extend(parked(facts));
     all.extend(facts.sources.iter().filter_map(attention));
     all.extend(deliveries(facts, now));
@@ -211,6 +212,30 @@ fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
         Finding::new(Rule::Gone, about, Severity::Critical, &detail)
     })
     .collect()
+}
+
+/// What nodes say of themselves. Of one that is gone, that it is gone says enough.
+fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
+    let lives = |seen_at: Timestamp| now.duration_since(seen_at) < bounds.gone;
+    let nodes = facts.troubles.iter().filter(|it| lives(it.seen_at));
+    let told = nodes.flat_map(|of_node| {
+        let lasting = of_node.troubles.iter().filter(|trouble| {
+            let patience = match trouble.rule {
+                Rule::Disconnected => bounds.disconnected,
+                _ => SignedDuration::ZERO,
+            };
+            now.duration_since(trouble.since) >= patience
+        });
+        lasting.map(|trouble| {
+            let severity = match trouble.rule {
+                Rule::Backup => Severity::Warning,
+                _ => Severity::Critical,
+            };
+            let about = About::Node(of_node.node.clone());
+            Finding::new(trouble.rule, about, severity, &trouble.detail)
+        })
+    });
+    told.collect()
 }
 
 fn parked(facts: &Facts) -> Vec<Finding> {

@@ -25,6 +25,10 @@ pub fn english(alert: &Alert) -> String {
         Rule::Credentials => "wants credentials",
         Rule::Budget => "spends more than its budget",
         Rule::Unknown => "may or may not have arrived",
+        Rule::Disconnected => "is disconnected from a message bus",
+        Rule::Disk => "is running out of disk space",
+        Rule::Backup => "cannot make its backup",
+        Rule::Unwritable => "cannot write to its database",
     };
     format!("{what} {wrong}")
 }
@@ -50,6 +54,10 @@ pub fn chinese(alert: &Alert) -> String {
         Rule::Credentials => "需要凭据",
         Rule::Budget => "超出预算",
         Rule::Unknown => "无法确认是否送达",
+        Rule::Disconnected => "与消息总线断开",
+        Rule::Disk => "磁盘空间不足",
+        Rule::Backup => "备份失败",
+        Rule::Unwritable => "无法写入数据库",
     };
     format!("{what}{wrong}")
 }

@@ -4,7 +4,9 @@
 //! a queue does one thing for each of them. Batches, because one commit of the store then carries many messages.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
+use super::incoming::Bus;
 use crate::reschedule::{Receipt, Request};
 
 /// What a message asks for, and who asks.
@@ -42,4 +44,10 @@ pub trait Intake: Send + Sync {
     /// [`Answer::NotNow`], is harmless, and so is asking in another order. Wishes about one identity are carried out in the
     /// order given.
     async fn take(&self, wishes: Vec<Wish>) -> Vec<Answer>;
+}
+
+/// Hears whether message buses are connected: while one is not, nothing comes from it, and that looks like silence.
+pub trait Links: Send + Sync {
+    /// A bus is connected and serves us, or why not.
+    fn note(&self, bus: Bus, now: Timestamp, state: Result<(), String>);
 }

@@ -70,6 +70,7 @@ impl Collector {
             claims: store.load_claims(RUNNING_MAX).await?,
             depths: store.load_depths(now).await?,
             nodes: store.load_nodes().await?,
+            troubles: store.load_troubles().await?,
             parked: parked(store).await?,
             sources: sources(store).await?,
             spending: spending(store, settings, now).await?,

@@ -2,7 +2,10 @@
 
 use std::{
     future::pending,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use almanack_core::{
@@ -17,6 +20,7 @@ use almanack_core::{
     task::ClaimedTask,
 };
 use almanack_engine::{
+    health::Health,
     live::Live,
     watch::{Watch, WatchSettings, Watching},
 };
@@ -37,6 +41,8 @@ on_both!(
     a_schedule_that_fails_again_and_again_is_one_alert_until_it_works,
     a_channel_that_failed_is_asked_again_after_a_while,
     what_a_node_died_telling_another_tells,
+    what_a_node_says_of_itself_every_node_tells_once,
+    that_nothing_can_be_written_is_told_without_a_row,
 );
 
 /// Remembers what it was told, and answers as it is set.
@@ -256,4 +262,52 @@ async fn sf_06_an_unreadable_schedule_is_an_alert_until_its_row_is_right() {
     schema.run(repair).await;
     world.rounds(&mut watch, 400).await;
     assert_eq!(world.ears.take(), [(News::Closed, Rule::Parked, about())]);
+}
+
+async fn what_a_node_says_of_itself_every_node_tells_once(desk: Desk) {
+    let world = World::on(&desk);
+    let (health, free) = (Arc::new(Health::default()), Arc::new(AtomicU64::new(1)));
+    let measured = Arc::clone(&free);
+    let own = world.watch().of_node("a".to_owned(), Arc::clone(&health));
+    let own = own.measuring(Arc::new(move || Some(measured.load(Ordering::SeqCst))));
+    let mut both = [own, world.watch()];
+    world.clock.set(START);
+    world.beat("a", at(1_000)).await;
+    let publish = async |watch: &mut Watch| {
+        watch.look_at_itself().await;
+        let troubles = health.troubles();
+        world.store.save_troubles("a", &troubles).await.unwrap();
+    };
+    publish(&mut both[0]).await;
+    world.rounds(&mut both, 100).await;
+    let about = || "node:a".to_owned();
+    assert_eq!(world.ears.take(), [(News::Opened, Rule::Disk, about())]);
+    free.store(u64::MAX, Ordering::SeqCst);
+    publish(&mut both[0]).await;
+    world.rounds(&mut both, 200).await;
+    assert_eq!(world.ears.take(), [(News::Closed, Rule::Disk, about())]);
+}
+
+async fn that_nothing_can_be_written_is_told_without_a_row(desk: Desk) {
+    let world = World::on(&desk);
+    let health = Arc::new(Health::of_beat(SignedDuration::from_secs(5)));
+    let mut watch = world.watch().of_node("a".to_owned(), Arc::clone(&health));
+    health.note_written(START);
+    let told = async |watch: &mut Watch, seconds: i64| {
+        world.clock.set(at(seconds));
+        watch.look_at_itself().await;
+        world.ears.take()
+    };
+    assert_eq!(told(&mut watch, 59).await, [], "a failover takes as long");
+    Ears::set(&world.ears.fails, true);
+    assert_eq!(told(&mut watch, 60).await, []);
+    Ears::set(&world.ears.fails, false);
+    let about = || "node:a".to_owned();
+    let opened = (News::Opened, Rule::Unwritable, about());
+    assert_eq!(told(&mut watch, 80).await, [opened], "tried until heard");
+    assert_eq!(told(&mut watch, 100).await, [], "and once");
+    health.note_written(at(110));
+    let closed = (News::Closed, Rule::Unwritable, about());
+    assert_eq!(told(&mut watch, 120).await, [closed]);
+    assert_eq!(told(&mut watch, 140).await, []);
 }

@@ -97,6 +97,8 @@ pub enum Code {
     DatabaseUnavailable,
     /// The database refuses to write.
     DatabaseUnwritable,
+    /// The node was told to stop.
+    ShuttingDown,
     /// The answer took too long.
     TimedOut,
     /// A bug, or a database this version does not understand.
@@ -241,6 +243,11 @@ impl Code {
                 S::SERVICE_UNAVAILABLE,
                 "/problems/database_unwritable",
                 "Database cannot be written",
+            ),
+            Self::ShuttingDown => (
+                S::SERVICE_UNAVAILABLE,
+                "/problems/shutting_down",
+                "Shutting down",
             ),
             Self::TimedOut => (S::GATEWAY_TIMEOUT, "/problems/timed_out", "Timed out"),
             Self::Internal => (

@@ -22,6 +22,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     editions::Editions,
+    health::Health,
     live::Live,
     planner::{Planned, Planner},
     reschedule::{Kinds, Rescheduler},
@@ -67,6 +68,7 @@ pub(crate) struct World {
     pub(crate) planner: Planner,
     pub(crate) desk: Desk,
     pub(crate) passwords: Arc<Plain>,
+    pub(crate) health: Arc<Health>,
     pub(crate) app: Router,
 }
 
@@ -205,6 +207,7 @@ impl World {
         };
         let desk = Desk::on(&port, &time);
         let rescheduler = Rescheduler::new(port.clone(), time.clone(), kinds).reaching(reach);
+        let health: Arc<Health> = Arc::default();
         let state = AppState {
             rescheduler: Arc::new(rescheduler),
             schedules: schedules.clone(),
@@ -220,6 +223,7 @@ impl World {
             trusted_proxies: Vec::new(),
             passwords: passwords.clone(),
             speed: 1.0,
+            health: health.clone(),
             leaving: CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),
@@ -239,6 +243,7 @@ impl World {
             planner: Planner::new(port, time, zones),
             desk,
             passwords,
+            health,
             app: app(Arc::new(state)),
         }
     }

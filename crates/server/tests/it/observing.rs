@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
+    alert::Rule,
     store::{NodeStore, Store},
     time::Clock,
 };
@@ -66,6 +67,31 @@ async fn health_says_which_version_runs() {
     }
     "#);
     assert_eq!(world.get("/readyz").await.json()["status"], "ready");
+}
+
+/// Readiness is for who sends requests: they go where they can be carried out, and nowhere that is about to close.
+#[tokio::test]
+async fn a_node_says_when_it_is_not_ready_and_what_does_not_work() {
+    let world = World::open();
+    let away = |why: &str| Err(why.to_owned());
+    let bus = (Rule::Disconnected, "nats");
+    world.health.note(bus, START, away("hunter2 is refused"));
+    assert_json_snapshot!(world.get("/readyz").await.json(), @r#"
+    {
+      "degraded": [
+        "nats"
+      ],
+      "status": "degraded",
+      "version": "0.0.0-test"
+    }
+    "#);
+    world.health.note(bus, START, Ok(()));
+    assert_eq!(world.get("/readyz").await.json()["status"], "ready");
+    world.health.note_leaving();
+    let leaving = world.get("/readyz").await;
+    assert_eq!(leaving.status, 503);
+    assert_eq!(leaving.json()["code"], "shutting_down");
+    assert_eq!(world.get("/healthz").await.status, 200, "it is still up");
 }
 
 #[tokio::test]
@@ -138,6 +164,7 @@ impl Counted {
             trusted_proxies: Vec::new(),
             passwords: Arc::new(Plain::default()),
             speed: 1.0,
+            health: Arc::default(),
             leaving: tokio_util::sync::CancellationToken::new(),
             sleeper: Arc::new(Forward(clock.clone())),
             entropy: Arc::new(SeededEntropy::new(1)),

@@ -27,9 +27,9 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Draft, Error, Held, Journal, Replace, Result, Told, Verify, beside, discard,
+    Checksum, Draft, Error, Held, Journal, Replace, Result, Told, Verify, beside, discard, examine,
     lock::{WriterLock, is_held},
-    open, sync, unread, verify, written,
+    open, opened, sync, unread, written,
 };
 use crate::{
     sqlite::explain,
@@ -83,18 +83,19 @@ pub fn left_behind(path: &Path) -> Vec<Left> {
 
 /// Makes a backup the store at `to`, where there must be none or an empty one. With [`Replace::Allowed`] what is there
 /// is put aside, under its name and `.replaced`.
-pub fn restore(from: &Path, to: &Path, replace: Replace, told: Told<'_>) -> Result<Held> {
-    in_steps((from, to), replace, told, &mut |_| ())
+pub fn restore(from: &Path, to: &Path, how: (Replace, Checksum), told: Told<'_>) -> Result<Held> {
+    in_steps((from, to), how, told, &mut |_| ())
 }
 
 /// Tells `done` after each step, so that a test can see what a process killed there would leave.
 pub(super) fn in_steps(
     (from, to): (&Path, &Path),
-    replace: Replace,
+    (replace, checksum): (Replace, Checksum),
     told: Told<'_>,
     done: &mut dyn FnMut(Step),
 ) -> Result<Held> {
-    verify(from)?;
+    let (source, _) = opened(from, checksum)?;
+    examine(&source, from)?;
     let to = &*real(to);
     if let Some(path) = orphaned_log(to) {
         return Err(Error::Log { path });
@@ -110,7 +111,7 @@ pub(super) fn in_steps(
         part: &part,
         journal: Journal::WriteAhead,
     };
-    let replaced = written(&open(from)?, draft, Verify::Whole, told).and_then(|held| {
+    let replaced = written(&source, draft, Verify::Whole, told).and_then(|held| {
         done(Step::Copied);
         take_place(&part, to, replace, done).map(|()| held)
     });

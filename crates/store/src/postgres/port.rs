@@ -1,6 +1,7 @@
 //! The store port on PostgreSQL: each call handed to the file that carries it out; nodes and tokens here.
 
 use almanack_core::{
+    alert::trouble::{NodeTroubles, Trouble},
     finish::Finish,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
@@ -124,8 +125,31 @@ impl NodeStore for PostgresStore {
 
     async fn forget_node(&self, session: &str) -> Result<()> {
         self.execute("forget node", register::FORGET_NODE, &[&session])
+            .await?;
+        // What a crash leaves here belongs to no node, and nobody reads it.
+        self.execute("forget troubles", register::FORGET_TROUBLES, &[&session])
             .await
             .map(|_| ())
+    }
+
+    async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()> {
+        if troubles.is_empty() {
+            self.execute("forget troubles", register::FORGET_TROUBLES, &[&session])
+                .await?;
+            return Ok(());
+        }
+        let text = Trouble::write_all(troubles);
+        self.execute("save troubles", register::SAVE_TROUBLES, &[&session, &text])
+            .await
+            .map(|_| ())
+    }
+
+    async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
+        self.rows("load troubles", register::LOAD_TROUBLES, &[])
+            .await?
+            .iter()
+            .map(row::troubles)
+            .collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The store port on SQLite: each call handed to the file that carries it out; nodes and tokens here.
 
 use almanack_core::{
+    alert::trouble::{NodeTroubles, Trouble},
     finish::Finish,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
@@ -138,7 +139,39 @@ impl NodeStore for SqliteStore {
             connection
                 .prepare_cached(register::FORGET_NODE)?
                 .execute([&session])?;
+            connection
+                .prepare_cached(register::FORGET_TROUBLES)?
+                .execute([&session])?;
             Ok(())
+        })
+        .await
+    }
+
+    async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()> {
+        let (session, text) = (session.to_owned(), Trouble::write_all(troubles));
+        let is_well = troubles.is_empty();
+        self.write("save troubles", move |connection| {
+            if is_well {
+                let mut statement = connection.prepare_cached(register::FORGET_TROUBLES)?;
+                statement.execute([&session])?;
+                return Ok(());
+            }
+            let mut statement = connection.prepare_cached(register::SAVE_TROUBLES)?;
+            statement.execute([&session, &text])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
+        self.read("load troubles", |connection| {
+            let mut statement = connection.prepare_cached(register::LOAD_TROUBLES)?;
+            let mut rows = statement.query([])?;
+            let mut troubles = Vec::new();
+            while let Some(row) = rows.next()? {
+                troubles.push(row::troubles(row)?);
+            }
+            Ok(troubles)
         })
         .await
     }

@@ -6,13 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use almanack_core::backup::Vault as _;
 use almanack_store::{
-    backup::{Error, Held, Replace, Verify, restore, save, verify},
+    backup::{Checksum, Error, Held, Replace, Rotation, Verify, restore, save, verify},
     sqlite::{Durability, SqliteStore},
 };
+use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::transfer::filled;
+
+const NEW: (Replace, Checksum) = (Replace::Never, Checksum::Required);
+const OVER: (Replace, Checksum) = (Replace::Allowed, Checksum::Required);
 
 fn saved(from: &Path, to: &Path) -> Result<Held, Error> {
     save(from, to, (Replace::Never, Verify::Whole), &mut |_, _| ())
@@ -68,7 +73,7 @@ async fn a_backup_is_of_one_moment_while_a_node_writes() {
     assert_eq!(names(kept.folder.path()), ["backup.db"]);
     let mode = fs::metadata(&to).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(verify(&to).unwrap(), held);
+    assert_eq!(verify(&to, Checksum::Required).unwrap(), held);
     let skew = |path: &Path| -> i64 {
         let connection = Connection::open(path).unwrap();
         let sum = "select sum(skew_us) from node";
@@ -93,7 +98,7 @@ async fn what_is_there_is_not_overwritten_unasked() {
         &mut |_, _| (),
     )
     .unwrap();
-    verify(&to).unwrap();
+    verify(&to, Checksum::Required).unwrap();
     let nothing = saved(&place.file("none.db"), &place.file("other.db"));
     assert!(matches!(nothing, Err(Error::Store(_))));
     assert!(!place.file("none.db").exists() && !place.file("other.db").exists());
@@ -123,17 +128,19 @@ async fn a_damaged_backup_is_found_out() {
         let connection = Connection::open(&bad).unwrap();
         assert!(connection.execute(damage, []).unwrap() > 0, "{damage}");
         drop(connection);
-        let found = verify(&bad).unwrap_err().to_string();
+        let found = verify(&bad, Checksum::Ignored).unwrap_err().to_string();
         assert!(found.contains(told), "{found}");
     }
     let mut bytes = fs::read(&good).unwrap();
     bytes.truncate(bytes.len() / 2);
     for bytes in [bytes, b"not a database at all".to_vec(), Vec::new()] {
         fs::write(place.file("bad.db"), bytes).unwrap();
-        assert!(verify(&place.file("bad.db")).is_err());
-        let to = place.file("restored.db");
-        let refused = restore(&place.file("bad.db"), &to, Replace::Never, &mut |_, _| ());
-        assert!(refused.is_err() && !to.exists());
+        let (bad, to) = (place.file("bad.db"), place.file("restored.db"));
+        for checksum in [Checksum::Required, Checksum::Ignored] {
+            assert!(verify(&bad, checksum).is_err());
+            let refused = restore(&bad, &to, (Replace::Never, checksum), &mut |_, _| ());
+            assert!(refused.is_err() && !to.exists());
+        }
     }
 }
 
@@ -148,20 +155,116 @@ async fn a_store_is_restored_into_an_empty_place() {
     let empty = place.file("empty.db");
     drop(SqliteStore::open(&empty, Durability::Normal).unwrap());
     for to in [&none, &empty] {
-        let restored = restore(&backup, to, Replace::Never, &mut |_, _| ()).unwrap();
+        let restored = restore(&backup, to, NEW, &mut |_, _| ()).unwrap();
         assert_eq!(restored.tables, held.tables);
-        assert_eq!(verify(to).unwrap().tables, held.tables);
+        assert_eq!(verify(to, Checksum::Ignored).unwrap().tables, held.tables);
     }
-    let refused = restore(&backup, &from, Replace::Never, &mut |_, _| ());
+    let refused = restore(&backup, &from, NEW, &mut |_, _| ());
     assert!(matches!(refused, Err(Error::NotEmpty { .. })));
-    restore(&backup, &from, Replace::Allowed, &mut |_, _| ()).unwrap();
+    restore(&backup, &from, OVER, &mut |_, _| ()).unwrap();
     assert_eq!(
-        verify(&place.file("almanack.db.replaced")).unwrap().tables,
+        verify(&place.file("almanack.db.replaced"), Checksum::Ignored)
+            .unwrap()
+            .tables,
         held.tables
     );
-    let twice = restore(&backup, &from, Replace::Allowed, &mut |_, _| ());
+    let twice = restore(&backup, &from, OVER, &mut |_, _| ());
     assert!(
         matches!(twice, Err(Error::Exists { .. })),
         "what was put aside stays"
     );
+}
+
+/// As well-formed as before, and not what was saved.
+#[tokio::test]
+async fn a_backup_that_was_altered_is_refused_by_its_bytes() {
+    let place = Place::new();
+    let (from, good) = (place.file("almanack.db"), place.file("good.db"));
+    filled(&from).await;
+    let held = saved(&from, &good).unwrap();
+    let (bad, to) = (place.file("bad.db"), place.file("restored.db"));
+    let altered = |bad: &Path| {
+        fs::copy(&good, bad).unwrap();
+        let connection = Connection::open(bad).unwrap();
+        let rows = connection.execute("update task set detail = 'altered'", []);
+        assert!(rows.unwrap() > 0);
+    };
+    altered(&bad);
+    let structure = verify(&bad, Checksum::Ignored).unwrap();
+    assert_ne!(structure.tables, held.tables, "the alteration is one");
+    let refuses = |told: &str| {
+        let found = verify(&bad, Checksum::Required).unwrap_err().to_string();
+        assert!(found.contains(told), "{found}");
+        let refused = restore(&bad, &to, NEW, &mut |_, _| ());
+        assert!(refused.is_err() && !to.exists());
+    };
+    refuses("checksum");
+    // What no row holds counts, too, and so does a seal that is gone.
+    let whole = fs::read(&good).unwrap();
+    let mut flipped = whole.clone();
+    flipped[70] ^= 1;
+    fs::write(&bad, flipped).unwrap();
+    refuses("do not match its checksum");
+    fs::write(&bad, &whole[..whole.len() - 10]).unwrap();
+    refuses("has no checksum");
+    // The whole file is still a database to every other tool.
+    let other = Connection::open(&good).unwrap();
+    let sound = other.query_row("pragma integrity_check", [], |row| row.get::<_, String>(0));
+    assert_eq!(sound.unwrap(), "ok");
+    drop(other);
+    assert_eq!(verify(&good, Checksum::Required).unwrap(), held);
+}
+
+/// Whatever a journal beside it would take back: the bytes were proven, and they alone are read.
+#[tokio::test]
+async fn a_journal_beside_a_backup_changes_nothing() {
+    let place = Place::new();
+    let (from, good) = (place.file("almanack.db"), place.file("a ?#%.db"));
+    filled(&from).await;
+    let held = saved(&from, &good).unwrap();
+    let other = place.file("other.db");
+    fs::copy(&good, &other).unwrap();
+    let writer = Connection::open(&other).unwrap();
+    writer.pragma_update(None, "cache_size", 1).unwrap();
+    writer
+        .execute_batch("begin; delete from task; delete from slot")
+        .unwrap();
+    fs::copy(
+        place.file("other.db-journal"),
+        place.file("a ?#%.db-journal"),
+    )
+    .unwrap();
+    assert_eq!(verify(&good, Checksum::Required).unwrap(), held);
+    let to = place.file("restored.db");
+    let restored = restore(&good, &to, NEW, &mut |_, _| ()).unwrap();
+    assert_eq!(restored.tables, held.tables);
+}
+
+/// Named after their instants, proven, and nobody else's to read; what is called otherwise is left alone.
+#[tokio::test]
+async fn scheduled_backups_are_known_by_their_names() {
+    let place = Place::new();
+    let from = place.file("almanack.db");
+    filled(&from).await;
+    let folder = place.file("kept/daily");
+    let rotation = Rotation {
+        store: from,
+        folder: folder.clone(),
+    };
+    assert_eq!(rotation.list().await.unwrap(), [], "no folder, no backup");
+    let noon: Timestamp = "2026-01-05T12:00:00.25Z".parse().unwrap();
+    let bytes = rotation.save(noon).await.unwrap();
+    assert_eq!(names(&folder), ["almanack-20260105T120000Z.db"]);
+    let file = folder.join("almanack-20260105T120000Z.db");
+    assert_eq!(fs::metadata(&file).unwrap().len(), bytes);
+    verify(&file, Checksum::Required).unwrap();
+    fs::write(folder.join("almanack-by-hand.db"), "").unwrap();
+    let made = rotation.list().await.unwrap();
+    assert_eq!(made, ["2026-01-05T12:00:00Z".parse().unwrap()]);
+    let twice = rotation.save(noon).await.unwrap_err();
+    assert!(twice.contains("exists already"), "{twice}");
+    for _ in 0..2 {
+        rotation.remove(made[0]).await.unwrap();
+    }
+    assert_eq!(names(&folder), ["almanack-by-hand.db"]);
 }

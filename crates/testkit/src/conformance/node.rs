@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use almanack_core::store::{Node, Store};
+use almanack_core::{
+    alert::{
+        Rule,
+        trouble::{NodeTroubles, Trouble},
+    },
+    store::{Node, Store},
+};
 
 use crate::fixture::{at, node};
 
@@ -42,4 +48,40 @@ pub async fn a_forgotten_run_is_gone(store: Arc<dyn Store>) {
         store.forget_node("s-1").await.unwrap();
         assert_eq!(store.load_nodes().await.unwrap(), [node("node-a", "s-2")]);
     }
+}
+
+/// The newest word counts, and is gone with the run that said it.
+pub async fn a_node_s_troubles_are_those_it_said_last(store: Arc<dyn Store>) {
+    let (one, other) = (node("node-a", "s-1"), node("node-b", "s-2"));
+    let trouble = |rule| Trouble {
+        rule,
+        since: at(1),
+        detail: "no answer".to_owned(),
+    };
+    for run in [&other, &one] {
+        store.save_node(run).await.unwrap();
+        let troubles = [trouble(Rule::Disk), trouble(Rule::Disconnected)];
+        store.save_troubles(&run.session, &troubles).await.unwrap();
+    }
+    let backup = [trouble(Rule::Backup)];
+    store.save_troubles("s-1", &backup).await.unwrap();
+    let said = |run: &Node, troubles: &[Trouble]| NodeTroubles {
+        node: run.name.clone(),
+        seen_at: run.seen_at,
+        troubles: troubles.to_vec(),
+    };
+    let both = [
+        said(&one, &backup),
+        said(&other, &[trouble(Rule::Disk), trouble(Rule::Disconnected)]),
+    ];
+    assert_eq!(store.load_troubles().await.unwrap(), both);
+    store.forget_node("s-2").await.unwrap();
+    assert_eq!(store.load_troubles().await.unwrap(), both[..1]);
+    store.save_troubles("s-1", &[]).await.unwrap();
+    assert_eq!(store.load_troubles().await.unwrap(), []);
+}
+
+/// For who watches how it grows.
+pub async fn a_store_knows_how_large_it_is(store: Arc<dyn Store>) {
+    assert!(store.size_bytes().await.unwrap().is_some_and(|it| it > 0));
 }

@@ -258,6 +258,8 @@ macro_rules! conformance {
                 a_heartbeat_registers_and_then_refreshes,
                 two_runs_of_one_name_are_two_nodes,
                 a_forgotten_run_is_gone,
+                a_node_s_troubles_are_those_it_said_last,
+                a_store_knows_how_large_it_is,
             ]
             lane: [
                 places_are_shared_by_all_visitors,

@@ -21,6 +21,7 @@ use std::{
 };
 
 use almanack_core::{
+    alert::trouble::{NodeTroubles, Trouble},
     finish::Finish,
     reschedule::Change,
     store::{
@@ -356,6 +357,19 @@ impl NodeStore for FaultyStore {
         let session = session.to_owned();
         self.call("forget_node", |store| {
             Box::pin(async move { store.forget_node(&session).await })
+        })
+        .await
+    }
+    async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()> {
+        let (session, troubles) = (session.to_owned(), troubles.to_vec());
+        self.call("save_troubles", |store| {
+            Box::pin(async move { store.save_troubles(&session, &troubles).await })
+        })
+        .await
+    }
+    async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
+        self.call("load_troubles", |store| {
+            Box::pin(async move { store.load_troubles().await })
         })
         .await
     }

@@ -7,6 +7,7 @@ mod overview;
 use std::sync::Arc;
 
 use almanack_core::{
+    alert::trouble::{NodeTroubles, Trouble},
     edition::account,
     finish::Finish,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
@@ -285,6 +286,12 @@ impl<L: Layer> NodeStore for Layered<L> {
     async fn forget_node(&self, session: &str) -> Result<()> {
         self.below.forget_node(session).await
     }
+    async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()> {
+        self.below.save_troubles(session, troubles).await
+    }
+    async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
+        self.below.load_troubles().await
+    }
 }
 
 #[async_trait]
@@ -319,5 +326,8 @@ impl<L: Layer> Store for Layered<L> {
     }
     async fn ping(&self) -> Result<()> {
         self.below.ping().await
+    }
+    async fn size_bytes(&self) -> Result<Option<u64>> {
+        self.below.size_bytes().await
     }
 }

@@ -155,3 +155,18 @@ async fn rs_10_a_service_s_own_format_is_read_by_paths() {
     );
     member.leave().await;
 }
+
+/// Noted by what the client says of itself, which comes every five seconds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_cluster_is_noted_and_so_is_its_return() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    cluster.write("1", &put("article:1", 1), &[]).await;
+    let member = Member::join(&cluster, desk.ports());
+    desk.has("article:1", 1).await;
+    until("it is connected", async || desk.is_connected()).await;
+    cluster.mock().broker_down(1).unwrap();
+    until("it is not", async || !desk.is_connected()).await;
+    cluster.mock().broker_up(1).unwrap();
+    until("it is again", async || desk.is_connected()).await;
+    member.leave().await;
+}

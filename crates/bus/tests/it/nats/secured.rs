@@ -14,6 +14,7 @@ use almanack_testkit::{
     nats::{Access, Operator, Server, server_url},
 };
 use futures_util::future::join_all;
+use metrics_exporter_prometheus::PrometheusBuilder;
 
 use super::{
     AT_ONCE, READ_AGAIN, WARNED,
@@ -408,4 +409,41 @@ async fn a_node_that_is_put_out_while_it_complains_says_so_once() {
     until("it tries on", async || desk.waited() >= waited + 5).await;
     member.leave().await;
     assert_eq!(heard.count(refused), 1, "{}", heard.all());
+}
+
+/// Nothing comes while a server is away, and that must not look like silence.
+#[tokio::test]
+async fn a_lost_server_is_noted_and_its_lag_is_not_shown_as_it_was() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let (metrics, _counting) = (
+        recorder.handle(),
+        metrics::set_default_local_recorder(&recorder),
+    );
+    let shows = |line: &str| metrics.render().lines().any(|it| it == line);
+    let lag = |value: &str| {
+        format!(
+            r#"almanack_events_lag{{bus="nats",topic="{STREAM}",partition="almanack"}} {value}"#
+        )
+    };
+    let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
+    let stage = fortress.stage(fortress.connection()).await;
+    let desk = Desk::new();
+    stage.write(&put("article:1", 1), &[]).await;
+    let settings = Settings {
+        ack_within: AT_ONCE,
+        ..stage.settings()
+    };
+    let member = Member::of(settings, desk.ports());
+    desk.has("article:1", 1).await;
+    until("it is connected", async || desk.is_connected()).await;
+    assert!(shows(r#"almanack_bus_connected{bus="nats"} 1"#));
+    until("nothing waits", async || shows(&lag("0"))).await;
+    fortress.server.set_access(&password(WRONG));
+    until("it is not", async || !desk.is_connected()).await;
+    assert!(shows(r#"almanack_bus_connected{bus="nats"} 0"#));
+    assert!(shows(&lag("NaN")), "{}", metrics.render());
+    fortress.server.set_access(&password(PASSWORD));
+    until("it is again", async || desk.is_connected()).await;
+    until("nothing waits", async || shows(&lag("0"))).await;
+    member.leave().await;
 }

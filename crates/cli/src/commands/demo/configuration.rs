@@ -54,6 +54,8 @@ pub(super) fn load(
         file: Some(folder.join(FILE)),
         flags: vec![
             flag("--listen", "server.listen", listen),
+            // Nobody balances load here, and a person waits for the end.
+            flag("--set", "server.shutdown_delay", "0s"),
             flag("demo", "node.name", NODE),
         ],
     };

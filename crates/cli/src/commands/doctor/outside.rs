@@ -42,7 +42,7 @@ pub(super) async fn port(settings: &Settings) -> Result<Finding, Failure> {
     };
     Ok(match ask(listen, Question::Up).await? {
         Answer::Yes(_) => Finding::ok(check, format!("a node answers at {listen}")),
-        Answer::NotReady | Answer::Other { .. } | Answer::Nobody(_) => Finding::failed(
+        Answer::NotReady(_) | Answer::Other { .. } | Answer::Nobody(_) => Finding::failed(
             check,
             format!("{listen}: {taken}"),
         )

@@ -21,6 +21,8 @@ use super::{
 pub(crate) use channel::{AlertChannel, AlertWay};
 
 const SECTION: &str = "alerts";
+/// A pebibyte: nobody has such a disk, and everybody meant something else.
+const DISK_FREE_MAX: u64 = 1 << 50;
 /// Most minutes of a day.
 const MINUTE_MAX: i8 = 59;
 
@@ -72,6 +74,16 @@ fn bounds(reader: &mut Reader<'_>) -> Bounds {
         unclaimed: reader.value(&key("unclaimed_after"), usual.unclaimed, period(1, DAY_S)),
         failing: reader.value(&key("failing_after"), usual.failing, value::count(1..=20)),
         gone: reader.value(&key("gone_after"), usual.gone, period(10, DAY_S)),
+        disconnected: reader.value(
+            &key("disconnected_after"),
+            usual.disconnected,
+            period(1, DAY_S),
+        ),
+        disk_free_bytes: reader.value(
+            &key("disk_free_bytes"),
+            usual.disk_free_bytes,
+            value::count(0..=DISK_FREE_MAX),
+        ),
         budget_percent: reader.value(
             &key("budget_percent"),
             usual.budget_percent,

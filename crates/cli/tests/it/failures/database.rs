@@ -84,6 +84,11 @@ async fn a_full_disk_refuses_changes_loses_nothing_and_work_goes_on_when_there_i
         200,
         "the process itself is fine"
     );
+    eventually("the node is not ready", async || {
+        let ready = api.get("/readyz").await;
+        (ready.status == 503).then(|| assert_eq!(ready.problem(), (503, "database_unwritable")))
+    })
+    .await;
     let kept = api.get(&task("K", "before")).await;
     assert_eq!(kept.json["status"], "SUCCESS", "what is there can be read");
     let nothing = api.get(&task("K", "during")).await;
@@ -100,6 +105,10 @@ async fn a_full_disk_refuses_changes_loses_nothing_and_work_goes_on_when_there_i
     })
     .await;
     api.until_status("K", "after", "SUCCESS").await;
+    eventually("the node is ready again", async || {
+        (api.get("/readyz").await.status == 200).then_some(())
+    })
+    .await;
     assert_eq!(business.calls("before"), 1);
 }
 

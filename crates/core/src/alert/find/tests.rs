@@ -352,3 +352,38 @@ fn a_fleet_that_asks_too_often_is_over_its_budget_once_enough_was_counted() {
         assert_eq!(!found.findings.is_empty(), over, "{spending:?}");
     }
 }
+
+#[test]
+fn what_a_node_says_of_itself_is_told_while_it_lives() {
+    use crate::alert::trouble::{NodeTroubles, Trouble};
+    let said = |rule, since: i64, seen: i64| NodeTroubles {
+        node: "a".to_owned(),
+        seen_at: at(seen),
+        troubles: vec![Trouble {
+            rule,
+            since: at(since),
+            detail: "nats: refused".to_owned(),
+        }],
+    };
+    for (rule, since, seen, expected, why) in [
+        (
+            Rule::Disconnected,
+            -120,
+            -5,
+            1,
+            "a bus that is away for long",
+        ),
+        (Rule::Disconnected, -119, -5, 0, "not for long enough"),
+        (Rule::Disk, 0, -5, 1, "a disk does not empty by itself"),
+        (Rule::Backup, 0, -5, 1, "a backup that failed"),
+        (Rule::Disk, -900, -120, 0, "the node itself is gone"),
+    ] {
+        let facts = Facts {
+            troubles: vec![said(rule, since, seen)],
+            ..Facts::default()
+        };
+        let found = find(&facts, &Bounds::default(), NOW).findings;
+        let told = found.iter().filter(|it| it.key.rule == rule).count();
+        assert_eq!(told, expected, "{why}");
+    }
+}

@@ -125,6 +125,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         page_hosts: Vec::new(),
         trusted_proxies: Vec::new(),
         passwords: Arc::new(Argon2id::default()),
+        health: Arc::default(),
         leaving: CancellationToken::new(),
         sleeper: Arc::new(Blink),
         entropy: Arc::new(SeededEntropy::new(7)),

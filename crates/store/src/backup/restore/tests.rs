@@ -9,12 +9,13 @@ use rusqlite::config::DbConfig;
 
 use super::*;
 use crate::{
-    backup::save,
+    backup::{save, verify},
     sqlite::{Durability, SqliteStore},
 };
 
 /// Everything that is in the old store when it is replaced.
 const OLD: &str = "old+late";
+const FORCED: (Replace, Checksum) = (Replace::Allowed, Checksum::Required);
 const STEPS: [Step; 4] = [Step::Copied, Step::Settled, Step::Linked, Step::Named];
 
 /// A folder that was copied while it was in use.
@@ -74,7 +75,7 @@ fn killed_in_between(path: &Path) {
 /// Whose store opens under a name, found out as a node would: by opening it, and reading it to its end.
 fn whose(path: &Path) -> String {
     drop(SqliteStore::open(path, Durability::Normal).unwrap());
-    verify(path).unwrap();
+    verify(path, Checksum::Ignored).unwrap();
     let store = Connection::open(path).unwrap();
     let name = "select group_concat(name, '+') from (select name from node order by name desc)";
     store.query_row(name, [], |row| row.get(0)).unwrap()
@@ -106,17 +107,12 @@ fn stage() -> Photograph {
 fn photographs(stage: &Photograph) -> Vec<(Step, Photograph)> {
     let mut taken = Vec::new();
     let (from, to) = (stage.file("backup.db"), stage.file("almanack.db"));
-    in_steps(
-        (&from, &to),
-        Replace::Allowed,
-        &mut |_, _| (),
-        &mut |step| {
-            if step == Step::Copied {
-                killed_in_between(&to);
-            }
-            taken.push((step, Photograph::of(stage.0.path())));
-        },
-    )
+    in_steps((&from, &to), FORCED, &mut |_, _| (), &mut |step| {
+        if step == Step::Copied {
+            killed_in_between(&to);
+        }
+        taken.push((step, Photograph::of(stage.0.path())));
+    })
     .unwrap();
     let steps: Vec<Step> = taken.iter().map(|(step, _)| *step).collect();
     assert_eq!(steps, STEPS);
@@ -179,12 +175,7 @@ fn a_restore_that_was_stopped_is_made_again() {
             Step::Named => vec![Left::Replaced(aside.clone())],
         };
         assert_eq!(found, expected, "{step:?}");
-        let again = restore(
-            &left.file("backup.db"),
-            &to,
-            Replace::Allowed,
-            &mut |_, _| (),
-        );
+        let again = restore(&left.file("backup.db"), &to, FORCED, &mut |_, _| ());
         if step == Step::Named {
             assert!(
                 matches!(again, Err(Error::Exists { .. })),
@@ -207,7 +198,7 @@ fn of_two_restores_at_once_one_is_refused() {
     let stage = stage();
     let (from, to) = (stage.file("backup.db"), stage.file("almanack.db"));
     let refused = || {
-        let second = restore(&from, &to, Replace::Allowed, &mut |_, _| ());
+        let second = restore(&from, &to, FORCED, &mut |_, _| ());
         assert!(matches!(second, Err(Error::AtWork { .. })), "{second:?}");
         let found = left_behind(&to);
         assert!(found.contains(&Left::AtWork(partial(&to))), "{found:?}");
@@ -217,13 +208,7 @@ fn of_two_restores_at_once_one_is_refused() {
             refused();
         }
     };
-    in_steps(
-        (&from, &to),
-        Replace::Allowed,
-        &mut |_, _| refused(),
-        &mut done,
-    )
-    .unwrap();
+    in_steps((&from, &to), FORCED, &mut |_, _| refused(), &mut done).unwrap();
     assert_eq!(whose(&to), "new");
     assert_eq!(left_behind(&to), [Left::Replaced(aside(&to))]);
     let names = Photograph::of(stage.0.path()).names();
@@ -238,7 +223,7 @@ fn a_store_that_somebody_has_open_is_left_to_them() {
     let there = Connection::open(&to).unwrap();
     let count = || there.query_row("select count(*) from node", [], |row| row.get::<_, i64>(0));
     assert_eq!(count().unwrap(), 1);
-    let refused = restore(&from, &to, Replace::Allowed, &mut |_, _| ());
+    let refused = restore(&from, &to, FORCED, &mut |_, _| ());
     assert!(matches!(refused, Err(Error::InUse { .. })), "{refused:?}");
     assert_eq!(count().unwrap(), 1);
     assert_eq!(left_behind(&to), [], "nothing is left of what was begun");
@@ -252,7 +237,7 @@ fn a_link_to_a_store_stays_a_link() {
     let stage = stage();
     let (from, name) = (stage.file("backup.db"), stage.file("link.db"));
     std::os::unix::fs::symlink(stage.file("almanack.db"), &name).unwrap();
-    restore(&from, &name, Replace::Allowed, &mut |_, _| ()).unwrap();
+    restore(&from, &name, FORCED, &mut |_, _| ()).unwrap();
     assert!(name.is_symlink());
     assert_eq!(whose(&stage.file("almanack.db")), "new");
     assert_eq!(whose(&stage.file("almanack.db.replaced")), "old");
@@ -267,7 +252,7 @@ fn a_log_without_its_store_is_told_and_not_applied_to_another() {
     fs::remove_file(&to).unwrap();
     let log = beside(&to, "-wal");
     assert_eq!(left_behind(&to), [Left::Log(log.clone())]);
-    let refused = restore(&from, &to, Replace::Allowed, &mut |_, _| ());
+    let refused = restore(&from, &to, FORCED, &mut |_, _| ());
     assert!(matches!(refused, Err(Error::Log { .. })), "{refused:?}");
     assert!(!to.exists());
     // The other kind: what a transaction has to take back.
@@ -275,6 +260,12 @@ fn a_log_without_its_store_is_told_and_not_applied_to_another() {
     fs::rename(log, &journal).unwrap();
     assert_eq!(left_behind(&to), [Left::Log(journal.clone())]);
     fs::remove_file(journal).unwrap();
-    restore(&from, &to, Replace::Never, &mut |_, _| ()).unwrap();
+    restore(
+        &from,
+        &to,
+        (Replace::Never, Checksum::Required),
+        &mut |_, _| (),
+    )
+    .unwrap();
     assert_eq!(whose(&to), "new");
 }
