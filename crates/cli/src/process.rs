@@ -16,7 +16,11 @@ use almanack_engine::{
     tick::Ticker,
     turns::Turns,
 };
-use almanack_server::{AppState, Limits, Tick, access::Access};
+use almanack_server::{
+    AppState, Limits, Tick,
+    access::Access,
+    serve::{Connections, serve},
+};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::{
@@ -58,6 +62,7 @@ pub(crate) struct Process {
     leaving: CancellationToken,
     listener: TcpListener,
     app: axum::Router,
+    connections: Connections,
     metrics: PrometheusHandle,
     telemetry: Telemetry,
     /// How long whoever asks is still answered once the node says that it is not ready.
@@ -142,6 +147,7 @@ pub(crate) async fn start(
         leaving,
         listener,
         app,
+        connections: connections(settings),
         metrics,
         telemetry,
     })
@@ -201,6 +207,14 @@ fn limits(settings: &Settings) -> Limits {
     }
 }
 
+fn connections(settings: &Settings) -> Connections {
+    Connections {
+        max: settings.server.connections,
+        head_within: settings.server.header_timeout.unsigned_abs(),
+        ..Connections::default()
+    }
+}
+
 /// Passes on request, of whoever knows the secret.
 fn tick(equipment: &Equipment, passes: Ticker) -> Tick {
     Tick {
@@ -254,15 +268,17 @@ impl Process {
             pause(self.shutdown_delay).await;
             leaving.cancel();
         };
-        let app = self.app.into_make_service_with_connect_info::<SocketAddr>();
-        let serving = axum::serve(self.listener, app)
-            .with_graceful_shutdown(leaving.clone().cancelled_owned());
+        let serving = serve(
+            self.listener,
+            self.app,
+            self.connections,
+            leaving.clone(),
+        );
         let answering = async {
             tokio::select! {
-                served = serving.into_future() => served,
+                () = serving => {}
                 () = too_late(&drained, &leaving) => {
                     tracing::warn!("left requests unanswered that their clients did not finish");
-                    Ok(())
                 }
             }
         };
@@ -283,9 +299,9 @@ impl Process {
             drained.cancel();
         };
         let folding = metrics::fold(&self.metrics, &drained);
-        let (served, (), (), (), ()) = tokio::join!(answering, working, reading, closing, folding);
+        tokio::join!(answering, working, reading, closing, folding);
         self.telemetry.finish().await;
-        served.map_err(|error| Failure::new(Exit::Failed, format!("serve: {error}")))
+        Ok(())
     }
 }
 

@@ -29,6 +29,7 @@ pub mod picture;
 pub mod problem;
 mod receipts;
 mod schedules;
+pub mod serve;
 mod sources;
 mod tasks;
 mod tick;

@@ -143,6 +143,10 @@ pub(crate) struct Server {
     pub(crate) trusted_proxies: Vec<IpNet>,
     /// How long it still answers after it was told to stop and says that it is not ready.
     pub(crate) shutdown_delay: SignedDuration,
+    /// How many may be connected at once.
+    pub(crate) connections: usize,
+    /// How long a connection may be without a whole request.
+    pub(crate) header_timeout: SignedDuration,
 }
 
 impl Server {
@@ -165,6 +169,12 @@ impl Server {
                 &key("shutdown_delay"),
                 SignedDuration::from_secs(3),
                 value::duration(seconds(0..=300)),
+            ),
+            connections: reader.value(&key("connections"), 512, value::count(1..=100_000)),
+            header_timeout: reader.value(
+                &key("header_timeout"),
+                SignedDuration::from_secs(30),
+                value::duration(seconds(1..=3_600)),
             ),
         }
     }

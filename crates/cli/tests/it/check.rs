@@ -46,7 +46,7 @@ fn an_unknown_key_without_a_neighbour_gets_the_list() {
       |
     2 | port = ***
       | ^^^^
-      = hint: there are `listen`, `allowed_hosts`, `trusted_proxies`
+      = hint: there are `listen`, `allowed_hosts`, `trusted_proxies`, `shutdown_delay`, `connections`, `header_timeout`
 
     1 error
     ");
@@ -549,6 +549,8 @@ fn what_is_in_force_and_why() {
     server.allowed_hosts                ["a.example", "b.example"]                  ALMANACK_SERVER_ALLOWED_HOSTS
     server.trusted_proxies              []                                          default
     server.shutdown_delay               "3s"                                        default
+    server.connections                  512                                         default
+    server.header_timeout               "30s"                                       default
     node.name                           (host name and a random ending)             default
     node.slots                          8                                           ALMANACK_NODE_SLOTS
     node.lease                          "30s"                                       default

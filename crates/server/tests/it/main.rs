@@ -21,6 +21,7 @@ mod observing;
 mod receipts;
 mod schedule_acts;
 mod schedules;
+mod serve;
 mod source_acts;
 mod sources;
 mod stage;

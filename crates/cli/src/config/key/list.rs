@@ -14,6 +14,8 @@ pub(crate) const KEYS: &[Key] = &[
     plain("server", "allowed_hosts"),
     plain("server", "trusted_proxies"),
     plain("server", "shutdown_delay"),
+    plain("server", "connections"),
+    plain("server", "header_timeout"),
     plain("node", "name"),
     plain("node", "slots"),
     plain("node", "lease"),

@@ -1,0 +1,159 @@
+//! Who is connected, and who gives way.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+/// All connections of a node.
+pub(super) struct Hall {
+    room: Arc<Semaphore>,
+    idle: Mutex<Idle>,
+}
+
+/// Connections without a request, by when they became so.
+#[derive(Default)]
+struct Idle {
+    count: u64,
+    waiting: BTreeMap<u64, CancellationToken>,
+    /// Whether somebody waits for the next one that becomes so.
+    wanted: bool,
+}
+
+/// One connection's place.
+pub(super) struct Seat {
+    hall: Arc<Hall>,
+    gives_way: CancellationToken,
+    /// Its number among the idle ones, while it is one.
+    number: Mutex<Option<u64>>,
+    rested: Notify,
+    asked: AtomicBool,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Hall {
+    pub(super) fn of(max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            room: Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))),
+            idle: Mutex::default(),
+        })
+    }
+
+    /// A place for another connection, as soon as there is one. Where all are taken, whoever has been idle for the longest gives way;
+    /// if nobody is idle, whoever is done first.
+    pub(super) async fn seat(self: &Arc<Self>) -> Option<Arc<Seat>> {
+        let free = Arc::clone(&self.room).try_acquire_owned().ok();
+        let room = match free {
+            Some(room) => room,
+            None => self.wait().await?,
+        };
+        let seat = Seat {
+            hall: Arc::clone(self),
+            gives_way: CancellationToken::new(),
+            number: Mutex::default(),
+            rested: Notify::new(),
+            asked: AtomicBool::new(false),
+            _room: room,
+        };
+        seat.rests();
+        Some(Arc::new(seat))
+    }
+
+    /// One waits at a time.
+    async fn wait(&self) -> Option<OwnedSemaphorePermit> {
+        self.ask_for_a_place();
+        let room = Arc::clone(&self.room).acquire_owned().await.ok();
+        locked(&self.idle).wanted = false;
+        room
+    }
+
+    fn ask_for_a_place(&self) {
+        let mut idle = locked(&self.idle);
+        // Taken out, so that no second one is asked for the same place.
+        match idle.waiting.pop_first() {
+            Some((_, gives_way)) => gives_way.cancel(),
+            None => idle.wanted = true,
+        }
+    }
+}
+
+impl Seat {
+    /// Returns when the place is needed by somebody else.
+    pub(super) async fn gives_way(&self) {
+        self.gives_way.cancelled().await;
+    }
+
+    /// No request is under way.
+    fn rests(&self) {
+        let number = {
+            let mut idle = locked(&self.hall.idle);
+            idle.count += 1;
+            let number = idle.count;
+            if std::mem::take(&mut idle.wanted) {
+                self.gives_way.cancel();
+            } else {
+                idle.waiting.insert(number, self.gives_way.clone());
+            }
+            number
+        };
+        *locked(&self.number) = Some(number);
+        self.rested.notify_one();
+    }
+
+    /// Returns when a request has come to its end.
+    pub(super) async fn comes_to_rest(&self) {
+        self.rested.notified().await;
+    }
+
+    /// Whether it ever had a request.
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Whether no request is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        locked(&self.number).is_some()
+    }
+
+    /// A request is under way, or there will be none any more.
+    fn stops_resting(&self) {
+        let number = locked(&self.number).take();
+        if let Some(number) = number {
+            locked(&self.hall.idle).waiting.remove(&number);
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.stops_resting();
+    }
+}
+
+/// While this is held, a request is under way.
+pub(super) struct Busy(Arc<Seat>);
+
+impl Busy {
+    pub(super) fn on(seat: &Arc<Seat>) -> Self {
+        seat.stops_resting();
+        seat.asked.store(true, Ordering::Relaxed);
+        Self(Arc::clone(seat))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.rests();
+    }
+}
+
+/// What is kept here is whole after every step, so a panic elsewhere spoils nothing.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
