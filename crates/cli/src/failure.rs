@@ -197,7 +197,7 @@ impl From<store::Error> for Failure {
             }
             store::Error::Unreadable { .. } => Self::new(Exit::Failed, what)
                 .hint("use the version of Almanack that wrote it, or put the row right"),
-            store::Error::Taken { .. } | store::Error::Refused { .. } => {
+            store::Error::Taken { .. } | store::Error::Refused { .. } | store::Error::Busy => {
                 Self::new(Exit::Failed, what)
             }
         }

@@ -21,6 +21,7 @@ use almanack_server::{
     access::Access,
     serve::{Connections, serve},
 };
+use almanack_store::Handles;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::{
@@ -78,7 +79,8 @@ pub(crate) async fn start(
     inputs: &Inputs,
     time: &Time,
 ) -> Result<Process, Failure> {
-    let store = open_store(settings).await?;
+    let stores = open_store(settings).await?;
+    let store = stores.work.clone();
     let timing = Timing::of(time, store.as_ref()).await?;
     let (clock, environment) = (timing.clock.clone(), &inputs.environment);
     let access = choose_access(store.as_ref(), settings).await?;
@@ -88,24 +90,17 @@ pub(crate) async fn start(
     // Before the node is admitted, which counts already.
     let metrics = metrics::install(timing.counted)?;
     let outbound = wiring::Outbound::new(settings)?;
-    let (equipment, telemetry) = Equipment::new(Ground {
-        settings,
-        environment,
-        outbound: &outbound,
-        store: &store,
-        timing: &timing,
-        node: &node_name,
-        paper: Box::new(std::io::stdout()),
-    })?;
-    let node = admit_watched(&equipment, settings, &node_name, (&outbound, &timing)).await?;
+    let around = (&outbound, &timing);
+    let (equipment, telemetry) = equip(settings, environment, &stores, around, &node_name)?;
+    let node = admit_watched(&equipment, settings, &node_name, around).await?;
     // Only now the clock is right.
-    let schedules = wiring::schedules(store.clone(), clock.clone(), outbound.reach());
+    let schedules = wiring::schedules(stores.changes.clone(), clock.clone(), outbound.reach());
     let in_force = InForce::new(settings, inputs);
     let files = Files::new(inputs.clone(), schedules.clone(), outbound)
         .synced(settings)
         .await?;
     let sources = equipment.sources().sources.clone();
-    let passes = wiring::ticker(store.clone(), &timing, node.tally());
+    let passes = wiring::ticker(stores.changes.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: equipment.rescheduler(),
@@ -115,7 +110,8 @@ pub(crate) async fn start(
         editions: equipment.editions(),
         public_editions: public_editions(settings),
         tick: tick(&equipment, passes),
-        store: store.clone(),
+        store: stores.pages,
+        changes: stores.changes,
         clock: clock.clone(),
         health: node.health(),
         access,
@@ -153,6 +149,27 @@ pub(crate) async fn start(
     })
 }
 
+/// What the node is made with.
+fn equip(
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+    stores: &Handles,
+    (outbound, timing): (&wiring::Outbound, &Timing),
+    node: &str,
+) -> Result<(Equipment, Telemetry), Failure> {
+    Equipment::new(Ground {
+        settings,
+        environment,
+        outbound,
+        store: &stores.work,
+        changes: &stores.changes,
+        pages: &stores.pages,
+        timing,
+        node,
+        paper: Box::new(std::io::stdout()),
+    })
+}
+
 /// Admits a node with all its duties.
 async fn admit_watched(
     equipment: &Equipment,
@@ -186,12 +203,12 @@ fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
 }
 
 /// Where there is no database nobody is known, and a refusal must not leave one behind.
-async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, Failure> {
+async fn open_store(settings: &Settings) -> Result<Handles, Failure> {
     let listen = settings.server.listen;
     if !listen.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
         return Err(unguarded(listen));
     }
-    wiring::open_store(&settings.database).await
+    wiring::open_for_all(&settings.database).await
 }
 
 /// Whether everybody may read published editions.

@@ -41,7 +41,7 @@ use almanack_engine::{
     tick::Ticker,
     zones::Zones,
 };
-use almanack_store::{Location, backup::Rotation, sqlite};
+use almanack_store::{Handles, Location, backup::Rotation, sqlite};
 use jiff::SignedDuration;
 
 use crate::{
@@ -138,11 +138,16 @@ pub(crate) fn is_shared(database: &Database) -> bool {
 
 /// Opens the configured database; creates or migrates it where needed.
 pub(crate) async fn open_store(database: &Database) -> Result<Arc<dyn Store>, Failure> {
+    Ok(open_for_all(database).await?.work)
+}
+
+/// The same, for a process that answers others.
+pub(crate) async fn open_for_all(database: &Database) -> Result<Handles, Failure> {
     let url = database.url.expose();
     let phrase = format!("open database `{}`", without_password(url));
     let location = Location::parse(url)
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()).during(&phrase))?;
-    let opened = almanack_store::open(&location, durability(database)).await;
+    let opened = almanack_store::open_for_all(&location, durability(database)).await;
     opened.map_err(|error| Failure::from(error).during(&phrase))
 }
 

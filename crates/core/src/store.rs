@@ -10,6 +10,7 @@ mod alert;
 mod edition;
 mod lane;
 mod overview;
+mod page;
 mod schedule;
 mod sign_in;
 mod source;
@@ -24,6 +25,7 @@ pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,
 };
+pub use page::{EXAMINED_MAX, Page};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
@@ -83,6 +85,9 @@ pub enum Error {
         /// What was found.
         what: String,
     },
+    /// More ask at once than may wait for a reader. Nothing was done; ask again in a moment.
+    #[error("too many readers are waiting for the database")]
+    Busy,
     /// A name that must be unique is taken.
     #[error("{what} `{name}` already exists")]
     Taken {
@@ -114,7 +119,7 @@ impl Error {
 
     /// Whether the same call can succeed later without anyone changing anything.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable { .. })
+        matches!(self, Self::Unavailable { .. } | Self::Busy)
     }
 }
 
@@ -239,8 +244,17 @@ pub struct TaskFilter {
     pub status: Option<Status>,
     /// Only rows numbered below this: the cursor of the page before.
     pub before: Option<TaskId>,
+    /// How many rows are examined at most; [`EXAMINED_MAX`] where nothing is said.
+    pub among: Option<usize>,
     /// How many at most.
     pub limit: usize,
+}
+
+impl TaskFilter {
+    /// Whether every row fits.
+    pub fn is_empty(&self) -> bool {
+        self.kind.is_none() && self.subject_prefix.is_none() && self.status.is_none()
+    }
 }
 
 /// Everything kept about one identity.
@@ -323,8 +337,8 @@ pub trait TaskStore: Send + Sync {
     /// One row by its number.
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>>;
 
-    /// A page of rows, newest first.
-    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>>;
+    /// A page of rows, newest first. The cost is that of the rows examined, never that of the table.
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>>;
 
     /// Everything kept about an identity.
     async fn load_records(&self, identity: &Identity) -> Result<Records>;

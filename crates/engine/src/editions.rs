@@ -95,6 +95,8 @@ pub struct Ticks {
 /// Makes editions.
 pub struct Editions {
     store: Arc<dyn EditionStore>,
+    /// The same store for who only looks.
+    shown: Arc<dyn EditionStore>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
     rescheduler: Arc<Rescheduler>,
@@ -114,6 +116,7 @@ impl Editions {
         settings: Settings,
     ) -> Self {
         Self {
+            shown: Arc::clone(&store),
             store,
             clock,
             sleeper,
@@ -128,6 +131,13 @@ impl Editions {
     #[must_use]
     pub fn telling(mut self, subscriptions: Live<Subscriptions>) -> Self {
         self.subscriptions = subscriptions;
+        self
+    }
+
+    /// Shows what there is through this: whoever looks keeps nobody waiting who makes an edition (SF-01).
+    #[must_use]
+    pub fn showing(mut self, shown: Arc<dyn EditionStore>) -> Self {
+        self.shown = shown;
         self
     }
 

@@ -108,10 +108,10 @@ impl SlotLock for StoreLock {
         };
         loop {
             let page = self.store.list_tasks(&filter).await?;
-            let current = page.iter().filter(|row| row.current);
+            let current = page.rows.iter().filter(|row| row.current);
             keys.extend(current.filter_map(|row| key_of(&row.identity)));
-            filter.before = page.last().map(|row| row.id);
-            if page.len() < PAGE {
+            filter.before = page.next;
+            if filter.before.is_none() {
                 return Ok(keys);
             }
         }

@@ -263,7 +263,7 @@ impl Gate {
     }
 
     async fn look_up(&self, hash: &str, now: Timestamp) -> Result<Option<Token>, Problem> {
-        let found = self.state.store.load_token(hash).await?;
+        let found = self.state.changes.load_token(hash).await?;
         self.tokens.keep(hash, found.as_ref(), now);
         Ok(found)
     }

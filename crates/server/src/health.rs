@@ -69,7 +69,7 @@ pub(crate) async fn readyz(
             return Err(Problem::new(Code::ShuttingDown, detail));
         }
     };
-    state.store.ping().await?;
+    state.changes.ping().await?;
     Ok(Json(HealthView {
         status: if degraded.is_empty() {
             "ready"

@@ -76,8 +76,10 @@ pub struct AppState {
     /// Makes a pass of everything due, on request.
     pub tick: Tick,
     /// Read by the looking half of the API; every change goes through `rescheduler`, `schedules` or
-    /// `sources`.
+    /// `sources`. Whoever only looks waits here, and keeps nobody else waiting (SF-01).
     pub store: Arc<dyn Store>,
+    /// The same store with readers that no list and no page takes: for who asks, and for what a change must look up first.
+    pub changes: Arc<dyn Store>,
     /// The only way to learn the time.
     pub clock: Arc<dyn Clock>,
     /// What the node knows about itself.

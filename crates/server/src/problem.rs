@@ -177,6 +177,7 @@ impl IntoResponse for Problem {
                 headers.insert(header::WWW_AUTHENTICATE, challenge);
             }
             Code::DatabaseUnavailable
+            | Code::Busy
             | Code::Contended
             | Code::TimedOut
             | Code::TooManyTicks
@@ -245,6 +246,10 @@ impl From<reschedule::Error> for Problem {
 impl From<store::Error> for Problem {
     /// The log gets the cause, once, here; the caller gets what they can do about it.
     fn from(error: store::Error) -> Self {
+        if matches!(error, store::Error::Busy) {
+            // Who floods a node with readers must not flood its log, too; requests are counted by their status.
+            return busy();
+        }
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         tracing::error!(error = %error, cause, "the store did not do what it was asked");
         match error {
@@ -256,12 +261,20 @@ impl From<store::Error> for Problem {
                 Code::DatabaseUnwritable,
                 "the database cannot be written (read-only, or its disk is full); nothing was stored",
             ),
+            store::Error::Busy => busy(),
             store::Error::Refused { .. }
             | store::Error::Incompatible { .. }
             | store::Error::Unreadable { .. }
             | store::Error::Taken { .. } => internal(),
         }
     }
+}
+
+fn busy() -> Problem {
+    Problem::new(
+        Code::Busy,
+        "too many are reading at once; ask again in a moment, work and changes are not delayed by this",
+    )
 }
 
 fn internal() -> Problem {
@@ -324,4 +337,16 @@ fn timed_out() -> Problem {
 pub(crate) fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
     tracing::error!("a request handler panicked");
     internal().into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sf_01_too_many_readers_are_told_when_to_ask_again() {
+        let response = Problem::from(store::Error::Busy).into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "1");
+    }
 }

@@ -83,6 +83,8 @@ pub(crate) struct ListQuery {
 }
 
 /// A page of schedules, by name.
+///
+/// A page examines at most 10,000 schedules; it may be short, or empty, and still have a `next_cursor`.
 #[utoipa::path(
     get,
     path = "/api/v1/schedules",
@@ -98,15 +100,11 @@ pub(crate) async fn list_schedules(
     State(state): State<Arc<AppState>>,
     Asked(query): Asked<ListQuery>,
 ) -> Result<Json<SchedulesView>, Problem> {
-    let (filter, page) = query.into_filter()?;
-    let mut schedules = state.store.list_schedules(&filter).await?;
-    let more = schedules.len() > page;
-    schedules.truncate(page);
-    let last = schedules.last().filter(|_| more);
-    let next_cursor = last.map(|last| cursor(&last.name));
+    let page = state.store.list_schedules(&query.into_filter()?).await?;
+    let schedules = page.rows.into_iter();
     Ok(Json(SchedulesView {
-        schedules: schedules.into_iter().map(|it| shown(&state, it)).collect(),
-        next_cursor,
+        schedules: schedules.map(|it| shown(&state, it)).collect(),
+        next_cursor: page.next.as_ref().map(cursor),
     }))
 }
 
@@ -116,9 +114,7 @@ pub(crate) fn cursor(last: &ScheduleName) -> String {
 }
 
 impl ListQuery {
-    /// The filter, which asks for one more than the page holds: that one says whether another page
-    /// follows.
-    pub(crate) fn into_filter(self) -> Result<(ScheduleFilter, usize), Problem> {
+    pub(crate) fn into_filter(self) -> Result<ScheduleFilter, Problem> {
         let invalid = |detail: &str| Problem::new(Code::InvalidQuery, detail);
         let page = page_of(self.limit)?;
         let origin = self.origin.as_deref().map(|text| {
@@ -134,14 +130,14 @@ impl ListQuery {
             let name = name.and_then(|name| ScheduleName::parse(&name).ok());
             name.ok_or_else(|| invalid("cursor must be the next_cursor of an earlier page"))
         });
-        let filter = ScheduleFilter {
+        Ok(ScheduleFilter {
             origin: origin.transpose()?,
             removed: self.removed || self.state.as_deref() == Some("removed"),
             state: self.state,
             after: after.transpose()?,
-            limit: page + 1,
-        };
-        Ok((filter, page))
+            limit: page,
+            ..ScheduleFilter::default()
+        })
     }
 }
 
@@ -360,10 +356,8 @@ fn check_size(definition: &Definition, bytes_max: usize) -> Result<(), Problem> 
 
 /// Any schedule of this name, removed ones too.
 pub(crate) async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedule, Problem> {
-    let found = state
-        .store
-        .load_schedules(std::slice::from_ref(name))
-        .await?;
+    let found = state.changes.load_schedules(std::slice::from_ref(name));
+    let found = found.await?;
     let found = found.into_iter().flatten().next();
     found.ok_or_else(|| Error::Unknown { name: name.clone() }.into())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use almanack_core::{
     history,
     reschedule::{Cancel, NothingThere, Put, Request},
-    store::TaskFilter,
+    store::{Store, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId, parse_revision},
 };
 use almanack_engine::reschedule;
@@ -87,7 +87,7 @@ pub(crate) async fn get_task(
     State(state): State<Arc<AppState>>,
     At(identity): At,
 ) -> Result<Json<TaskView>, Problem> {
-    let task = load_current(&state, &identity).await?;
+    let task = find_current(&*state.store, &identity).await?;
     Ok(Json(task.into()))
 }
 
@@ -156,7 +156,7 @@ pub(crate) async fn retry_task(
     At(identity): At,
     call: Call,
 ) -> Result<Response, Problem> {
-    load_current(&state, &identity).await?;
+    find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity.clone(), state.clock.now());
     let receipt = ask(&state, &call, Request::Put(again), &call.asker.origin()).await?;
     Ok(answer(&identity, &receipt))
@@ -207,6 +207,9 @@ pub(crate) struct ListQuery {
 }
 
 /// A page of tasks, newest first.
+///
+/// A page examines at most 10,000 rows. It may hold fewer tasks than asked for, or none, and still have a `next_cursor`: what is
+/// looked for is rare, and the next page goes on from there.
 #[utoipa::path(
     get,
     path = "/api/v1/tasks",
@@ -222,22 +225,16 @@ pub(crate) async fn list_tasks(
     State(state): State<Arc<AppState>>,
     Asked(query): Asked<ListQuery>,
 ) -> Result<Json<PageView>, Problem> {
-    let (filter, page) = query.into_filter()?;
-    let mut tasks = state.store.list_tasks(&filter).await?;
-    let more = tasks.len() > page;
-    tasks.truncate(page);
-    let last = tasks.last().filter(|_| more);
-    let next_cursor = last.map(|task| BASE64_URL_SAFE_NO_PAD.encode(task.id.to_string()));
+    let page = state.store.list_tasks(&query.into_filter()?).await?;
+    let next = page.next.map(|id| id.to_string());
     Ok(Json(PageView {
-        tasks: tasks.into_iter().map(TaskView::from).collect(),
-        next_cursor,
+        tasks: page.rows.into_iter().map(TaskView::from).collect(),
+        next_cursor: next.map(|id| BASE64_URL_SAFE_NO_PAD.encode(id)),
     }))
 }
 
 impl ListQuery {
-    /// The filter, which asks for one task more than the page holds: that one says whether another
-    /// page follows.
-    fn into_filter(self) -> Result<(TaskFilter, usize), Problem> {
+    fn into_filter(self) -> Result<TaskFilter, Problem> {
         let page = self.limit.unwrap_or(PAGE_DEFAULT);
         if !(1..=PAGE_MAX).contains(&page) {
             let detail = format!("limit must be 1 to {PAGE_MAX}, not {page}");
@@ -252,14 +249,14 @@ impl ListQuery {
             let detail = "subject must not hold control characters";
             return Err(Problem::new(Code::InvalidQuery, detail));
         }
-        let filter = TaskFilter {
+        Ok(TaskFilter {
             kind: self.kind.as_deref().map(Kind::parse).transpose()?,
             subject_prefix: self.subject,
             status: self.status.as_deref().map(Status::parse).transpose()?,
             before: self.cursor.as_deref().map(parse_cursor).transpose()?,
-            limit: page + 1,
-        };
-        Ok((filter, page))
+            limit: page,
+            ..TaskFilter::default()
+        })
     }
 }
 
@@ -274,11 +271,9 @@ fn parse_cursor(text: &str) -> Result<TaskId, Problem> {
     })
 }
 
-pub(crate) async fn load_current(state: &AppState, identity: &Identity) -> Result<Task, Problem> {
-    let rows = state
-        .store
-        .load_current(std::slice::from_ref(identity))
-        .await?;
+/// The current row, by the readers of whoever asks for it.
+pub(crate) async fn find_current(store: &dyn Store, identity: &Identity) -> Result<Task, Problem> {
+    let rows = store.load_current(std::slice::from_ref(identity)).await?;
     rows.into_iter()
         .flatten()
         .next()

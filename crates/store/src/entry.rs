@@ -40,27 +40,28 @@ pub(crate) const IS_KNOWN_SQLITE: &str =
 pub(crate) const KNOWN_POSTGRES: &str =
     "select key from entry where source_id = $1 and key = any ($2::text[])";
 
-/// A page of everything.
+/// The last row that a page below `$1` examines, with `$2` rows before it.
+pub(crate) const EXAMINED_TO: &str =
+    "select id from entry where id < $1 order by id desc limit 1 offset $2";
+/// The same among one source's.
+pub(crate) const EXAMINED_TO_OF: &str = "select id from entry where source_id = $1 and id < $2 \
+     order by id desc limit 1 offset $3";
+/// The lowest number since a time. Numbers and times rise together but for moments, so it is among the first that were seen since
+/// then, and a page need not walk through everything older.
+pub(crate) const FIRST_SINCE: &str = "select min(id) from (select id from entry \
+     where seen_at_us >= $1 order by seen_at_us, id limit $2) first";
+/// A page of everything, down to a number. The sum leaves one way: along the numbers.
 pub(crate) const LIST: &str = concat!(
     "select ",
     columns!(),
-    " from entry where id < $1 order by id desc limit $2"
-);
-/// A page of what was first seen since a time. Numbers and times rise together but for moments, so the
-/// page ends at the lowest number since then instead of walking through everything older. The sums leave one
-/// way: that number is looked for along the times, the page walks along the numbers.
-pub(crate) const LIST_SINCE: &str = concat!(
-    "select ",
-    columns!(),
-    " from entry where seen_at_us + 0 >= $1 and id < $2 \
-     and id >= (select min(id + 0) from entry where seen_at_us >= $1) \
-     order by id desc limit $3"
+    " from entry where id < $1 and id >= $2 and seen_at_us + 0 >= $3 order by id desc limit $4"
 );
 /// A page of one source's.
 pub(crate) const LIST_OF: &str = concat!(
     "select ",
     columns!(),
-    " from entry where source_id = $1 and seen_at_us >= $2 and id < $3 order by id desc limit $4"
+    " from entry where source_id = $1 and id < $2 and id >= $3 and seen_at_us + 0 >= $4 \
+     order by id desc limit $5"
 );
 
 pub(crate) const REMOVE_ALL: &str = "delete from entry where source_id = $1";
@@ -84,6 +85,13 @@ pub(crate) const KEPT_POSTGRES: &str = kept!("source_id = any ($1::bigint[])");
 /// Where a page ends.
 pub(crate) fn before(filter: &EntryFilter) -> i64 {
     filter.before.unwrap_or(i64::MAX)
+}
+
+/// How far a page goes down: to the first entry since the time asked for, unless it stops before. And where it stops.
+pub(crate) fn bounds(first_since: Option<i64>, examined_to: Option<i64>) -> (i64, Option<i64>) {
+    let first = first_since.unwrap_or(0);
+    let stops = examined_to.filter(|stop| *stop > first);
+    (stops.unwrap_or(first), stops)
 }
 
 /// Where a page begins in time.

@@ -6,6 +6,7 @@
 mod activity;
 mod alert;
 pub mod backup;
+mod caller;
 mod claim;
 pub mod condition;
 mod depth;
@@ -104,8 +105,37 @@ pub async fn registered(location: &Location) -> Result<Register> {
 /// Opens the store, creating and migrating it as needed. `durability` concerns SQLite; PostgreSQL's
 /// is set by the server (`synchronous_commit`).
 pub async fn open(location: &Location, durability: Durability) -> Result<Arc<dyn Store>> {
+    Ok(open_for_all(location, durability).await?.work)
+}
+
+/// One store, handed out to each sort of caller with readers of its own: none can keep another waiting (SF-01).
+pub struct Handles {
+    /// For the duties of a node.
+    pub work: Arc<dyn Store>,
+    /// For whoever wants something changed.
+    pub changes: Arc<dyn Store>,
+    /// For whoever looks at pages. May answer [`almanack_core::store::Error::Busy`].
+    pub pages: Arc<dyn Store>,
+}
+
+/// [`open`], for a process that answers others.
+pub async fn open_for_all(location: &Location, durability: Durability) -> Result<Handles> {
     Ok(match location {
-        Location::Sqlite(path) => Arc::new(SqliteStore::open(path, durability)?),
-        Location::Postgres(url) => Arc::new(PostgresStore::connect(url).await?),
+        Location::Sqlite(path) => {
+            let work = SqliteStore::open(path, durability)?;
+            Handles {
+                changes: Arc::new(work.for_changes()),
+                pages: Arc::new(work.for_pages()),
+                work: Arc::new(work),
+            }
+        }
+        Location::Postgres(url) => {
+            let work = PostgresStore::connect(url).await?;
+            Handles {
+                changes: Arc::new(work.for_changes()),
+                pages: Arc::new(work.for_pages()),
+                work: Arc::new(work),
+            }
+        }
     })
 }

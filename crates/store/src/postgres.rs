@@ -2,7 +2,7 @@
 //!
 //! Statements take whole lists, so a round trip carries a batch; independent ones are sent without
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
-//! (see `gate.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
+//! (see `gate.rs`). Each sort of caller has connections of its own (see `caller.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod address;
 mod alert;
@@ -17,6 +17,9 @@ mod plan;
 #[cfg(test)]
 mod plans;
 mod port;
+mod question;
+#[cfg(test)]
+mod readers;
 mod records;
 mod schedule;
 mod sign_in;
@@ -24,7 +27,7 @@ mod source;
 mod task;
 mod tls;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use almanack_core::store::{Cause, Error, Nudges, Result, Store};
 use async_trait::async_trait;
@@ -35,7 +38,9 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_postgres::{Client, error::SqlState};
 
 use crate::{
-    Register, migrate,
+    Register,
+    caller::{Caller, Place, READ_WITHIN, Room},
+    migrate,
     nudge::{NudgeReceiver, Nudger},
     postgres::{
         address::Address,
@@ -44,14 +49,19 @@ use crate::{
         records::LoadCurrent,
         source::{LoadSources, WriteSources},
         task::Apply,
+        tls::Tls,
     },
     register,
     row::{self, instant},
 };
 
-/// Connections a node holds at most. Two carry changes, one or two each claim and finish, the rest
-/// answer questions.
-pub(crate) const CONNECTIONS_MAX: usize = 12;
+/// Connections that each sort of caller holds at most. Of a node's own work one or two each claim, finish, beat and plan; changes
+/// travel together and need few; pages have what is left.
+const WORK_CONNECTIONS: usize = 6;
+const CHANGE_CONNECTIONS: usize = 4;
+const PAGE_CONNECTIONS: usize = 4;
+/// Connections a node holds at most, the one that listens aside.
+pub(crate) const CONNECTIONS_MAX: usize = WORK_CONNECTIONS + CHANGE_CONNECTIONS + PAGE_CONNECTIONS;
 /// A connection on which nothing comes back for so long is given up: a network that swallows
 /// everything must not hold a claim or a heartbeat for the quarter of an hour that TCP would.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -71,8 +81,10 @@ const SESSION_OPTIONS: &str = "-c plan_cache_mode=force_generic_plan -c enable_s
 /// are alive must go by the same.
 const NOW: &str = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
-/// The store on one PostgreSQL database.
+/// The store on one PostgreSQL database, for one sort of caller.
 pub struct PostgresStore {
+    shared: Arc<Shared>,
+    caller: Caller,
     pool: Pool,
     changes: Gate<Apply>,
     looks: Gate<LoadCurrent>,
@@ -81,44 +93,74 @@ pub struct PostgresStore {
     nudger: Nudger,
     /// Where hints are told and heard; one per schema.
     channel: String,
+}
+
+/// What all callers have in common.
+struct Shared {
+    work: Pool,
+    changes: Pool,
+    pages: Pool,
+    room: Room,
+    tls: Tls,
+    nudger: Nudger,
+    channel: String,
     _listener: Listener,
 }
 
 impl PostgresStore {
     /// Connects, migrates, and starts listening.
     pub async fn connect(url: &str) -> Result<Self> {
-        let Address {
-            mut config,
-            tls,
-            patience,
-        } = Address::read(url)?;
-        let options = config
-            .get_options()
-            .map(|given| format!("{given} {SESSION_OPTIONS}"));
-        config.options(options.as_deref().unwrap_or(SESSION_OPTIONS));
+        let mut address = Address::read(url)?;
+        let config = &mut address.config;
+        add_options(config, SESSION_OPTIONS);
         config
             .application_name("almanack")
             .keepalives_idle(SILENCE)
             .tcp_user_timeout(SILENCE);
-        let manager = ManagerConfig {
-            recycling_method: RecyclingMethod::Fast,
-        };
-        let timeouts = Timeouts {
-            wait: Some(patience),
-            create: Some(patience),
-            recycle: Some(patience),
-        };
-        let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), manager))
-            .max_size(CONNECTIONS_MAX)
-            .runtime(Runtime::Tokio1)
-            .timeouts(timeouts)
-            .build()
-            .map_err(|error| unavailable("build connection pool", error))?;
+        let work = pool(&address, WORK_CONNECTIONS)?;
+        let changes = pool(&address, CHANGE_CONNECTIONS)?;
+        let mut held_short = address.clone();
+        let within = format!("-c statement_timeout={}", READ_WITHIN.as_millis());
+        add_options(&mut held_short.config, &within);
+        let pages = pool(&held_short, PAGE_CONNECTIONS)?;
         let channel = migration::prepare(url).await?;
         let nudger = Nudger::new();
-        let listener = Listener::start((config, tls), channel.clone(), nudger.clone())
+        let Address { config, tls, .. } = address;
+        let listener = Listener::start((config, tls.clone()), channel.clone(), nudger.clone())
             .await
             .map_err(|error| explain("listen for changes", error))?;
+        let shared = Shared {
+            work,
+            changes,
+            pages,
+            room: Room::new(),
+            tls,
+            nudger,
+            channel,
+            _listener: listener,
+        };
+        Ok(Self::over(Arc::new(shared), Caller::Work))
+    }
+
+    /// The same store for who wants something changed.
+    #[must_use]
+    pub fn for_changes(&self) -> Self {
+        Self::over(Arc::clone(&self.shared), Caller::Changes)
+    }
+
+    /// The same store for who looks at pages.
+    #[must_use]
+    pub fn for_pages(&self) -> Self {
+        Self::over(Arc::clone(&self.shared), Caller::Pages)
+    }
+
+    fn over(shared: Arc<Shared>, caller: Caller) -> Self {
+        let pool = match caller {
+            Caller::Work => shared.work.clone(),
+            Caller::Changes => shared.changes.clone(),
+            Caller::Pages => shared.pages.clone(),
+        };
+        let channel = shared.channel.clone();
         let changes = Gate::open(Apply {
             pool: pool.clone(),
             channel: channel.clone(),
@@ -129,21 +171,56 @@ impl PostgresStore {
             pool: pool.clone(),
             channel: channel.clone(),
         });
-        Ok(Self {
+        Self {
+            nudger: shared.nudger.clone(),
+            shared,
+            caller,
             pool,
             changes,
             looks,
             sources,
             source_writes,
-            nudger,
             channel,
-            _listener: listener,
-        })
+        }
     }
 
     async fn client(&self) -> Result<Object> {
         client(&self.pool).await
     }
+
+    /// A place among those who wait for their page, where that is needed.
+    fn place(&self) -> Result<Place> {
+        self.shared.room.enter(self.caller)
+    }
+}
+
+/// Adds to what a session is opened with; of two that say the same, the later one counts.
+fn add_options(config: &mut tokio_postgres::Config, options: &str) {
+    let given = config.get_options();
+    let both = given.map(|given| format!("{given} {options}"));
+    config.options(both.as_deref().unwrap_or(options));
+}
+
+fn pool(address: &Address, connections: usize) -> Result<Pool> {
+    let Address {
+        config,
+        tls,
+        patience,
+    } = address;
+    let manager = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
+    let timeouts = Timeouts {
+        wait: Some(*patience),
+        create: Some(*patience),
+        recycle: Some(*patience),
+    };
+    Pool::builder(Manager::from_config(config.clone(), tls.clone(), manager))
+        .max_size(connections)
+        .runtime(Runtime::Tokio1)
+        .timeouts(timeouts)
+        .build()
+        .map_err(|error| unavailable("build connection pool", error))
 }
 
 #[async_trait]

@@ -17,7 +17,7 @@ use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
     history::{Attempt, Decision},
     reschedule::{DecisionId, Rule},
-    store::{Error, Node, Result},
+    store::{EXAMINED_MAX, Error, Node, Result},
     task::{
         ClaimedTask, Identity, Kind, Payload, Priority, Revision, Status, Subject, Task, TaskId,
         Term,
@@ -267,6 +267,16 @@ pub(crate) fn unreadable(why: impl std::fmt::Display) -> Error {
 /// A list's bound on its way into the store.
 pub(crate) fn most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// One more than a page holds: that one says whether another page follows.
+pub(crate) fn one_more(limit: usize) -> i64 {
+    most(limit.saturating_add(1))
+}
+
+/// How many rows stand before the last one that a page examines. It examines one at least, so that every page gets further.
+pub(crate) fn examined(among: Option<usize>) -> i64 {
+    most(among.unwrap_or(EXAMINED_MAX).saturating_sub(1))
 }
 
 /// A large count on its way into the store.

@@ -8,12 +8,12 @@
 
 use almanack_core::{
     plan::{Schedule, ScheduleName, ScheduleWrite, Slot, slot_identity},
-    store::{DueSchedules, Result, ScheduleFilter},
+    store::{DueSchedules, Page, Result, ScheduleFilter},
     task::Identity,
 };
 use jiff::Timestamp;
 
-use crate::row::{self, Row, micros, nearest};
+use crate::row::{self, Row, micros, nearest, unreadable};
 
 /// Where the time of the next look stands among the columns of a schedule.
 const LOOK_AT: usize = 13;
@@ -50,15 +50,20 @@ pub(crate) const LOAD_POSTGRES: &str = concat!(
      cross join lateral (select * from schedule x where x.name = u.name limit 1) s"
 );
 
-/// A page, by name. A filter that is not set is null.
+/// The last name that a page after `$1` examines, with `$2` before it.
+pub(crate) const EXAMINED_TO: &str =
+    "select name from schedule where name > $1 order by name limit 1 offset $2";
+/// A page, by name, up to `$2`. A filter that is not set is null.
 pub(crate) const LIST: &str = concat!(
     "select ",
     columns!(),
-    " from schedule s where s.name > $1 \
-     and (cast($2 as text) is null or s.origin = $2) \
-     and (cast($3 as text) is null or s.state = $3) \
-     and (cast($4 as bigint) = 1 or s.state <> 'removed') order by s.name limit $5"
+    " from schedule s where s.name > $1 and s.name <= $2 \
+     and (cast($3 as text) is null or s.origin = $3) \
+     and (cast($4 as text) is null or s.state = $4) \
+     and (cast($5 as bigint) = 1 or s.state <> 'removed') order by s.name limit $6"
 );
+/// What comes after every name.
+pub(crate) const END: &str = "~";
 
 macro_rules! insert_columns {
     () => {
@@ -210,6 +215,19 @@ pub(crate) fn fired_slots(write: &ScheduleWrite) -> Vec<(&Slot, Identity)> {
     named
         .filter_map(|(slot, identity)| Some((slot, identity.ok()?)))
         .collect()
+}
+
+/// The page of what [`LIST`] found, asked for one more than `limit`.
+pub(crate) fn page(
+    found: Vec<Schedule>,
+    limit: usize,
+    examined_to: Option<&str>,
+) -> Result<Page<Schedule, ScheduleName>> {
+    let to = examined_to.map(ScheduleName::parse).transpose();
+    let to = to.map_err(unreadable)?;
+    Ok(Page::cut(found, limit, to, |schedule| {
+        schedule.name.clone()
+    }))
 }
 
 /// Where a page begins: every name comes after the empty one.

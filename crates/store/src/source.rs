@@ -183,7 +183,7 @@ pub(crate) const LOAD_STRAYS: &str = "select s.source_id from source s where s.d
          and (t.due_at_us is not null or t.status = 'RUNNING')) \
      order by s.due_at_us, s.source_id limit $2";
 
-/// A page by number. A filter that is not set is null; the narrowest that is set names the index to walk.
+/// A page by number, up to `$8`. A filter that is not set is null; one that few fit names the index to walk.
 /// `replace` finds a part of a text in both databases, and both lower only ASCII (`collate "C"`).
 macro_rules! list {
     ($type:literal, $state:literal, $cadence:literal, $attention:literal) => {
@@ -202,7 +202,7 @@ macro_rules! list {
              or ($5 = 'any' and s.last_error_class is not null)) \
              and (cast($6 as text) is null or replace(lower(s.name), $6, '') <> lower(s.name) \
              or replace(lower(s.address), $6, '') <> lower(s.address)) \
-             and s.source_id > $7 order by s.source_id limit $8"
+             and s.source_id > $7 and s.source_id <= $8 order by s.source_id limit $9"
         )
     };
 }
@@ -230,45 +230,35 @@ macro_rules! list_by {
             "(cast($4 as text) is null or s.attention = $4)"
         )
     };
-    (cadence) => {
-        list!(
-            "(cast($1 as text) is null or s.source_type = $1)",
-            "(cast($2 as text) is null or s.state = $2)",
-            "s.cadence = $3",
-            "(cast($4 as text) is null or s.attention = $4)"
-        )
-    };
-    (type) => {
-        list!(
-            "s.source_type = $1",
-            "(cast($2 as text) is null or s.state = $2)",
-            "(cast($3 as text) is null or s.cadence = $3)",
-            "(cast($4 as text) is null or s.attention = $4)"
-        )
-    };
 }
 pub(crate) const LIST: &str = list_by!(nothing);
 pub(crate) const LIST_ATTENTION: &str = list_by!(attention);
 pub(crate) const LIST_RESTING: &str = list_by!(resting);
-pub(crate) const LIST_CADENCE: &str = list_by!(cadence);
-pub(crate) const LIST_TYPE: &str = list_by!(type);
 
-/// The page's text.
-pub(crate) fn list(filter: &SourceFilter) -> &'static str {
-    let resting = filter
-        .state
-        .as_deref()
-        .is_some_and(|state| state != "active");
+/// The last source that a page after `$1` examines, with `$2` before it, along one of these indexes.
+macro_rules! examined_to {
+    ($which:literal) => {
+        concat!(
+            "select source_id from source where ",
+            $which,
+            "source_id > $1 order by source_id limit 1 offset $2"
+        )
+    };
+}
+pub(crate) const ALL_TO: &str = examined_to!("");
+pub(crate) const ATTENTION_TO: &str = examined_to!("attention is not null and ");
+pub(crate) const RESTING_TO: &str = examined_to!("state <> 'active' and ");
+
+/// A page's text, and the text that says how far it may go. Few want attention and few rest, so these are walked through for
+/// themselves; of types and cadences each is common.
+pub(crate) fn list(filter: &SourceFilter) -> (&'static str, &'static str) {
+    let state = filter.state.as_deref();
     if filter.needs_attention || filter.attention.is_some() {
-        LIST_ATTENTION
-    } else if resting {
-        LIST_RESTING
-    } else if filter.cadence.is_some() {
-        LIST_CADENCE
-    } else if filter.source_type.is_some() {
-        LIST_TYPE
+        (LIST_ATTENTION, ATTENTION_TO)
+    } else if state.is_some_and(|state| state != "active") {
+        (LIST_RESTING, RESTING_TO)
     } else {
-        LIST
+        (LIST, ALL_TO)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The store on SQLite: one file, one writer.
 //!
 //! The process that opens the file writes through one thread (see `thread.rs`) and reads through a
-//! few others; write-ahead logging lets them work at once. Other processes may use the same file:
+//! few others, of which each sort of caller has its own (see `caller.rs`); write-ahead logging lets them work at once. Other processes may use the same file:
 //! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
 
 mod alert;
@@ -10,6 +10,8 @@ mod edition;
 mod lane;
 mod overview;
 mod port;
+#[cfg(test)]
+mod readers;
 mod records;
 mod schedule;
 mod sign_in;
@@ -18,7 +20,11 @@ mod task;
 mod thread;
 
 use std::{
-    fs::OpenOptions, os::unix::fs::OpenOptionsExt as _, path::Path, sync::Mutex, time::Duration,
+    fs::OpenOptions,
+    os::unix::fs::OpenOptionsExt as _,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use almanack_core::store::{Error, Node, Nudges, Result, Store};
@@ -27,14 +33,18 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
 use crate::{
+    caller::{Caller, READ_WITHIN, Room, took_too_long},
     migrate,
     nudge::{NudgeReceiver, Nudger},
     register, row,
     sqlite::thread::{Fault, Mode, Outcome, Threads, in_transaction},
 };
 
-/// Reads that may run at the same time.
-const READERS: usize = 2;
+/// Reads of each sort of caller that may run at the same time. Changes look things up by their keys, which takes microseconds; the
+/// engine's watch reads more, and must not be all that is read.
+const WORK_READERS: usize = 2;
+const CHANGE_READERS: usize = 2;
+const PAGE_READERS: usize = 2;
 /// How long to queue at the file lock behind another process.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection; more than there are.
@@ -58,20 +68,26 @@ pub enum Durability {
     Normal,
 }
 
-/// The store on one SQLite file.
+/// The store on one SQLite file, for one sort of caller.
 pub struct SqliteStore {
-    access: Access,
+    access: Arc<Access>,
+    caller: Caller,
     nudger: Nudger,
 }
 
 enum Access {
-    /// Closed in this order: only a connection that may write can bring the log into the file and
-    /// remove it, and only the last one does.
-    Threads {
-        readers: Threads,
-        writer: Threads,
-    },
+    Threads(Staff),
     Inline(Mutex<Connection>),
+}
+
+/// Everybody who has a connection. Closed in this order: only a connection that may write can bring the
+/// log into the file and remove it, and only the last one does.
+struct Staff {
+    pages: Threads,
+    changes: Threads,
+    work: Threads,
+    writer: Threads,
+    room: Room,
 }
 
 impl SqliteStore {
@@ -81,15 +97,46 @@ impl SqliteStore {
         let open = |flags| open_file(path, flags, durability);
         let mut first = open(OpenFlags::default())?;
         migrate(&mut first)?;
-        let readers = (0..READERS)
-            .map(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
-            .collect::<Result<Vec<_>>>()?;
-        let writer = start(vec![first], Mode::Write)?;
-        let readers = start(readers, Mode::Read)?;
-        Ok(Self {
-            access: Access::Threads { writer, readers },
+        let readers = |count| {
+            let opened = (0..count).map(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY));
+            start(opened.collect::<Result<_>>()?, Mode::Read)
+        };
+        let staff = Staff {
+            work: readers(WORK_READERS)?,
+            changes: readers(CHANGE_READERS)?,
+            pages: readers(PAGE_READERS)?,
+            writer: start(vec![first], Mode::Write)?,
+            room: Room::new(),
+        };
+        Ok(Self::over(Access::Threads(staff)))
+    }
+
+    fn over(access: Access) -> Self {
+        Self {
+            access: Arc::new(access),
+            caller: Caller::Work,
             nudger: Nudger::new(),
-        })
+        }
+    }
+
+    /// The same store for who wants something changed.
+    #[must_use]
+    pub fn for_changes(&self) -> Self {
+        self.handed_to(Caller::Changes)
+    }
+
+    /// The same store for who looks at pages.
+    #[must_use]
+    pub fn for_pages(&self) -> Self {
+        self.handed_to(Caller::Pages)
+    }
+
+    fn handed_to(&self, caller: Caller) -> Self {
+        Self {
+            access: Arc::clone(&self.access),
+            caller,
+            nudger: self.nudger.clone(),
+        }
     }
 
     /// Opens a store in memory that works on the caller's own thread: every call is complete at its
@@ -102,10 +149,7 @@ impl SqliteStore {
     pub fn inline(mut connection: Connection) -> Result<Self> {
         keep_plans(&connection).map_err(|e| unopened("memory", e))?;
         migrate(&mut connection)?;
-        Ok(Self {
-            access: Access::Inline(Mutex::new(connection)),
-            nudger: Nudger::new(),
-        })
+        Ok(Self::over(Access::Inline(Mutex::new(connection))))
     }
 
     /// Runs `work` in a write transaction, shared with whatever else is waiting.
@@ -114,8 +158,8 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
     {
-        let done = match &self.access {
-            Access::Threads { writer, .. } => writer.ask(work).await,
+        let done = match &*self.access {
+            Access::Threads(staff) => staff.writer.ask(work).await,
             Access::Inline(connection) => match connection.lock() {
                 Ok(mut connection) => in_transaction(&mut connection, &mut work),
                 Err(_) => Err(Fault::Stopped),
@@ -124,18 +168,37 @@ impl SqliteStore {
         done.map_err(|fault| explain(statement, fault))
     }
 
-    /// Runs `work` on a connection that only reads.
+    /// Runs `work` on a connection of this caller's that only reads. Whoever stops waiting stops it.
     async fn read<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
     {
-        let done = match &self.access {
-            Access::Threads { readers, .. } => readers.ask(work).await,
+        let done = match &*self.access {
+            Access::Threads(staff) => return staff.read(self.caller, statement, work).await,
             Access::Inline(connection) => match connection.lock() {
                 Ok(connection) => work(&connection),
                 Err(_) => Err(Fault::Stopped),
             },
+        };
+        done.map_err(|fault| explain(statement, fault))
+    }
+}
+
+impl Staff {
+    async fn read<T, F>(&self, caller: Caller, statement: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    {
+        let _place = self.room.enter(caller)?;
+        let done = match caller {
+            Caller::Work => self.work.ask(work).await,
+            Caller::Changes => self.changes.ask(work).await,
+            Caller::Pages => {
+                let asked = tokio::time::timeout(READ_WITHIN, self.pages.ask(work));
+                asked.await.map_err(|_| took_too_long(statement))?
+            }
         };
         done.map_err(|fault| explain(statement, fault))
     }

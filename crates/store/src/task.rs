@@ -58,25 +58,28 @@ pub(crate) const LOAD_ALL: &str = concat!(
     "where t.subject = $1 and t.kind = $2 and not t.is_current) every order by 1"
 );
 
-/// A page, newest first. A filter that is not set is null.
+/// The last row that a page below `$1` examines, with `$2` rows before it. Numbers have gaps, so it is counted, not computed.
+pub(crate) const EXAMINED_TO: &str =
+    "select id from task where id < $1 order by id desc limit 1 offset $2";
+/// A page, newest first, down to `$2`. A filter that is not set is null.
 macro_rules! list {
     ($prefix:literal) => {
         concat!(
             "select ",
             columns!(),
             from_task!(),
-            "where t.id < $1 \
-             and (cast($2 as text) is null or t.kind = $2) \
-             and (cast($3 as text) is null or t.status = $3) \
-             and (cast($4 as text) is null or ",
+            "where t.id < $1 and t.id >= $2 \
+             and (cast($3 as text) is null or t.kind = $3) \
+             and (cast($4 as text) is null or t.status = $4) \
+             and (cast($5 as text) is null or ",
             $prefix,
-            ") order by t.id desc limit $5"
+            ") order by t.id desc limit $6"
         )
     };
 }
 /// SQLite counts a prefix in characters, PostgreSQL knows `starts_with`; `like` would need escapes.
-pub(crate) const LIST_SQLITE: &str = list!("substr(t.subject, 1, length($4)) = $4");
-pub(crate) const LIST_POSTGRES: &str = list!("starts_with(t.subject, $4)");
+pub(crate) const LIST_SQLITE: &str = list!("substr(t.subject, 1, length($5)) = $5");
+pub(crate) const LIST_POSTGRES: &str = list!("starts_with(t.subject, $5)");
 
 macro_rules! insert_columns {
     () => {

@@ -22,9 +22,11 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         alert::PRUNE,
         claim::EXPIRED,
         claim::LANES,
+        entry::EXAMINED_TO,
+        entry::EXAMINED_TO_OF,
+        entry::FIRST_SINCE,
         entry::LIST,
         entry::LIST_OF,
-        entry::LIST_SINCE,
         entry::REMOVE_ALL,
         history::LOAD_ATTEMPTS,
         history::LOAD_DECISIONS,
@@ -39,19 +41,20 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         register::REVOKE_TOKEN,
         register::SAVE_NODE,
         register::SAVE_TOKEN,
+        schedule::EXAMINED_TO,
         schedule::LIST,
         schedule::LOAD_DUE,
         schedule::LOAD_EDITS,
         schedule::LOAD_SLOTS,
         numbers::COUNT,
+        source::ALL_TO,
         source::AT,
+        source::ATTENTION_TO,
         source::COUNT_CHECKS,
         source::FIRST_PRICE,
         source::LIST,
         source::LIST_ATTENTION,
-        source::LIST_CADENCE,
         source::LIST_RESTING,
-        source::LIST_TYPE,
         source::LOAD_AT,
         source::LOAD_DUE,
         source::LOAD_DUE_OF,
@@ -59,7 +62,9 @@ fn shared_texts_use_their_parameters_in_ascending_order() {
         source::NEXT_PRICE,
         source::NEXT_ROWS,
         source::REMOVE,
+        source::RESTING_TO,
         task::DEPTH,
+        task::EXAMINED_TO,
         task::LIST_SQLITE,
         task::LOAD,
         task::LOAD_ALL,
@@ -143,9 +148,39 @@ fn looking_costs_no_more_when_more_schedules_exist() {
 #[test]
 fn listing_costs_no_more_when_more_schedules_exist() {
     let nothing: Option<&str> = None;
-    let page = ("1", nothing, nothing, 1, 5);
-    let parameters = rusqlite::params![page.0, page.1, page.2, page.3, page.4];
-    check_costs_no_more(schedule::LIST, parameters, 5, SCHEDULES);
+    let page = rusqlite::params!["1", schedule::END, nothing, nothing, 1, 5];
+    check_costs_no_more(schedule::LIST, page, 5, SCHEDULES);
+}
+
+/// What nothing fits is examined so far and no further, whatever the table holds.
+#[test]
+fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
+    let nothing: Option<&str> = None;
+    let none = Some("nowhere");
+    let tasks = "insert into task (id, subject, kind, status, is_current, execute_at_us, priority, \
+         attempt, max_retry, term, revision, decisions, created_at_us, created_execute_at_us, \
+         origin, payload) values (?1 + 1, ?1, 'K', 'INIT', 1, ?1, 5, 0, 3, 0, 0, 0, 0, 0, '', '')";
+    check_costs_no_more(task::EXAMINED_TO, [51, 39], 1, tasks);
+    for (kind, status, subject) in [
+        (none, nothing, nothing),
+        (nothing, none, nothing),
+        (nothing, nothing, none),
+        (none, none, none),
+    ] {
+        let page = rusqlite::params![51, 11, kind, status, subject, 20];
+        check_costs_no_more(task::LIST_SQLITE, page, 0, tasks);
+    }
+    check_costs_no_more(schedule::EXAMINED_TO, ("1", 9), 1, SCHEDULES);
+    let page = rusqlite::params!["5", "50", none, nothing, 1, 5];
+    check_costs_no_more(schedule::LIST, page, 0, SCHEDULES);
+    check_costs_no_more(source::ALL_TO, [0, 39], 1, SOURCES);
+    check_costs_no_more(source::ATTENTION_TO, [0, 4], 1, SOURCES);
+    check_costs_no_more(source::RESTING_TO, [0, 4], 1, SOURCES);
+    let (class, text) = (Some("dns"), none);
+    for (class, text) in [(class, nothing), (nothing, text)] {
+        let page = rusqlite::params![nothing, nothing, nothing, nothing, class, text, 0, 40, 20];
+        check_costs_no_more(source::LIST, page, 0, SOURCES);
+    }
 }
 
 /// Ledger rows of one schedule, one microsecond apart.
@@ -186,8 +221,8 @@ fn a_page_of_sources_costs_no_more_when_more_exist() {
     let (paused, silent) = (Some("paused"), Some("silent"));
     for (text, a, b, c, d, rows) in [
         (source::LIST, nothing, nothing, nothing, nothing, 20),
-        (source::LIST_TYPE, odd, nothing, nothing, nothing, 10),
-        (source::LIST_CADENCE, nothing, nothing, some, nothing, 10),
+        (source::LIST, odd, nothing, nothing, nothing, 10),
+        (source::LIST, nothing, nothing, some, nothing, 10),
         (source::LIST_RESTING, nothing, paused, nothing, nothing, 10),
         (
             source::LIST_ATTENTION,
@@ -199,7 +234,7 @@ fn a_page_of_sources_costs_no_more_when_more_exist() {
         ),
         (source::LIST_ATTENTION, odd, paused, some, silent, 10),
     ] {
-        let parameters = rusqlite::params![a, b, c, d, nothing, nothing, 0, 20];
+        let parameters = rusqlite::params![a, b, c, d, nothing, nothing, 0, 60, 20];
         check_costs_no_more(text, parameters, rows, SOURCES);
     }
 }
@@ -258,26 +293,16 @@ const ENTRIES: &str = "insert into entry (source_id, seen_at_us, key, title) \
 #[test]
 fn entries_cost_no_more_when_more_exist() {
     let end = i64::MAX;
-    check_costs_no_more(entry::LIST, [end, 10], 10, ENTRIES);
-    check_costs_no_more(entry::LIST, [20, 10], 10, ENTRIES);
-    check_costs_no_more(entry::LIST_OF, [1, 0, end, 5], 5, ENTRIES);
-    check_costs_no_more(entry::LIST_OF, [1, 99_999, end, 5], 0, ENTRIES);
-    check_costs_no_more(entry::LIST_SINCE, [99_999, end, 10], 0, ENTRIES);
+    check_costs_no_more(entry::LIST, [end, 0, 0, 10], 10, ENTRIES);
+    check_costs_no_more(entry::LIST, [20, 0, 0, 10], 10, ENTRIES);
+    check_costs_no_more(entry::LIST, [50, 20, 99_999, 10], 0, ENTRIES);
+    check_costs_no_more(entry::LIST_OF, [1, end, 0, 0, 5], 5, ENTRIES);
+    check_costs_no_more(entry::LIST_OF, [1, end, 0, 99_999, 5], 0, ENTRIES);
+    check_costs_no_more(entry::EXAMINED_TO, [end, 40], 1, ENTRIES);
+    check_costs_no_more(entry::EXAMINED_TO_OF, [1, end, 5], 1, ENTRIES);
+    check_costs_no_more(entry::FIRST_SINCE, [0, 40], 1, ENTRIES);
+    check_costs_no_more(entry::FIRST_SINCE, [99_999, 40], 1, ENTRIES);
     check_costs_no_more(entry::KEPT_SQLITE, [1], 10, ENTRIES);
     check_costs_no_more(entry::IS_KNOWN_SQLITE, (1, "1"), 1, ENTRIES);
     check_costs_no_more(entry::REMOVE_ALL, [1], 0, ENTRIES);
-}
-
-/// A page of the last moments does not walk through everything older.
-#[test]
-fn what_was_seen_since_costs_what_was_seen_since() {
-    let since = |count: u32| {
-        let parameters = [i64::from(count) - 10, i64::MAX, 20];
-        steps(entry::LIST_SINCE, parameters, 10, (ENTRIES, count))
-    };
-    let (few, many) = (since(60), since(6_000));
-    assert!(
-        many <= few * 11 / 10,
-        "{few} steps for 60, {many} for 6,000"
-    );
 }

@@ -270,7 +270,8 @@ pub(crate) async fn entries_of(store: &dyn Store, id: SourceId) -> Vec<Entry> {
         limit: 10_000,
         ..EntryFilter::default()
     };
-    store.list_entries(&filter).await.expect("list_entries")
+    let page = store.list_entries(&filter).await;
+    page.expect("list_entries").rows
 }
 
 /// Opens the edition of the `number`th day, which must be new.

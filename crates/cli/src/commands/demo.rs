@@ -200,7 +200,7 @@ async fn ask_for_checks(
         limit: ASKED,
         ..SourceFilter::default()
     };
-    for source in store.list_sources(&filter).await? {
+    for source in store.list_sources(&filter).await?.rows {
         sources.check_now(source.id, "demo").await?;
     }
     Ok(())

@@ -95,6 +95,7 @@ impl Desk {
             teller: Arc::new(EditionTeller(Live::new(voice))),
             outbound: &outbound,
             store: &self.store,
+            pages: &self.store,
             clock: Arc::clone(&self.clock),
             sleeper: wiring::sleeper(Arc::clone(&self.clock)),
             node: &self.origin,

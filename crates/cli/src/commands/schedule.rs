@@ -224,10 +224,9 @@ async fn all(desk: &Desk, mut filter: ScheduleFilter) -> Result<Vec<Schedule>, F
     let mut found = Vec::new();
     loop {
         let page = desk.store.list_schedules(&filter).await?;
-        let full = page.len() == PAGE;
-        filter.after = page.last().map(|schedule| schedule.name.clone());
-        found.extend(page);
-        if !full {
+        found.extend(page.rows);
+        filter.after = page.next;
+        if filter.after.is_none() {
             return Ok(found);
         }
     }

@@ -59,6 +59,8 @@ async fn tick(
         environment,
         outbound: &outbound,
         store: &store,
+        changes: &store,
+        pages: &store,
         timing: &timing,
         node: &name,
         paper: Box::new(std::io::stderr()),

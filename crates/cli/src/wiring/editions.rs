@@ -58,6 +58,8 @@ pub(crate) struct Workshop<'a> {
     pub(crate) outbound: &'a Outbound,
     /// Where editions live.
     pub(crate) store: &'a Arc<dyn Store>,
+    /// The same for who only looks.
+    pub(crate) pages: &'a Arc<dyn Store>,
     /// The way in for changes of intent.
     pub(crate) rescheduler: &'a Arc<Rescheduler>,
     /// Who is told of what was published.
@@ -93,7 +95,8 @@ impl Workshop<'_> {
             outside,
             engine_settings(edition, self.node),
         );
-        Ok(Some(Arc::new(editions.telling(self.subscriptions.clone()))))
+        let editions = editions.telling(self.subscriptions.clone());
+        Ok(Some(Arc::new(editions.showing(Arc::clone(self.pages)))))
     }
 }
 

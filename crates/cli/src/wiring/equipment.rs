@@ -38,7 +38,12 @@ pub(crate) struct Ground<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) environment: &'a BTreeMap<String, String>,
     pub(crate) outbound: &'a Outbound,
+    /// For the duties of the node.
     pub(crate) store: &'a Arc<dyn Store>,
+    /// For whoever wants something changed: what comes in from outside keeps no duty waiting.
+    pub(crate) changes: &'a Arc<dyn Store>,
+    /// For whoever looks.
+    pub(crate) pages: &'a Arc<dyn Store>,
     pub(crate) timing: &'a Timing,
     /// What the node is called.
     pub(crate) node: &'a str,
@@ -88,6 +93,8 @@ impl Equipment {
             settings,
             outbound,
             store,
+            changes,
+            pages,
             timing,
             ..
         } = ground;
@@ -97,7 +104,7 @@ impl Equipment {
             ground.node,
             (outbound.client(), Arc::clone(&clock)),
         )?;
-        let rescheduler = rescheduler(settings, Arc::clone(store), Arc::clone(&clock));
+        let rescheduler = rescheduler(settings, Arc::clone(changes), Arc::clone(&clock));
         let rescheduler = Arc::new(rescheduler.reaching(outbound.reach()));
         let subscriptions = Live::new(settings.happenings.subscriptions());
         let channels = alerts::channels(settings, ground.environment, outbound, &clock)?;
@@ -105,7 +112,8 @@ impl Equipment {
         let workshop = Workshop {
             settings,
             outbound,
-            store,
+            store: changes,
+            pages,
             rescheduler: &rescheduler,
             subscriptions: &subscriptions,
             teller: Arc::new(EditionTeller(voice.clone())),
@@ -118,7 +126,7 @@ impl Equipment {
             environment: ground.environment.clone(),
             store: Arc::clone(store),
             timing: timing.clone(),
-            sources: Lookout::new(settings, store, timing, &rescheduler)?,
+            sources: Lookout::new(settings, (store, changes), timing, &rescheduler)?,
             rescheduler,
             editions,
             subscriptions,

@@ -102,15 +102,15 @@ impl Lookout {
     /// Ready to look. The price is not known before [`Lookout::hear`].
     pub(crate) fn new(
         settings: &Settings,
-        store: &Arc<dyn Store>,
+        (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
         timing: &Timing,
         rescheduler: &Arc<Rescheduler>,
     ) -> Result<Self, Failure> {
-        let checker = checker_in(settings, lanes(settings, store, timing))?;
+        let checker = checker_in(settings, lanes(settings, work, timing))?;
         let (clock, way_in) = (&timing.clock, Arc::clone(rescheduler));
         Ok(Self::with_checker(
             settings,
-            store,
+            (work, changes),
             (clock, way_in),
             checker,
         ))
@@ -119,14 +119,14 @@ impl Lookout {
     /// The same with somebody else who looks.
     pub(crate) fn with_checker(
         settings: &Settings,
-        store: &Arc<dyn Store>,
+        (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
         (clock, rescheduler): (&Arc<CorrectedClock>, Arc<Rescheduler>),
         checker: Arc<dyn Checker>,
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
         let fleet = fleet(settings);
         let sources = Sources::new(
-            Arc::clone(store),
+            Arc::clone(changes),
             Arc::clone(&clock),
             rescheduler,
             Arc::clone(&checker),
@@ -135,7 +135,7 @@ impl Lookout {
         Self {
             checker,
             fleet,
-            store: Arc::clone(store),
+            store: Arc::clone(work),
             clock,
             keep: KeepEntries {
                 for_long: settings.sources.keep_for(),

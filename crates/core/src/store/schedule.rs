@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Applied, Result};
+use super::{Applied, Page, Result};
 use crate::plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot};
 
 /// What the planner must look at.
@@ -29,6 +29,8 @@ pub struct ScheduleFilter {
     pub removed: bool,
     /// Only names after this: the cursor of the page before.
     pub after: Option<ScheduleName>,
+    /// How many are examined at most; [`super::EXAMINED_MAX`] where nothing is said.
+    pub among: Option<usize>,
     /// How many at most.
     pub limit: usize,
 }
@@ -52,8 +54,10 @@ pub trait ScheduleStore: Send + Sync {
     /// Schedules by name, in the order asked; removed ones too.
     async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>>;
 
-    /// A page of schedules, by name. One that cannot be read is shown as parked, with the reason.
-    async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>>;
+    /// A page of schedules, by name. The cost is that of those examined, never that of all there are. One that
+    /// cannot be read is shown as parked, with the reason.
+    async fn list_schedules(&self, filter: &ScheduleFilter)
+    -> Result<Page<Schedule, ScheduleName>>;
 
     /// Carries out each write for itself and whole: the row, its ledger rows, its firings, its edit. One
     /// whose `seen` version is no longer the row's, whose name is taken, or whose cancelled task has

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::Result;
+use super::{Page, Result};
 use crate::source::{
     Attention, Source, SourceId, SourceType,
     check::FailureClass,
@@ -66,6 +66,8 @@ pub struct SourceFilter {
     pub containing: Option<String>,
     /// Only numbers above this: the cursor of the page before.
     pub after: Option<SourceId>,
+    /// How many are examined at most; [`super::EXAMINED_MAX`] where nothing is said.
+    pub among: Option<usize>,
     /// How many at most.
     pub limit: usize,
 }
@@ -79,6 +81,8 @@ pub struct EntryFilter {
     pub seen_from: Option<Timestamp>,
     /// Only rows numbered below this: the cursor of the page before.
     pub before: Option<i64>,
+    /// How many rows are examined at most; [`super::EXAMINED_MAX`] where nothing is said.
+    pub among: Option<usize>,
     /// How many at most, newest row first.
     pub limit: usize,
 }
@@ -151,8 +155,8 @@ pub trait SourceStore: Send + Sync {
     /// The source that is looked at here.
     async fn load_source_at(&self, address: &str) -> Result<Option<Source>>;
 
-    /// A page of sources, by number.
-    async fn list_sources(&self, filter: &SourceFilter) -> Result<Vec<Source>>;
+    /// A page of sources, by number. The cost is that of those examined, never that of all there are.
+    async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>>;
 
     /// Active sources whose time has come and whom no failure keeps waiting, longest first (SS-08). The
     /// cost grows with what it answers.
@@ -177,8 +181,8 @@ pub trait SourceStore: Send + Sync {
     /// Which of these keys a source has entries of, in the order asked.
     async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>>;
 
-    /// A page of entries, newest row first.
-    async fn list_entries(&self, filter: &EntryFilter) -> Result<Vec<Entry>>;
+    /// A page of entries, newest row first. The cost is that of the rows examined, never that of all there are.
+    async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>>;
 
     /// Sources counted; of one type, or all.
     async fn count_sources(

@@ -56,12 +56,16 @@ impl EntryStories {
                 seen_from: Some(window.from),
                 before,
                 limit: PAGE,
+                ..EntryFilter::default()
             };
             let page = self.store.list_entries(&filter).await?;
-            let found = page.iter().filter_map(|entry| Candidate::of(entry, window));
+            let found = page
+                .rows
+                .iter()
+                .filter_map(|entry| Candidate::of(entry, window));
             candidates.extend(found);
-            before = page.last().map(|entry| entry.id);
-            if page.len() < PAGE {
+            before = page.next;
+            if before.is_none() {
                 break;
             }
         }
@@ -92,7 +96,7 @@ impl EntryStories {
             limit: 1,
             ..EntryFilter::default()
         };
-        Ok(self.store.list_entries(&filter).await?.pop())
+        Ok(self.store.list_entries(&filter).await?.rows.pop())
     }
 
     async fn listed(&self, candidate: Candidate) -> store::Result<Listed> {

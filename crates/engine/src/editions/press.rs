@@ -51,7 +51,7 @@ impl Editions {
 
     /// What the document would be if it were made now; nothing is kept.
     pub async fn preview(&self, date: Date) -> Result<Document, Error> {
-        let account = self.account(date).await?;
+        let account = self.look(date).await?;
         self.make(&account, self.clock.now())
     }
 

@@ -3,6 +3,7 @@
 use almanack_core::{
     edition::{
         Account,
+        document::Document,
         forecast::{Forecast, forecast},
     },
     store::{EditionFilter, EditionLine},
@@ -23,7 +24,7 @@ pub struct Status {
 impl Editions {
     /// How the edition of a day stands; none if there is none.
     pub async fn status(&self, date: Date) -> Result<Option<Status>, Error> {
-        let Some(account) = self.store.load_account(date).await? else {
+        let Some(account) = self.shown.load_account(date).await? else {
             return Ok(None);
         };
         Ok(Some(Status {
@@ -38,9 +39,21 @@ impl Editions {
         forecast(account, &self.settings.rules, self.next_tick(now), now)
     }
 
+    /// The edition of a day with all its rows, for who looks at it.
+    pub async fn look(&self, date: Date) -> Result<Account, Error> {
+        let found = self.shown.load_account(date).await?;
+        found.ok_or(Error::Unknown(date))
+    }
+
+    /// A document as it was kept, for who looks at it: the newest, or that of a revision.
+    pub async fn show(&self, date: Date, revision: Option<u32>) -> Result<Document, Error> {
+        let found = self.shown.load_document(date, revision).await?;
+        found.ok_or(Error::NoDocument(date))
+    }
+
     /// Editions, newest day first.
     pub async fn list(&self, filter: &EditionFilter) -> Result<Vec<EditionLine>, Error> {
-        Ok(self.store.list_editions(filter).await?)
+        Ok(self.shown.list_editions(filter).await?)
     }
 
     fn next_tick(&self, now: Timestamp) -> Option<Timestamp> {

@@ -97,14 +97,12 @@ impl Schedules {
         };
         loop {
             let page = self.store.list_schedules(&filter).await?;
-            let last = page.last().map(|schedule| schedule.name.clone());
-            let full = page.len() == PAGE;
-            let unnamed = page.into_iter().map(|schedule| schedule.name);
+            let unnamed = page.rows.into_iter().map(|schedule| schedule.name);
             others.extend(unnamed.filter(|name| !named.contains(name)));
-            if !full {
+            filter.after = page.next;
+            if filter.after.is_none() {
                 return Ok(others);
             }
-            filter.after = last;
         }
     }
 }

@@ -155,10 +155,8 @@ impl Collector {
             ..ScheduleFilter::default()
         };
         let step = store.list_schedules(&filter).await?;
-        if step.len() == WALK {
-            self.walked = step.last().map(|schedule| schedule.name.clone());
-        }
-        Ok(step)
+        self.walked = step.next;
+        Ok(step.rows)
     }
 }
 
@@ -282,12 +280,20 @@ fn cut(facts: &Facts) -> Vec<Rule> {
 }
 
 async fn parked(store: &dyn Store) -> Result<Vec<Schedule>, store::Error> {
-    let filter = ScheduleFilter {
+    let mut filter = ScheduleFilter {
         state: Some("parked".to_owned()),
         limit: LISTED_MAX,
         ..ScheduleFilter::default()
     };
-    store.list_schedules(&filter).await
+    let mut parked = Vec::new();
+    loop {
+        let page = store.list_schedules(&filter).await?;
+        parked.extend(page.rows);
+        filter.after = page.next;
+        if filter.after.is_none() || parked.len() >= LISTED_MAX {
+            return Ok(parked);
+        }
+    }
 }
 
 async fn sources(store: &dyn Store) -> Result<Vec<almanack_core::source::Source>, store::Error> {
@@ -296,7 +302,7 @@ async fn sources(store: &dyn Store) -> Result<Vec<almanack_core::source::Source>
         limit: LISTED_MAX,
         ..SourceFilter::default()
     };
-    store.list_sources(&filter).await
+    Ok(store.list_sources(&filter).await?.rows)
 }
 
 async fn editions(store: &dyn Store) -> Result<Vec<Account>, store::Error> {

@@ -161,7 +161,7 @@ impl House {
             limit: 1_000,
             ..TaskFilter::default()
         };
-        self.store.list_tasks(&filter).await.unwrap()
+        self.store.list_tasks(&filter).await.unwrap().rows
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) async fn told(store: &dyn Store) -> Vec<String> {
         limit: 1_000,
         ..TaskFilter::default()
     };
-    let rows = store.list_tasks(&filter).await.unwrap();
+    let rows = store.list_tasks(&filter).await.unwrap().rows;
     let subjects = rows.iter().map(|row| row.identity.subject.to_string());
     subjects.rev().collect()
 }

@@ -65,6 +65,6 @@ async fn a_marker_is_never_run() {
         limit: 10,
         ..TaskFilter::default()
     };
-    let rows = store.list_tasks(&filter).await.unwrap();
+    let rows = store.list_tasks(&filter).await.unwrap().rows;
     assert_eq!(rows[0].identity.kind.as_str(), SLOT_LOCK);
 }

@@ -137,7 +137,7 @@ impl House {
             limit: 1_000,
             ..TaskFilter::default()
         };
-        self.store.list_tasks(&filter).await.unwrap().len()
+        self.store.list_tasks(&filter).await.unwrap().rows.len()
     }
 
     fn most(&self) -> usize {

@@ -64,7 +64,7 @@ impl Desk {
             limit: 100,
             ..TaskFilter::default()
         };
-        let mut tasks = self.store.list_tasks(&filter).await.unwrap();
+        let mut tasks = self.store.list_tasks(&filter).await.unwrap().rows;
         tasks.reverse();
         tasks
     }

@@ -202,7 +202,7 @@ impl Newsroom {
             limit: 1000,
             ..EntryFilter::default()
         };
-        let entries = self.store.list_entries(&filter).await.unwrap();
+        let entries = self.store.list_entries(&filter).await.unwrap().rows;
         entries.into_iter().map(|entry| entry.found.title).collect()
     }
 }

@@ -72,7 +72,7 @@ impl Gate {
     }
 
     async fn find_session(&self, hash: &str, now: Timestamp) -> Result<Option<Held>, Problem> {
-        let store = &self.state.store;
+        let store = &self.state.changes;
         let held = match store.load_session(hash).await? {
             Some(session) => {
                 let by = match &session.holder {
@@ -95,7 +95,7 @@ impl Gate {
     ) -> Result<Option<HeaderValue>, Problem> {
         let value = draw(self.state.entropy.as_ref());
         let session = Session::begin(hash(&value), holder, now);
-        self.state.store.save_session(&session).await?;
+        self.state.changes.save_session(&session).await?;
         let lasts = session.expires_at.duration_since(session.created_at);
         let line = ours(SESSION_COOKIE, value).secure(true).path("/");
         let line = line.max_age(Duration::seconds(lasts.as_secs()));
@@ -106,7 +106,7 @@ impl Gate {
     pub(crate) async fn end_session(&self, headers: &HeaderMap) -> Result<(), Problem> {
         if let Some(shown) = shown(headers, SESSION_COOKIE) {
             let hash = hash(&shown);
-            self.state.store.remove_session(&hash).await?;
+            self.state.changes.remove_session(&hash).await?;
             self.sessions.keep(&hash, None, self.state.clock.now());
         }
         Ok(())

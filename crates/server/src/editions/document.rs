@@ -146,7 +146,7 @@ pub(crate) async fn get_document(
     Asked(query): Asked<DocumentQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let document = editions(&state)?.document(date, query.revision).await?;
+    let document = editions(&state)?.show(date, query.revision).await?;
     Ok(answer(document, &headers))
 }
 

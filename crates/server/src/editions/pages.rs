@@ -122,7 +122,7 @@ pub(crate) async fn edition_page(
 ) -> Result<Response, Wrong> {
     let Dated(date) = date?;
     let editions = editions(&state)?;
-    let edition = match editions.account(date).await {
+    let edition = match editions.look(date).await {
         Err(Error::Unknown(_)) => return Err(Wrong::NoEdition(date)),
         account => account?.edition,
     };
@@ -201,7 +201,7 @@ async fn published_document(
 ) -> Result<Option<Document>, Error> {
     let revisions = (1..=edition.revision).rev().take(MAKINGS_MAX as usize);
     for revision in revisions {
-        match editions.document(edition.date, Some(revision)).await {
+        match editions.show(edition.date, Some(revision)).await {
             Ok(document) if was_published(edition, &document) => return Ok(Some(document)),
             Ok(_) | Err(Error::NoDocument(_)) => {}
             Err(error) => return Err(error),

@@ -93,6 +93,8 @@ pub enum Code {
     BodyTooLarge,
     /// The content type is not understood here.
     UnsupportedMediaType,
+    /// More read at once than this node takes.
+    Busy,
     /// The database does not answer.
     DatabaseUnavailable,
     /// The database refuses to write.
@@ -234,6 +236,7 @@ impl Code {
                 "/problems/unsupported_media_type",
                 "Unsupported media type",
             ),
+            Self::Busy => (S::SERVICE_UNAVAILABLE, "/problems/busy", "Too many readers"),
             Self::DatabaseUnavailable => (
                 S::SERVICE_UNAVAILABLE,
                 "/problems/database_unavailable",

@@ -243,7 +243,7 @@ pub(crate) async fn candidates(
 
 async fn known(state: &AppState, candidate: Candidate) -> Result<CandidateView, Problem> {
     let address = canonical_address(&candidate.address);
-    let there = state.store.load_source_at(&address).await?;
+    let there = state.changes.load_source_at(&address).await?;
     Ok(CandidateView {
         address: candidate.address,
         title: candidate.title,

@@ -128,17 +128,14 @@ impl EntriesQuery {
             source,
             seen_from: since.map(|at| parse_instant(at, "since")).transpose()?,
             before: self.cursor.as_deref().map(parse_cursor).transpose()?,
-            limit: page + 1,
+            limit: page,
+            ..EntryFilter::default()
         };
-        let mut entries = state.store.list_entries(&filter).await?;
-        let more = entries.len() > page;
-        entries.truncate(page);
-        let last = entries.last().filter(|_| more);
-        let next_cursor = last.map(|entry| cursor(entry.id));
+        let page = state.store.list_entries(&filter).await?;
         let shown = |entry| EntryView::of(entry, self.content);
         Ok(EntriesView {
-            entries: entries.into_iter().map(shown).collect(),
-            next_cursor,
+            entries: page.rows.into_iter().map(shown).collect(),
+            next_cursor: page.next.map(cursor),
         })
     }
 }

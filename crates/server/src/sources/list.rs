@@ -44,6 +44,8 @@ pub(crate) struct ListQuery {
 }
 
 /// A page of sources, by number.
+///
+/// A page examines at most 10,000 sources; it may be short, or empty, and still have a `next_cursor`.
 #[utoipa::path(
     get,
     path = "/api/v1/sources",
@@ -59,24 +61,15 @@ pub(crate) async fn list_sources(
     State(state): State<Arc<AppState>>,
     Asked(query): Asked<ListQuery>,
 ) -> Result<Json<SourcesView>, Problem> {
-    let (filter, page) = query.into_filter()?;
-    let mut sources = state.store.list_sources(&filter).await?;
-    let more = sources.len() > page;
-    sources.truncate(page);
-    let next_cursor = sources
-        .last()
-        .filter(|_| more)
-        .map(|last| cursor(last.id.0));
+    let page = state.store.list_sources(&query.into_filter()?).await?;
     Ok(Json(SourcesView {
-        sources: shown(&state, sources).await?,
-        next_cursor,
+        sources: shown(&state, page.rows).await?,
+        next_cursor: page.next.map(|last| cursor(last.0)),
     }))
 }
 
 impl ListQuery {
-    /// The filter, which asks for one more than the page holds: that one says whether another page
-    /// follows.
-    pub(crate) fn into_filter(self) -> Result<(SourceFilter, usize), Problem> {
+    pub(crate) fn into_filter(self) -> Result<SourceFilter, Problem> {
         let page = page_of(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
             return Err(misasked("state must be active, paused or ended"));
@@ -95,7 +88,7 @@ impl ListQuery {
             Some("any") => (None, true),
             Some(name) => (Some(parse_failure(name)?), false),
         };
-        let filter = SourceFilter {
+        Ok(SourceFilter {
             source_type: self.source_type.as_deref().map(parse_type).transpose()?,
             state: self.state,
             cadence,
@@ -110,9 +103,9 @@ impl ListQuery {
                 .map(parse_cursor)
                 .transpose()?
                 .map(SourceId),
-            limit: page + 1,
-        };
-        Ok((filter, page))
+            limit: page,
+            ..SourceFilter::default()
+        })
     }
 }
 

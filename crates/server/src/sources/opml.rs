@@ -85,10 +85,9 @@ pub(crate) async fn export_opml(State(state): State<Arc<AppState>>) -> Result<Re
     };
     loop {
         let page = state.store.list_sources(&filter).await?;
-        let full = page.len() == EXPORT_STEP;
-        filter.after = page.last().map(|source| source.id);
-        definitions.extend(page.into_iter().map(|source| source.definition));
-        if !full {
+        definitions.extend(page.rows.into_iter().map(|source| source.definition));
+        filter.after = page.next;
+        if filter.after.is_none() {
             break;
         }
     }

@@ -148,7 +148,7 @@ pub(crate) async fn draw_week(
         limit: ENTRIES_DRAWN,
         ..EntryFilter::default()
     };
-    let entries = state.store.list_entries(&newest).await?;
+    let entries = state.store.list_entries(&newest).await?.rows;
     let entries: Vec<Timestamp> = entries
         .into_iter()
         .filter_map(|entry| entry.found.published_at)

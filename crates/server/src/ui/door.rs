@@ -81,7 +81,12 @@ pub(crate) fn dress(viewer: &Viewer, mut response: Response) -> Response {
     let is_page = response.extensions().get::<Page>().is_some();
     if !is_page && (status.is_client_error() || status.is_server_error()) {
         let problem = response.extensions_mut().remove::<Problem>();
-        return wrong(viewer, status, problem.as_ref());
+        let mut page = wrong(viewer, status, problem.as_ref());
+        if let Some(after) = response.headers().get(header::RETRY_AFTER) {
+            let headers = page.headers_mut();
+            headers.insert(header::RETRY_AFTER, after.clone());
+        }
+        return page;
     }
     be_careful(response.headers_mut());
     response

@@ -77,8 +77,8 @@ async fn whole(
 ) -> Result<Markup, Problem> {
     let lang = viewer.lang;
     let inside = if viewer.may(Scope::Admin) {
-        let known = state.store.load_tokens().await?;
-        let users = state.store.load_users().await?;
+        let known = state.changes.load_tokens().await?;
+        let users = state.changes.load_users().await?;
         html! { (tokens::section(viewer, &known, filled)) (users::section(viewer, &users)) }
     } else {
         admins_only(viewer)

@@ -218,7 +218,7 @@ async fn find_token(
         return Ok(None);
     }
     let found = state
-        .store
+        .changes
         .load_token(&format!("{:x}", Sha256::digest(token)))
         .await?
         .filter(|token| token.is_valid(now));
@@ -238,7 +238,7 @@ async fn find_user(
     if password.len() > PASSWORD_BYTES_MAX {
         return Ok(Found::Nobody);
     }
-    let user = state.store.load_user(name).await?;
+    let user = state.changes.load_user(name).await?;
     let hash = user.as_ref().map(|user| &user.password);
     let right = match state.passwords.verify(password, hash).await {
         Err(password::Error::Busy) => return Ok(Found::Busy),

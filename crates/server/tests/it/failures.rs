@@ -1,10 +1,17 @@
 //! The database goes away or fills up: the caller learns what to do, and nothing is half done.
 
-use almanack_server::access::Access;
+use std::sync::Arc;
+
+use almanack_core::{store::TokenStore, token::Scope};
+use almanack_server::{Tick, access::Access};
 use almanack_store::sqlite::SqliteStore;
+use axum::http::Method;
 use rusqlite::Connection;
 
-use crate::harness::{ARTICLE, World, at};
+use crate::{
+    access::made,
+    harness::{ARTICLE, World, at, with},
+};
 
 const OPEN: Access = Access::Open;
 
@@ -47,6 +54,56 @@ async fn a_database_that_does_not_answer_is_503_and_work_goes_on_afterwards() {
         "2026-01-05T09:00:00Z"
     );
     assert_eq!(world.put(ARTICLE, &at(30)).await.status, 200);
+}
+
+/// What lists and pages read through does not answer at all; whoever wants something changed does not notice.
+#[tokio::test]
+async fn sf_01_changes_and_tokens_need_nothing_that_lists_are_read_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pages.db");
+    let pages = Connection::open(&file).unwrap();
+    pages.busy_timeout(std::time::Duration::ZERO).unwrap();
+    let pages = SqliteStore::inline(pages).unwrap();
+    let other = Connection::open(&file).unwrap();
+    other.execute_batch("begin exclusive").unwrap();
+    let store = SqliteStore::in_memory().unwrap();
+    let (token, shown) = made("editor", Scope::Operate);
+    store.save_token(&token).await.unwrap();
+    let nothing = |_: &_, _: &_| (Tick::default(), None);
+    let world = World::reading(
+        store,
+        Arc::new(pages),
+        Access::Tokens,
+        true,
+        Vec::new(),
+        nothing,
+    );
+    let ask = async |method, path: &str, body: &str| {
+        let bearer = format!("Bearer {shown}");
+        let headers = [
+            ("content-type", "application/json"),
+            ("authorization", &bearer),
+        ];
+        world.send(with(method, path, body, &headers)).await
+    };
+    let retry = format!("{ARTICLE}/retry");
+    let nightly = r#"{"expression":"@daily","target":{"type":"task","kind":"ARTICLE_PUBLISH","subject":"paper:{date}"}}"#;
+    let source = r#"{"address":"https://example.com/feed.xml"}"#;
+    for (method, path, body, status) in [
+        (Method::PUT, ARTICLE, at(30).as_str(), 201),
+        (Method::PUT, ARTICLE, &at(31), 200),
+        (Method::POST, &retry, "", 200),
+        (Method::DELETE, ARTICLE, "", 200),
+        (Method::PUT, "/api/v1/schedules/nightly", nightly, 201),
+        (Method::POST, "/api/v1/schedules/nightly/pause", "{}", 200),
+        (Method::DELETE, "/api/v1/schedules/nightly", "", 200),
+        (Method::POST, "/api/v1/sources", source, 201),
+        (Method::GET, "/readyz", "", 200),
+        (Method::GET, "/api/v1/tasks", "", 503),
+    ] {
+        let answer = ask(method.clone(), path, body).await;
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
+    }
 }
 
 #[tokio::test]

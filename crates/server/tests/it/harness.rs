@@ -188,6 +188,19 @@ impl World {
         page_hosts: Vec<String>,
         parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
     ) -> Self {
+        let pages = Arc::new(store.for_pages());
+        Self::reading(store, pages, access, public_editions, page_hosts, parts)
+    }
+
+    /// A world whose lists and pages are read through a store of their own.
+    pub(crate) fn reading(
+        store: SqliteStore,
+        pages: Arc<dyn Store>,
+        access: Access,
+        public_editions: bool,
+        page_hosts: Vec<String>,
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
+    ) -> Self {
         let passwords = Arc::new(Plain::default());
         let clock = Arc::new(ManualClock::at(START));
         let store = Arc::new(store);
@@ -216,7 +229,8 @@ impl World {
             editions,
             public_editions,
             tick,
-            store: port.clone(),
+            store: pages,
+            changes: port.clone(),
             clock: time.clone(),
             access,
             page_hosts,
@@ -307,7 +321,7 @@ impl World {
             limit: 1000,
             ..TaskFilter::default()
         };
-        self.store.list_tasks(&all).await.unwrap()
+        self.store.list_tasks(&all).await.unwrap().rows
     }
 }
 

@@ -157,6 +157,7 @@ impl Counted {
             editions,
             public_editions: true,
             tick: Tick::default(),
+            changes: store.clone(),
             store,
             clock: time,
             access: Access::Open,

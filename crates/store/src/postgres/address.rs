@@ -33,6 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const PATIENCE_EACH: Duration = Duration::from_secs(1);
 
 /// What a URL says.
+#[derive(Clone)]
 pub(super) struct Address {
     pub(super) config: Config,
     pub(super) tls: Tls,

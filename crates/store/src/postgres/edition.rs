@@ -50,6 +50,7 @@ impl EditionStore for PostgresStore {
     }
 
     async fn load_account(&self, date: Date) -> Result<Option<Account>> {
+        let _place = self.place()?;
         account(&mut self.client().await?, date).await
     }
 

@@ -26,6 +26,8 @@ pub(super) trait Errand: Send + Sync + 'static {
     type Item: Send + Sync + 'static;
     /// What is answered, one for each item.
     type Answer: Send + 'static;
+    /// Whether it has no effect, and need not be done when nobody waits for it any more.
+    const ONLY_READS: bool = false;
 
     /// Does it for all items, in order.
     async fn run(&self, items: &[Self::Item]) -> Result<Vec<Self::Answer>>;
@@ -76,10 +78,14 @@ async fn run<E: Errand>(errand: Arc<E>, mut asked: mpsc::Receiver<Asked<E>>) {
 }
 
 async fn next_group<E: Errand>(asked: &mut mpsc::Receiver<Asked<E>>) -> Option<Vec<Asked<E>>> {
+    let is_for_nobody = |asked: &Asked<E>| E::ONLY_READS && asked.reply.is_closed();
     let mut group = vec![asked.recv().await?];
     let mut items = group[0].items.len();
     while items < ITEMS_MAX {
         let Ok(next) = asked.try_recv() else { break };
+        if is_for_nobody(&next) {
+            continue;
+        }
         items += next.items.len();
         group.push(next);
     }

@@ -5,7 +5,7 @@ use almanack_testkit::postgres::Schema;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::SESSION_OPTIONS;
-use crate::{activity, edition, entry, migrate, overview, sign_in, source};
+use crate::{activity, edition, entry, migrate, overview, schedule, sign_in, source, task};
 
 /// Two thousand sources of which few are odd, with thirty entries each.
 const FILL: &str = "insert into source (version, source_type, state, cadence, attention, \
@@ -48,7 +48,7 @@ async fn plan(client: &Client, text: &str, values: &str) -> String {
 async fn sources_and_entries_are_found_by_their_indexes() {
     let schema = Schema::create().await;
     let client = session(&schema).await;
-    let nothing = "null, null, null, null, null, null, 0, 20";
+    let nothing = "null, null, null, null, null, null, 0, 99, 20";
     let rows = [
         (source::LOAD_DUE, "9, 10", "source_due"),
         (source::LOAD_DUE_OF, "'rss', 9, 10", "source_type_due"),
@@ -57,16 +57,18 @@ async fn sources_and_entries_are_found_by_their_indexes() {
         (source::LOAD_POSTGRES, "'{1,2}'", "source_pkey"),
         (source::LOAD_AT, "'7'", "source_address_key"),
         (source::LIST, nothing, "source_pkey"),
-        // Of few types and cadences each is common: a page is soon full along the numbers too.
-        (source::LIST_TYPE, nothing, "Index Scan using source_"),
-        (source::LIST_CADENCE, nothing, "Index Scan using source_"),
         (source::LIST_ATTENTION, nothing, "source_attention"),
         (source::LIST_RESTING, nothing, "source_resting"),
+        (source::ALL_TO, "0, 20", "source_pkey"),
+        (source::ATTENTION_TO, "0, 20", "source_attention"),
+        (source::RESTING_TO, "0, 20", "source_resting"),
         (source::NEXT_ROWS, "0, 10", "source_pkey"),
         (entry::KNOWN_POSTGRES, "1, '{a,b}'", "entry_key"),
-        (entry::LIST, "9, 10", "entry_pkey"),
-        (entry::LIST_OF, "1, 0, 9, 10", "entry_newest"),
-        (entry::LIST_SINCE, "0, 9, 10", "entry_seen_at"),
+        (entry::LIST, "9, 0, 0, 10", "entry_pkey"),
+        (entry::LIST_OF, "1, 9, 0, 0, 10", "entry_newest"),
+        (entry::EXAMINED_TO, "9, 10", "entry_pkey"),
+        (entry::EXAMINED_TO_OF, "1, 9, 10", "entry_newest"),
+        (entry::FIRST_SINCE, "0, 10", "entry_seen_at"),
         (entry::REMOVE_ALL, "1", "entry_"),
     ];
     for fill in ["", FILL] {
@@ -173,8 +175,16 @@ async fn pages_are_found_by_their_indexes() {
     let page = "50, null, null, null, null, 99999, 10";
     let (found, window) = ("50, null, null, null, null", "10, 20, 5");
     let past = "10, 20, '{1,2}'";
+    let (listed, named) = (
+        "99999, 10, 'K', null, null, 10",
+        "'a', 'z', null, null, 1, 10",
+    );
     let about = "50, 99999, null, 0, null, null, 10";
     let rows = [
+        (task::EXAMINED_TO, "99999, 50", "Backward using task_pkey"),
+        (task::LIST_POSTGRES, listed, "Backward using task_pkey"),
+        (schedule::EXAMINED_TO, "'a', 50", "schedule_name_key"),
+        (schedule::LIST, named, "schedule_name_key"),
         (overview::SEARCH_POSTGRES, page, "Backward using task_pkey"),
         (overview::COUNT_POSTGRES, found, "task_pkey"),
         (overview::COUNT_STATUSES, "50", "task_pkey"),
@@ -201,6 +211,10 @@ async fn pages_are_found_by_their_indexes() {
         (sign_in::REMOVE_USER[1], "'1'", "session_holder"),
     ];
     let sorted = [
+        task::EXAMINED_TO,
+        task::LIST_POSTGRES,
+        schedule::EXAMINED_TO,
+        schedule::LIST,
         overview::SEARCH_POSTGRES,
         overview::PAST_CLAIMS,
         overview::UPCOMING,

@@ -7,8 +7,8 @@ use almanack_core::{
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules, Error,
-        ExpiredClaim, Finished, LedgerPage, Node, NodeStore, OnceKey, OnceRecord, Pruned, Records,
-        Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore, TokenStore,
+        ExpiredClaim, Finished, LedgerPage, Node, NodeStore, OnceKey, OnceRecord, Page, Pruned,
+        Records, Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore, TokenStore,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -27,6 +27,7 @@ use crate::{
 #[async_trait]
 impl TaskStore for PostgresStore {
     async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        let _place = self.place()?;
         self.looks.pass(identities.to_vec()).await
     }
     async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
@@ -62,7 +63,7 @@ impl TaskStore for PostgresStore {
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
         self.task(id).await
     }
-    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
         self.page(filter).await
     }
     async fn load_records(&self, identity: &Identity) -> Result<Records> {
@@ -84,7 +85,10 @@ impl ScheduleStore for PostgresStore {
     async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
         self.named(names).await
     }
-    async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+    async fn list_schedules(
+        &self,
+        filter: &ScheduleFilter,
+    ) -> Result<Page<Schedule, ScheduleName>> {
         self.schedules(filter).await
     }
     async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {

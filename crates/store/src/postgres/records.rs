@@ -1,7 +1,7 @@
 //! Looking things up on PostgreSQL, and forgetting them.
 
 use almanack_core::{
-    store::{Depth, OnceRecord, Pruned, Records, Result, TaskFilter},
+    store::{Depth, OnceRecord, Page, Pruned, Records, Result, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId},
 };
 use async_trait::async_trait;
@@ -9,10 +9,11 @@ use deadpool_postgres::Pool;
 use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{PostgresStore, client, explain, gate::Errand};
+use super::{PostgresStore, client, explain, gate::Errand, question::Question};
 use crate::{
+    caller::Caller,
     claim, depth, history,
-    row::{self, micros, most, nearest, readable, unreadable},
+    row::{self, examined, micros, most, nearest, one_more, readable, unreadable},
     task,
 };
 
@@ -28,6 +29,7 @@ pub(super) struct LoadCurrent {
 impl Errand for LoadCurrent {
     type Item = Identity;
     type Answer = Option<Task>;
+    const ONLY_READS: bool = true;
 
     async fn run(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
         let failed = |error| explain("load current tasks", error);
@@ -72,10 +74,30 @@ impl PostgresStore {
         statement: &str,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>> {
+        if self.caller == Caller::Pages {
+            return self.rows_of_a_page(name, statement, parameters).await;
+        }
         let failed = |error| explain(name, error);
         let client = self.client().await?;
         let statement = client.prepare_cached(statement).await.map_err(failed)?;
         client.query(&statement, parameters).await.map_err(failed)
+    }
+
+    /// The same for whoever may go away before it is answered.
+    async fn rows_of_a_page(
+        &self,
+        name: &'static str,
+        statement: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        let failed = |error| explain(name, error);
+        let _place = self.place()?;
+        let question = Question::on(self.client().await?, self.shared.tls.clone());
+        let client = question.client();
+        let statement = client.prepare_cached(statement).await.map_err(failed)?;
+        let rows = client.query(&statement, parameters).await;
+        question.answered();
+        rows.map_err(failed)
     }
 
     pub(super) async fn once(&self, key: &str) -> Result<Option<OnceRecord>> {
@@ -97,18 +119,39 @@ impl PostgresStore {
         Ok(rows.first().and_then(row::shown_task))
     }
 
-    pub(super) async fn page(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
-        let parameters: [&(dyn ToSql + Sync); 5] = [
-            &filter.before.map_or(i64::MAX, |id| id.0),
+    pub(super) async fn page(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
+        let name = "list tasks";
+        let before = filter.before.map_or(i64::MAX, |id| id.0);
+        let to = if filter.is_empty() {
+            None
+        } else {
+            let parameters: [&(dyn ToSql + Sync); 2] = [&before, &examined(filter.among)];
+            self.examined_to(name, task::EXAMINED_TO, &parameters)
+                .await?
+        };
+        let parameters: [&(dyn ToSql + Sync); 6] = [
+            &before,
+            &to.unwrap_or(0),
             &filter.kind.as_ref().map(Kind::as_str),
             &filter.status.map(Status::as_str),
             &filter.subject_prefix,
-            &most(filter.limit),
+            &one_more(filter.limit),
         ];
-        let rows = self
-            .rows("list tasks", task::LIST_POSTGRES, &parameters)
-            .await?;
-        Ok(rows.iter().filter_map(row::shown_task).collect())
+        let rows = self.rows(name, task::LIST_POSTGRES, &parameters).await?;
+        let found = rows.iter().map(|row| (TaskId(row.get(0)), row::shown_task(row)));
+        let page = Page::cut(found.collect(), filter.limit, to.map(TaskId), |(id, _)| *id);
+        Ok(page.filter_map(|(_, task)| task))
+    }
+
+    /// Where a page stops at the latest; nowhere before the end, if there is nothing to stop at.
+    pub(super) async fn examined_to(
+        &self,
+        name: &'static str,
+        text: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Option<i64>> {
+        let rows = self.rows(name, text, parameters).await?;
+        Ok(rows.first().and_then(|row| row.get(0)))
     }
 
     pub(super) async fn records(&self, identity: &Identity) -> Result<Records> {

@@ -2,14 +2,14 @@
 
 use almanack_core::{
     plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, Slot},
-    store::{DueSchedules, LedgerPage, Result, ScheduleFilter},
+    store::{DueSchedules, LedgerPage, Page, Result, ScheduleFilter},
 };
 use jiff::Timestamp;
 use tokio_postgres::types::ToSql;
 
 use super::PostgresStore;
 use crate::{
-    row::{self, micros, most, readable},
+    row::{self, examined, micros, most, one_more, readable},
     schedule::{self, DueRow},
 };
 
@@ -42,18 +42,25 @@ impl PostgresStore {
         Ok(found)
     }
 
-    pub(super) async fn schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
-        let parameters: [&(dyn ToSql + Sync); 5] = [
-            &schedule::after(filter),
+    pub(super) async fn schedules(
+        &self,
+        filter: &ScheduleFilter,
+    ) -> Result<Page<Schedule, ScheduleName>> {
+        let (name, after) = ("list schedules", schedule::after(filter));
+        let parameters: [&(dyn ToSql + Sync); 2] = [&after, &examined(filter.among)];
+        let to = self.rows(name, schedule::EXAMINED_TO, &parameters).await?;
+        let to: Option<&str> = to.first().map(|row| row.get(0));
+        let parameters: [&(dyn ToSql + Sync); 6] = [
+            &after,
+            &to.unwrap_or(schedule::END),
             &filter.origin.map(Origin::as_str),
             &filter.state,
             &i64::from(schedule::with_removed(filter)),
-            &most(filter.limit),
+            &one_more(filter.limit),
         ];
-        let rows = self
-            .rows("list schedules", schedule::LIST, &parameters)
-            .await?;
-        Ok(rows.iter().filter_map(row::shown_schedule).collect())
+        let rows = self.rows(name, schedule::LIST, &parameters).await?;
+        let found = rows.iter().filter_map(row::shown_schedule).collect();
+        schedule::page(found, filter.limit, to)
     }
 
     pub(super) async fn ledger(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {

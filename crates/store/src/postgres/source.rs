@@ -6,7 +6,7 @@ mod write;
 use almanack_core::{
     source::{Attention, Source, SourceId, SourceType, entry::Entry, policy::cadence::Cadence},
     store::{
-        Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, Result, SourceFilter,
+        Added, EntryFilter, EntryRetention, Fleet, Page, PrunedEntries, Result, SourceFilter,
         SourceNumbers, SourceStore, SourceWrite, Written,
     },
 };
@@ -18,7 +18,7 @@ use tokio_postgres::types::ToSql;
 use super::{PostgresStore, client, explain, gate::Errand};
 use crate::{
     entry,
-    row::{self, many, micros, most, readable},
+    row::{self, examined, many, micros, most, one_more, readable},
     source::{self, numbers},
 };
 
@@ -33,6 +33,7 @@ pub(super) struct LoadSources {
 impl Errand for LoadSources {
     type Item = SourceId;
     type Answer = Option<Source>;
+    const ONLY_READS: bool = true;
 
     async fn run(&self, ids: &[SourceId]) -> Result<Vec<Option<Source>>> {
         let failed = |error| explain("load sources", error);
@@ -57,6 +58,8 @@ impl Errand for LoadSources {
     }
 }
 
+const LIST_ENTRIES: &str = "list entries";
+
 #[async_trait]
 impl SourceStore for PostgresStore {
     async fn add_sources(&self, sources: Vec<Source>) -> Result<Vec<Added>> {
@@ -65,6 +68,7 @@ impl SourceStore for PostgresStore {
     }
 
     async fn load_sources(&self, ids: &[SourceId]) -> Result<Vec<Option<Source>>> {
+        let _place = self.place()?;
         self.sources.pass(ids.to_vec()).await
     }
 
@@ -75,21 +79,26 @@ impl SourceStore for PostgresStore {
         rows.first().map(row::source).transpose()
     }
 
-    async fn list_sources(&self, filter: &SourceFilter) -> Result<Vec<Source>> {
-        let parameters: [&(dyn ToSql + Sync); 8] = [
+    async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
+        let (name, (list, to)) = ("list sources", source::list(filter));
+        let after = filter.after.map_or(0, |id| id.0);
+        let parameters: [&(dyn ToSql + Sync); 2] = [&after, &examined(filter.among)];
+        let to = self.examined_to(name, to, &parameters).await?;
+        let parameters: [&(dyn ToSql + Sync); 9] = [
             &filter.source_type.map(SourceType::as_str),
             &filter.state,
             &filter.cadence.map(Cadence::as_str),
             &filter.attention.map(Attention::as_str),
             &source::failure(filter),
             &source::containing(filter),
-            &filter.after.map_or(0, |id| id.0),
-            &most(filter.limit),
+            &after,
+            &to.unwrap_or(i64::MAX),
+            &one_more(filter.limit),
         ];
-        let rows = self
-            .rows("list sources", source::list(filter), &parameters)
-            .await?;
-        Ok(rows.iter().filter_map(row::shown_source).collect())
+        let rows = self.rows(name, list, &parameters).await?;
+        let found = rows.iter().map(|row| (SourceId(row.get(0)), row::shown_source(row)));
+        let page = Page::cut(found.collect(), filter.limit, to.map(SourceId), |(id, _)| *id);
+        Ok(page.filter_map(|(_, source)| source))
     }
 
     async fn load_due_sources(
@@ -139,25 +148,22 @@ impl SourceStore for PostgresStore {
         Ok(asked.cloned().collect())
     }
 
-    async fn list_entries(&self, filter: &EntryFilter) -> Result<Vec<Entry>> {
-        let name = "list entries";
-        let (before, limit) = (entry::before(filter), most(filter.limit));
-        let seen_from = entry::seen_from(filter);
-        let rows = match (filter.source, filter.seen_from) {
-            (Some(id), _) => {
-                let parameters: [&(dyn ToSql + Sync); 4] = [&id.0, &seen_from, &before, &limit];
-                self.rows(name, entry::LIST_OF, &parameters).await?
-            }
-            (None, Some(_)) => {
-                let parameters: [&(dyn ToSql + Sync); 3] = [&seen_from, &before, &limit];
-                self.rows(name, entry::LIST_SINCE, &parameters).await?
-            }
-            (None, None) => self.rows(name, entry::LIST, &[&before, &limit]).await?,
+    async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
+        let (before, since) = (entry::before(filter), entry::seen_from(filter));
+        let limit = one_more(filter.limit);
+        let Some((from, stops)) = self.entries_from(filter).await? else {
+            return Ok(Page::empty());
         };
-        let entries = rows.iter().map(row::entry);
-        Ok(entries
-            .filter_map(|entry| readable("entry", entry))
-            .collect())
+        let rows = if let Some(SourceId(id)) = filter.source {
+            let parameters: [&(dyn ToSql + Sync); 5] = [&id, &before, &from, &since, &limit];
+            self.rows(LIST_ENTRIES, entry::LIST_OF, &parameters).await?
+        } else {
+            let parameters: [&(dyn ToSql + Sync); 4] = [&before, &from, &since, &limit];
+            self.rows(LIST_ENTRIES, entry::LIST, &parameters).await?
+        };
+        let found = rows.iter().map(|row| (row.get(0), readable("entry", row::entry(row))));
+        let page = Page::cut(found.collect(), filter.limit, stops, |(id, _)| *id);
+        Ok(page.filter_map(|(_, entry)| entry))
     }
 
     async fn count_sources(
@@ -212,5 +218,30 @@ impl SourceStore for PostgresStore {
         limit: usize,
     ) -> Result<PrunedEntries> {
         self.forget_entries(retention, after, limit).await
+    }
+}
+
+impl PostgresStore {
+    /// Where a page of entries ends, and whether it stops there before its time; `None` where nothing was seen since.
+    async fn entries_from(&self, filter: &EntryFilter) -> Result<Option<(i64, Option<i64>)>> {
+        let name = LIST_ENTRIES;
+        if filter.seen_from.is_none() {
+            return Ok(Some((0, None)));
+        }
+        let (before, among) = (entry::before(filter), examined(filter.among));
+        if let Some(SourceId(id)) = filter.source {
+            let parameters: [&(dyn ToSql + Sync); 3] = [&id, &before, &among];
+            let stops = self.examined_to(name, entry::EXAMINED_TO_OF, &parameters);
+            return Ok(Some(entry::bounds(None, stops.await?)));
+        }
+        let (since, most) = (entry::seen_from(filter), among.saturating_add(1));
+        let parameters: [&(dyn ToSql + Sync); 2] = [&since, &most];
+        let first = self.examined_to(name, entry::FIRST_SINCE, &parameters);
+        let Some(first) = first.await? else {
+            return Ok(None);
+        };
+        let parameters: [&(dyn ToSql + Sync); 2] = [&before, &among];
+        let stops = self.examined_to(name, entry::EXAMINED_TO, &parameters);
+        Ok(Some(entry::bounds(Some(first), stops.await?)))
     }
 }

@@ -7,8 +7,8 @@ use almanack_core::{
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules, Error,
-        ExpiredClaim, Finished, LedgerPage, Node, NodeStore, OnceKey, OnceRecord, Pruned, Records,
-        Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore, TokenStore,
+        ExpiredClaim, Finished, LedgerPage, Node, NodeStore, OnceKey, OnceRecord, Page, Pruned,
+        Records, Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore, TokenStore,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -61,7 +61,7 @@ impl TaskStore for SqliteStore {
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
         self.task(id).await
     }
-    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
         self.page(filter).await
     }
     async fn load_records(&self, identity: &Identity) -> Result<Records> {
@@ -83,7 +83,10 @@ impl ScheduleStore for SqliteStore {
     async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
         self.named(names).await
     }
-    async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+    async fn list_schedules(
+        &self,
+        filter: &ScheduleFilter,
+    ) -> Result<Page<Schedule, ScheduleName>> {
         self.schedules(filter).await
     }
     async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {

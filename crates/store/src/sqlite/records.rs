@@ -1,15 +1,15 @@
 //! Looking things up on SQLite, and forgetting them.
 
 use almanack_core::{
-    store::{Depth, Pruned, Records, Result, TaskFilter},
+    store::{Depth, Page, Pruned, Records, Result, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId},
 };
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use crate::{
     claim, history,
-    row::{self, micros, most, nearest, readable},
+    row::{self, examined, micros, most, nearest, one_more, readable, unreadable},
     sqlite::{SqliteStore, thread::Outcome},
     task,
 };
@@ -24,22 +24,31 @@ impl SqliteStore {
         .await
     }
 
-    pub(super) async fn page(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+    pub(super) async fn page(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
         let filter = filter.clone();
         self.read("list tasks", move |connection| {
+            let before = filter.before.map_or(i64::MAX, |id| id.0);
+            let to = if filter.is_empty() {
+                None
+            } else {
+                let parameters = [before, examined(filter.among)];
+                examined_to(connection, task::EXAMINED_TO, parameters)?
+            };
             let mut statement = connection.prepare_cached(task::LIST_SQLITE)?;
             let mut rows = statement.query(params![
-                filter.before.map_or(i64::MAX, |id| id.0),
+                before,
+                to.unwrap_or(0),
                 filter.kind.as_ref().map(Kind::as_str),
                 filter.status.map(Status::as_str),
                 filter.subject_prefix,
-                most(filter.limit),
+                one_more(filter.limit),
             ])?;
             let mut tasks = Vec::new();
             while let Some(row) = rows.next()? {
-                tasks.extend(row::shown_task(row));
+                tasks.push((TaskId(row.get(0)?), row::shown_task(row)));
             }
-            Ok(tasks)
+            let page = Page::cut(tasks, filter.limit, to.map(TaskId), |(id, _)| *id);
+            Ok(page.filter_map(|(_, task)| task))
         })
         .await
     }
@@ -124,6 +133,17 @@ impl SqliteStore {
             .await?;
         Ok(Pruned { rows, next, oldest })
     }
+}
+
+/// Where a page stops at the latest; nowhere before the end, if there is nothing to stop at.
+pub(super) fn examined_to(
+    connection: &Connection,
+    text: &str,
+    parameters: impl Params,
+) -> Outcome<Option<i64>> {
+    let mut statement = connection.prepare_cached(text)?;
+    let found = statement.query_row(parameters, |row| row.get(0));
+    Ok(found.optional()?.flatten())
 }
 
 fn prune_rows(connection: &Connection, ids: &[i64], before: Timestamp) -> Outcome<usize> {

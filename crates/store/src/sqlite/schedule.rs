@@ -3,15 +3,17 @@
 use almanack_core::{
     plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
-    store::{Applied, DueSchedules, LedgerPage, Result, ScheduleFilter},
+    store::{Applied, DueSchedules, LedgerPage, Page, Result, ScheduleFilter},
     task::Subject,
 };
 use jiff::Timestamp;
-use rusqlite::{CachedStatement, Connection, Params, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
 use crate::{
     nudge::hint_of_write,
-    row::{self, StateColumns, beside_or_null, many, micros, most, readable},
+    row::{
+        self, StateColumns, beside_or_null, examined, many, micros, most, one_more, readable,
+    },
     schedule::{self, DueRow},
     sqlite::{
         SAFETY_POLL, SqliteStore,
@@ -48,18 +50,27 @@ impl SqliteStore {
         .await
     }
 
-    pub(super) async fn schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+    pub(super) async fn schedules(
+        &self,
+        filter: &ScheduleFilter,
+    ) -> Result<Page<Schedule, ScheduleName>> {
         let filter = filter.clone();
         self.read("list schedules", move |connection| {
+            let after = schedule::after(&filter);
+            let mut examining = connection.prepare_cached(schedule::EXAMINED_TO)?;
+            let to = examining.query_row(params![after, examined(filter.among)], |row| row.get(0));
+            let to: Option<String> = to.optional()?;
             let mut statement = connection.prepare_cached(schedule::LIST)?;
             let parameters = params![
-                schedule::after(&filter),
+                after,
+                to.as_deref().unwrap_or(schedule::END),
                 filter.origin.map(Origin::as_str),
                 filter.state,
                 schedule::with_removed(&filter),
-                most(filter.limit),
+                one_more(filter.limit),
             ];
-            schedules(&mut statement, parameters)
+            let found = schedules(&mut statement, parameters)?;
+            Ok(schedule::page(found, filter.limit, to.as_deref())?)
         })
         .await
     }

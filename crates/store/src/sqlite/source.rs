@@ -5,7 +5,7 @@ mod write;
 use almanack_core::{
     source::{Attention, Source, SourceId, SourceType, entry::Entry, policy::cadence::Cadence},
     store::{
-        Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, Result, SourceFilter,
+        Added, EntryFilter, EntryRetention, Fleet, Page, PrunedEntries, Result, SourceFilter,
         SourceNumbers, SourceStore, SourceWrite, Written,
     },
 };
@@ -16,9 +16,9 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use crate::{
     entry,
     nudge::earliest_told,
-    row::{self, many, micros, most, readable},
+    row::{self, examined, many, micros, most, one_more, readable},
     source::{self, numbers},
-    sqlite::{SqliteStore, edition::listed, thread::Outcome},
+    sqlite::{SqliteStore, edition::listed, records::examined_to, thread::Outcome},
 };
 
 #[async_trait]
@@ -48,9 +48,12 @@ impl SourceStore for SqliteStore {
         .await
     }
 
-    async fn list_sources(&self, filter: &SourceFilter) -> Result<Vec<Source>> {
+    async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
         let filter = filter.clone();
         self.read("list sources", move |connection| {
+            let (list, to) = source::list(&filter);
+            let after = filter.after.map_or(0, |id| id.0);
+            let to = examined_to(connection, to, [after, examined(filter.among)])?;
             let parameters = params![
                 filter.source_type.map(SourceType::as_str),
                 filter.state,
@@ -58,12 +61,15 @@ impl SourceStore for SqliteStore {
                 filter.attention.map(Attention::as_str),
                 source::failure(&filter),
                 source::containing(&filter),
-                filter.after.map_or(0, |id| id.0),
-                most(filter.limit),
+                after,
+                to.unwrap_or(i64::MAX),
+                one_more(filter.limit),
             ];
-            listed(connection, source::list(&filter), parameters, |row| {
-                row::shown_source(row)
-            })
+            let found = listed(connection, list, parameters, |row| {
+                Some((SourceId(row.get(0).ok()?), row::shown_source(row)))
+            })?;
+            let page = Page::cut(found, filter.limit, to.map(SourceId), |(id, _)| *id);
+            Ok(page.filter_map(|(_, source)| source))
         })
         .await
     }
@@ -135,21 +141,23 @@ impl SourceStore for SqliteStore {
         .await
     }
 
-    async fn list_entries(&self, filter: &EntryFilter) -> Result<Vec<Entry>> {
+    async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
         let filter = filter.clone();
         self.read("list entries", move |connection| {
-            let (before, limit) = (entry::before(&filter), most(filter.limit));
-            let seen_from = entry::seen_from(&filter);
-            let of = filter.source.map(|id| id.0);
-            match (of, filter.seen_from) {
-                (Some(id), _) => {
-                    entries(connection, entry::LIST_OF, [id, seen_from, before, limit])
+            let (before, since) = (entry::before(&filter), entry::seen_from(&filter));
+            let limit = one_more(filter.limit);
+            let Some((from, stops)) = entries_from(connection, &filter)? else {
+                return Ok(Page::empty());
+            };
+            let found = match filter.source {
+                Some(SourceId(id)) => {
+                    let parameters = [id, before, from, since, limit];
+                    entries(connection, entry::LIST_OF, parameters)
                 }
-                (None, Some(_)) => {
-                    entries(connection, entry::LIST_SINCE, [seen_from, before, limit])
-                }
-                (None, None) => entries(connection, entry::LIST, [before, limit]),
-            }
+                None => entries(connection, entry::LIST, [before, from, since, limit]),
+            }?;
+            let page = Page::cut(found, filter.limit, stops, |(id, _)| *id);
+            Ok(page.filter_map(|(_, entry)| entry))
         })
         .await
     }
@@ -237,14 +245,35 @@ fn due(connection: &Connection, text: &str, parameters: impl Params) -> Outcome<
     })
 }
 
-fn entries(connection: &Connection, text: &str, parameters: impl Params) -> Outcome<Vec<Entry>> {
-    let mut statement = connection.prepare_cached(text)?;
-    let mut rows = statement.query(parameters)?;
-    let mut entries = Vec::new();
-    while let Some(row) = rows.next()? {
-        entries.extend(readable("entry", row::entry(row)));
+/// Where a page of entries ends, and whether it stops there before its time; `None` where nothing was seen since.
+fn entries_from(
+    connection: &Connection,
+    filter: &EntryFilter,
+) -> Outcome<Option<(i64, Option<i64>)>> {
+    if filter.seen_from.is_none() {
+        return Ok(Some((0, None)));
     }
-    Ok(entries)
+    let (before, among) = (entry::before(filter), examined(filter.among));
+    if let Some(SourceId(id)) = filter.source {
+        let stops = examined_to(connection, entry::EXAMINED_TO_OF, [id, before, among])?;
+        return Ok(Some(entry::bounds(None, stops)));
+    }
+    let since = [entry::seen_from(filter), among.saturating_add(1)];
+    let first = examined_to(connection, entry::FIRST_SINCE, since)?;
+    let Some(first) = first else { return Ok(None) };
+    let stops = examined_to(connection, entry::EXAMINED_TO, [before, among])?;
+    Ok(Some(entry::bounds(Some(first), stops)))
+}
+
+/// Entries by their numbers, as far as they can be read.
+fn entries(
+    connection: &Connection,
+    text: &str,
+    parameters: impl Params,
+) -> Outcome<Vec<(i64, Option<Entry>)>> {
+    listed(connection, text, parameters, |row| {
+        Some((row.get(0).ok()?, readable("entry", row::entry(row))))
+    })
 }
 
 /// The first number a statement answers, if it answers.

@@ -5,10 +5,13 @@
 //! and one flush to disk. A job that fails must not take its neighbours with it, so a group that
 //! fails is rolled back and its jobs run again one by one; jobs are therefore written to be run
 //! more than once.
+//!
+//! What is read has no effect, so a read that nobody waits for any more is not begun, and one that is under way is stopped.
 
 use std::{
     sync::{
         Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
     thread::{self, JoinHandle},
@@ -20,6 +23,8 @@ use tokio::sync::oneshot;
 
 /// Most jobs that share one commit; bounds how long the first of them waits for the last.
 const GROUP_MAX: usize = 256;
+/// After so many steps of SQLite's machine, some tens of microseconds, a read looks up whether anybody still waits for it.
+const STEPS: i32 = 4_000;
 
 /// Why a job failed: the driver said so, or what it read made no sense.
 #[derive(Debug)]
@@ -52,12 +57,24 @@ trait Job: Send {
     fn run(&mut self, connection: &Connection) -> Outcome<()>;
     /// Tells the asker: what `run` made, or why it did not last.
     fn answer(self: Box<Self>, committed: Outcome<()>);
+    /// Set when nobody waits for the answer any more.
+    fn abandoned(&self) -> Arc<AtomicBool>;
 }
 
 struct Asked<T, F> {
     work: F,
     made: Option<T>,
     reply: oneshot::Sender<Outcome<T>>,
+    abandoned: Arc<AtomicBool>,
+}
+
+/// Held by the asker while it waits.
+struct Waiting(Arc<AtomicBool>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl<T: Send, F: FnMut(&Connection) -> Outcome<T> + Send> Job for Asked<T, F> {
@@ -74,6 +91,10 @@ impl<T: Send, F: FnMut(&Connection) -> Outcome<T> + Send> Job for Asked<T, F> {
         };
         // An asker that went away no longer cares; the effect stands.
         let _ = self.reply.send(answer);
+    }
+
+    fn abandoned(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.abandoned)
     }
 }
 
@@ -108,7 +129,7 @@ impl Threads {
             let thread = thread::Builder::new().name(name.into());
             running.push(thread.spawn(move || match mode {
                 Mode::Write => write_all(&mut connection, &jobs),
-                Mode::Read => read_all(&connection, &jobs),
+                Mode::Read => read_all(&mut connection, &jobs),
             })?);
         }
         Ok(Self {
@@ -124,10 +145,12 @@ impl Threads {
         F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
+        let waiting = Waiting(Arc::default());
         let job = Box::new(Asked {
             work,
             made: None,
             reply,
+            abandoned: Arc::clone(&waiting.0),
         });
         let sent = match self.queue.lock() {
             Ok(queue) => queue.send(job).is_ok(),
@@ -155,9 +178,17 @@ fn next(jobs: &Mutex<Receiver<Box<dyn Job>>>) -> Option<Box<dyn Job>> {
     jobs.lock().ok()?.recv().ok()
 }
 
-fn read_all(connection: &Connection, jobs: &Mutex<Receiver<Box<dyn Job>>>) {
+fn read_all(connection: &mut Connection, jobs: &Mutex<Receiver<Box<dyn Job>>>) {
     while let Some(mut job) = next(jobs) {
-        let done = job.run(connection);
+        let abandoned = job.abandoned();
+        if abandoned.load(Ordering::Relaxed) {
+            continue;
+        }
+        let stops = move || abandoned.load(Ordering::Relaxed);
+        let heeded = connection.progress_handler(STEPS, Some(stops));
+        let done = heeded
+            .map_err(Fault::from)
+            .and_then(|()| job.run(connection));
         job.answer(done);
     }
 }

@@ -140,7 +140,7 @@ async fn told(store: &dyn Store) -> String {
         limit: 1_000,
         ..EditionFilter::default()
     };
-    let schedules = store.list_schedules(&schedules).await.unwrap();
+    let schedules = store.list_schedules(&schedules).await.unwrap().rows;
     let mut edits = Vec::new();
     for schedule in &schedules {
         edits.push(store.load_edits(schedule.id, 100).await.unwrap());

@@ -104,7 +104,7 @@ pub async fn dp_17_a_paused_schedule_is_never_due(store: Arc<dyn Store>) {
 
 async fn listed(store: &dyn Store, filter: ScheduleFilter) -> Vec<String> {
     let page = store.list_schedules(&filter).await.expect("list_schedules");
-    names(&page)
+    names(&page.rows)
 }
 
 fn all() -> ScheduleFilter {
@@ -186,4 +186,23 @@ pub async fn removed_schedules_are_listed_only_when_asked_for(store: Arc<dyn Sto
         let page = listed(&*store, filter.clone()).await;
         assert_eq!(page, strings(expected), "{filter:?}");
     }
+}
+
+/// A filter that fits few schedules examines so many for a page and says where to go on (SF-01).
+pub async fn sf_01_a_list_of_schedules_examines_so_many_and_goes_on(store: Arc<dyn Store>) {
+    for name in ["a", "b", "c", "d", "e"] {
+        keep(&*store, schedule(name, at(10))).await;
+    }
+    let mut filter = ScheduleFilter {
+        state: Some("parked".to_owned()),
+        among: Some(2),
+        ..all()
+    };
+    for name in ["b", "d"] {
+        let page = store.list_schedules(&filter).await.expect("list_schedules");
+        assert_eq!((page.rows.len(), page.next), (0, Some(schedule_name(name))));
+        filter.after = Some(schedule_name(name));
+    }
+    let last = store.list_schedules(&filter).await.expect("list_schedules");
+    assert_eq!((last.rows.len(), last.next), (0, None));
 }

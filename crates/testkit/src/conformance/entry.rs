@@ -174,19 +174,45 @@ pub async fn entries_are_listed_newest_first_in_pages(store: Arc<dyn Store>) {
             let mut filter = EntryFilter {
                 source,
                 seen_from,
-                before: None,
                 limit,
+                ..EntryFilter::default()
             };
             let mut told = String::new();
             loop {
-                let found = store.list_entries(&filter).await.unwrap();
-                let Some(last) = found.last() else { break };
-                assert!(found.len() <= limit);
-                filter.before = Some(last.id);
-                told.extend(titles(&found));
+                let page = store.list_entries(&filter).await.unwrap();
+                assert!(page.rows.len() <= limit);
+                told.extend(titles(&page.rows));
+                filter.before = page.next;
+                if filter.before.is_none() {
+                    break;
+                }
             }
             assert_eq!(told, expected, "{filter:?}");
         }
+    }
+}
+
+/// However much was seen since then, a page examines so many and says where to go on (SF-01).
+pub async fn sf_01_a_list_of_entries_examines_so_many_and_goes_on(store: Arc<dyn Store>) {
+    let id = followed(&*store, source("a")).await.id;
+    // The newest rows were seen earliest: a clock was ahead and has been set back.
+    for n in 0..6 {
+        brings(&*store, id, at(60 - 10 * n), &[(&format!("{n}"), None)]).await;
+    }
+    for source in [None, Some(id)] {
+        let mut filter = EntryFilter {
+            source,
+            seen_from: Some(at(60)),
+            among: Some(4),
+            limit: 9,
+            ..EntryFilter::default()
+        };
+        let first = store.list_entries(&filter).await.unwrap();
+        assert_eq!(first.rows, []);
+        filter.before = first.next;
+        assert!(filter.before.is_some(), "there is more to examine");
+        let last = store.list_entries(&filter).await.unwrap();
+        assert_eq!((titles(&last.rows), last.next), (vec!["0"], None));
     }
 }
 

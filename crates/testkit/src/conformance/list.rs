@@ -19,8 +19,8 @@ fn all() -> TaskFilter {
 }
 
 async fn listed(store: &dyn Store, filter: &TaskFilter) -> Vec<TaskId> {
-    let rows = store.list_tasks(filter).await.expect("list_tasks");
-    rows.into_iter().map(|row| row.id).collect()
+    let page = store.list_tasks(filter).await.expect("list_tasks");
+    page.rows.into_iter().map(|row| row.id).collect()
 }
 
 /// By number, downwards, and whole rows.
@@ -28,12 +28,60 @@ pub async fn newest_rows_come_first(store: Arc<dyn Store>) {
     let mut ids = plant_many(&*store, "article", PUBLISH, 5, START).await;
     ids.sort_unstable_by(|a, b| b.cmp(a));
     assert_eq!(listed(&*store, &all()).await, ids);
-    let rows = store.list_tasks(&all()).await.unwrap();
+    let rows = store.list_tasks(&all()).await.unwrap().rows;
     assert_eq!(
         store.load_task(ids[0]).await.unwrap().as_ref(),
         rows.first()
     );
     assert_eq!(listed(&*store, &TaskFilter { limit: 0, ..all() }).await, []);
+}
+
+/// A filter that fits few rows, or none, examines so many for a page and says where to go on (SF-01).
+pub async fn sf_01_a_list_of_tasks_examines_so_many_and_goes_on(store: Arc<dyn Store>) {
+    let mut ids = plant_many(&*store, "article", PUBLISH, 12, START).await;
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    let nowhere = [
+        TaskFilter {
+            kind: Some(kind("ARTICLE_AUDIT")),
+            ..all()
+        },
+        TaskFilter {
+            status: Some(Status::Fail),
+            ..all()
+        },
+        TaskFilter {
+            subject_prefix: Some("source:".to_owned()),
+            ..all()
+        },
+    ];
+    for mut filter in nowhere {
+        filter.among = Some(5);
+        for place in [4, 9] {
+            let page = store.list_tasks(&filter).await.expect("list_tasks");
+            assert_eq!((page.rows.len(), page.next), (0, Some(ids[place])));
+            filter.before = page.next;
+        }
+        let last = store.list_tasks(&filter).await.expect("list_tasks");
+        assert_eq!((last.rows.len(), last.next), (0, None));
+    }
+}
+
+/// A page that is full before it has examined all it may goes on after its last row, and not at all where there is no more.
+pub async fn sf_01_a_full_page_goes_on_after_its_last_row(store: Arc<dyn Store>) {
+    let mut ids = plant_many(&*store, "article", PUBLISH, 4, START).await;
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    for kind in [None, Some(kind(PUBLISH))] {
+        let page = |limit, among| TaskFilter {
+            kind: kind.clone(),
+            limit,
+            among: Some(among),
+            ..TaskFilter::default()
+        };
+        for (limit, among, next) in [(2, 9, Some(ids[1])), (4, 9, None), (9, 9, None)] {
+            let found = store.list_tasks(&page(limit, among)).await;
+            assert_eq!(found.expect("list_tasks").next, next, "{limit}");
+        }
+    }
 }
 
 /// Also while the list grows at its head.

@@ -99,6 +99,8 @@ macro_rules! conformance {
             ]
             list: [
                 newest_rows_come_first,
+                sf_01_a_list_of_tasks_examines_so_many_and_goes_on,
+                sf_01_a_full_page_goes_on_after_its_last_row,
                 pages_cover_every_row_once,
                 filters_narrow_alone_and_together,
                 a_prefix_is_taken_literally,
@@ -152,6 +154,7 @@ macro_rules! conformance {
                 dp_18_a_schedule_that_was_planned_is_due_at_its_new_time,
                 dp_17_a_paused_schedule_is_never_due,
                 schedules_are_listed_by_name_in_pages,
+                sf_01_a_list_of_schedules_examines_so_many_and_goes_on,
                 removed_schedules_are_listed_only_when_asked_for,
             ]
             ledger: [
@@ -191,6 +194,7 @@ macro_rules! conformance {
                 filters_of_sources_narrow_alone_and_together,
                 a_part_of_a_source_is_taken_literally,
                 pages_of_sources_cover_every_row_once,
+                sf_01_a_list_of_sources_examines_so_many_and_goes_on,
                 ss_09_an_empty_store_counts_nothing,
                 ss_09_sources_are_counted_overall_and_by_type,
             ]
@@ -200,6 +204,7 @@ macro_rules! conformance {
                 a_key_that_is_too_long_is_refused,
                 ss_13_known_keys_are_the_sources_own,
                 entries_are_listed_newest_first_in_pages,
+                sf_01_a_list_of_entries_examines_so_many_and_goes_on,
                 old_entries_and_those_beyond_the_newest_go,
                 ss_13_what_is_still_shown_stays,
                 ss_13_nothing_goes_while_nothing_is_shown,

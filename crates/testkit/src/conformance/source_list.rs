@@ -84,7 +84,7 @@ pub async fn ss_08_a_resting_source_is_never_due(store: Arc<dyn Store>) {
     assert_eq!(added.len(), 3);
     assert_eq!(due(&*store, None, at(999), 9).await, [""; 0]);
     let all = store.list_sources(&page(9)).await.unwrap();
-    for seen in &all {
+    for seen in &all.rows {
         let write = next_look(seen, at(1), |after| {
             after.state = State::Active;
             after.stats.next_due_at = Some(at(5));
@@ -212,7 +212,7 @@ async fn ten(store: &dyn Store) {
 }
 
 async fn listed(store: &dyn Store, filter: SourceFilter) -> String {
-    let found = store.list_sources(&filter).await.unwrap();
+    let found = store.list_sources(&filter).await.unwrap().rows;
     let number = |source: &Source| source.definition.address[9..10].to_owned();
     found.iter().map(number).collect()
 }
@@ -323,14 +323,47 @@ pub async fn pages_of_sources_cover_every_row_once(store: Arc<dyn Store>) {
     for (mut filter, expected) in filters.into_iter().zip([10, 9, 4, 3, 2]) {
         let mut ids = Vec::new();
         loop {
-            let found = store.list_sources(&filter).await.unwrap();
-            let Some(last) = found.last() else { break };
-            filter.after = Some(last.id);
-            ids.extend(found.iter().map(|source| source.id));
+            let page = store.list_sources(&filter).await.unwrap();
+            ids.extend(page.rows.iter().map(|source| source.id));
+            filter.after = page.next;
+            if filter.after.is_none() {
+                break;
+            }
         }
         assert!(ids.is_sorted(), "by number");
         ids.dedup();
         assert_eq!(ids.len(), expected, "{filter:?}");
+    }
+}
+
+/// A filter that fits few sources examines so many for a page, along whichever index, and says where to go on (SF-01).
+pub async fn sf_01_a_list_of_sources_examines_so_many_and_goes_on(store: Arc<dyn Store>) {
+    ten(&*store).await;
+    let nowhere = |set: fn(&mut SourceFilter)| {
+        only(|filter| {
+            filter.containing = Some("nowhere".to_owned());
+            filter.among = Some(2);
+            set(filter);
+        })
+    };
+    let filters = [
+        (nowhere(|_| ()), 5),
+        (nowhere(|f| f.source_type = Some(SourceType::Rss)), 5),
+        (nowhere(|f| f.cadence = Some(Cadence::P0)), 5),
+        (nowhere(|f| f.needs_attention = true), 1),
+        (nowhere(|f| f.state = Some("paused".to_owned())), 1),
+    ];
+    for (mut filter, full) in filters {
+        let mut pages = 0;
+        loop {
+            let page = store.list_sources(&filter).await.unwrap();
+            assert_eq!(page.rows, []);
+            let Some(next) = page.next else { break };
+            assert!(filter.after < Some(next), "{filter:?}");
+            filter.after = Some(next);
+            pages += 1;
+        }
+        assert_eq!(pages, full, "{filter:?}");
     }
 }
 

@@ -188,6 +188,6 @@ pub async fn a_large_batch_of_looks_is_answered_in_full(store: Arc<dyn Store>) {
         limit: 10_000,
         ..EntryFilter::default()
     };
-    let entries = store.list_entries(&filter).await.unwrap();
+    let entries = store.list_entries(&filter).await.unwrap().rows;
     assert_eq!(entries.len(), 2 * COUNT);
 }

@@ -41,7 +41,7 @@ async fn told(store: &dyn Store) -> Vec<String> {
         limit: 10_000,
         ..TaskFilter::default()
     };
-    let rows = store.list_tasks(&filter).await.expect("list_tasks");
+    let rows = store.list_tasks(&filter).await.expect("list_tasks").rows;
     let subjects = rows.iter().map(|row| row.identity.subject.to_string());
     subjects.rev().collect()
 }

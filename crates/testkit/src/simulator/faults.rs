@@ -26,8 +26,8 @@ use almanack_core::{
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
-        Node, NodeStore, Nudges, OnceKey, OnceRecord, Pruned, Records, Result, Store, TaskFilter,
-        TaskStore, TokenStore,
+        Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned, Records, Result, Store,
+        TaskFilter, TaskStore, TokenStore,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -321,7 +321,7 @@ impl TaskStore for FaultyStore {
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
         self.below.load_task(id).await
     }
-    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
         self.below.list_tasks(filter).await
     }
     async fn load_records(&self, identity: &Identity) -> Result<Records> {

@@ -16,9 +16,9 @@ use almanack_core::{
     store::{
         Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules,
         EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, LaneAnswer,
-        LaneAsk, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Pruned, PrunedEntries,
-        Records, Result, ScheduleFilter, ScheduleStore, SourceFilter, SourceNumbers, SourceStore,
-        SourceWrite, Store, TaskFilter, TaskStore, TokenStore, Visitor, Written,
+        LaneAsk, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned,
+        PrunedEntries, Records, Result, ScheduleFilter, ScheduleStore, SourceFilter, SourceNumbers,
+        SourceStore, SourceWrite, Store, TaskFilter, TaskStore, TokenStore, Visitor, Written,
     },
     task::{Identity, Task, TaskId},
     token::Token,
@@ -172,7 +172,7 @@ impl<L: Layer> TaskStore for Layered<L> {
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
         self.below.load_task(id).await
     }
-    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Vec<Task>> {
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
         self.below.list_tasks(filter).await
     }
     async fn load_records(&self, identity: &Identity) -> Result<Records> {
@@ -195,7 +195,10 @@ impl<L: Layer> ScheduleStore for Layered<L> {
     async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
         self.below.load_schedules(names).await
     }
-    async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+    async fn list_schedules(
+        &self,
+        filter: &ScheduleFilter,
+    ) -> Result<Page<Schedule, ScheduleName>> {
         self.below.list_schedules(filter).await
     }
     async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
@@ -223,7 +226,7 @@ impl<L: Layer> SourceStore for Layered<L> {
     async fn load_source_at(&self, address: &str) -> Result<Option<Source>> {
         self.below.load_source_at(address).await
     }
-    async fn list_sources(&self, filter: &SourceFilter) -> Result<Vec<Source>> {
+    async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
         self.below.list_sources(filter).await
     }
     async fn load_due_sources(
@@ -246,7 +249,7 @@ impl<L: Layer> SourceStore for Layered<L> {
     async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>> {
         self.below.known_keys(id, keys).await
     }
-    async fn list_entries(&self, filter: &EntryFilter) -> Result<Vec<Entry>> {
+    async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
         self.below.list_entries(filter).await
     }
     async fn count_sources(

@@ -66,9 +66,10 @@ impl Witness {
             limit,
             ..TaskFilter::default()
         };
-        let Some(tasks) = self.must(store.list_tasks(&everything).await) else {
+        let Some(page) = self.must(store.list_tasks(&everything).await) else {
             return;
         };
+        let tasks = page.rows;
         let model = self.model();
         if tasks.len() != model.rows.len() {
             let (has, should) = (tasks.len(), model.rows.len());

@@ -43,7 +43,7 @@ impl Schedules {
             limit: SCHEDULES_MAX,
             ..ScheduleFilter::default()
         };
-        for schedule in store.list_schedules(&filter).await? {
+        for schedule in store.list_schedules(&filter).await?.rows {
             if schedule.name.as_str() == edition::SCHEDULE {
                 continue;
             }

@@ -52,7 +52,7 @@ impl Sources {
             limit: SOURCES_MAX,
             ..SourceFilter::default()
         };
-        for source in store.list_sources(&filter).await? {
+        for source in store.list_sources(&filter).await?.rows {
             if self.count(&source) {
                 self.learn(&source, now);
             }

@@ -95,7 +95,7 @@ impl Story {
             limit: 1,
             ..TaskFilter::default()
         };
-        let running = self.store.list_tasks(&filter).await?;
+        let running = self.store.list_tasks(&filter).await?.rows;
         let Some(task) = running.first() else {
             return Ok(false);
         };

@@ -101,7 +101,7 @@ async fn tell(desk: &Desk, source: &Source, output: &mut Output) -> Result<Exit,
     };
     let entries = match new {
         0 => Vec::new(),
-        _ => desk.store.list_entries(&filter).await?,
+        _ => desk.store.list_entries(&filter).await?.rows,
     };
     let failed = matches!(look.brought, Brought::Failed(_));
     if output.json {

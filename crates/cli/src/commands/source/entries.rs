@@ -33,29 +33,25 @@ pub(super) async fn run(
             .as_deref()
             .map(|text| since(text, now))
             .transpose()?,
-        before: None,
         limit: PAGE_ROWS,
+        ..EntryFilter::default()
     };
     let wanted = if given.all { usize::MAX } else { given.limit };
     let mut shown = 0;
     while shown < wanted {
-        filter.limit = PAGE_ROWS.min((wanted - shown).saturating_add(1));
-        let mut page = desk.store.list_entries(&filter).await?;
-        let complete = page.len() < filter.limit;
-        let more = page.len() > wanted - shown;
-        page.truncate(wanted - shown);
-        let Some(last) = page.last() else {
+        filter.limit = PAGE_ROWS.min(wanted - shown);
+        let page = desk.store.list_entries(&filter).await?;
+        filter.before = page.next;
+        if !page.rows.is_empty() {
+            write(&page.rows, shown == 0, output)?;
+        }
+        shown += page.rows.len();
+        if filter.before.is_none() {
             break;
-        };
-        filter.before = Some(last.id);
-        write(&page, shown == 0, output)?;
-        shown += page.len();
-        if more {
+        }
+        if shown >= wanted {
             let twice = wanted.saturating_mul(2);
             output.note(&format!("there are more: --limit {twice} or --all\n"));
-        }
-        if complete || more {
-            break;
         }
     }
     if shown == 0 && !output.json {

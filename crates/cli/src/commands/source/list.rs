@@ -32,24 +32,19 @@ pub(super) async fn run(
     let wanted = if given.all { usize::MAX } else { given.limit };
     let mut shown = 0;
     while shown < wanted {
-        // One more than wanted, to know whether there are more.
-        filter.limit = PAGE_ROWS.min((wanted - shown).saturating_add(1));
-        let mut page = desk.store.list_sources(&filter).await?;
-        let complete = page.len() < filter.limit;
-        let more = page.len() > wanted - shown;
-        page.truncate(wanted - shown);
-        let Some(last) = page.last() else {
+        filter.limit = PAGE_ROWS.min(wanted - shown);
+        let page = desk.store.list_sources(&filter).await?;
+        filter.after = page.next;
+        if !page.rows.is_empty() {
+            write(&page.rows, shown == 0, desk.clock.now(), output)?;
+        }
+        shown += page.rows.len();
+        if filter.after.is_none() {
             break;
-        };
-        filter.after = Some(last.id);
-        write(&page, shown == 0, desk.clock.now(), output)?;
-        shown += page.len();
-        if more {
+        }
+        if shown >= wanted {
             let twice = wanted.saturating_mul(2);
             output.note(&format!("there are more: --limit {twice} or --all\n"));
-        }
-        if complete || more {
-            break;
         }
     }
     none_found(shown, "no sources\n", output);
@@ -85,11 +80,9 @@ fn filter(given: &SourceListArguments) -> Result<SourceFilter, Failure> {
         cadence: given.cadence.as_deref().map(cadence).transpose()?,
         attention: attention.and_then(Attention::parse),
         needs_attention: attention.is_some(),
-        failure: None,
-        failed: false,
         containing: given.containing.clone(),
-        after: None,
         limit: PAGE_ROWS,
+        ..SourceFilter::default()
     })
 }
 

@@ -190,10 +190,9 @@ async fn feeds(desk: &Desk) -> Result<Vec<Definition>, Failure> {
     let mut feeds = Vec::new();
     loop {
         let page = desk.store.list_sources(&filter).await?;
-        let full = page.len() == PAGE_ROWS;
-        filter.after = page.last().map(|source| source.id);
-        feeds.extend(page.into_iter().map(|source| source.definition));
-        if !full {
+        feeds.extend(page.rows.into_iter().map(|source| source.definition));
+        filter.after = page.next;
+        if filter.after.is_none() {
             return Ok(feeds);
         }
     }

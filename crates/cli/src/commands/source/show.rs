@@ -45,7 +45,7 @@ pub(super) async fn run(
         limit: ENTRIES,
         ..EntryFilter::default()
     };
-    let entries = desk.store.list_entries(&filter).await?;
+    let entries = desk.store.list_entries(&filter).await?.rows;
     if output.json {
         let looks: Vec<_> = source.recent.looks().iter().rev().map(view::look).collect();
         let entries: Vec<_> = entries.iter().map(view::entry).collect();

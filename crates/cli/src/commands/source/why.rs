@@ -95,7 +95,7 @@ async fn draw(
         limit: ENTRIES_DRAWN,
         ..EntryFilter::default()
     };
-    let entries = desk.store.list_entries(&newest).await?.into_iter();
+    let entries = desk.store.list_entries(&newest).await?.rows.into_iter();
     let entries: Vec<Timestamp> = entries
         .filter_map(|entry| entry.found.published_at)
         .collect();

@@ -28,26 +28,21 @@ pub(super) async fn run(
     let wanted = if given.all { usize::MAX } else { given.limit };
     let mut shown = 0;
     while shown < wanted {
-        // One more than wanted, to know whether there are more.
-        filter.limit = PAGE_ROWS.min((wanted - shown).saturating_add(1));
-        let mut page = desk.store.list_tasks(&filter).await?;
-        let complete = page.len() < filter.limit;
-        let more = page.len() > wanted - shown;
-        page.truncate(wanted - shown);
-        let Some(last) = page.last() else {
+        filter.limit = PAGE_ROWS.min(wanted - shown);
+        let page = desk.store.list_tasks(&filter).await?;
+        filter.before = page.next;
+        if !page.rows.is_empty() {
+            write(&page.rows, shown == 0, desk.clock.now(), output)?;
+        }
+        shown += page.rows.len();
+        if filter.before.is_none() {
             break;
-        };
-        filter.before = Some(last.id);
-        write(&page, shown == 0, desk.clock.now(), output)?;
-        shown += page.len();
-        if more {
+        }
+        if shown >= wanted {
             output.note(&format!(
                 "there are more: --limit {} or --all\n",
                 wanted.saturating_mul(2)
             ));
-        }
-        if complete || more {
-            break;
         }
     }
     if shown == 0 && !output.json {
@@ -63,8 +58,8 @@ fn filter(given: &ListArguments) -> Result<TaskFilter, Failure> {
         kind: kind.map_err(refused)?,
         status: status.map_err(refused)?,
         subject_prefix: given.subject.clone(),
-        before: None,
         limit: PAGE_ROWS,
+        ..TaskFilter::default()
     })
 }
 

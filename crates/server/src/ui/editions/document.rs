@@ -71,7 +71,7 @@ pub(super) async fn newest(
     completed: u32,
 ) -> Result<Option<Document>, Problem> {
     let found = if revision > 0 {
-        editions.document(date, None).await
+        editions.show(date, None).await
     } else if completed > 0 {
         editions.preview(date).await
     } else {

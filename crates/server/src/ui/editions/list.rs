@@ -163,7 +163,7 @@ async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delive
     if line.edition.revision == 0 {
         return Ok(Vec::new());
     }
-    match editions.account(line.edition.date).await {
+    match editions.look(line.edition.date).await {
         Ok(account) => Ok(account.deliveries),
         Err(Error::Unknown(_)) => Ok(Vec::new()),
         Err(error) => Err(error.into()),

@@ -57,7 +57,7 @@ pub(crate) async fn show(
     viewer: Viewer,
     Sought(query): Sought<Query>,
 ) -> Result<Markup, Problem> {
-    let (filter, _) = ListQuery {
+    let filter = ListQuery {
         origin: query.origin.clone(),
         state: query.state.clone(),
         removed: false,

@@ -1,6 +1,9 @@
 //! Looking for schedules, a page at a time.
 
-use almanack_core::{plan::Schedule, store::ScheduleFilter};
+use almanack_core::{
+    plan::Schedule,
+    store::{EXAMINED_MAX, ScheduleFilter},
+};
 
 use crate::{AppState, problem::Problem, schedules::cursor};
 
@@ -29,17 +32,18 @@ pub(crate) async fn search(
     let mut searched = 0;
     while searched < SEARCHED_MAX {
         let batch = state.store.list_schedules(&filter).await?;
-        searched += batch.len();
-        let last = batch.len() < filter.limit;
-        filter.after = batch.last().map(|it| it.name.clone());
-        found.extend(batch.into_iter().filter(|it| fits(it)));
+        // A batch that is not full ended because it had examined as many as it may.
+        let full = batch.rows.len() == filter.limit;
+        searched += if full { filter.limit } else { EXAMINED_MAX };
+        filter.after = batch.next;
+        found.extend(batch.rows.into_iter().filter(|it| fits(it)));
         if found.len() > PAGE {
             found.truncate(PAGE);
             let more = found.last().map(|it| cursor(&it.name));
             return Ok((found, more));
         }
-        if last {
-            return Ok((found, None));
+        if filter.after.is_none() || found.len() == PAGE {
+            break;
         }
     }
     Ok((found, filter.after.as_ref().map(cursor)))

@@ -152,11 +152,11 @@ pub(crate) async fn create(
     let made = fields.make(&viewer);
     let refused = match made {
         // The history shows tokens and users in one place.
-        Ok((name, ..)) if state.store.load_user(name).await?.is_some() => of_a_user(viewer.lang),
+        Ok((name, ..)) if state.changes.load_user(name).await?.is_some() => of_a_user(viewer.lang),
         Ok((name, scope, expires_at)) => {
             let secret = token::draw(state.entropy.as_ref());
             let token = token::about(name, &secret, scope, viewer.now, expires_at);
-            match state.store.save_token(&token).await {
+            match state.changes.save_token(&token).await {
                 Ok(()) => return shown(&state, &viewer, &token, &secret).await,
                 Err(store::Error::Taken { .. }) => taken(viewer.lang),
                 Err(error) => return Err(error.into()),
@@ -230,7 +230,7 @@ pub(crate) async fn ask(
     viewer: Viewer,
 ) -> Result<Markup, Problem> {
     admin(&viewer, "taking a token back")?;
-    let tokens = state.store.load_tokens().await?;
+    let tokens = state.changes.load_tokens().await?;
     let works = |token: &&Token| token.name == name && token.is_valid(viewer.now);
     let token = tokens.iter().find(works).ok_or_else(|| no_such(&name))?;
     let (lang, scope) = (viewer.lang, token.scope);
@@ -271,7 +271,7 @@ pub(crate) async fn revoke(
     filled: Filled<Nothing>,
 ) -> Result<Response, Problem> {
     admin(&filled.viewer, "taking a token back")?;
-    if !state.store.revoke_token(&name, state.clock.now()).await? {
+    if !state.changes.revoke_token(&name, state.clock.now()).await? {
         return Err(no_such(&name));
     }
     Ok(see(&format!("{}?did={REVOKED}", Place::Settings.path())))

@@ -45,7 +45,7 @@ pub(super) async fn newest(
         limit,
         ..EntryFilter::default()
     };
-    Ok(state.store.list_entries(&filter).await?)
+    Ok(state.store.list_entries(&filter).await?.rows)
 }
 
 /// All entries of a source, page by page.
@@ -60,15 +60,14 @@ pub(crate) async fn show(
     let filter = EntryFilter {
         source: Some(id),
         before: query.cursor.as_deref().map(parse_cursor).transpose()?,
-        limit: PAGE + 1,
+        limit: PAGE,
         ..EntryFilter::default()
     };
-    let mut entries = state.store.list_entries(&filter).await?;
-    let more = entries.len() > PAGE;
-    entries.truncate(PAGE);
+    let found = state.store.list_entries(&filter).await?;
+    let entries = found.rows;
     let here = here(id);
     let first = query.cursor.is_some().then_some(here.as_str());
-    let next = entries.last().filter(|_| more).map(|last| cursor(last.id));
+    let next = found.next.map(cursor);
     let next = next.map(|next| address(&here, [("cursor", next.as_str())]));
     let body = html! {
         p { a href=(path(id)) { (called(&source)) } }

@@ -91,15 +91,9 @@ async fn found(
         let due = state.store.load_due_sources(of_type, viewer.now, DUE_MAX);
         return Ok((due.await?, None));
     }
-    let (wanted, most) = filter.query().into_filter()?;
-    let mut sources = state.store.list_sources(&wanted).await?;
-    let more = sources.len() > most;
-    sources.truncate(most);
-    let next = sources
-        .last()
-        .filter(|_| more)
-        .map(|last| cursor(last.id.0));
-    Ok((sources, next))
+    let wanted = filter.query().into_filter()?;
+    let found = state.store.list_sources(&wanted).await?;
+    Ok((found.rows, found.next.map(|last| cursor(last.0))))
 }
 
 fn list(
@@ -109,9 +103,6 @@ fn list(
     next: Option<&str>,
 ) -> Markup {
     let lang = viewer.lang;
-    if rows.is_empty() {
-        return empty(nothing(lang, filter));
-    }
     let head = [
         lang.pick("Source", "信源"),
         lang.pick("State", "状态"),
@@ -125,7 +116,8 @@ fn list(
     let first = filter.is_later().then(|| filter.href(None));
     let next = next.map(|next| filter.href(Some(next)));
     html! {
-        (table(lang.pick("Sources", "信源"), &head, &body))
+        @if rows.is_empty() { (empty(nothing(lang, filter))) }
+        @else { (table(lang.pick("Sources", "信源"), &head, &body)) }
         (parts::pages(lang, first.as_deref(), next.as_deref()))
     }
 }

@@ -22,7 +22,7 @@ use crate::{
     AppState,
     call::At,
     problem::Problem,
-    tasks::{body::parse_instant, load_current},
+    tasks::{body::parse_instant, find_current},
     ui::{
         equivalent::Equivalent,
         form::{self, Filled, Question},
@@ -194,7 +194,7 @@ pub(crate) async fn put(
     filled: Filled<Settled>,
 ) -> Result<Response, Problem> {
     let at = parse_instant(&filled.form.to, "to")?;
-    load_current(&state, &identity).await?;
+    find_current(&*state.changes, &identity).await?;
     carry_out(&state, &filled.viewer, Request::Put(Put::at(identity, at))).await
 }
 
@@ -208,7 +208,7 @@ pub(crate) async fn retry(
     At(identity): At,
     filled: Filled<Nothing>,
 ) -> Result<Response, Problem> {
-    load_current(&state, &identity).await?;
+    find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity, state.clock.now());
     carry_out(&state, &filled.viewer, Request::Put(again)).await
 }
@@ -219,7 +219,7 @@ pub(crate) async fn ask(
     At(identity): At,
     viewer: Viewer,
 ) -> Result<Markup, Problem> {
-    let task = load_current(&state, &identity).await?;
+    let task = find_current(&*state.changes, &identity).await?;
     let lang = viewer.lang;
     let subject = &identity.subject;
     let title = say!(lang, "Cancel {subject}", "取消 {subject}");

@@ -8,7 +8,8 @@ use almanack_core::{
     plan::{Schedule, State as ScheduleState},
     source::Source,
     store::{
-        AlertFilter, EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount, TaskLine,
+        AlertFilter, EditionFilter, Page, ScheduleFilter, SlotLine, SourceFilter, StatusCount,
+        TaskLine,
     },
 };
 use jiff::{SignedDuration, Timestamp};
@@ -89,11 +90,13 @@ impl Day {
             upcoming: store.load_upcoming(until, AHEAD_MAX).await?,
             slots: store.load_slots_between(from, soon, PAST_MAX).await?,
             schedules: planned(state, now, until).await?,
-            sources: store.list_sources(&sources(false, SOURCES_MAX)).await?,
-            wanting: store
-                .list_sources(&sources(true, super::wants::SHOWN))
-                .await?,
-            parked: store.list_schedules(&in_state("parked")).await?,
+            sources: found(store.list_sources(&sources(false, SOURCES_MAX)).await?),
+            wanting: found(
+                store
+                    .list_sources(&sources(true, super::wants::SHOWN))
+                    .await?,
+            ),
+            parked: found(store.list_schedules(&in_state("parked")).await?),
             editions: editions(state).await?,
             alerts: store.load_alerts(open_alerts()).await?,
         })
@@ -141,6 +144,11 @@ impl Day {
     }
 }
 
+/// The first page is all that is shown.
+fn found<T, C>(page: Page<T, C>) -> Vec<T> {
+    page.rows
+}
+
 fn whole_minute(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_second().div_euclid(STEP) * STEP).unwrap_or(now)
 }
@@ -177,7 +185,7 @@ async fn planned(
         limit: SCHEDULES_MAX,
         ..ScheduleFilter::default()
     };
-    let schedules = state.store.list_schedules(&filter).await?;
+    let schedules = state.store.list_schedules(&filter).await?.rows;
     let planned = schedules.into_iter().map(|schedule| Planned {
         slots: slots_to_come(state, &schedule, now, until),
         schedule,

@@ -3,7 +3,7 @@
 
 use almanack_core::{
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
-    store::{Applied, DueSchedules, LedgerPage, Result, ScheduleFilter, ScheduleStore},
+    store::{Applied, DueSchedules, LedgerPage, Page, Result, ScheduleFilter, ScheduleStore},
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -25,7 +25,10 @@ impl ScheduleStore for FaultyStore {
         })
         .await
     }
-    async fn list_schedules(&self, filter: &ScheduleFilter) -> Result<Vec<Schedule>> {
+    async fn list_schedules(
+        &self,
+        filter: &ScheduleFilter,
+    ) -> Result<Page<Schedule, ScheduleName>> {
         let filter = filter.clone();
         self.call("list_schedules", |store| {
             Box::pin(async move { store.list_schedules(&filter).await })

@@ -4,7 +4,7 @@
 use almanack_core::{
     source::{Source, SourceId, SourceType, entry::Entry},
     store::{
-        Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, Result, SourceFilter,
+        Added, EntryFilter, EntryRetention, Fleet, Page, PrunedEntries, Result, SourceFilter,
         SourceNumbers, SourceStore, SourceWrite, Written,
     },
 };
@@ -35,7 +35,7 @@ impl SourceStore for FaultyStore {
         })
         .await
     }
-    async fn list_sources(&self, filter: &SourceFilter) -> Result<Vec<Source>> {
+    async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
         self.below.list_sources(filter).await
     }
     async fn load_due_sources(
@@ -74,7 +74,7 @@ impl SourceStore for FaultyStore {
         })
         .await
     }
-    async fn list_entries(&self, filter: &EntryFilter) -> Result<Vec<Entry>> {
+    async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
         self.below.list_entries(filter).await
     }
     async fn count_sources(

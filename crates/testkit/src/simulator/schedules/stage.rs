@@ -193,11 +193,8 @@ impl Stage {
             limit: 1_000,
             ..ScheduleFilter::default()
         };
-        self.world
-            .store
-            .list_schedules(&filter)
-            .await
-            .unwrap_or_default()
+        let page = self.world.store.list_schedules(&filter).await;
+        page.map(|page| page.rows).unwrap_or_default()
     }
 
     /// Waits until nothing waits.

@@ -28,15 +28,14 @@ pub(super) async fn load(store: &dyn Store) -> Result<Tasks, String> {
     loop {
         let page = store.list_tasks(&filter).await;
         let page = page.map_err(|error| error.to_string())?;
-        filter.before = page.last().map(|task| task.id);
-        let full = page.len() == PAGE;
-        for task in page {
+        for task in page.rows {
             let subject = task.identity.subject.as_str().to_owned();
             tasks.entry(subject).or_default().push(task);
         }
-        if !full {
+        if page.next.is_none() {
             return Ok(tasks);
         }
+        filter.before = page.next;
     }
 }
 

@@ -1,0 +1,76 @@
+//! Questions that can be given up.
+//!
+//! A statement goes on at the server when nobody waits for its answer any more. Whoever looks at pages may leave at any moment, so
+//! a question of theirs that is dropped keeps its connection until the server is done with it, and soon tells the server to stop:
+//! whatever clients do, the server works on no more questions than there are connections.
+
+use std::{sync::Arc, time::Duration};
+
+use deadpool_postgres::Object;
+use tokio::{runtime::Handle, time::timeout};
+
+use super::tls::Tls;
+
+/// How long a question that was given up may take to end by itself. Most are nearly done, and to cancel costs a connection.
+const ENDS_BY_ITSELF: Duration = Duration::from_millis(100);
+/// How long it may take once the server was told to stop it.
+const ENDS_WHEN_TOLD: Duration = Duration::from_secs(5);
+
+/// A connection with a question on it. Dropped before it is answered, it is stopped.
+pub(super) struct Question {
+    client: Arc<Object>,
+    tls: Tls,
+    answered: bool,
+}
+
+impl Question {
+    pub(super) fn on(client: Object, tls: Tls) -> Self {
+        Self {
+            client: Arc::new(client),
+            tls,
+            answered: false,
+        }
+    }
+
+    pub(super) fn client(&self) -> &Object {
+        &self.client
+    }
+
+    /// Nothing is under way any more.
+    pub(super) fn answered(mut self) {
+        self.answered = true;
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        if self.answered {
+            return;
+        }
+        // Without a runtime the process ends, and the connection with it.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(stop(Arc::clone(&self.client), self.tls.clone()));
+        }
+    }
+}
+
+/// Gives the connection back once nothing runs on it. One that was cancelled is closed instead: the server may be slow to act on
+/// that, and must not stop what the next one asks.
+async fn stop(client: Arc<Object>, tls: Tls) {
+    // The server takes one thing after another, so it answers this when it is done with the question.
+    if ends(&client, ENDS_BY_ITSELF).await {
+        return;
+    }
+    tracing::debug!("a page that nobody waits for is cancelled");
+    let told = timeout(ENDS_WHEN_TOLD, client.cancel_token().cancel_query(tls)).await;
+    if matches!(told, Ok(Ok(()))) {
+        ends(&client, ENDS_WHEN_TOLD).await;
+    }
+    if let Some(client) = Arc::into_inner(client) {
+        drop(Object::take(client));
+    }
+}
+
+async fn ends(client: &Object, within: Duration) -> bool {
+    timeout(within, client.batch_execute("")).await.is_ok()
+}
