@@ -28,7 +28,8 @@ mod world;
 
 pub(crate) use alert::AlertCommand;
 pub(crate) use bench::{
-    BenchCommand, LoadArguments, Phase, ScheduleLoadArguments, SourceLoadArguments,
+    BenchCommand, LoadArguments, Phase, ReaderLoadArguments, ScheduleLoadArguments,
+    SourceLoadArguments,
 };
 pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use chaos::ChaosArguments;

@@ -6,6 +6,7 @@
 
 mod lateness;
 mod moves;
+mod readers;
 mod schedules;
 mod sources;
 mod throughput;
@@ -44,6 +45,7 @@ use crate::wiring;
 
 pub(crate) use lateness::lateness;
 pub(crate) use moves::moves;
+pub(crate) use readers::{KIND as READERS_KIND, ReaderFigures, ReaderLoad, Service, readers};
 pub(crate) use schedules::{ScheduleFigures, ScheduleLoad, schedules};
 pub(crate) use sources::{PhaseFigures, Places, SourceFigures, SourceLoad, StoreFigures, sources};
 pub(crate) use throughput::{drain, enqueue, prune};

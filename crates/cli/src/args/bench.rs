@@ -14,6 +14,9 @@ pub(crate) enum BenchCommand {
     /// What many sources cost: checks, processor time, memory, bytes; beside the given database, against
     /// feeds of its own
     Sources(SourceLoadArguments),
+    /// What readers that go away cost those who stay: how late tasks start, how long changes take; beside the given
+    /// database
+    Readers(ReaderLoadArguments),
     /// One phase on the given database itself, as a column of a comparison
     Phase {
         /// Which phase
@@ -57,6 +60,26 @@ pub(crate) struct SourceLoadArguments {
     /// How long to look at them again: in each store, and in both by turns
     #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = some)]
     pub(crate) seconds: usize,
+}
+
+/// How many readers.
+#[derive(Debug, Args)]
+pub(crate) struct ReaderLoadArguments {
+    /// Tasks in the store
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) tasks: i64,
+    /// Lists and pages that are asked for and abandoned
+    #[arg(long, value_name = "NUMBER", default_value_t = 2_000, value_parser = some)]
+    pub(crate) lists: usize,
+    /// How many at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 200, value_parser = some)]
+    pub(crate) at_once: usize,
+    /// Tasks that come due meanwhile
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = some)]
+    pub(crate) due: usize,
+    /// For how many seconds they do
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) seconds: u64,
 }
 
 /// How many schedules.

@@ -1,5 +1,6 @@
 //! `almanack bench`: how fast, how punctual, how large.
 
+mod readers;
 mod sources;
 
 use std::{sync::Arc, time::Duration};
@@ -43,6 +44,9 @@ pub(super) fn run(
             }
             BenchCommand::Sources(load) => {
                 sources::run(&location, settings, load, output).await?;
+            }
+            BenchCommand::Readers(load) => {
+                Box::pin(readers::run(&location, durability, load, output)).await?;
             }
             BenchCommand::Phase { phase, load } => {
                 let answer = one_phase(&location, durability, *phase, load).await?;

@@ -1,0 +1,275 @@
+//! What readers that go away cost those who stay (SF-01).
+//!
+//! A whole node, its API included, on a store with many tasks. Lists and pages of every kind are asked for over HTTP and abandoned, many
+//! at once. Meanwhile tasks come due, and somebody changes one after another: how late do they start, how long does a change take, and is a
+//! lease lost?
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
+use almanack_core::{
+    reschedule::{Put, Request},
+    store::Store,
+    task::{Identity, Kind, Status, Subject, Task},
+    time::{Clock, to_micros},
+};
+use almanack_engine::reschedule::{Kinds, Rescheduler};
+use futures_util::{StreamExt as _, stream};
+use serde::Serialize;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{Error, later};
+
+/// The kind of the tasks that come due.
+pub(crate) const KIND: &str = "BENCH_DUE";
+/// How long a client waits before it hangs up.
+const ABANDONED_AFTER: Duration = Duration::from_millis(20);
+/// Between two changes.
+const CHANGE_EVERY: Duration = Duration::from_millis(20);
+/// The first task is due so long after the flood has begun.
+const LEAD: Duration = Duration::from_millis(500);
+/// How long after the last instant to wait for stragglers.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two looks at whether everything is done.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Everything that lists, searches or shows, looking for what is not there.
+const PATHS: [&str; 19] = [
+    "/api/v1/tasks?kind=NOWHERE",
+    "/api/v1/tasks?status=FAIL",
+    "/api/v1/tasks?subject=nowhere",
+    "/api/v1/tasks?kind=NOWHERE&status=FAIL&subject=nowhere",
+    "/api/v1/tasks?limit=500",
+    "/api/v1/schedules?state=parked",
+    "/api/v1/sources?q=nowhere",
+    "/api/v1/sources?failure=any",
+    "/api/v1/sources/stats",
+    "/api/v1/entries?since=2000-01-01T00:00:00Z",
+    "/api/v1/nodes",
+    "/metrics",
+    "/ui",
+    "/ui/tasks?q=nowhere&status=FAIL",
+    "/ui/tasks?said=nowhere",
+    "/ui/activity?q=nowhere&by=nobody",
+    "/ui/schedules?q=nowhere",
+    "/ui/sources?q=nowhere",
+    "/ui/nodes",
+];
+
+/// How much of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReaderLoad {
+    /// Lists and pages that are abandoned.
+    pub(crate) lists: usize,
+    /// How many at a time.
+    pub(crate) at_once: usize,
+    /// Tasks that come due meanwhile.
+    pub(crate) due: usize,
+    /// For how long they do.
+    pub(crate) spread: Duration,
+}
+
+/// What it came to.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ReaderFigures {
+    /// Lists and pages that were asked for and abandoned.
+    pub(crate) abandoned: usize,
+    /// In how long.
+    pub(crate) abandoned_s: f64,
+    /// Tasks that came due.
+    pub(crate) due: usize,
+    /// Of these, done.
+    pub(crate) done: usize,
+    /// Start minus due: half of them, 99 %, all.
+    pub(crate) late_ms: [f64; 3],
+    /// Changes that were made.
+    pub(crate) changes: usize,
+    /// Of these, answered otherwise than with 201.
+    pub(crate) refused: usize,
+    /// How long one took: half of them, 99 %, all.
+    pub(crate) change_ms: [f64; 3],
+    /// Tasks that were claimed more than once: each is a lease that was lost.
+    pub(crate) leases_lost: usize,
+    /// Calls that the business service got.
+    pub(crate) calls: usize,
+}
+
+/// A business service that agrees to everything, and counts.
+pub(crate) struct Service {
+    pub(crate) address: SocketAddr,
+    calls: Arc<AtomicUsize>,
+    _stops: tokio_util::sync::DropGuard,
+}
+
+impl Service {
+    pub(crate) async fn start() -> Result<Self, Error> {
+        let failed = |error: std::io::Error| Error::Wrong(error.to_string());
+        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let (calls, stop) = (Arc::new(AtomicUsize::new(0)), CancellationToken::new());
+        let (counted, stopped) = (Arc::clone(&calls), stop.clone());
+        let app = axum::Router::new().fallback(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            std::future::ready("done")
+        });
+        let serving = axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
+        tokio::spawn(serving.into_future());
+        Ok(Self {
+            address,
+            calls,
+            _stops: stop.drop_guard(),
+        })
+    }
+}
+
+/// Floods the node that answers at `address` and works on `store`.
+pub(crate) async fn readers(
+    store: &Arc<dyn Store>,
+    address: SocketAddr,
+    service: &Service,
+    load: ReaderLoad,
+) -> Result<ReaderFigures, Error> {
+    let due = put_due(store, load).await?;
+    let over = CancellationToken::new();
+    let (abandoned_s, changes, tasks) = tokio::join!(
+        abandon(address, load),
+        change(address, over.clone()),
+        async {
+            let tasks = wait_for(store, &due, load).await;
+            over.cancel();
+            tasks
+        }
+    );
+    let (changes, tasks) = (changes?, tasks?);
+    let done = |task: &&Task| task.status == Status::Success;
+    let late = tasks.iter().filter_map(|task| {
+        let started_at = task.started_at?;
+        Some(started_at.duration_since(task.execute_at).as_millis_f64())
+    });
+    Ok(ReaderFigures {
+        abandoned: load.lists,
+        abandoned_s,
+        due: due.len(),
+        done: tasks.iter().filter(done).count(),
+        late_ms: shares(late.collect()),
+        changes: changes.len(),
+        refused: changes.iter().filter(|(status, _)| *status != 201).count(),
+        change_ms: shares(changes.iter().map(|(_, ms)| *ms).collect()),
+        leases_lost: tasks.iter().filter(|task| task.term.0 > 1).count(),
+        calls: service.calls.load(Ordering::Relaxed),
+    })
+}
+
+/// Tasks at distinct instants from soon on.
+async fn put_due(store: &Arc<dyn Store>, load: ReaderLoad) -> Result<Vec<Identity>, Error> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let kinds = Kinds {
+        accept_any: true,
+        ..Kinds::default()
+    };
+    let rescheduler = Rescheduler::new(Arc::clone(store), Arc::clone(&clock), kinds);
+    let first = later(&*clock, LEAD);
+    let count = u32::try_from(load.due).unwrap_or(u32::MAX).max(1);
+    let mut identities = Vec::new();
+    let mut wishes = Vec::new();
+    for n in 0..count {
+        let identity = Identity {
+            subject: Subject::parse(&format!("due:{n}"))?,
+            kind: Kind::parse(KIND)?,
+        };
+        let at = first.saturating_add(load.spread / count * n);
+        let at = to_micros(at.unwrap_or(first));
+        wishes.push(Request::Put(Put::at(identity.clone(), at)));
+        identities.push(identity);
+    }
+    rescheduler.ask_all(wishes, "bench").await?;
+    Ok(identities)
+}
+
+/// Asks for one list after another and never waits for an answer; how long it took.
+async fn abandon(address: SocketAddr, load: ReaderLoad) -> f64 {
+    let watch = Stopwatch::start();
+    let paths = PATHS.iter().cycle().take(load.lists);
+    stream::iter(paths)
+        .map(|path| async move {
+            let Ok(mut client) = TcpStream::connect(address).await else {
+                return;
+            };
+            let head = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
+            if client.write_all(head.as_bytes()).await.is_ok() {
+                pause(ABANDONED_AFTER).await;
+            }
+        })
+        .buffer_unordered(load.at_once)
+        .collect::<Vec<()>>()
+        .await;
+    watch.seconds()
+}
+
+/// Puts a task that is not due after another, until it is over: the statuses, and how long each took.
+async fn change(address: SocketAddr, over: CancellationToken) -> Result<Vec<(u16, f64)>, Error> {
+    let mut changes = Vec::new();
+    while !over.is_cancelled() {
+        let watch = Stopwatch::start();
+        let status = put(address, changes.len()).await;
+        let status = status.map_err(|error| Error::Wrong(format!("put a task: {error}")))?;
+        changes.push((status, watch.seconds() * 1_000.0));
+        pause(CHANGE_EVERY).await;
+    }
+    Ok(changes)
+}
+
+async fn put(address: SocketAddr, number: usize) -> std::io::Result<u16> {
+    let body = r#"{"execute_at":"2200-01-01T00:00:00Z"}"#;
+    let request = format!(
+        "PUT /api/v1/tasks/{KIND}/change:{number} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut client = TcpStream::connect(address).await?;
+    client.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await?;
+    let status = answer.split(' ').nth(1).and_then(|it| it.parse().ok());
+    status.ok_or_else(|| std::io::Error::other(format!("not an answer: {answer:?}")))
+}
+
+/// The rows once all have ended, or as they are when patience has.
+async fn wait_for(
+    store: &Arc<dyn Store>,
+    due: &[Identity],
+    load: ReaderLoad,
+) -> Result<Vec<Task>, Error> {
+    pause(LEAD + load.spread).await;
+    let watch = Stopwatch::start();
+    loop {
+        let rows = store.load_current(due).await?;
+        let rows: Vec<Task> = rows.into_iter().flatten().collect();
+        let ended = rows.iter().all(|task| task.status == Status::Success);
+        if ended || watch.seconds() > PATIENCE.as_secs_f64() {
+            return Ok(rows);
+        }
+        pause(LOOK_EVERY).await;
+    }
+}
+
+/// What half of them, 99 % and all are at most.
+fn shares(mut numbers: Vec<f64>) -> [f64; 3] {
+    numbers.sort_by(f64::total_cmp);
+    let last = numbers.len().saturating_sub(1);
+    [50, 99, 100].map(|share| {
+        let at = numbers.get((numbers.len() * share / 100).min(last));
+        (at.copied().unwrap_or_default() * 10.0).round() / 10.0
+    })
+}

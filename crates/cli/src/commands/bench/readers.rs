@@ -1,0 +1,135 @@
+//! `almanack bench readers`: on a scratch store that is removed afterwards.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use almanack_adapters::clock::SystemClock;
+use almanack_core::time::Clock as _;
+use almanack_store::{
+    Location,
+    scratch::{self, Scratch},
+    sqlite::Durability,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{FAR_US, failed};
+use crate::{
+    args::ReaderLoadArguments,
+    bench::{self, READERS_KIND, ReaderFigures, ReaderLoad, Service},
+    commands::checked,
+    config::{self, Inputs, Need},
+    failure::{Exit, Failure},
+    output::Output,
+    process, wiring,
+    wiring::Time,
+};
+
+/// What the node reads instead of a file: nothing.
+const NO_FILE: &str = "/dev/null";
+
+pub(super) async fn run(
+    location: &Location,
+    durability: Durability,
+    arguments: &ReaderLoadArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let unique = wiring::entropy().next_u64();
+    let scratch = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
+    let at = scratch.location();
+    let measured = Box::pin(measure(&at, durability, arguments, output)).await;
+    scratch.remove().await?;
+    show(arguments.tasks, &measured?, output)
+}
+
+async fn measure(
+    location: &Location,
+    durability: Durability,
+    arguments: &ReaderLoadArguments,
+    output: &mut Output,
+) -> Result<ReaderFigures, Failure> {
+    output.note(&format!("writing {} tasks\n", arguments.tasks));
+    drop(almanack_store::open(location, durability).await?);
+    let first = SystemClock.now().as_microsecond() + FAR_US;
+    scratch::load_far(location, first, arguments.tasks).await?;
+    let service = Service::start().await.map_err(failed)?;
+    let inputs = inputs(location, durability, &service);
+    let settings = checked(config::load(&inputs, Need::Everything))?;
+    let process = process::start(&settings, &inputs, &Time::Machine).await?;
+    let (store, address) = (process.store.clone(), process.address);
+    let stop = CancellationToken::new();
+    let node = tokio::spawn(process.run(stop.clone()));
+    output.note(&format!("abandoning {} lists\n", arguments.lists));
+    let load = ReaderLoad {
+        lists: arguments.lists,
+        at_once: arguments.at_once,
+        due: arguments.due,
+        spread: Duration::from_secs(arguments.seconds),
+    };
+    let measured = bench::readers(&store, address, &service, load).await;
+    stop.cancel();
+    let left = node.await;
+    left.map_err(|error| Failure::new(Exit::Failed, error.to_string()))??;
+    measured.map_err(failed)
+}
+
+/// A node of its own on the scratch store.
+fn inputs(location: &Location, durability: Durability, service: &Service) -> Inputs {
+    let url = match location {
+        Location::Sqlite(path) => format!("sqlite:{}", path.display()),
+        Location::Postgres(url) => url.clone(),
+    };
+    let durability = match durability {
+        Durability::Full => "full",
+        Durability::Normal => "normal",
+    };
+    let service = format!("http://{}", service.address);
+    let called = format!("kinds.{READERS_KIND}.url");
+    let flags = [
+        ("database.url", url.as_str()),
+        ("database.durability", durability),
+        ("server.listen", "127.0.0.1:0"),
+        ("outbound.allow", &service),
+        (&called, &service),
+    ];
+    let flags = flags.map(|(key, value)| ("bench".to_owned(), key.to_owned(), value.to_owned()));
+    Inputs {
+        environment: BTreeMap::new(),
+        file: Some(PathBuf::from(NO_FILE)),
+        flags: flags.into(),
+    }
+}
+
+fn show(tasks: i64, figures: &ReaderFigures, output: &mut Output) -> Result<(), Failure> {
+    if output.json {
+        return output.value(figures);
+    }
+    let spread = |[half, most, all]: [f64; 3]| {
+        format!("{half} ms for half of them, at most {most} ms for 99 %, {all} ms for all")
+    };
+    for (name, figure) in [
+        ("tasks in the store", tasks.to_string()),
+        (
+            "lists abandoned",
+            format!("{} in {:.1} s", figures.abandoned, figures.abandoned_s),
+        ),
+        (
+            "tasks due meanwhile",
+            format!(
+                "{}, of which {} are done after {} calls",
+                figures.due, figures.done, figures.calls
+            ),
+        ),
+        ("late when started", spread(figures.late_ms)),
+        (
+            "changes meanwhile",
+            format!(
+                "{}, of which {} were refused",
+                figures.changes, figures.refused
+            ),
+        ),
+        ("a change took", spread(figures.change_ms)),
+        ("leases lost", figures.leases_lost.to_string()),
+    ] {
+        output.line(&format!("{name:22} {figure}"))?;
+    }
+    Ok(())
+}
