@@ -1,4 +1,4 @@
-//! Who asks: each sort of caller has readers of its own (ADR 0027).
+//! Who asks: each sort of caller has readers of its own (ADR 0029).
 //!
 //! A heartbeat that waits behind somebody's list is a lost lease, and a list costs whoever asks for it nothing. So a store is
 //! opened once and handed out three times, and no handle reads with what belongs to another:
