@@ -285,12 +285,7 @@ impl Process {
             pause(self.shutdown_delay).await;
             leaving.cancel();
         };
-        let serving = serve(
-            self.listener,
-            self.app,
-            self.connections,
-            leaving.clone(),
-        );
+        let serving = serve(self.listener, self.app, self.connections, leaving.clone());
         let answering = async {
             tokio::select! {
                 () = serving => {}

@@ -54,7 +54,8 @@ pub(crate) const ENTER_POSTGRES: &str = "\
         greatest(free_at_us, held_until_us)";
 
 /// Who is inside of some lanes.
-pub(crate) const LOAD_VISITORS: &str = "select name, visitors from lane where name = any ($1::text[])";
+pub(crate) const LOAD_VISITORS: &str =
+    "select name, visitors from lane where name = any ($1::text[])";
 /// Empties a lane that nobody can read, and keeps everybody out of it for a while.
 pub(crate) const EMPTY: &str = "update lane set visitors = '{}', free_at_us = 0, held_until_us = $1, \
      asked_at_us = 0 where name = $2 and visitors = $3";

@@ -181,7 +181,10 @@ impl DueRow {
         Ok(Self {
             look_at_us: row.big(LOOK_AT)?,
             schedule_id: row.big(0)?,
-            shown: schedule.is_err().then(|| row::shown_schedule(row)).flatten(),
+            shown: schedule
+                .is_err()
+                .then(|| row::shown_schedule(row))
+                .flatten(),
             schedule,
         })
     }

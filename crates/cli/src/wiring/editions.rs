@@ -96,7 +96,7 @@ impl Workshop<'_> {
             engine_settings(edition, self.node),
         );
         let editions = editions.telling(self.subscriptions.clone());
-        Ok(Some(Arc::new(editions.showing(Arc::clone(self.pages)))))
+        Ok(Some(Arc::new(editions.showing(self.pages.clone()))))
     }
 }
 

@@ -144,7 +144,13 @@ impl Stage {
             limit: 1_000,
             ..TaskFilter::default()
         };
-        let rows = self.store.list_tasks(&filter).await.unwrap().into_iter();
+        let rows = self
+            .store
+            .list_tasks(&filter)
+            .await
+            .unwrap()
+            .rows
+            .into_iter();
         let read = rows.map(|row| (Firing::read(&row.payload).unwrap(), row));
         read.filter(|(firing, _)| firing.schedule == line.name)
             .collect()

@@ -18,8 +18,11 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-/// Newest firings that are looked at.
+/// Firings that are read at once.
 const FIRINGS_MAX: usize = 1_000;
+/// Pages that are read before the doubt is left as it is. A page examines many more rows than it has
+/// firings, so that this reaches back far beyond the minutes that a try takes.
+const PAGES_MAX: usize = 20;
 /// How long after its attempt ended a firing's run may be dated: clocks and whole seconds differ.
 const DATED_LATE: SignedDuration = SignedDuration::from_secs(5);
 
@@ -32,6 +35,28 @@ impl StoredFirings {
     /// Those of all nodes that share `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store }
+    }
+
+    /// All firings that were made since, newest first, and perhaps some before.
+    async fn load_firings(&self, since: Timestamp) -> Result<Vec<Task>, NotSeen> {
+        let kind = Kind::parse(DISPATCH).map_err(|invalid| unseen(invalid.to_string()))?;
+        let mut filter = TaskFilter {
+            kind: Some(kind),
+            limit: FIRINGS_MAX,
+            ..TaskFilter::default()
+        };
+        let mut rows: Vec<Task> = Vec::new();
+        for _ in 0..PAGES_MAX {
+            let page = self.store.list_tasks(&filter).await;
+            let page = page.map_err(|error| unseen(error.chain()))?;
+            rows.extend(page.rows);
+            filter.before = page.next;
+            let is_before = |row: &Task| row.created_at <= since;
+            if filter.before.is_none() || rows.last().is_some_and(is_before) {
+                return Ok(rows);
+            }
+        }
+        Err(unseen("too many tasks were made since".to_owned()))
     }
 }
 
@@ -50,18 +75,7 @@ impl OtherFirings for StoredFirings {
         target: &Target,
         since: Timestamp,
     ) -> Result<Vec<OtherFiring>, NotSeen> {
-        let kind = Kind::parse(DISPATCH).map_err(|invalid| unseen(invalid.to_string()))?;
-        let filter = TaskFilter {
-            kind: Some(kind),
-            limit: FIRINGS_MAX,
-            ..TaskFilter::default()
-        };
-        let rows = self.store.list_tasks(&filter).await;
-        let rows = rows.map_err(|error| unseen(error.chain()))?;
-        let oldest = rows.last().map(|row| row.created_at);
-        if rows.len() >= FIRINGS_MAX && oldest > Some(since) {
-            return Err(unseen("too many slots have fired since".to_owned()));
-        }
+        let rows = self.load_firings(since).await?;
         let others = rows.iter().filter(|row| row.id != task.id);
         Ok(others
             .filter_map(|row| other(row, task, target, since))

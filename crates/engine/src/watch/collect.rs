@@ -15,8 +15,8 @@ use almanack_core::{
     edition::{Account, State as EditionState},
     plan::{Schedule, ScheduleName, Slot, Verdict, slot_identity},
     store::{
-        self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter, Store, TaskLine,
-        TaskSearch,
+        self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter,
+        Store, TaskLine, TaskSearch,
     },
     task::{Kind, Status, Task},
 };

@@ -42,7 +42,7 @@ impl House {
             limit: 1_000,
             ..TaskFilter::default()
         };
-        self.store.list_tasks(&all).await.unwrap().len()
+        self.store.list_tasks(&all).await.unwrap().rows.len()
     }
 }
 

@@ -33,8 +33,7 @@ impl Desk {
     /// Three schedules that all fire every ten seconds.
     async fn new(overlap: Overlap) -> Self {
         let schema = Schema::create().await;
-        let store: Arc<dyn Store> =
-            Arc::new(PostgresStore::connect(schema.url()).await.unwrap());
+        let store: Arc<dyn Store> = Arc::new(PostgresStore::connect(schema.url()).await.unwrap());
         let clock = Arc::new(ManualClock::at(START));
         let zones = Arc::new(Zones::default());
         let desk = Self {

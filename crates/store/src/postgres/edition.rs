@@ -65,9 +65,7 @@ impl EditionStore for PostgresStore {
             .rows("list editions", edition::list(filter), &parameters)
             .await?;
         let lines = rows.iter().map(row::line);
-        Ok(lines
-            .filter_map(|line| readable("edition", line))
-            .collect())
+        Ok(lines.filter_map(|line| readable("edition", line)).collect())
     }
 
     async fn write_edition(&self, change: Change) -> Result<EditionWritten> {

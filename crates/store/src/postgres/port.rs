@@ -187,9 +187,7 @@ impl TokenStore for PostgresStore {
     }
 
     async fn load_tokens(&self) -> Result<Vec<Token>> {
-        let rows = self
-            .rows("load tokens", register::LOAD_TOKENS, &[])
-            .await?;
+        let rows = self.rows("load tokens", register::LOAD_TOKENS, &[]).await?;
         Ok(rows.iter().filter_map(row::shown_token).collect())
     }
 

@@ -138,7 +138,9 @@ impl PostgresStore {
             &one_more(filter.limit),
         ];
         let rows = self.rows(name, task::LIST_POSTGRES, &parameters).await?;
-        let found = rows.iter().map(|row| (TaskId(row.get(0)), row::shown_task(row)));
+        let found = rows
+            .iter()
+            .map(|row| (TaskId(row.get(0)), row::shown_task(row)));
         let page = Page::cut(found.collect(), filter.limit, to.map(TaskId), |(id, _)| *id);
         Ok(page.filter_map(|(_, task)| task))
     }

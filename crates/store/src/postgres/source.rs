@@ -96,8 +96,15 @@ impl SourceStore for PostgresStore {
             &one_more(filter.limit),
         ];
         let rows = self.rows(name, list, &parameters).await?;
-        let found = rows.iter().map(|row| (SourceId(row.get(0)), row::shown_source(row)));
-        let page = Page::cut(found.collect(), filter.limit, to.map(SourceId), |(id, _)| *id);
+        let found = rows
+            .iter()
+            .map(|row| (SourceId(row.get(0)), row::shown_source(row)));
+        let page = Page::cut(
+            found.collect(),
+            filter.limit,
+            to.map(SourceId),
+            |(id, _)| *id,
+        );
         Ok(page.filter_map(|(_, source)| source))
     }
 
@@ -161,7 +168,9 @@ impl SourceStore for PostgresStore {
             let parameters: [&(dyn ToSql + Sync); 4] = [&before, &from, &since, &limit];
             self.rows(LIST_ENTRIES, entry::LIST, &parameters).await?
         };
-        let found = rows.iter().map(|row| (row.get(0), readable("entry", row::entry(row))));
+        let found = rows
+            .iter()
+            .map(|row| (row.get(0), readable("entry", row::entry(row))));
         let page = Page::cut(found.collect(), filter.limit, stops, |(id, _)| *id);
         Ok(page.filter_map(|(_, entry)| entry))
     }

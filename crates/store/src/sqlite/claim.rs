@@ -285,7 +285,12 @@ fn left_behind(
 fn set_aside(connection: &Connection, aside: &[Unreadable], now: Timestamp) -> Outcome<()> {
     let mut statement = connection.prepare_cached(claim::SET_ASIDE)?;
     for task in aside {
-        statement.execute(params![task.why, micros(now), task.task_id, task.claim_id.0])?;
+        statement.execute(params![
+            task.why,
+            micros(now),
+            task.task_id,
+            task.claim_id.0
+        ])?;
     }
     Ok(())
 }

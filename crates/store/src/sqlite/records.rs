@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use crate::{
     claim, history,
-    row::{self, examined, micros, most, nearest, one_more, readable, unreadable},
+    row::{self, examined, micros, most, nearest, one_more, readable},
     sqlite::{SqliteStore, thread::Outcome},
     task,
 };
@@ -117,7 +117,11 @@ impl SqliteStore {
                 Ok(rows.collect::<rusqlite::Result<Vec<(i64, i64)>>>()?)
             })
             .await?;
-        let oldest = walked.iter().map(|(_, created)| *created).min().map(nearest);
+        let oldest = walked
+            .iter()
+            .map(|(_, created)| *created)
+            .min()
+            .map(nearest);
         let ids: Vec<i64> = walked.into_iter().map(|(id, _)| id).collect();
         let next = ids
             .last()

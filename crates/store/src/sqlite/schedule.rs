@@ -11,9 +11,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
 use crate::{
     nudge::hint_of_write,
-    row::{
-        self, StateColumns, beside_or_null, examined, many, micros, most, one_more, readable,
-    },
+    row::{self, StateColumns, beside_or_null, examined, many, micros, most, one_more, readable},
     schedule::{self, DueRow},
     sqlite::{
         SAFETY_POLL, SqliteStore,

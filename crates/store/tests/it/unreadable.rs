@@ -151,7 +151,7 @@ async fn sf_06_an_unreadable_schedule_is_passed_over_and_shown_as_parked(house: 
             limit: 9,
             ..ScheduleFilter::default()
         };
-        let listed = house.store.list_schedules(&all).await.unwrap();
+        let listed = house.store.list_schedules(&all).await.unwrap().rows;
         assert_eq!(names(&listed), ["a", "bad", "c"], "{damage}");
         let alone = house.store.load_schedules(&[schedule_name("bad")]).await;
         for shown in [&listed[1], alone.unwrap()[0].as_ref().unwrap()] {
@@ -217,7 +217,7 @@ async fn sf_06_an_unreadable_task_is_listed_and_fails_alone(house: &House) {
         limit: 3,
         ..TaskFilter::default()
     };
-    let tasks = house.store.list_tasks(&page).await.unwrap();
+    let tasks = house.store.list_tasks(&page).await.unwrap().rows;
     let ids: Vec<i64> = tasks.iter().map(|task| task.id.0).collect();
     assert_eq!(ids, [3, 2, 1], "a page is as full as it was");
     assert!(tasks[1].detail.as_deref().unwrap().contains("DREAMING"));
@@ -326,10 +326,13 @@ async fn sf_06_one_unreadable_row_empties_no_list(house: &House) {
         limit: 9,
         ..SourceFilter::default()
     };
-    let sources = store.list_sources(&all).await.unwrap();
+    let sources = store.list_sources(&all).await.unwrap().rows;
     let state = &sources[1].state;
     assert!(matches!(state, source::State::Paused { .. }), "{state:?}");
-    assert_eq!(store.load_due_sources(None, at(9), 9).await.unwrap().len(), 1);
+    assert_eq!(
+        store.load_due_sources(None, at(9), 9).await.unwrap().len(),
+        1
+    );
     store.count_sources(None, START).await.unwrap();
     let open = AlertFilter {
         closed_from: START,
