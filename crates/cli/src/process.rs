@@ -401,7 +401,7 @@ async fn whom(access: &Access, store: &dyn Store, now: Timestamp) -> Result<&'st
         Access::Tokens
             if store.load_users().await?.is_empty() && !lets_in(&store.load_tokens().await?) =>
         {
-            "guarded: no token is valid and there is no user, so nobody gets in; `almanack token create NAME` makes one"
+            "guarded: no token is valid and there is no user, so nobody gets in; `almanack token create NAME --scope admin` makes a token"
         }
         Access::Tokens => "guarded: whoever asks it must show a token, or sign in",
     })

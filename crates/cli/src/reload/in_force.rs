@@ -95,7 +95,7 @@ mod tests {
         let addresses = key::KEYS.iter().filter(|key| key.shown == Shown::Host);
         for key in addresses {
             let kind = key::is_named(key.section).then_some("ARTICLE_PUBLISH");
-            let address = format!("https://hooks.example.org/{SECRET}?key={SECRET}");
+            let address = format!("https://hooks.example.org/{SECRET}");
             environment.insert(key.variable(kind), address);
         }
         let url = format!("postgres://bob:{SECRET}@db/almanack?sslpassword={SECRET}");

@@ -232,7 +232,9 @@ fn a_happening_cannot_be_made_up() {
     let refused = home.run(&["task", "put", "HAPPENING", subject, "--at", "now"]);
     assert_eq!(refused.code, 2, "{refused}");
     assert!(
-        refused.notes.contains("made by Almanack itself"),
+        refused
+            .notes
+            .contains("made and changed by Almanack itself"),
         "{refused}"
     );
 }

@@ -1,9 +1,6 @@
 //! Sources as they are looked at: one, lists, what is due, numbers, entries, why.
 
-use almanack_core::{
-    reschedule::{Put, Request},
-    source::{SourceId, check::FailureClass},
-};
+use almanack_core::source::{SourceId, check::FailureClass};
 use almanack_testkit::fixture::{START, at as instant};
 use insta::assert_json_snapshot;
 use jiff::SignedDuration;
@@ -178,8 +175,8 @@ async fn the_next_check_is_when_its_task_says() {
     let before = world.get("/api/v1/sources/1").await.json();
     let moved_to = instant(7200);
     assert_ne!(before["next_due_at"], moved_to.to_string());
-    let wish = Request::Put(Put::at(SourceId(1).identity().unwrap(), moved_to));
-    world.desk.rescheduler.ask(wish, "test").await.unwrap();
+    let due = vec![(SourceId(1), moved_to)];
+    world.desk.sources.put(due, "test").await.unwrap();
     for path in ["/api/v1/sources/1", "/api/v1/sources/1/why"] {
         let shown = world.get(path).await.json();
         assert_eq!(shown["next_due_at"], moved_to.to_string(), "{path}");

@@ -125,7 +125,6 @@ fn feed(name: &str, address: &str) -> Definition {
 /// What looks at sources, and what people want of them.
 pub(crate) struct Desk {
     pub(crate) sources: Arc<Sources>,
-    pub(crate) rescheduler: Arc<Rescheduler>,
     pub(crate) told: Arc<Told>,
     pub(crate) handler: SourceHandler,
 }
@@ -142,14 +141,13 @@ impl Desk {
         let sources = Sources::new(
             store.clone(),
             clock.clone(),
-            rescheduler.clone(),
+            rescheduler,
             told.clone(),
             fleet.clone(),
         );
         let handler = SourceHandler::new(store.clone(), clock.clone(), told.clone(), fleet);
         Self {
             sources: Arc::new(sources),
-            rescheduler,
             told,
             handler,
         }

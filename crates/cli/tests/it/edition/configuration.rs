@@ -242,7 +242,7 @@ const FOUNDING: &[(&str, &str, &str, &str)] = &[
         "CRAWLER_API_URL",
         "https://c.example/crawl",
         "edition.reader.crawler_url",
-        "\"https://c.example/crawl\"",
+        "\"https://c.example/***\"",
     ),
     (
         "CRAWLER_API_TOKEN",

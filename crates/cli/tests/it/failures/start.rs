@@ -145,7 +145,10 @@ async fn somebody_with_a_password_guards_a_node_like_a_token() {
 /// The last token is revoked, the last user removed: a node that starts then still asks who it is talking to.
 #[tokio::test]
 async fn sf_03_a_node_that_was_guarded_starts_guarded() {
-    let by_token: &[&[&str]] = &[&["token", "create", "ci"], &["token", "revoke", "ci"]];
+    let by_token: &[&[&str]] = &[
+        &["token", "create", "ci", "--scope", "operate"],
+        &["token", "revoke", "ci"],
+    ];
     let by_user: &[&[&str]] = &[
         &["user", "create", "ada", "--password-stdin"],
         &["user", "remove", "ada"],
