@@ -27,6 +27,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
+    current::load_each,
     reschedule::{self, Rescheduler},
     wake::later,
 };
@@ -87,10 +88,12 @@ impl Sources {
         found.pop().flatten().ok_or(Error::Unknown { id })
     }
 
-    /// The tasks of sources, in the order asked: what they say about the next look is the truth.
+    /// The tasks of sources, in the order asked: what they say about the next look is the truth. One that cannot be read
+    /// says nothing.
     pub async fn tasks(&self, ids: &[SourceId]) -> Result<Vec<Option<Task>>, Error> {
         let identities: Result<Vec<_>, _> = ids.iter().map(|id| id.identity()).collect();
-        Ok(self.store.load_current(&identities?).await?)
+        let found = load_each(&*self.store, &identities?).await?;
+        Ok(found.into_iter().map(|row| row.ok().flatten()).collect())
     }
 
     /// What is believed of a source's rhythm.

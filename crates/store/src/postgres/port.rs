@@ -149,11 +149,13 @@ impl NodeStore for PostgresStore {
     }
 
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
-        self.rows("load troubles", register::LOAD_TROUBLES, &[])
-            .await?
-            .iter()
-            .map(row::troubles)
-            .collect()
+        let rows = self
+            .rows("load troubles", register::LOAD_TROUBLES, &[])
+            .await?;
+        let troubles = rows.iter().map(row::troubles);
+        Ok(troubles
+            .filter_map(|troubles| readable("node_trouble", troubles))
+            .collect())
     }
 }
 

@@ -172,7 +172,7 @@ impl NodeStore for SqliteStore {
             let mut rows = statement.query([])?;
             let mut troubles = Vec::new();
             while let Some(row) = rows.next()? {
-                troubles.push(row::troubles(row)?);
+                troubles.extend(readable("node_trouble", row::troubles(row)));
             }
             Ok(troubles)
         })

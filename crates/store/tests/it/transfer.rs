@@ -378,6 +378,28 @@ async fn a_source_without_a_store_is_refused() {
     assert!(files(folder.path()).is_empty());
 }
 
+/// The steps that an older version took.
+macro_rules! older {
+    ($($name:literal),* $(,)?) => {
+        [$(include_str!(concat!("../../migrations/postgres/", $name, ".sql"))),*]
+    };
+}
+const OLDER: [&str; 8] = older![
+    "0001_task",
+    "0002_node_token",
+    "0003_schedule",
+    "0004_source",
+    "0005_editions",
+    "0006_sign_in_overview",
+    "0007_schedule_beside",
+    "0008_lane",
+];
+const OLDER_LEDGER: &str = "create table migration (number bigint primary key, name text not null); \
+     create table migration_mark (number bigint primary key, works_from bigint not null); \
+     insert into migration values (1, '0001_task'), (2, '0002_node_token'), (3, '0003_schedule'), \
+     (4, '0004_source'), (5, '0005_editions'), (6, '0006_sign_in_overview'), \
+     (7, '0007_schedule_beside'), (8, '0008_lane')";
+
 /// A database that was prepared, by this version or an earlier one, is as good as none.
 #[tokio::test]
 async fn an_empty_store_is_moved_into() {
@@ -386,10 +408,10 @@ async fn an_empty_store_is_moved_into() {
     filled(&path).await;
     let schema = Schema::create().await;
     let target = Location::Postgres(schema.url().to_owned());
-    drop(open(&target).await);
-    schema
-        .run("drop table alert cascade; delete from migration where number >= 9; delete from migration_mark where number >= 9")
-        .await;
+    for step in OLDER {
+        schema.run(step).await;
+    }
+    schema.run(OLDER_LEDGER).await;
     moved(&Location::Sqlite(path), &target).await.unwrap();
 }
 
