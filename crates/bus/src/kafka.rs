@@ -9,7 +9,9 @@ mod consumer;
 mod context;
 mod herald;
 mod letters;
+mod look;
 
 pub use connection::{CONFIRM_WITHIN, Connection, Mechanism, Sasl};
 pub use consumer::{Consumer, SILENCE, Settings};
 pub use herald::KafkaHerald;
+pub use look::look;

@@ -9,9 +9,11 @@ mod consumer;
 mod durable;
 mod herald;
 mod letters;
+mod look;
 mod pull;
 mod trouble;
 
 pub use connection::{Connection, Login, covers};
 pub use consumer::{ACK_WITHIN, Consumer, Settings};
 pub use herald::NatsHerald;
+pub use look::look;

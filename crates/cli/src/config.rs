@@ -30,8 +30,8 @@ pub(crate) mod source;
 pub(crate) mod value;
 
 use file::Document;
-use reader::{Effective, Reader};
-use report::{Problem, Report};
+use reader::{Effective, Origin, Reader};
+use report::{Problem, Report, Severity};
 pub(crate) use schedule::idle::of_target as idle_target;
 use schedule::{FileSchedules, idle};
 pub(crate) use settings::Settings;
@@ -77,6 +77,9 @@ impl Inputs {
 pub(crate) struct Loaded {
     /// The settings, unless there were errors.
     pub(crate) settings: Option<Settings>,
+    /// The settings as far as they can be read, for who looks at the database although something else is wrong; none where it is
+    /// unclear which database is meant.
+    pub(crate) readable: Option<Box<Settings>>,
     /// What is in force, with origins; with errors, what would be.
     pub(crate) effective: Vec<Effective>,
     /// What is wrong with the settings.
@@ -116,6 +119,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         problems,
         effective: Vec::new(),
     };
+    let shapeless = has_errors(&reader.problems);
     let settings = Settings::read(&mut reader);
     let Reader {
         source,
@@ -128,14 +132,33 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         problems.extend(idle::warnings_of_file(&schedules, &settings));
     }
     problems.sort_by_key(Problem::reading_order);
+    let readable = is_clear(&problems, &effective, shapeless).then(|| Box::new(settings.clone()));
     let report = Report { source, problems };
     let settings = (!report.has_errors()).then_some(settings);
     Loaded {
         settings,
+        readable,
         effective,
         report,
         schedules,
     }
+}
+
+fn has_errors(problems: &[Problem]) -> bool {
+    problems.iter().any(|it| it.severity == Severity::Error)
+}
+
+/// Whether it is clear which database is meant: nothing is wrong with its keys, and where the file cannot be read as a whole it is
+/// named elsewhere.
+fn is_clear(problems: &[Problem], effective: &[Effective], shapeless: bool) -> bool {
+    let about_it = |it: &&Problem| it.what.starts_with("database.");
+    let is_wrong = problems
+        .iter()
+        .filter(about_it)
+        .any(|it| it.severity == Severity::Error);
+    let mut url = effective.iter().filter(|it| it.key == "database.url");
+    let is_named = url.any(|it| it.origin != Origin::Default);
+    !is_wrong && (is_named || !shapeless)
 }
 
 /// All layers in one, the file they came from, and what is wrong with their shape.

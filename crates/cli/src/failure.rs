@@ -153,6 +153,14 @@ impl Failure {
         }
     }
 
+    /// What is wrong, and what to do about it, each by itself.
+    pub(crate) fn told(&self) -> (String, String) {
+        let text = self.text();
+        let (what, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
+        let what = what.trim_start_matches("error: ").trim();
+        (what.to_owned(), hint.trim().to_owned())
+    }
+
     /// What to tell programs.
     pub(crate) fn json(&self) -> serde_json::Value {
         match self {
@@ -192,6 +200,9 @@ impl From<store::Error> for Failure {
                 "this is not a SQLite database, but some other file",
             )
             .hint("check the name in database.url; a file that is not there is created"),
+            store::Error::Incompatible { what: ref told } if told.contains("malformed") => {
+                Self::new(Exit::Failed, what).hint(DAMAGED)
+            }
             store::Error::Incompatible { .. } => {
                 Self::new(Exit::Failed, what).hint("use the version of Almanack that wrote it")
             }
@@ -203,6 +214,10 @@ impl From<store::Error> for Failure {
         }
     }
 }
+
+/// What to do about a file that is cut short or overwritten.
+pub(crate) const DAMAGED: &str = "the file is damaged: stop the node, keep a copy of it, and put the newest backup in its place \
+     (`almanack restore BACKUP --force`)";
 
 /// What to do about a database that does not answer. The server's words are English unless somebody
 /// chose otherwise; words that are not recognised get the general advice.

@@ -365,6 +365,25 @@ fn refused(error: node::Error) -> Failure {
     }
 }
 
+/// Whom a node with these settings would answer, or why it would not start: for who looks before it is started. The store must be
+/// as this version leaves it, or it would be made so.
+pub(crate) async fn would_answer(
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<&'static str, Failure> {
+    let store = open_store(settings).await?;
+    let access = choose_access(store.work.as_ref(), settings).await?;
+    whom(&access, store.work.as_ref(), now).await
+}
+
+/// The same where nothing is stored yet: nobody is known then.
+pub(crate) fn refuse_unguarded(listen: SocketAddr) -> Result<&'static str, Failure> {
+    if listen.ip().is_loopback() {
+        return Ok("only this machine is answered; there are no tokens and no users yet");
+    }
+    Err(unguarded(listen))
+}
+
 /// A first try on one's own machine needs no token. Any other address is open to others, and then
 /// somebody must have decided who may come in. Once somebody has, no node is open again.
 async fn choose_access(store: &dyn Store, settings: &Settings) -> Result<Access, Failure> {

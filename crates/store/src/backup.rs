@@ -44,10 +44,11 @@ const STEP_PAGES: i32 = 4_000;
 const PRIVATE: u32 = 0o600;
 
 /// What must be true of every store, and how many rows break it.
-const RULES: [(&str, &str); 4] = [
+pub(crate) const RULES: [(&str, &str); 4] = [
     (
         "identities without exactly one current task",
-        "select count(*) from (select 1 from task group by subject, kind having sum(is_current) <> 1)",
+        "select count(*) from (select 1 from task group by subject, kind \
+         having count(*) filter (where is_current) <> 1) as odd",
     ),
     (
         "running tasks whose claim is gone",
@@ -340,7 +341,7 @@ fn pages(source: &Connection, copy: &mut Connection, told: Told<'_>) -> rusqlite
 }
 
 /// What is wrong with a file, by SQLite's rules and by ours.
-fn faults(copy: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn faults(copy: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut statement = copy.prepare("pragma integrity_check(10)")?;
     let told = statement.query_map([], |row| row.get::<_, String>(0))?;

@@ -1,11 +1,16 @@
-//! How a database is, for who looks after it: nothing is created, migrated or changed.
+//! How a database is, for who looks after it: nothing is created or migrated, and no row changes. To know whether a database takes
+//! writes, something is written: what stands there already, committed like everything else.
+
+use std::{fs::File, io::Read as _, path::Path};
 
 use almanack_core::store::Result;
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{
-    Location, migrate,
+    Location,
+    backup::{RULES, faults},
+    migrate,
     postgres::{self, CONNECTIONS_MAX, connect_alone, explain as explain_postgres},
     row::instant,
     sqlite::{BUSY_TIMEOUT, applied, explain as explain_sqlite, unopened},
@@ -61,6 +66,8 @@ pub enum Make {
         connections: i32,
         /// Whether tables may be made.
         may_create: bool,
+        /// Why nobody may write, if nobody may.
+        unwritable: Option<String>,
     },
 }
 
@@ -80,7 +87,7 @@ pub async fn look(location: &Location) -> Result<Condition> {
 fn sqlite(connection: &Connection) -> rusqlite::Result<Condition> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let journal_mode = connection.query_row("pragma journal_mode", [], |row| row.get(0))?;
-    let tried = connection.execute_batch("begin immediate; rollback");
+    let tried = write_again(connection);
     Ok(Condition {
         version: format!("SQLite {}", rusqlite::version()),
         migrations: known(&applied(connection)?),
@@ -92,14 +99,121 @@ fn sqlite(connection: &Connection) -> rusqlite::Result<Condition> {
     })
 }
 
+/// Writes the first page as it is. A transaction that is only begun writes nothing, and a file that is read-only does not mind.
+fn write_again(connection: &Connection) -> rusqlite::Result<()> {
+    let version: i64 = connection.query_row("pragma user_version", [], |row| row.get(0))?;
+    let written = connection.execute_batch(&format!(
+        "begin immediate; pragma user_version = {version}; commit"
+    ));
+    written.inspect_err(|_| {
+        let _ = connection.execute_batch("rollback");
+    })
+}
+
+/// How many bytes a SQLite file has, and how many its header says, if it was cut short. Nothing is said while a log lies beside it,
+/// which may hold the rest.
+pub fn cut_short(path: &Path) -> Option<(u64, u64)> {
+    let mut log = path.to_path_buf().into_os_string();
+    log.push("-wal");
+    if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return None;
+    }
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut header = [0; 32];
+    file.read_exact(&mut header).ok()?;
+    if !header.starts_with(b"SQLite format 3\0") {
+        return None;
+    }
+    let page = u64::from(u16::from_be_bytes([header[16], header[17]]));
+    let page = if page == 1 { 65_536 } else { page };
+    let pages = u32::from_be_bytes([header[28], header[29], header[30], header[31]]);
+    let whole = page * u64::from(pages);
+    (length < whole).then_some((length, whole))
+}
+
+/// The same on a server: a row of ours, where there is one.
+const WRITE_AGAIN_POSTGRES: &str =
+    "update migration set name = name where number = (select min(number) from migration)";
+
+/// Reads everything, and holds it against the rules; answers what is wrong. Takes as long as the store is large.
+pub async fn verify(location: &Location) -> Result<Vec<String>> {
+    match location {
+        Location::Sqlite(path) => {
+            let path = path.clone();
+            let reading = tokio::task::spawn_blocking(move || verify_sqlite(&path)).await;
+            reading.map_err(|error| almanack_core::store::Error::Unavailable {
+                statement: "verify",
+                source: Box::new(error),
+            })?
+        }
+        Location::Postgres(url) => verify_postgres(url).await,
+    }
+}
+
+fn verify_sqlite(path: &Path) -> Result<Vec<String>> {
+    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let connection = opened.map_err(|error| unopened(&path.display().to_string(), error))?;
+    let found = connection
+        .busy_timeout(BUSY_TIMEOUT)
+        .and_then(|()| faults(&connection));
+    found.map_err(|error| explain_sqlite("verify", error.into()))
+}
+
+/// Indexes against their tables where the server has `amcheck`; every row is read, which fails where a page is damaged.
+async fn verify_postgres(url: &str) -> Result<Vec<String>> {
+    let failed = |error| explain_postgres("verify", error);
+    let client = connect_alone(url).await?;
+    let mut found = Vec::new();
+    for (what, count) in RULES {
+        let rows: i64 = client.query_one(count, &[]).await.map_err(failed)?.get(0);
+        if rows > 0 {
+            found.push(format!("{rows} {what}"));
+        }
+    }
+    let tables = "select relname::text from pg_class \
+         where relkind = 'r' and relnamespace = current_schema()::regnamespace order by 1";
+    for table in client.query(tables, &[]).await.map_err(failed)? {
+        let name: String = table.get(0);
+        let read = format!(
+            "select count(t::text) from \"{}\" t",
+            name.replace('"', "\"\"")
+        );
+        if let Err(error) = client.query_one(&read, &[]).await {
+            found.push(format!("table `{name}`: {error}"));
+        }
+    }
+    let has_amcheck = "select 1 from pg_extension where extname = 'amcheck'";
+    if !client
+        .query(has_amcheck, &[])
+        .await
+        .map_err(failed)?
+        .is_empty()
+    {
+        let indexes = "select bt_index_check(c.oid, true) from pg_index i \
+             join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam \
+             where a.amname = 'btree' and c.relnamespace = current_schema()::regnamespace";
+        if let Err(error) = client.query(indexes, &[]).await {
+            found.push(format!("an index does not fit its table: {error}"));
+        }
+    }
+    Ok(found)
+}
+
 async fn postgres(url: &str) -> Result<Condition> {
     let failed = |error| explain_postgres("look", error);
     let client = connect_alone(url).await?;
     let row = client.query_one(SETTINGS_POSTGRES, &[]).await;
     let row = row.map_err(failed)?;
+    let applied = postgres::applied(&client).await?;
+    let unwritable = if applied.is_empty() {
+        None
+    } else {
+        client.execute(WRITE_AGAIN_POSTGRES, &[]).await.err()
+    };
     Ok(Condition {
         version: format!("PostgreSQL {}", row.get::<_, String>(0)),
-        migrations: known(&postgres::applied(&client).await?),
+        migrations: known(&applied),
         time: instant(row.get(8)).ok(),
         make: Make::Postgres {
             version_number: row.get(1),
@@ -109,6 +223,7 @@ async fn postgres(url: &str) -> Result<Condition> {
             connections_max: row.get(5),
             connections: row.get(6),
             may_create: row.get(7),
+            unwritable: unwritable.map(|error| explain_postgres("write", error).chain()),
         },
     })
 }

@@ -175,6 +175,12 @@ impl Writing {
         }
     }
 
+    /// Why there is no answer: what was heard, or else the error itself.
+    pub(crate) fn reason(&self, error: &KafkaError) -> String {
+        let heard = self.heard.lock().ok().and_then(|heard| *heard);
+        heard.map_or_else(|| told(error), Trouble::told)
+    }
+
     /// Something was confirmed: whatever was heard before is over.
     pub(crate) fn relieve(&self) {
         self.said.forget();
@@ -202,6 +208,8 @@ impl ClientContext for Writing {
         }
     }
 }
+
+impl ConsumerContext for Writing {}
 
 /// What the client said about failures since it last got on. It repeats itself with every try, so each is passed on once.
 #[derive(Debug, Default)]

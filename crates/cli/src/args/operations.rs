@@ -102,4 +102,7 @@ pub(crate) struct DoctorArguments {
     /// Do not connect to what callbacks and schedules call
     #[arg(long)]
     pub(crate) offline: bool,
+    /// Read the whole store and hold it against its rules; takes as long as it is large
+    #[arg(long)]
+    pub(crate) deep: bool,
 }

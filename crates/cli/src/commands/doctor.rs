@@ -1,8 +1,12 @@
 //! `almanack doctor`: a look at everything a node depends on.
 //!
-//! Every check ends in a finding: what was looked at, a verdict, what was seen, and what to do about it. Nothing is changed,
-//! created, migrated or fired: whoever is unsure may always ask. The exit code is the worst verdict.
+//! Every check ends in a finding: what was looked at, a verdict, what was seen, and what to do about it. Nothing is
+//! created, migrated or fired, and no row changes: whoever is unsure may always ask. The exit code is the worst verdict.
+//!
+//! It checks what `serve` needs, by what `serve` goes by. One mistake hides no other: where the configuration is wrong,
+//! the database that it names is looked at all the same.
 
+mod buses;
 mod clock;
 mod credentials;
 mod database;
@@ -16,10 +20,7 @@ use serde_json::json;
 use super::{check, wait_for};
 use crate::{
     args::DoctorArguments,
-    config::{
-        self, Inputs, Loaded, Need, Settings,
-        report::{Report, Severity},
-    },
+    config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
 };
@@ -85,14 +86,21 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let expectations = expect::parse_all(&arguments.expect)?;
     let loaded = config::load(inputs, Need::Everything);
-    let mut findings = vec![configuration(&loaded, inputs)];
+    let mut findings = configuration(&loaded, inputs);
     let watch = clock::Stopwatch::start();
-    match &loaded.settings {
-        Some(settings) => {
+    match (&loaded.settings, &loaded.readable) {
+        (Some(settings), _) => {
             findings.extend(files::look(settings, inputs));
             findings.extend(wait_for(look(arguments, &loaded, settings, &expectations))?);
         }
-        None => findings.push(
+        (None, Some(settings)) => {
+            findings.extend(files::look(settings, inputs));
+            findings.extend(wait_for(stored(arguments, settings, &expectations))?);
+            let what = "not looked at: the configuration is wrong";
+            let hint = "correct it first: `almanack check` shows every place";
+            findings.push(Finding::warning("everything else", what).hint(hint));
+        }
+        (None, None) => findings.push(
             Finding::failed(
                 "database",
                 "not looked at: the configuration does not say where it is",
@@ -111,36 +119,45 @@ async fn look(
     settings: &Settings,
     expectations: &[expect::Expectation],
 ) -> Result<Vec<Finding>, Failure> {
-    let mut findings = database::look(settings).await?;
-    findings.extend(expect::look(settings, expectations).await);
+    let mut findings = stored(arguments, settings, expectations).await?;
     findings.push(outside::port(settings).await?);
     if !arguments.offline {
+        findings.extend(buses::look(settings).await);
         findings.extend(outside::targets(settings, &loaded.schedules.wanted).await?);
         findings.extend(credentials::look(settings).await?);
     }
     Ok(findings)
 }
 
-/// The same as `almanack check` says, in one line.
-fn configuration(loaded: &Loaded, inputs: &Inputs) -> Finding {
-    let reports = check::reports(loaded, inputs);
-    let count = |severity| -> usize { reports.iter().map(|it| it.count(severity)).sum() };
-    let first = |severity| {
-        let mut told = reports.iter().map(|report| report.render(severity));
-        let text = told.find(|text| !text.is_empty()).unwrap_or_default();
-        let line = text.lines().next().unwrap_or_default();
-        let (_, said) = line.split_once(": ").unwrap_or(("", line));
-        said.to_owned()
-    };
-    let hint = "`almanack check` shows all, with their places";
-    if reports.iter().any(Report::has_errors) {
-        let what = first(Severity::Error);
-        return Finding::failed("configuration", what).hint(hint);
+/// The database, and what is in it.
+async fn stored(
+    arguments: &DoctorArguments,
+    settings: &Settings,
+    expectations: &[expect::Expectation],
+) -> Result<Vec<Finding>, Failure> {
+    let mut findings = database::look(settings, arguments.deep).await?;
+    findings.extend(expect::look(settings, expectations).await);
+    Ok(findings)
+}
+
+/// The same as `almanack check` says, a line for each.
+fn configuration(loaded: &Loaded, inputs: &Inputs) -> Vec<Finding> {
+    let check = "configuration";
+    let mut findings = Vec::new();
+    for report in check::reports(loaded, inputs) {
+        let found = report.problems.iter().map(|problem| {
+            let what = report.line(problem);
+            match problem.severity {
+                Severity::Error => Finding::failed(check, what),
+                Severity::Warning => Finding::warning(check, what),
+            }
+        });
+        findings.extend(found);
     }
-    match count(Severity::Warning) {
-        0 => Finding::ok("configuration", "it is good"),
-        _ => Finding::warning("configuration", first(Severity::Warning)).hint(hint),
+    if findings.is_empty() {
+        findings.push(Finding::ok(check, "it is good"));
     }
+    findings
 }
 
 fn show(findings: &[Finding], output: &mut Output) -> Result<Exit, Failure> {

@@ -306,8 +306,8 @@ fn the_doctor_looks_for_whoever_is_told() {
     for origin in [subscriber, chat, collector] {
         assert_eq!(verdict(&told, &format!("http://{origin} (")), "failed");
     }
-    for server in [broker, server] {
-        assert_eq!(verdict(&told, &format!("{server} (")), "failed");
+    for bus in ["events.kafka", "events.nats"] {
+        assert_eq!(verdict(&told, bus), "failed", "{told}");
     }
     assert!(!ran.data.contains("hush"), "{ran}");
 }
@@ -321,6 +321,89 @@ fn the_doctor_creates_no_database() {
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.data.contains("is not there yet"), "{ran}");
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+/// As `serve` itself refuses it, whether there is a store yet or not; a token lets it pass.
+#[test]
+fn the_doctor_refuses_an_open_address_as_serve_does() {
+    let listen = ["--set", "server.listen=0.0.0.0:0"];
+    for home in [Home::new(), stored()] {
+        let serve = home.run(&[&["serve"][..], &listen].concat());
+        let doctor = home.run(&[&["doctor"][..], &listen].concat());
+        let refusal = "can be reached from elsewhere";
+        assert!(serve.notes.contains(refusal), "{serve}");
+        assert_eq!(doctor.code, 2, "{doctor}");
+        assert!(doctor.data.contains(refusal), "{doctor}");
+    }
+    let home = stored();
+    home.run(&["token", "create", "desk", "--scope", "admin"])
+        .expect_data();
+    let doctor = home.run(&[&["doctor", "--json"][..], &listen].concat());
+    let told: Value = serde_json::from_str(&doctor.data).unwrap();
+    assert_eq!(verdict(&told, "access"), "ok", "{told}");
+}
+
+/// One mistake hides neither the others nor the database.
+#[test]
+fn the_doctor_shows_every_mistake_and_looks_at_the_database_all_the_same() {
+    let home = stored().file("almanack.toml", "[node]\nslots = \"64\"\nlease = 7\n");
+    let ran = home.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let told: Value = serde_json::from_str(&ran.data).unwrap();
+    let findings = told["findings"].as_array().unwrap();
+    let mistakes = findings.iter().filter(|it| it["check"] == "configuration");
+    let mistakes: Vec<&str> = mistakes.map(|it| it["what"].as_str().unwrap()).collect();
+    assert_eq!(mistakes.len(), 2, "{mistakes:?}");
+    assert!(mistakes[0].starts_with("almanack.toml:2:9: node.slots"));
+    assert_eq!(verdict(&told, "writing"), "ok", "{told}");
+    // A file that cannot be read at all says nothing about the database; a flag does.
+    let home = stored().file("almanack.toml", "[node\n");
+    let unclear = home.run(&["doctor"]);
+    assert!(
+        unclear.data.contains("does not say where it is"),
+        "{unclear}"
+    );
+    let given = home.run(&["doctor", "--json", "--database", "sqlite:almanack.db"]);
+    let told: Value = serde_json::from_str(&given.data).unwrap();
+    assert_eq!(verdict(&told, "writing"), "ok", "{told}");
+}
+
+/// What is cut short is damaged, and no other version of Almanack helps.
+#[test]
+fn the_doctor_knows_a_damaged_store() {
+    let home = stored();
+    let file = home.path().join("almanack.db");
+    let listen = format!("server.listen={}", free_address());
+    let deep = ["doctor", "--json", "--deep", "--set", &listen];
+    let told: Value = serde_json::from_str(&home.run(&deep).data).unwrap();
+    assert_eq!(verdict(&told, "store"), "ok", "{told}");
+    let store = rusqlite::Connection::open(&file).unwrap();
+    store
+        .execute_batch("pragma journal_mode = delete; update task set is_current = false")
+        .unwrap();
+    drop(store);
+    let told: Value = serde_json::from_str(&home.run(&deep).data).unwrap();
+    assert_eq!(verdict(&told, "store"), "failed", "{told}");
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let ran = home.run(&["doctor", "--set", &listen]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.data.contains("is cut short"), "{ran}");
+    assert!(ran.notes.contains("almanack restore"), "{ran}");
+}
+
+/// A NATS server answers, and has no such stream.
+#[test]
+fn the_doctor_misses_a_stream_that_does_not_exist() {
+    let configuration = format!(
+        "[events.nats]\nservers = [\"{}\"]\nstream = \"NO_SUCH_STREAM\"\n",
+        almanack_testkit::nats::server_url()
+    );
+    let home = Home::with(&configuration);
+    let listen = format!("server.listen={}", free_address());
+    let ran = home.run(&["doctor", "--set", &listen]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.data.contains("no stream `NO_SUCH_STREAM`"), "{ran}");
 }
 
 /// Somebody who answers every request like this.

@@ -12,7 +12,8 @@ use super::{Finding, files::folder_of};
 use crate::{
     commands::alive::alive,
     config::{Settings, secret::without_password},
-    failure::{Exit, Failure},
+    failure::{DAMAGED, Exit, Failure},
+    process,
 };
 
 /// The oldest PostgreSQL that we are tested with.
@@ -23,7 +24,7 @@ const FREE_BYTES: u64 = 256 * 1024 * 1024;
 const SKEW: SignedDuration = SignedDuration::from_secs(1);
 
 /// Looks at the database, if it is there.
-pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
+pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>, Failure> {
     let url = settings.database.url.expose();
     let location =
         Location::parse(url).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
@@ -33,29 +34,94 @@ pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
     {
         let hint = "`almanack serve` creates it; or is another file meant?";
         let what = format!("{shown} is not there yet");
-        return Ok(vec![Finding::warning("database", what).hint(hint)]);
+        let mut findings = vec![Finding::warning("database", what).hint(hint)];
+        findings.extend(access(settings, Filled::No).await);
+        return Ok(findings);
+    }
+    if let Location::Sqlite(path) = &location
+        && let Some(cut) = condition::cut_short(path)
+    {
+        return Ok(vec![judge_cut(&shown, cut)]);
     }
     let found = match condition::look(&location).await {
         Ok(found) => found,
         Err(error) => {
-            let failure = Failure::from(error);
-            let what = failure.text();
-            let (what, hint) = what.split_once("\nhint: ").unwrap_or((&what, ""));
-            let what = what.trim_start_matches("error: ").trim();
+            let (what, hint) = Failure::from(error).told();
             let finding = Finding::failed("database", format!("{shown}: {what}"));
-            return Ok(vec![finding.hint(hint.trim())]);
+            return Ok(vec![finding.hint(hint)]);
         }
     };
     let mut findings = vec![
         Finding::ok("database", format!("{shown} answers: {}", found.version)),
         migrations(&found),
     ];
+    findings.extend(access(settings, Filled::of(&found)).await);
     findings.extend(durability(&found, &location));
     if let Some(time) = found.time {
         findings.push(judge_skew(time, SystemClock.now()));
     }
     findings.extend(nodes(&alive(&location, settings.node.lease).await?));
+    if deep {
+        findings.extend(deeply(&location).await);
+    }
     Ok(findings)
+}
+
+fn judge_cut(shown: &str, (has, whole): (u64, u64)) -> Finding {
+    let what = format!("{shown} is cut short: it has {has} bytes of {whole}");
+    Finding::failed("database", what).hint(DAMAGED)
+}
+
+/// Everything is read.
+async fn deeply(location: &Location) -> Vec<Finding> {
+    let check = "store";
+    match condition::verify(location).await {
+        Ok(found) if found.is_empty() => {
+            vec![Finding::ok(check, "read from end to end; every rule holds")]
+        }
+        Ok(found) => {
+            let failed = |what| Finding::failed(check, what).hint(DAMAGED);
+            found.into_iter().map(failed).collect()
+        }
+        Err(error) => vec![Finding::failed(check, error.chain()).hint(DAMAGED)],
+    }
+}
+
+/// What a database holds of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Filled {
+    /// Nothing yet.
+    No,
+    /// Everything, as this version leaves it: it can be opened, and nothing is migrated by that.
+    Whole,
+    /// What only a start would complete, or a newer version.
+    Otherwise,
+}
+
+impl Filled {
+    fn of(found: &Condition) -> Self {
+        match found.migrations {
+            Some((0, _)) => Self::No,
+            Some((applied, known)) if applied == known => Self::Whole,
+            _ => Self::Otherwise,
+        }
+    }
+}
+
+/// Whether `serve` would refuse to listen, by the rule that it goes by.
+async fn access(settings: &Settings, filled: Filled) -> Option<Finding> {
+    let judged = match filled {
+        Filled::No => process::refuse_unguarded(settings.server.listen),
+        Filled::Whole => process::would_answer(settings, SystemClock.now()).await,
+        Filled::Otherwise => return None,
+    };
+    Some(match judged {
+        Ok(whom) => Finding::ok("access", whom),
+        Err(failure) => {
+            let (what, hint) = failure.told();
+            Finding::failed("access", what).hint(hint)
+        }
+    })
 }
 
 fn migrations(found: &Condition) -> Finding {
@@ -98,7 +164,7 @@ fn durability(found: &Condition, location: &Location) -> Vec<Finding> {
 
 fn writable(unwritable: Option<&str>) -> Finding {
     match unwritable {
-        None => Finding::ok("writing", "the file can be written"),
+        None => Finding::ok("writing", "a write was committed"),
         Some(why) => Finding::failed("writing", why)
             .hint("may this user write the file and its folder? does another process hold it?"),
     }
@@ -145,6 +211,7 @@ fn postgres(make: &Make) -> Vec<Finding> {
         connections_max,
         connections,
         may_create,
+        unwritable,
     } = make
     else {
         return Vec::new();
@@ -155,9 +222,11 @@ fn postgres(make: &Make) -> Vec<Finding> {
     } else {
         Finding::ok("version", "new enough")
     };
-    // Who takes no writes is not connected to at all.
-    let writing = if *may_create {
-        Finding::ok("writing", "it takes writes, and tables may be made")
+    let writing = if let Some(why) = unwritable {
+        Finding::failed("writing", why)
+            .hint("may this user write its tables? is there space left on the server's disk?")
+    } else if *may_create {
+        Finding::ok("writing", "a write was committed, and tables may be made")
     } else {
         Finding::warning("writing", "this user may make no tables")
             .hint("migrations need it: grant create on the schema, or let another user start new versions first")
@@ -245,6 +314,7 @@ mod tests {
             connections_max: 100,
             connections: 5,
             may_create: true,
+            unwritable: None,
         };
         change(&mut make);
         postgres(&make).iter().map(|it| it.verdict).collect()

@@ -28,6 +28,9 @@ pub(super) fn look(settings: &Settings, inputs: &Inputs) -> Vec<Finding> {
         findings.push(folder("folder of the database", folder_of(path)));
         findings.extend(left_behind(path).iter().map(judge_left));
     }
+    if let Some(path) = &settings.backup.directory {
+        findings.push(backups(path));
+    }
     if settings.command.enabled {
         let path = &settings.command.directory;
         findings.push(folder("folder of commands", path));
@@ -48,6 +51,19 @@ fn folder(check: &str, path: &Path) -> Finding {
     }
     Finding::failed(check, format!("{shown} cannot be written"))
         .hint("create it, or give it to the user that runs the node")
+}
+
+/// Where backups go; made by the first one, in the nearest folder that is there.
+fn backups(path: &Path) -> Finding {
+    let nearest = path.ancestors().find(|folder| folder.exists());
+    match nearest {
+        Some(there) if there == path => folder("folder of backups", path),
+        Some(there) if disk::is_writable(there) => {
+            let what = format!("{} is made with the first one", path.display());
+            Finding::ok("folder of backups", what)
+        }
+        _ => folder("folder of backups", path),
+    }
 }
 
 /// What restores left beside the store.

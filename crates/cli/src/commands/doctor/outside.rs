@@ -1,7 +1,7 @@
 //! Whether what is called can be reached, and who holds our port.
 //!
 //! A probe is a connection and a HEAD request to the root of an origin, by the client that makes the calls, with its rules about
-//! addresses. Whatever answers can be reached; what it answers does not matter. Servers of message buses are connected to, and nothing is said.
+//! addresses. Whatever answers can be reached; what it answers does not matter. Message buses are signed in to, in `buses.rs`.
 //! Nothing is fired.
 
 use std::{collections::BTreeMap, net::TcpListener, time::Duration};
@@ -10,7 +10,6 @@ use almanack_adapters::http::{Client, Error, Limits, Request};
 use almanack_core::target::Target;
 use almanack_engine::schedules::Wanted;
 use futures_util::{StreamExt as _, stream};
-use tokio::net::TcpStream;
 use url::Url;
 
 use super::{
@@ -25,8 +24,6 @@ use crate::{
 
 /// How long one probe may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Where a NATS server listens unless it says otherwise.
-const NATS_PORT: u16 = 4222;
 /// Probes at a time.
 const AT_ONCE: usize = 8;
 
@@ -64,9 +61,6 @@ pub(super) async fn targets(
         .buffer_unordered(AT_ONCE)
         .collect()
         .await;
-    let knocks = servers(settings).into_iter();
-    let knocks = stream::iter(knocks.map(|(server, who)| knock(server, who)));
-    findings.extend(knocks.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await);
     findings.sort_by(|a, b| a.check.cmp(&b.check));
     Ok(findings)
 }
@@ -110,42 +104,6 @@ fn origins(settings: &Settings, schedules: &[Wanted]) -> BTreeMap<String, String
         note(url.as_str(), "telemetry".to_owned());
     }
     found
-}
-
-/// Servers of message buses, `host:port`, and which bus. Who signs in is not part of what is configured as an address.
-fn servers(settings: &Settings) -> Vec<(String, &'static str)> {
-    let kafka = settings.events.kafka.iter();
-    let kafka = kafka.flat_map(|it| &it.connection.brokers).cloned();
-    let nats = settings.events.nats.iter();
-    let nats = nats.flat_map(|it| &it.connection.servers);
-    let nats = nats.map(|server| {
-        let address = server.split_once("://").map_or(server.as_str(), |it| it.1);
-        let has_port = address
-            .rsplit_once(':')
-            .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        if has_port {
-            address.to_owned()
-        } else {
-            format!("{address}:{NATS_PORT}")
-        }
-    });
-    let kafka = kafka.map(|server| (server, "events.kafka"));
-    kafka
-        .chain(nats.map(|server| (server, "events.nats")))
-        .collect()
-}
-
-/// Looks whether somebody listens there; what they speak is not asked.
-async fn knock(server: String, who: &str) -> Finding {
-    let check = format!("{server} ({who})");
-    let connecting = tokio::time::timeout(PATIENCE, TcpStream::connect(&server));
-    let failed = match connecting.await {
-        Ok(Ok(_)) => return Finding::ok(check, "somebody listens"),
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("no answer within {} s", PATIENCE.as_secs()),
-    };
-    Finding::failed(check, failed)
-        .hint("is it running, is the name right, and does a firewall stand in between?")
 }
 
 async fn probe(client: Client, origin: String, who: String) -> Finding {

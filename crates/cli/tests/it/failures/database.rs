@@ -42,6 +42,21 @@ fn a_read_only_file_is_said_to_be_one() {
     }
 }
 
+/// A transaction that is only begun does not find it out: something has to be written.
+#[test]
+fn the_doctor_finds_a_read_only_file() {
+    let home = Home::new();
+    home.run(&PUT).expect_data();
+    let file = home.path().join("almanack.db");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
+    let listen = format!("server.listen={}", free_address());
+    let doctor = ["doctor", "--set", &listen];
+    let ran = Ran::from(powerless(&home, &doctor).output().unwrap());
+    assert_eq!(ran.code, 2, "{ran}");
+    let writing = ran.data.lines().find(|it| it.contains("writing"));
+    assert!(writing.is_some_and(|it| it.contains("failed")), "{ran}");
+}
+
 /// Root may write any file; without its capabilities it is like everybody else.
 fn powerless(home: &Home, arguments: &[&str]) -> Command {
     let plain = home.command(arguments);

@@ -1,0 +1,63 @@
+//! Message buses: signed in to, and whether what is configured is there. Nothing is created or read.
+
+use almanack_bus::{Error, kafka, nats};
+
+use super::Finding;
+use crate::config::{Settings, settings::Way};
+
+/// Looks at those that are configured.
+pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(kafka) = &settings.events.kafka {
+        let read = kafka.consumer.iter().map(|it| it.topic.as_str());
+        let told = told(settings, |way| match way {
+            Way::Kafka { topic } => Some(topic.as_str()),
+            _ => None,
+        });
+        // Dead letters are left out: many clusters make such a topic with the first message.
+        let topics: Vec<&str> = read.chain(told).collect();
+        let found = kafka::look(&kafka.connection, &topics).await;
+        let create = "create it: kafka-topics.sh --create --topic NAME; or correct its name";
+        findings.extend(judge("events.kafka", found, create));
+    }
+    if let Some(nats) = &settings.events.nats {
+        let streams: Vec<&str> = nats.consumer.iter().map(|it| it.stream.as_str()).collect();
+        let subjects: Vec<&str> = told(settings, |way| match way {
+            Way::Nats { subject } => Some(subject.as_str()),
+            _ => None,
+        })
+        .collect();
+        let found = nats::look(&nats.connection, &streams, &subjects).await;
+        let create = "create it: nats stream add NAME --subjects SUBJECT; or correct its name";
+        findings.extend(judge("events.nats", found, create));
+    }
+    findings
+}
+
+/// Where happenings are told.
+fn told<'a>(
+    settings: &'a Settings,
+    place: impl Fn(&'a Way) -> Option<&'a str>,
+) -> impl Iterator<Item = &'a str> {
+    let subscribers = settings.happenings.subscribers.iter();
+    subscribers.filter_map(move |subscriber| place(&subscriber.way))
+}
+
+fn judge(check: &str, found: Result<Vec<String>, Error>, create: &str) -> Vec<Finding> {
+    match found {
+        Err(error) => {
+            let hint = "a node waits for it and reads nothing meanwhile; the words before say which keys to look at";
+            vec![Finding::failed(check, error.to_string()).hint(hint)]
+        }
+        Ok(missing) if missing.is_empty() => {
+            vec![Finding::ok(
+                check,
+                "signed in, and what is configured is there",
+            )]
+        }
+        Ok(missing) => {
+            let failed = |what: String| Finding::failed(check, what).hint(create);
+            missing.into_iter().map(failed).collect()
+        }
+    }
+}
