@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use almanack_core::time::{Clock, Sleeper, to_micros};
+use almanack_core::{
+    clock::{Reading, TimeSource},
+    time::{Clock, Sleeper, to_micros},
+};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
@@ -17,8 +20,7 @@ pub use sped::{SpedClock, SpedSleeper, Speed};
 /// Longest single sleep. A suspended machine or a stepped clock is noticed at the latest then.
 const NAP_MAX: Duration = Duration::from_mins(1);
 
-/// The wall clock, steps and all. Right where there is nobody to compare with: one machine, one
-/// SQLite file.
+/// The wall clock, steps and all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -29,6 +31,45 @@ impl Clock for SystemClock {
             reason = "this is the clock that everybody else is given"
         )]
         to_micros(Timestamp::now())
+    }
+}
+
+/// Where Linux names each start of the machine.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// The wall clock beside the uptime, by which its steps are noticed.
+#[derive(Debug, Clone)]
+pub struct MachineTime {
+    boot: String,
+}
+
+impl MachineTime {
+    /// Of this start of the machine.
+    pub fn new() -> Self {
+        let boot = std::fs::read_to_string(BOOT_ID).unwrap_or_default();
+        let boot = boot.trim().to_owned();
+        Self { boot }
+    }
+}
+
+impl Default for MachineTime {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TimeSource for MachineTime {
+    fn read(&self) -> Reading {
+        // Counts on while the machine is suspended: waking up is no step.
+        let uptime = Duration::try_from(clock_gettime(ClockId::Boottime)).unwrap_or_default();
+        Reading {
+            wall: SystemClock.now(),
+            uptime: SignedDuration::try_from(uptime).unwrap_or(SignedDuration::MAX),
+        }
+    }
+
+    fn boot(&self) -> &str {
+        &self.boot
     }
 }
 

@@ -15,6 +15,7 @@ mod alert;
 mod bench;
 mod chain;
 mod chaos;
+mod clock;
 mod edition;
 mod import;
 mod next;
@@ -33,6 +34,7 @@ pub(crate) use bench::{
 };
 pub(crate) use chain::{ChainArguments, GuardArguments};
 pub(crate) use chaos::ChaosArguments;
+pub(crate) use clock::ClockCommand;
 pub(crate) use edition::{
     EditionArguments, EditionCommand, EditionShowArguments, RedeliveryArguments,
 };
@@ -145,6 +147,9 @@ pub(crate) enum Command {
     /// List what is wrong, and try the channels that tell people of it
     #[command(subcommand)]
     Alert(AlertCommand),
+    /// Show whether the machine's clock can be trusted, and accept it where it was set
+    #[command(subcommand)]
+    Clock(ClockCommand),
     /// Tell why a schedule fired or did not, or why a source is checked when it is
     Why(WhyArguments),
     /// Make one pass of everything that is due, and leave

@@ -25,6 +25,7 @@ mod bench;
 mod chain;
 mod chaos;
 mod check;
+mod clock;
 mod completions;
 mod demo;
 mod doctor;
@@ -110,6 +111,10 @@ pub(crate) fn dispatch(
             subscription::run(&desk, command, output).await
         }),
         Command::Alert(command) => wait_for(alert::run(&inputs, command, output)),
+        Command::Clock(command) => wait_for(async {
+            let desk = Desk::open(&inputs, Errand::Existing).await?;
+            clock::run(&desk, command, output).await
+        }),
         Command::Why(arguments) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {

@@ -15,12 +15,13 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     callback::{CallbackHandler, CallbackSettings},
-    clock::{SteadyClock, SystemClock},
+    clock::{MachineTime, SteadyClock, SystemClock},
     entropy::OsEntropy,
     password::Argon2id,
 };
 use almanack_core::{
     address::Reach,
+    clock::GuardedClock,
     happening,
     plan::DISPATCH,
     sign_in::password::Passwords,
@@ -77,22 +78,29 @@ pub(crate) fn machine_clock() -> Arc<dyn Clock> {
 /// The clock of a command that asks a few questions: the machine's, corrected once to the
 /// database's, so that "now" means the same to the command and to the nodes.
 pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>, Failure> {
+    let Some(shown) = store.database_time().await? else {
+        return Ok(Arc::new(guarded(store).await?));
+    };
     let clock = CorrectedClock::new(Arc::new(SystemClock));
-    if let Some(shown) = store.database_time().await? {
-        clock.correct(&[(shown, clock.local_now())]);
-    }
+    clock.correct(&[(shown, clock.local_now())]);
     Ok(Arc::new(clock))
 }
 
+/// The machine's clock, held against its uptime and against what the store remembers (DP-24).
+async fn guarded(store: &dyn Store) -> Result<GuardedClock, store::Error> {
+    let mark = store.load_clock().await?;
+    let source = Arc::new(MachineTime::new());
+    Ok(GuardedClock::start(source, mark.as_ref()))
+}
+
 /// The clock of a node. Where the database has a clock of its own, the machine's must not jump
-/// underneath the correction; where it has none, the machine's wall clock is the truth, jumps and
-/// all. The node corrects it before it starts and keeps it corrected.
+/// underneath the correction; where it has none, the machine's wall clock is all there is, and its
+/// jumps are noticed. The node corrects it before it starts and keeps it corrected.
 pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>, store::Error> {
-    let local: Arc<dyn Clock> = match store.database_time().await? {
-        Some(_) => Arc::new(SteadyClock::start()),
-        None => Arc::new(SystemClock),
-    };
-    Ok(Arc::new(CorrectedClock::new(local)))
+    Ok(Arc::new(match store.database_time().await? {
+        Some(_) => CorrectedClock::new(Arc::new(SteadyClock::start())),
+        None => CorrectedClock::guarded(Arc::new(guarded(store).await?)),
+    }))
 }
 
 /// The SQLite file that opening would create. Who only looks must not leave an empty database

@@ -61,11 +61,13 @@ pub enum Rule {
     Backup,
     /// Nothing can be written to the store.
     Unwritable,
+    /// The machine's clock is not where it should be, or a schedule was planned by one that was not.
+    Clock,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Missing,
         Self::Late,
         Self::Stuck,
@@ -80,6 +82,7 @@ impl Rule {
         Self::Disk,
         Self::Backup,
         Self::Unwritable,
+        Self::Clock,
     ];
 
     /// The name used in the store, the configuration, the API and the metrics.
@@ -99,6 +102,7 @@ impl Rule {
             Self::Disk => "disk",
             Self::Backup => "backup",
             Self::Unwritable => "unwritable",
+            Self::Clock => "clock",
         }
     }
 
@@ -163,13 +167,17 @@ pub enum About {
     Node(String),
     /// All sources together.
     Fleet,
+    /// The machine's clock.
+    Clock,
 }
 
 impl About {
     /// Reads what [`fmt::Display`] writes.
     pub fn parse(text: &str) -> Option<Self> {
-        if text == "fleet" {
-            return Some(Self::Fleet);
+        match text {
+            "fleet" => return Some(Self::Fleet),
+            "clock" => return Some(Self::Clock),
+            _ => {}
         }
         let (what, name) = text.split_once(':')?;
         match what {
@@ -197,6 +205,7 @@ impl fmt::Display for About {
             Self::Delivery { date, destination } => write!(f, "delivery:{date}/{destination}"),
             Self::Node(name) => write!(f, "node:{name}"),
             Self::Fleet => f.write_str("fleet"),
+            Self::Clock => f.write_str("clock"),
         }
     }
 }
@@ -302,6 +311,7 @@ mod tests {
             },
             About::Node("a:b".to_owned()),
             About::Fleet,
+            About::Clock,
         ];
         for about in all {
             assert_eq!(About::parse(&about.to_string()), Some(about));

@@ -14,6 +14,7 @@ pub mod backup;
 pub mod budget;
 pub mod callback;
 pub mod chain;
+pub mod clock;
 pub mod dispatch;
 pub mod edition;
 pub mod event;

@@ -24,6 +24,7 @@ mod compare;
 mod definition;
 mod firing;
 mod ledger;
+mod rewind;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ pub use definition::{
 };
 pub use firing::{DISPATCH, Firing, NewFiring, Trigger, manual_identity, slot_identity, told};
 pub use ledger::{Reason, Slot, Verdict, append_rows};
+pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,
 };

@@ -35,6 +35,7 @@ pub use source::{
 
 use crate::{
     alert::trouble::{NodeTroubles, Trouble},
+    clock::Mark,
     finish::Finish,
     history::{Attempt, Decision},
     reschedule::{Change, Receipt},
@@ -386,6 +387,10 @@ pub trait NodeStore: Send + Sync {
     async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()>;
     /// What is wrong with nodes that are registered, by name; those with nothing wrong are left out.
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>>;
+    /// Remembers what time it is, unless a mark of a larger revision is there; answers whether it did.
+    async fn save_clock(&self, mark: &Mark) -> Result<bool>;
+    /// What time it was when that was last remembered.
+    async fn load_clock(&self) -> Result<Option<Mark>>;
 }
 
 /// Access tokens.

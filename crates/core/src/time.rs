@@ -13,10 +13,17 @@ use std::sync::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::date, fmt::temporal::Pieces};
 
+use crate::clock::{GuardedClock, Standing};
+
 /// The only way to learn the time.
 pub trait Clock: Send + Sync {
     /// The present instant, in whole microseconds.
     fn now(&self) -> Timestamp;
+
+    /// Whether it can be trusted. Only a clock that is held against another one can doubt.
+    fn standing(&self) -> Standing {
+        Standing::Steady
+    }
 }
 
 /// The only source of randomness: jitter, identifiers, tie-breaks.
@@ -42,6 +49,7 @@ pub trait Sleeper: Send + Sync {
 /// looked at, this is the local clock itself.
 pub struct CorrectedClock {
     local: Arc<dyn Clock>,
+    guard: Option<Arc<GuardedClock>>,
     ahead_us: AtomicI64,
 }
 
@@ -50,8 +58,22 @@ impl CorrectedClock {
     pub fn new(local: Arc<dyn Clock>) -> Self {
         Self {
             local,
+            guard: None,
             ahead_us: AtomicI64::new(0),
         }
+    }
+
+    /// Starts uncorrected, on a clock whose steps are noticed: for where no database corrects it.
+    pub fn guarded(guard: Arc<GuardedClock>) -> Self {
+        Self {
+            guard: Some(Arc::clone(&guard)),
+            ..Self::new(guard)
+        }
+    }
+
+    /// What notices steps of the clock underneath, if anything does.
+    pub fn guard(&self) -> Option<&GuardedClock> {
+        self.guard.as_deref()
     }
 
     /// The clock underneath, to time looks at the database with.
@@ -82,6 +104,10 @@ impl Clock for CorrectedClock {
     fn now(&self) -> Timestamp {
         let local = self.local.now();
         local.saturating_add(self.skew()).unwrap_or(local)
+    }
+
+    fn standing(&self) -> Standing {
+        self.local.standing()
     }
 }
 

@@ -3,7 +3,10 @@
 //! Any node's keeper may return any dead node's tasks; two that do it at once are harmless, because
 //! the return is an ending like any other and fenced by the task's term (RS-08).
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use almanack_core::{
+    clock::{Doubt, Standing},
     finish::{Outcome, finish},
     store::{self, ExpiredClaim, Finished, Node},
     time::Clock,
@@ -30,6 +33,8 @@ pub struct Keeper {
     holdings: Holdings,
     /// By the local clock, which is not corrected yet when the node starts.
     started_at_local: Timestamp,
+    /// Whether the clock was in doubt in the last round; said once when that changes.
+    in_doubt: AtomicBool,
 }
 
 impl Keeper {
@@ -47,6 +52,7 @@ impl Keeper {
             settings,
             holdings,
             started_at_local,
+            in_doubt: AtomicBool::new(false),
         }
     }
 
@@ -81,6 +87,7 @@ impl Keeper {
 
     async fn keep(&self) -> Result<(), store::Error> {
         self.correct_clock().await?;
+        self.keep_clock().await?;
         self.beat().await?;
         self.return_expired().await
     }
@@ -99,6 +106,37 @@ impl Keeper {
         metrics::gauge!("almanack_clock_skew_seconds", "node" => self.identity.name.clone())
             .set(skew);
         Ok(())
+    }
+
+    /// Has the store remember the time where no database keeps it, and follows what a person accepted.
+    pub async fn keep_clock(&self) -> Result<(), store::Error> {
+        let Some(guard) = self.ports.clock.guard() else {
+            return Ok(());
+        };
+        let saved = match guard.mark() {
+            Some(mark) => self.ports.store.save_clock(&mark).await?,
+            None => false,
+        };
+        if !saved && let Some(accepted) = self.ports.store.load_clock().await? {
+            guard.adopt(&accepted);
+        }
+        self.say_standing();
+        Ok(())
+    }
+
+    fn say_standing(&self) {
+        let standing = self.ports.clock.standing();
+        let in_doubt = standing != Standing::Steady;
+        match (standing, self.in_doubt.swap(in_doubt, Ordering::Relaxed)) {
+            (Standing::InDoubt(doubt), false) => {
+                let now = self.ports.clock.now();
+                tracing::error!(%now, hint = Doubt::HINT, "{}", doubt.english());
+            }
+            (Standing::Steady, true) => {
+                tracing::info!("the machine's clock can be trusted again");
+            }
+            _ => {}
+        }
     }
 
     /// Tells the store that this node is alive, and so are its claims.

@@ -166,6 +166,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         holdings.clone(),
     );
     keeper.correct_clock().await?;
+    keeper.keep_clock().await?;
     let before = wait_for_name(&ports, &identity, &lease).await?;
     keeper.beat().await?;
     insist_on_name(&ports, &identity, &lease, &before).await?;

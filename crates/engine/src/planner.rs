@@ -41,6 +41,8 @@ const BATCHES_MAX: usize = 100;
 const HINT_EVERY: SignedDuration = SignedDuration::from_millis(100);
 /// After the store failed.
 const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
+/// How soon it is looked whether the clock can be trusted again.
+const DOUBT_WAIT: SignedDuration = SignedDuration::from_secs(1);
 /// How long a schedule that the store refuses is left alone.
 const SET_ASIDE_FOR: SignedDuration = SignedDuration::from_mins(1);
 /// How soon a parked schedule is looked at again: zone data may have been repaired meanwhile.
@@ -125,7 +127,15 @@ impl Planner {
     }
 
     /// Plans everything that is due now.
+    ///
+    /// While the clock is in doubt and what is due by it may not be, nothing is planned (DP-24).
     pub async fn pass(&self) -> store::Result<Planned> {
+        if !self.clock.standing().may_act() {
+            return Ok(Planned {
+                next_look_at: Some(later(self.clock.now(), DOUBT_WAIT)),
+                ..Planned::default()
+            });
+        }
         self.pass_around(&mut *self.set_aside.lock().await).await
     }
 

@@ -39,6 +39,8 @@ use crate::{
 const CONTENDED_WAIT: SignedDuration = SignedDuration::from_millis(10);
 /// After the store failed.
 const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
+/// How soon it is looked whether the clock can be trusted again.
+const DOUBT_WAIT: SignedDuration = SignedDuration::from_secs(1);
 /// After all places of a kind were taken by other nodes: nobody tells when one is free again.
 const PLACES_WAIT: SignedDuration = SignedDuration::from_secs(1);
 
@@ -214,6 +216,10 @@ impl Shift<'_> {
         }
         if let Some(wait) = self.running.backlog().wait() {
             return later(now, wait);
+        }
+        // What is due by a clock in doubt may not be due (DP-24).
+        if !self.ports.clock.standing().may_act() {
+            return later(now, DOUBT_WAIT);
         }
         let settings = self.settings.get();
         let free = settings.slots.saturating_sub(self.running.len());

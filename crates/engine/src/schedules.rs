@@ -9,6 +9,7 @@ mod backfill;
 mod careful;
 mod error;
 mod firing;
+mod present;
 mod settling;
 mod sync;
 mod why;
@@ -30,7 +31,7 @@ use jiff::Timestamp;
 
 use crate::{
     live::Live,
-    planner::{edit, in_the_way, load_running, write_of},
+    planner::{edit, in_the_way, load_running},
     zones::Zones,
 };
 
@@ -210,12 +211,14 @@ impl Schedules {
             return Ok(None);
         };
         let ready = self.ready(&found)?;
+        let (found, takes_back) = self.in_the_present(&found, &ready, now).await?;
         let running = self.running(&found).await?;
-        let write = gathered(&found, &ready, &running, now, |look| {
+        let mut write = gathered(&found, &ready, &running, now, |look| {
             let plan = resume(look, pause);
             let more = !plan.resumes;
             (plan, more)
         })?;
+        write.takes_back = takes_back;
         let what = Edited::Resumed;
         Ok(Some((edited(write, what, by, now), what)))
     }
@@ -261,7 +264,7 @@ impl Schedules {
             return Ok(None);
         }
         let mut write = if removed {
-            write_of(&found, now)
+            self.removed_in_the_present(&found, now).await?
         } else if parked {
             let active = Schedule {
                 state: State::Active,
@@ -393,6 +396,7 @@ fn new(
         seen: None,
         decided_at: now,
         schedule,
+        takes_back: None,
         slots: Vec::new(),
         fires: Vec::new(),
         cancels: Vec::new(),

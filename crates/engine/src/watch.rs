@@ -16,7 +16,7 @@ use almanack_core::{
     alert::{
         Alert, Key, News, Rule,
         decide::{self, ALERTS_MAX, Manner},
-        facts::Bounds,
+        facts::{Bounds, Facts},
         find::find,
         port::{Answer, Messenger, Notice},
     },
@@ -137,8 +137,10 @@ impl Watch {
         let known = self.load(&watching, now).await?;
         self.decide(&watching, &known, now).await?;
         self.tell(&watching).await?;
-        let before = now.saturating_sub(KEPT_FOR).unwrap_or(Timestamp::MIN);
-        self.store.prune_alerts(before, FORGOTTEN_MAX).await?;
+        if self.clock.standing().may_delete() {
+            let before = now.saturating_sub(KEPT_FOR).unwrap_or(Timestamp::MIN);
+            self.store.prune_alerts(before, FORGOTTEN_MAX).await?;
+        }
         Ok(())
     }
 
@@ -170,7 +172,11 @@ impl Watch {
         let open: Vec<&Alert> = known.iter().filter(|alert| alert.is_open()).collect();
         let store = self.store.as_ref();
         let facts = self.collector.collect(store, &open, settings, now);
-        let found = find(&facts.await?, &settings.bounds, now);
+        let facts = Facts {
+            clock: self.clock.standing(),
+            ..facts.await?
+        };
+        let found = find(&facts, &settings.bounds, now);
         let changes = decide::decide(&found, known, &settings.manner, now);
         if changes.is_empty() {
             show_open(known.iter());

@@ -37,7 +37,7 @@ pub(crate) struct AlertsView {
 /// Something that is wrong, or was.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AlertView {
-    /// What is wrong: missing, late, stuck, failing, parked, gone, silent, credentials, budget, unknown.
+    /// What is wrong: missing, late, stuck, failing, parked, gone, silent, credentials, budget, unknown, clock.
     rule: String,
     /// With what: `schedule:nightly`, `kind:ARTICLE_PUBLISH`, `source:17`, `delivery:2026-01-04/telegram`, `node:news-1`, `fleet`.
     about: String,

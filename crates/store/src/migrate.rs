@@ -58,6 +58,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(11, "0011_task_expiries"),
     migration!(12, "0012_access_guard"),
     migration!(13, "0013_node_trouble"),
+    migration!(14, "0014_clock"),
 ];
 
 /// The tables that say how a database is laid out.

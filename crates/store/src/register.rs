@@ -44,3 +44,19 @@ pub(crate) const LOAD_TOKENS: &str =
     concat!("select ", token_columns!(), " from token order by name");
 pub(crate) const REVOKE_TOKEN: &str =
     "update token set revoked_at_us = $1 where name = $2 and revoked_at_us is null";
+
+/// What [`crate::row::mark`] reads.
+macro_rules! clock_columns {
+    () => {
+        "at_us, uptime_us, boot, revision"
+    };
+}
+/// There is one row. A node that has not heard yet of what a person accepted does not undo it.
+pub(crate) const SAVE_CLOCK: &str = concat!(
+    "insert into clock (name, ",
+    clock_columns!(),
+    ") values ('machine', $1, $2, $3, $4) on conflict (name) do update set at_us = excluded.at_us, \
+     uptime_us = excluded.uptime_us, boot = excluded.boot, revision = excluded.revision \
+     where clock.revision <= excluded.revision"
+);
+pub(crate) const LOAD_CLOCK: &str = concat!("select ", clock_columns!(), " from clock");

@@ -15,6 +15,7 @@ mod value;
 
 use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
+    clock::Mark,
     history::{Attempt, Decision},
     reschedule::{DecisionId, Rule},
     store::{EXAMINED_MAX, Error, Node, Result},
@@ -24,11 +25,11 @@ use almanack_core::{
     },
     token::{Scope, Token},
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use alert::{AlertColumns, alert};
 pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count};
-pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, slot};
+pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, schedule_name, slot};
 pub(crate) use sign_in::{holder_columns, session, user};
 pub(crate) use source::{
     SourceColumns, SourceLists, attention_or_null, cadence_or_null, class_or_null, entry, fleet,
@@ -216,6 +217,16 @@ pub(crate) fn troubles(row: &impl Row) -> Result<NodeTroubles> {
 }
 
 /// Reads the columns listed in `register.rs`.
+pub(crate) fn mark(row: &impl Row) -> Result<Mark> {
+    Ok(Mark {
+        at: instant(row.big(0)?)?,
+        uptime: SignedDuration::from_micros(row.big(1)?),
+        boot: row.text(2)?,
+        revision: row.big(3)?,
+    })
+}
+
+/// Reads the columns listed in `register.rs`.
 pub(crate) fn token(row: &impl Row) -> Result<Token> {
     let scope = row.text(2)?;
     Ok(Token {
@@ -232,6 +243,11 @@ fn identity(row: &impl Row, index: usize) -> Result<Identity> {
     let subject = Subject::parse(&row.text(index)?).map_err(unreadable)?;
     let kind = Kind::parse(&row.text(index + 1)?).map_err(unreadable)?;
     Ok(Identity { subject, kind })
+}
+
+/// A period as the store keeps it.
+pub(crate) fn period_micros(period: SignedDuration) -> i64 {
+    i64::try_from(period.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// An instant as the store keeps it.

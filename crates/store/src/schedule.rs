@@ -136,6 +136,12 @@ pub(crate) const LOAD_SLOTS: &str = concat!(
     slot_columns!(),
     " from slot where schedule_id = $1 and slot_at_us < $2 order by slot_at_us desc limit $3"
 );
+/// The index of last slots leads to those that lie ahead; there are none as long as clocks are right.
+pub(crate) const DECIDED_AHEAD: &str = "select distinct s.name from slot x \
+     join schedule s on s.schedule_id = x.schedule_id \
+     where x.last_at_us > $1 and s.state <> 'removed' order by s.name limit $2";
+pub(crate) const TAKE_BACK_SLOTS: &str =
+    "delete from slot where schedule_id = $1 and slot_at_us >= $2";
 /// Oldest first. SQLite finds the rows by their key again, PostgreSQL by where they lie.
 pub(crate) const PRUNE_SLOTS_SQLITE: &str = "delete from slot where (schedule_id, slot_at_us) in \
      (select schedule_id, slot_at_us from slot where last_at_us < ?1 \

@@ -1,8 +1,11 @@
-//! A clock that moves only when told to.
+//! Clocks that move only when told to.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use almanack_core::time::Clock;
+use almanack_core::{
+    clock::{Reading, TimeSource},
+    time::Clock,
+};
 use jiff::{SignedDuration, Timestamp};
 
 /// Shows one instant until somebody changes it. Share it as `Arc<ManualClock>`.
@@ -35,6 +38,50 @@ impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         let now_us = self.now_us.load(Ordering::SeqCst);
         Timestamp::from_microsecond(now_us).expect("an instant within the calendar")
+    }
+}
+
+/// A machine's two clocks: time passes on both, and somebody may set the one on the wall.
+#[derive(Debug)]
+pub struct ManualTime {
+    wall: ManualClock,
+    uptime_us: AtomicI64,
+    boot: String,
+}
+
+impl ManualTime {
+    /// A machine that was just started, as its clock shows `wall`.
+    pub fn boot(wall: Timestamp, boot: &str) -> Self {
+        Self {
+            wall: ManualClock::at(wall),
+            uptime_us: AtomicI64::new(0),
+            boot: boot.to_owned(),
+        }
+    }
+
+    /// Time passes.
+    pub fn pass(&self, time: SignedDuration) {
+        let us = i64::try_from(time.as_micros()).expect("a span that fits the calendar");
+        self.uptime_us.fetch_add(us, Ordering::SeqCst);
+        self.wall.advance(time);
+    }
+
+    /// Somebody sets the clock on the wall by so much.
+    pub fn step(&self, by: SignedDuration) {
+        self.wall.advance(by);
+    }
+}
+
+impl TimeSource for ManualTime {
+    fn read(&self) -> Reading {
+        Reading {
+            wall: self.wall.now(),
+            uptime: SignedDuration::from_micros(self.uptime_us.load(Ordering::SeqCst)),
+        }
+    }
+
+    fn boot(&self) -> &str {
+        &self.boot
     }
 }
 

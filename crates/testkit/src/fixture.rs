@@ -170,6 +170,7 @@ pub fn new_schedule(schedule: Schedule) -> ScheduleWrite {
         seen: None,
         decided_at: START,
         schedule,
+        takes_back: None,
         slots: Vec::new(),
         fires: Vec::new(),
         cancels: Vec::new(),

@@ -26,7 +26,7 @@ pub(crate) struct ChaosArguments {
     /// Nodes [default: 3 on PostgreSQL; SQLite has one]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=16))]
     pub(crate) nodes: Option<u64>,
-    /// What goes wrong: kill, freeze, cut, clock, or none [default: all that this machine can make]
+    /// What goes wrong: kill, freeze, cut, clock, start, or none [default: all that this machine can make]
     #[arg(long, value_name = "FAULT,…", value_parser = faults)]
     pub(crate) faults: Option<Faults>,
     /// Tasks put each second, beside authors and schedules
@@ -58,8 +58,9 @@ fn faults(text: &str) -> Result<Faults, String> {
         return Ok(Faults(Vec::new()));
     }
     let read = |name: &str| {
-        Fault::parse(name.trim())
-            .ok_or_else(|| format!("`{name}` is none of kill, freeze, cut, clock; or write none"))
+        Fault::parse(name.trim()).ok_or_else(|| {
+            format!("`{name}` is none of kill, freeze, cut, clock, start; or write none")
+        })
     };
     text.split(',')
         .map(read)

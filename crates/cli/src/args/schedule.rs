@@ -35,6 +35,11 @@ pub(crate) enum ScheduleCommand {
     },
     /// Let a paused schedule fire again
     Resume(NameArguments),
+    /// Take a schedule back to the present after a clock that was ahead had planned it
+    Rewind {
+        /// Which; all that need it if none is named
+        name: Option<String>,
+    },
     /// Take a schedule away; its history stays
     Remove(NameArguments),
     /// Fire now, beside the schedule

@@ -162,6 +162,7 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
     Ok(ScheduleWrite {
         seen: None,
         schedule,
+        takes_back: None,
         slots: Vec::new(),
         fires: Vec::new(),
         cancels: Vec::new(),

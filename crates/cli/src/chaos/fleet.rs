@@ -34,6 +34,10 @@ pub(crate) fn faketime() -> Option<PathBuf> {
     places.find(|place| place.exists())
 }
 
+fn step(blow: &Blow) -> &'static str {
+    if blow.forward { FORWARD } else { BACK }
+}
+
 /// How nodes are started.
 pub(crate) struct Recipe {
     /// This program.
@@ -76,8 +80,12 @@ impl Member {
         format!("http://{}", self.address)
     }
 
-    /// Starts it, or starts it again.
+    /// Starts it, or starts it again, with a clock that is right.
     pub(crate) fn start(&mut self, recipe: &Recipe) -> io::Result<()> {
+        self.start_at(recipe, RIGHT)
+    }
+
+    fn start_at(&mut self, recipe: &Recipe, clock: &str) -> io::Result<()> {
         let log = recipe.folder.join(format!("{}.log", self.name));
         let log = File::options().create(true).append(true).open(log)?;
         let mut command = Command::new(&recipe.program);
@@ -96,7 +104,7 @@ impl Member {
             .stderr(log)
             .kill_on_drop(true);
         if let Some(library) = &recipe.faketime {
-            fs::write(self.clock_file(&recipe.folder), RIGHT)?;
+            fs::write(self.clock_file(&recipe.folder), clock)?;
             command
                 .env("LD_PRELOAD", library)
                 .env("FAKETIME_TIMESTAMP_FILE", self.clock_file(&recipe.folder))
@@ -122,9 +130,10 @@ impl Member {
                 }
                 Ok(())
             }
-            Fault::Clock => {
-                let step = if blow.forward { FORWARD } else { BACK };
-                fs::write(self.clock_file(&recipe.folder), step)
+            Fault::Clock => fs::write(self.clock_file(&recipe.folder), step(blow)),
+            Fault::Start => {
+                self.kill().await?;
+                self.start_at(recipe, step(blow))
             }
         }
     }
@@ -142,7 +151,9 @@ impl Member {
                     wire.mend();
                 }
             }
-            Fault::Clock => fs::write(self.clock_file(&recipe.folder), RIGHT)?,
+            Fault::Clock | Fault::Start => {
+                fs::write(self.clock_file(&recipe.folder), RIGHT)?;
+            }
         }
         if self.has_ended()? {
             self.start(recipe)?;

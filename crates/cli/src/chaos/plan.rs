@@ -15,11 +15,24 @@ pub(crate) enum Fault {
     Cut,
     /// Its clock stepped by an hour, and back.
     Clock,
+    /// Killed, started with a clock that is wrong by an hour, and that clock set right.
+    Start,
 }
 
 impl Fault {
     /// All of them.
-    pub(crate) const ALL: [Self; 4] = [Self::Kill, Self::Freeze, Self::Cut, Self::Clock];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Kill,
+        Self::Freeze,
+        Self::Cut,
+        Self::Clock,
+        Self::Start,
+    ];
+
+    /// Whether it needs a clock that can be set.
+    pub(crate) fn sets_clocks(self) -> bool {
+        matches!(self, Self::Clock | Self::Start)
+    }
 
     /// The name people type and read.
     pub(crate) fn name(self) -> &'static str {
@@ -28,6 +41,7 @@ impl Fault {
             Self::Freeze => "freeze",
             Self::Cut => "cut",
             Self::Clock => "clock",
+            Self::Start => "start",
         }
     }
 
@@ -123,7 +137,7 @@ fn draw(
         Fault::Kill => between(chance, DEAD_MS),
         Fault::Freeze => of_lease(chance, FROZEN_PERCENT),
         Fault::Cut => of_lease(chance, CUT_PERCENT),
-        Fault::Clock => between(chance, WRONG_MS),
+        Fault::Clock | Fault::Start => between(chance, WRONG_MS),
     };
     Some(Blow {
         at,

@@ -433,9 +433,13 @@ fn struck(blow: &Blow) -> String {
         Fault::Kill => format!("killed, for {lasts:.1} s"),
         Fault::Freeze => format!("frozen, for {lasts:.1} s"),
         Fault::Cut => format!("cut off from the database, for {lasts:.1} s"),
-        Fault::Clock => {
-            let way = if blow.forward { "forward" } else { "back" };
-            format!("its clock stepped an hour {way}, for {lasts:.1} s")
+        Fault::Clock | Fault::Start => {
+            let way = if blow.forward { "ahead" } else { "behind" };
+            let how = match blow.fault {
+                Fault::Start => "started again with its clock",
+                _ => "its clock set",
+            };
+            format!("{how} an hour {way}, for {lasts:.1} s")
         }
     }
 }
@@ -445,7 +449,7 @@ fn mended(fault: Fault) -> String {
         Fault::Kill => "started again",
         Fault::Freeze => "woken",
         Fault::Cut => "joined to the database again",
-        Fault::Clock => "its clock is right again",
+        Fault::Clock | Fault::Start => "its clock is right again",
     }
     .to_owned()
 }

@@ -142,7 +142,7 @@ impl Plan {
             nodes,
             period,
             blows: blows(&climate),
-            faketime: faketime().filter(|_| faults.contains(&Fault::Clock)),
+            faketime: faketime().filter(|_| faults.iter().any(|fault| fault.sets_clocks())),
             faults,
             left_out,
         })
@@ -161,10 +161,6 @@ fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
                 Fault::Cut,
                 "cut: there is no wire between a node and a SQLite file",
             );
-            say(
-                Fault::Clock,
-                "clock: on SQLite the machine's clock is the only one there is",
-            );
         }
         Location::Postgres(url) => {
             if wire_target(url).is_none() {
@@ -173,12 +169,13 @@ fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
                     "cut: a wire can be laid to one TCP host without a certificate that names it",
                 );
             }
-            if faketime().is_none() {
-                say(
-                    Fault::Clock,
-                    "clock: libfaketime is not installed (Debian: faketime)",
-                );
-            }
+        }
+    }
+    if faketime().is_none() {
+        for fault in Fault::ALL.into_iter().filter(|fault| fault.sets_clocks()) {
+            let name = fault.name();
+            let why = format!("{name}: libfaketime is not installed (Debian: faketime)");
+            say(fault, &why);
         }
     }
     impossible

@@ -136,6 +136,7 @@ async fn stored(
     expectations: &[expect::Expectation],
 ) -> Result<Vec<Finding>, Failure> {
     let mut findings = database::look(settings, arguments.deep).await?;
+    findings.extend(clock::look(settings).await);
     findings.extend(expect::look(settings, expectations).await);
     Ok(findings)
 }

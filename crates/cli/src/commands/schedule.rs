@@ -34,6 +34,7 @@ mod firings;
 mod list;
 mod plan;
 mod put;
+mod rewind;
 mod show;
 mod slots;
 
@@ -70,6 +71,7 @@ pub(super) async fn run(
             .await
         }
         ScheduleCommand::Resume(given) => acts::resume(desk, &given.name, output).await,
+        ScheduleCommand::Rewind { name } => rewind::run(desk, name.as_deref(), output).await,
         ScheduleCommand::Remove(given) => acts::remove(desk, &given.name, output).await,
         ScheduleCommand::Fire { schedule, force } => {
             acts::fire(desk, &schedule.name, *force, output).await

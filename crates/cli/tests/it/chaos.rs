@@ -50,10 +50,23 @@ fn assert_held(verdict: &Value, faults: &[&str]) {
 #[test]
 fn rs_08_dp_16_a_node_on_sqlite_holds_while_it_is_killed_and_frozen() {
     let home = Home::new();
-    let verdict = run(&home, &["--minutes", "0.2", "--seed", "0"]);
+    let faults = ["--faults", "kill,freeze"];
+    let verdict = run(
+        &home,
+        &[&["--minutes", "0.2", "--seed", "0"], &faults[..]].concat(),
+    );
     assert_held(&verdict, &["freeze", "kill"]);
     let left = std::fs::read_dir(home.path()).unwrap().count();
     assert_eq!(left, 0, "chaos left something where it was started");
+}
+
+/// Set by an hour either way while it runs, and before it starts.
+#[test]
+fn dp_24_a_node_on_sqlite_holds_while_its_clock_is_wrong() {
+    let home = Home::new();
+    let climate = ["--minutes", "0.5", "--faults", "clock,start", "--seed", "1"];
+    let verdict = run(&home, &climate);
+    assert_held(&verdict, &["clock", "start"]);
 }
 
 /// Each node's clock is stepped by libfaketime, which `dev/check` installs.
@@ -90,7 +103,7 @@ fn what_cannot_be_done_is_refused_before_anything_runs() {
         (&["--faults", "cut"], "there is no wire"),
         (
             &["--faults", "flood"],
-            "is none of kill, freeze, cut, clock",
+            "is none of kill, freeze, cut, clock, start",
         ),
         (&["--minutes", "0"], "from 0.1 to 1440"),
     ] {

@@ -25,6 +25,7 @@ fn help_shows_the_commands_and_the_exit_codes() {
       edition       Make, look at and publish editions: the daily digest
       subscription  Look at who is told of what happens
       alert         List what is wrong, and try the channels that tell people of it
+      clock         Show whether the machine's clock can be trusted, and accept it where it was set
       why           Tell why a schedule fired or did not, or why a source is checked when it is
       tick          Make one pass of everything that is due, and leave
       next          Show when a schedule expression fires, in words and in times

@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp, civil::Date};
 
 use super::{Rule, trouble::NodeTroubles};
 use crate::{
+    clock::Standing,
     edition::delivery::Delivery,
     plan::{Schedule, Slot},
     source::Source,
@@ -121,6 +122,11 @@ pub struct ScheduleFacts {
     pub schedule: Schedule,
     /// The newest rows of its ledger, newest first.
     pub slots: Vec<Slot>,
+    /// Rows of the last minutes whose slots were skipped, newest first: where slots are seconds apart, the newest rows are
+    /// about the last moments.
+    pub skipped: Vec<Slot>,
+    /// Until when its slots were decided, where that is still to come.
+    pub decided_until: Option<Timestamp>,
     /// Its newest firings, newest first.
     pub runs: Vec<Run>,
 }
@@ -170,6 +176,8 @@ pub struct Facts {
     pub spending: Option<Spending>,
     /// Deliveries of the newest editions.
     pub deliveries: Vec<(Date, Delivery)>,
+    /// Whether the time can be trusted.
+    pub clock: Standing,
     /// Rules of which not everything could be read.
     pub unsure: BTreeSet<Rule>,
 }

@@ -16,6 +16,7 @@ use super::{
     facts::{Bounds, Facts, KindFacts, Run, Spending},
 };
 use crate::{
+    clock::{Doubt, Standing},
     edition::delivery,
     plan::{DISPATCH, ScheduleName, State as ScheduleState, told},
     source::{Attention, Source, State as SourceState},
@@ -82,6 +83,7 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
     all.extend(parked(facts));
     all.extend(facts.sources.iter().filter_map(attention));
     all.extend(deliveries(facts, now));
+    all.extend(clock(facts.clock));
     let mut unsure = facts.unsure.clone();
     match &facts.spending {
         Some(spending) if is_telling(spending, now) => {
@@ -236,6 +238,15 @@ fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
         })
     });
     told.collect()
+}
+
+fn clock(standing: Standing) -> Option<Finding> {
+    let Standing::InDoubt(doubt) = standing else {
+        return None;
+    };
+    let detail = format!("{}. To do: {}", doubt.english(), Doubt::HINT);
+    let (rule, severity) = (Rule::Clock, Severity::Critical);
+    Some(Finding::new(rule, About::Clock, severity, &detail))
 }
 
 fn parked(facts: &Facts) -> Vec<Finding> {

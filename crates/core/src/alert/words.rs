@@ -13,6 +13,7 @@ pub fn english(alert: &Alert) -> String {
         }
         About::Node(name) => format!("node {name}"),
         About::Fleet => "the fleet of sources".to_owned(),
+        About::Clock => "the machine's clock".to_owned(),
     };
     let wrong = match alert.key.rule {
         Rule::Missing => "missed its time",
@@ -29,6 +30,8 @@ pub fn english(alert: &Alert) -> String {
         Rule::Disk => "is running out of disk space",
         Rule::Backup => "cannot make its backup",
         Rule::Unwritable => "cannot write to its database",
+        Rule::Clock if alert.key.about == About::Clock => "is not where it should be",
+        Rule::Clock => "was planned by a clock that was ahead",
     };
     format!("{what} {wrong}")
 }
@@ -42,6 +45,7 @@ pub fn chinese(alert: &Alert) -> String {
         About::Delivery { date, destination } => format!("{date} 日报到 {destination} 的投递"),
         About::Node(name) => format!("节点 {name} "),
         About::Fleet => "全部信源".to_owned(),
+        About::Clock => "机器时钟".to_owned(),
     };
     let wrong = match alert.key.rule {
         Rule::Missing => "错过了执行时间",
@@ -58,6 +62,8 @@ pub fn chinese(alert: &Alert) -> String {
         Rule::Disk => "磁盘空间不足",
         Rule::Backup => "备份失败",
         Rule::Unwritable => "无法写入数据库",
+        Rule::Clock if alert.key.about == About::Clock => "不可信",
+        Rule::Clock => "曾按偏快的时钟排程",
     };
     format!("{what}{wrong}")
 }

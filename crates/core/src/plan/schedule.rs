@@ -177,19 +177,22 @@ pub enum Edited {
     Parked,
     /// Can be computed again.
     Unparked,
+    /// Its cursor was taken back to the present: a clock that was ahead had moved it.
+    Rewound,
     /// Taken away.
     Removed,
 }
 
 impl Edited {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Created,
         Self::Changed,
         Self::Paused,
         Self::Resumed,
         Self::Parked,
         Self::Unparked,
+        Self::Rewound,
         Self::Removed,
     ];
 
@@ -202,6 +205,7 @@ impl Edited {
             Self::Resumed => "resumed",
             Self::Parked => "parked",
             Self::Unparked => "unparked",
+            Self::Rewound => "rewound",
             Self::Removed => "removed",
         }
     }
@@ -238,6 +242,8 @@ pub struct ScheduleWrite {
     pub decided_at: Timestamp,
     /// The row afterwards. Its `version` must be one more than `seen`.
     pub schedule: Schedule,
+    /// Ledger rows from this slot on are taken back first: a clock that was ahead had decided them.
+    pub takes_back: Option<Timestamp>,
     /// Ledger rows of the slots decided.
     pub slots: Vec<Slot>,
     /// Firings to insert. One whose identity exists already is left alone: it was fired by hand.

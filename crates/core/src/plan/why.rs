@@ -6,8 +6,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Edit, Edited, Firing, Pause, Reason, Slot, State, Trigger, Verdict};
+use super::{AHEAD_MIN, Edit, Edited, Firing, Pause, Reason, Slot, State, Trigger, Verdict};
 use crate::task::{Status, Task};
+
+/// What to do about a schedule that a wrong clock planned.
+const REWIND: &str = "`almanack schedule rewind` takes the schedule back to the present";
 
 /// Everything that is known about an instant of a schedule.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +79,9 @@ fn near(facts: Facts<'_>) -> String {
 fn decided(facts: Facts<'_>, row: &Slot) -> String {
     let at = facts.at;
     let late = lateness(row.decided_at.duration_since(at));
+    if row.decided_at.duration_since(facts.now) > AHEAD_MIN {
+        return decided_ahead(facts, row);
+    }
     match row.verdict {
         Verdict::Fired => format!("{at} fired {late} after its time{}.", ending(facts)),
         Verdict::CaughtUp => format!(
@@ -92,6 +98,18 @@ fn decided(facts: Facts<'_>, row: &Slot) -> String {
             format!("{at} was skipped: {because}{later}.")
         }
     }
+}
+
+/// The ledger says what a wrong clock made of it.
+fn decided_ahead(facts: Facts<'_>, row: &Slot) -> String {
+    let at = facts.at;
+    let ahead = lateness(row.decided_at.duration_since(facts.now));
+    let what = if row.verdict.is_fired() {
+        format!("fired{}", ending(facts))
+    } else {
+        "was skipped".to_owned()
+    };
+    format!("{at} {what}: a clock that was {ahead} ahead of now decided it. {REWIND}.")
 }
 
 fn because(reason: Reason, row: &Slot, late: &str) -> String {
@@ -202,6 +220,9 @@ fn undecided(facts: Facts<'_>) -> String {
                 "{at} does not fire: the schedule is paused {by}, since {}.",
                 pause.since
             )
+        }
+        State::Active if at > facts.now && facts.next_at.is_some_and(|next| at < next) => {
+            format!("{at} will not fire: a clock that was ahead planned this schedule. {REWIND}.")
         }
         _ if at > facts.now => {
             let wait = lateness(at.duration_since(facts.now));

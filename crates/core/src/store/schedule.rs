@@ -72,6 +72,11 @@ pub trait ScheduleStore: Send + Sync {
     /// What people did to a schedule, oldest first, the newest `limit` of it.
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>>;
 
+    /// Names of schedules, at most `limit`, that have slots in their ledgers later than `after`: with
+    /// `after` = now, those that were planned by a clock that was ahead.
+    async fn load_decided_ahead(&self, after: Timestamp, limit: usize)
+    -> Result<Vec<ScheduleName>>;
+
     /// Deletes up to `limit` ledger rows whose last slot is before `before`; answers how many.
     async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize>;
 }

@@ -66,6 +66,7 @@ pub(crate) fn write_of(schedule: &Schedule, now: Timestamp) -> ScheduleWrite {
             version: schedule.version + 1,
             ..schedule.clone()
         },
+        takes_back: None,
         slots: Vec::new(),
         fires: Vec::new(),
         cancels: Vec::new(),

@@ -20,11 +20,16 @@ impl Schedules {
             // What cannot be computed has no slots to settle.
             return Ok(write_of(found, now));
         };
-        let running = self.running(found).await?;
-        gathered(found, &ready, &running, now, |look| {
+        let (found, takes_back) = self.in_the_present(found, &ready, now).await?;
+        let running = self.running(&found).await?;
+        let write = gathered(&found, &ready, &running, now, |look| {
             let plan = settle(look);
             let more = plan.is_partial(now) || plan.resumes;
             (plan, more)
+        })?;
+        Ok(ScheduleWrite {
+            takes_back,
+            ..write
         })
     }
 

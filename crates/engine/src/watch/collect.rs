@@ -13,12 +13,13 @@ use almanack_core::{
         find::{counts_by_kind, schedule_of},
     },
     edition::{Account, State as EditionState},
-    plan::{Schedule, ScheduleName, Slot, Verdict, slot_identity},
+    plan::{AHEAD_MIN, Schedule, ScheduleName, Slot, Verdict, slot_identity},
     store::{
         self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter,
         Store, TaskLine, TaskSearch,
     },
     task::{Kind, Status, Task},
+    time::LATEST,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -97,8 +98,14 @@ impl Collector {
     ) -> Result<(), store::Error> {
         let mut names = suspects(open, finished, &facts.running, now);
         let lately = now.saturating_sub(LATELY).unwrap_or(Timestamp::MIN);
-        let slots = store.load_slots_between(lately, now, LATELY_MAX).await?;
-        names.extend(slots.into_iter().filter_map(odd));
+        let mut slots = store.load_slots_between(lately, now, LATELY_MAX).await?;
+        if slots.len() >= LATELY_MAX {
+            facts.unsure.insert(Rule::Missing);
+        }
+        slots.retain(|line| line.slot.verdict != Verdict::Fired);
+        names.extend(slots.iter().map(|line| line.schedule.clone()));
+        let ahead = now.saturating_add(AHEAD_MIN).unwrap_or(now);
+        names.extend(store.load_decided_ahead(ahead, WALK).await?);
         if names.len() > SUSPECTS_MAX {
             // Those that alerts are about come first: what is open must be able to close.
             let watched: BTreeSet<_> = open.iter().filter_map(|it| schedule_in(it)).collect();
@@ -128,9 +135,8 @@ impl Collector {
         rows.dedup_by(|a, b| a.name == b.name);
         let limit = SLOTS + usize::try_from(settings.bounds.failing).unwrap_or(0);
         for schedule in rows {
-            facts
-                .schedules
-                .push(closely(store, schedule, limit, now).await?);
+            let of_schedule = closely(store, schedule, (limit, &slots), now).await?;
+            facts.schedules.push(of_schedule);
         }
         Ok(())
     }
@@ -186,19 +192,17 @@ fn schedule_in(alert: &Alert) -> Option<ScheduleName> {
     }
 }
 
-/// The schedule of a slot that was not simply fired.
-fn odd(line: SlotLine) -> Option<ScheduleName> {
-    (line.slot.verdict != Verdict::Fired).then_some(line.schedule)
-}
-
 async fn closely(
     store: &dyn Store,
     schedule: Schedule,
-    limit: usize,
+    (limit, lately): (usize, &[SlotLine]),
     now: Timestamp,
 ) -> Result<ScheduleFacts, store::Error> {
     let page = LedgerPage { before: now, limit };
     let slots = store.load_slots(schedule.id, page).await?;
+    let skipped = lately.iter().filter(|line| line.schedule == schedule.name);
+    let skipped = skipped.map(|line| line.slot.clone()).collect();
+    let decided_until = decided_until(store, &schedule, now).await?;
     let fired = slots.iter().filter(|slot| slot.verdict.is_fired());
     let firing = |slot: &Slot| slot_identity(&schedule.name, slot.slot_at).ok();
     let mut identities: Vec<_> = fired.filter_map(firing).collect();
@@ -216,8 +220,25 @@ async fn closely(
     Ok(ScheduleFacts {
         schedule,
         slots,
+        skipped,
+        decided_until,
         runs,
     })
+}
+
+/// The last slot of its ledger, where that is still to come.
+async fn decided_until(
+    store: &dyn Store,
+    schedule: &Schedule,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, store::Error> {
+    let page = LedgerPage {
+        before: LATEST,
+        limit: 1,
+    };
+    let newest = store.load_slots(schedule.id, page).await?.pop();
+    let until = newest.map(|row| row.last_at);
+    Ok(until.filter(|until| until.duration_since(now) > AHEAD_MIN))
 }
 
 async fn kinds(

@@ -6,6 +6,7 @@
 )]
 
 mod chain;
+mod clock;
 mod desk;
 mod dispatch;
 mod editions;

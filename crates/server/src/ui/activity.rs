@@ -251,6 +251,7 @@ fn edited(lang: Lang, edited: Edited) -> &'static str {
         Edited::Resumed => lang.pick("resumed", "恢复"),
         Edited::Parked => lang.pick("parked: it cannot be computed", "搁置：无法计算"),
         Edited::Unparked => lang.pick("can be computed again", "可再次计算"),
+        Edited::Rewound => lang.pick("taken back to the present", "回退到当前时间"),
         Edited::Removed => lang.pick("removed", "移除"),
     }
 }

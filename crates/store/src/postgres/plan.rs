@@ -83,6 +83,7 @@ async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>
     if won.is_empty() {
         return Ok(Vec::new());
     }
+    take_back(&transaction, &won).await?;
     let fires = won.iter().flat_map(|(place, _, write)| {
         let decided_at_us = micros(write.decided_at);
         let fires = write.fires.iter();
@@ -235,6 +236,20 @@ impl<'a> Columns<'a> {
             &self.changed_at,
         ]
     }
+}
+
+/// Rare, and before anything is written under the same keys.
+async fn take_back(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> {
+    let failed = |error| explain("take back slots", error);
+    for (_, id, write) in won {
+        if let Some(from) = write.takes_back {
+            let statement = client.prepare_cached(schedule::TAKE_BACK_SLOTS).await;
+            let statement = statement.map_err(failed)?;
+            let deleted = client.execute(&statement, &[&id.0, &micros(from)]).await;
+            deleted.map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 async fn note_slots(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
+    clock::Mark,
     finish::Finish,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
@@ -20,7 +21,7 @@ use tokio_postgres::types::ToSql;
 use super::{PostgresStore, task::apply_once};
 use crate::{
     register,
-    row::{self, instant, micros, readable},
+    row::{self, instant, micros, period_micros, readable},
     sign_in,
 };
 
@@ -100,6 +101,13 @@ impl ScheduleStore for PostgresStore {
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
         self.edits(id, limit).await
     }
+    async fn load_decided_ahead(
+        &self,
+        after: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ScheduleName>> {
+        self.decided_ahead(after, limit).await
+    }
     async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
         self.forget_slots(before, limit).await
     }
@@ -156,6 +164,22 @@ impl NodeStore for PostgresStore {
         Ok(troubles
             .filter_map(|troubles| readable("node_trouble", troubles))
             .collect())
+    }
+
+    async fn save_clock(&self, mark: &Mark) -> Result<bool> {
+        let parameters: [&(dyn ToSql + Sync); 4] = [
+            &micros(mark.at),
+            &period_micros(mark.uptime),
+            &mark.boot,
+            &mark.revision,
+        ];
+        let saved = self.execute("save clock", register::SAVE_CLOCK, &parameters);
+        Ok(saved.await? == 1)
+    }
+
+    async fn load_clock(&self) -> Result<Option<Mark>> {
+        let rows = self.rows("load clock", register::LOAD_CLOCK, &[]).await?;
+        rows.first().map(row::mark).transpose()
     }
 }
 

@@ -83,6 +83,22 @@ impl PostgresStore {
             .collect())
     }
 
+    pub(super) async fn decided_ahead(
+        &self,
+        after: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ScheduleName>> {
+        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(after), &most(limit)];
+        let name = "load schedules decided ahead";
+        let rows = self
+            .rows(name, schedule::DECIDED_AHEAD, &parameters)
+            .await?;
+        let names = rows.iter().map(row::schedule_name);
+        Ok(names
+            .filter_map(|name| readable("schedule", name))
+            .collect())
+    }
+
     pub(super) async fn forget_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
         let parameters: [&(dyn ToSql + Sync); 2] = [&micros(before), &most(limit)];
         let gone = self

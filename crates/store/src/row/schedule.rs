@@ -39,6 +39,11 @@ pub(crate) fn schedule(row: &impl Row) -> Result<Schedule> {
     })
 }
 
+/// Reads a name that stands alone.
+pub(crate) fn schedule_name(row: &impl Row) -> Result<ScheduleName> {
+    ScheduleName::parse(&row.text(0)?).map_err(unreadable)
+}
+
 fn beside(text: Option<String>) -> Result<Vec<Subject>> {
     let Some(text) = text else {
         return Ok(Vec::new());

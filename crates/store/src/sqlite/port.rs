@@ -2,6 +2,7 @@
 
 use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
+    clock::Mark,
     finish::Finish,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
@@ -19,7 +20,7 @@ use rusqlite::params;
 
 use crate::{
     register,
-    row::{self, instant, micros, readable},
+    row::{self, instant, micros, period_micros, readable},
     sign_in,
     sqlite::SqliteStore,
 };
@@ -98,6 +99,13 @@ impl ScheduleStore for SqliteStore {
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
         self.edits(id, limit).await
     }
+    async fn load_decided_ahead(
+        &self,
+        after: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ScheduleName>> {
+        self.decided_ahead(after, limit).await
+    }
     async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
         self.forget_slots(before, limit).await
     }
@@ -166,6 +174,21 @@ impl NodeStore for SqliteStore {
         .await
     }
 
+    async fn save_clock(&self, mark: &Mark) -> Result<bool> {
+        let mark = mark.clone();
+        self.write("save clock", move |connection| {
+            let mut statement = connection.prepare_cached(register::SAVE_CLOCK)?;
+            let rows = statement.execute(params![
+                micros(mark.at),
+                period_micros(mark.uptime),
+                mark.boot,
+                mark.revision,
+            ])?;
+            Ok(rows == 1)
+        })
+        .await
+    }
+
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
         self.read("load troubles", |connection| {
             let mut statement = connection.prepare_cached(register::LOAD_TROUBLES)?;
@@ -175,6 +198,15 @@ impl NodeStore for SqliteStore {
                 troubles.extend(readable("node_trouble", row::troubles(row)));
             }
             Ok(troubles)
+        })
+        .await
+    }
+
+    async fn load_clock(&self) -> Result<Option<Mark>> {
+        self.read("load clock", |connection| {
+            let mut statement = connection.prepare_cached(register::LOAD_CLOCK)?;
+            let mut rows = statement.query([])?;
+            Ok(rows.next()?.map(row::mark).transpose()?)
         })
         .await
     }

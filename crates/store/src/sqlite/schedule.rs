@@ -121,6 +121,23 @@ impl SqliteStore {
         .await
     }
 
+    pub(super) async fn decided_ahead(
+        &self,
+        after: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ScheduleName>> {
+        self.read("load schedules decided ahead", move |connection| {
+            let mut statement = connection.prepare_cached(schedule::DECIDED_AHEAD)?;
+            let mut rows = statement.query(params![micros(after), most(limit)])?;
+            let mut names = Vec::new();
+            while let Some(row) = rows.next()? {
+                names.extend(readable("schedule", row::schedule_name(row)));
+            }
+            Ok(names)
+        })
+        .await
+    }
+
     pub(super) async fn forget_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
         self.write("prune ledger", move |connection| {
             let mut statement = connection.prepare_cached(schedule::PRUNE_SLOTS_SQLITE)?;
@@ -178,6 +195,10 @@ fn take(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
     let Some(id) = taken else {
         return Ok(Applied::Lost);
     };
+    if let Some(from) = write.takes_back {
+        let mut statement = connection.prepare_cached(schedule::TAKE_BACK_SLOTS)?;
+        statement.execute(params![id.0, micros(from)])?;
+    }
     note_slots(connection, id, &write.slots)?;
     let decided_at_us = micros(write.decided_at);
     let mut met_another = false;

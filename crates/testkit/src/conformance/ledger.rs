@@ -174,3 +174,35 @@ pub async fn edits_are_told_oldest_first(store: Arc<dyn Store>) {
     let other = named(&*store, "other").await.id;
     assert_eq!(store.load_edits(other, 99).await.unwrap(), []);
 }
+
+/// In the same write that decides anew: no slot is left with two rows, and none of another schedule goes.
+pub async fn dp_24_slots_decided_ahead_are_found_and_taken_back(store: Arc<dyn Store>) {
+    for name in ["daily", "other"] {
+        keep(&*store, schedule(name, at(10))).await;
+        let rows = (1..=4).map(|n| slot(at(n * 10), Verdict::Fired)).collect();
+        note(&*store, name, rows).await;
+    }
+    let ahead = async |after| {
+        let names = store.load_decided_ahead(after, 9).await.unwrap();
+        let names = names.iter().map(|name| name.as_str().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(ahead(at(40)).await, [""; 0]);
+    assert_eq!(ahead(at(39)).await, ["daily", "other"]);
+    assert_eq!(store.load_decided_ahead(at(0), 1).await.unwrap().len(), 1);
+    let seen = named(&*store, "daily").await;
+    let anew = slot(at(30), Verdict::Skipped(Reason::Paused));
+    let write = ScheduleWrite {
+        takes_back: Some(at(30)),
+        slots: vec![anew.clone()],
+        ..next_write(&seen, |_| ())
+    };
+    assert!(wrote(&*store, write).await);
+    let left = [
+        anew,
+        slot(at(20), Verdict::Fired),
+        slot(at(10), Verdict::Fired),
+    ];
+    assert_eq!(ledger_of(&*store, seen.id).await, left);
+    assert_eq!(ahead(at(30)).await, ["other"]);
+}

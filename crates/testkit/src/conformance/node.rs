@@ -7,8 +7,10 @@ use almanack_core::{
         Rule,
         trouble::{NodeTroubles, Trouble},
     },
+    clock::Mark,
     store::{Node, Store},
 };
+use jiff::SignedDuration;
 
 use crate::fixture::{at, node};
 
@@ -84,4 +86,29 @@ pub async fn a_node_s_troubles_are_those_it_said_last(store: Arc<dyn Store>) {
 /// For who watches how it grows.
 pub async fn a_store_knows_how_large_it_is(store: Arc<dyn Store>) {
     assert!(store.size_bytes().await.unwrap().is_some_and(|it| it > 0));
+}
+
+/// A node that has not heard of it yet does not undo what a person accepted.
+pub async fn dp_24_the_time_is_remembered_and_an_accepted_one_is_not_undone(store: Arc<dyn Store>) {
+    assert_eq!(store.load_clock().await.unwrap(), None);
+    let mark = |second: i64, revision| Mark {
+        at: at(second),
+        uptime: SignedDuration::from_micros(second * 1_000_000 + 1),
+        boot: "e77b262a".to_owned(),
+        revision,
+    };
+    let accepted = mark(5, 1);
+    for (next, saved) in [
+        (mark(0, 0), true),
+        (mark(10, 0), true),
+        (accepted.clone(), true),
+        (mark(20, 0), false),
+    ] {
+        assert_eq!(store.save_clock(&next).await.unwrap(), saved, "{next:?}");
+    }
+    assert_eq!(store.load_clock().await.unwrap(), Some(accepted));
+    assert!(
+        store.save_clock(&mark(30, 1)).await.unwrap(),
+        "it has heard"
+    );
 }

@@ -163,6 +163,7 @@ macro_rules! conformance {
                 dp_16_a_new_schedule_may_bring_its_first_slots,
                 dp_16_pages_of_a_ledger_cover_every_row_once,
                 old_ledger_rows_are_pruned,
+                dp_24_slots_decided_ahead_are_found_and_taken_back,
                 edits_are_told_oldest_first,
             ]
             source: [
@@ -265,6 +266,7 @@ macro_rules! conformance {
                 a_forgotten_run_is_gone,
                 a_node_s_troubles_are_those_it_said_last,
                 a_store_knows_how_large_it_is,
+                dp_24_the_time_is_remembered_and_an_accepted_one_is_not_undone,
             ]
             lane: [
                 places_are_shared_by_all_visitors,

@@ -22,6 +22,7 @@ use std::{
 
 use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
+    clock::Mark,
     finish::Finish,
     reschedule::Change,
     store::{
@@ -370,6 +371,19 @@ impl NodeStore for FaultyStore {
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
         self.call("load_troubles", |store| {
             Box::pin(async move { store.load_troubles().await })
+        })
+        .await
+    }
+    async fn save_clock(&self, mark: &Mark) -> Result<bool> {
+        let mark = mark.clone();
+        self.call("save_clock", |store| {
+            Box::pin(async move { store.save_clock(&mark).await })
+        })
+        .await
+    }
+    async fn load_clock(&self) -> Result<Option<Mark>> {
+        self.call("load_clock", |store| {
+            Box::pin(async move { store.load_clock().await })
         })
         .await
     }

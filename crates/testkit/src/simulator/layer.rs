@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
+    clock::Mark,
     edition::account,
     finish::Finish,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
@@ -210,6 +211,13 @@ impl<L: Layer> ScheduleStore for Layered<L> {
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
         self.below.load_edits(id, limit).await
     }
+    async fn load_decided_ahead(
+        &self,
+        after: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ScheduleName>> {
+        self.below.load_decided_ahead(after, limit).await
+    }
     async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
         self.below.prune_slots(before, limit).await
     }
@@ -294,6 +302,12 @@ impl<L: Layer> NodeStore for Layered<L> {
     }
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
         self.below.load_troubles().await
+    }
+    async fn save_clock(&self, mark: &Mark) -> Result<bool> {
+        self.below.save_clock(mark).await
+    }
+    async fn load_clock(&self) -> Result<Option<Mark>> {
+        self.below.load_clock().await
     }
 }
 

@@ -3,7 +3,7 @@
 //! True time is the runtime's paused clock, which jumps to the next timer whenever everybody waits.
 //! A node sees it through a [`NodeClock`] that is wrong by up to an hour, drifts, and loses time
 //! while the machine is suspended; production's clock is anchored once per run and never set, so
-//! steps happen between runs. The [`Gate`] is SIGSTOP: while it is shut nothing of the node moves.
+//! steps happen between runs, or are noticed ([`SetClock`]). The [`Gate`] is SIGSTOP: while it is shut nothing of the node moves.
 
 use std::{
     sync::{
@@ -13,7 +13,10 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::time::{Clock, CorrectedClock, Sleeper};
+use almanack_core::{
+    clock::{Mark, Reading, TimeSource},
+    time::{Clock, CorrectedClock, Sleeper},
+};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
@@ -49,6 +52,10 @@ impl TrueClock {
 
     pub(super) fn elapsed_us(&self) -> i64 {
         i64::try_from(self.elapsed().as_micros()).unwrap_or(i64::MAX)
+    }
+
+    fn uptime(&self) -> SignedDuration {
+        SignedDuration::from_micros(self.elapsed_us())
     }
 
     pub(super) fn now(&self) -> Timestamp {
@@ -99,6 +106,51 @@ impl Clock for NodeClock {
         let shown_us =
             true_us + self.ahead_us + drifted_us - self.suspended_us.load(Ordering::Relaxed);
         START + SignedDuration::from_micros(shown_us)
+    }
+}
+
+/// From one time that somebody sets the machine's clock to the next, and how long it stays so.
+const SET_EVERY: SignedDuration = SignedDuration::from_hours(7);
+const SET_FOR: SignedDuration = SignedDuration::from_mins(20);
+/// How far ahead it is set, in turn. What it does when it is set back is in the engine's own tests: planning waits then, which here would
+/// have to be told from a node that is frozen.
+const SET_BY_HOURS: [i64; 4] = [2, 24, 40 * 24, 366 * 24];
+
+/// A machine whose clock somebody sets ahead again and again, and right again (DP-24). Drawn from no dice, so that the stories
+/// of seeds stay what they are.
+pub(super) struct SetClock(pub(super) NodeClock);
+
+impl SetClock {
+    /// What the store remembers of it.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            at: self.0.now(),
+            uptime: self.0.truth.uptime(),
+            boot: self.boot().to_owned(),
+            revision: 0,
+        }
+    }
+
+    fn set_by(&self) -> SignedDuration {
+        let (elapsed, every) = (self.0.truth.uptime().as_secs(), SET_EVERY.as_secs());
+        if elapsed % every < every - SET_FOR.as_secs() {
+            return SignedDuration::ZERO;
+        }
+        let turn = usize::try_from(elapsed / every).unwrap_or(0) % SET_BY_HOURS.len();
+        SignedDuration::from_hours(SET_BY_HOURS[turn])
+    }
+}
+
+impl TimeSource for SetClock {
+    fn read(&self) -> Reading {
+        Reading {
+            wall: self.0.now() + self.set_by(),
+            uptime: self.0.truth.uptime(),
+        }
+    }
+
+    fn boot(&self) -> &str {
+        "simulated"
     }
 }
 

@@ -1,10 +1,16 @@
-//! The machine's clock against itself, and what is known about time zones.
+//! The machine's clock against itself and against what the store remembers, and what is known about time zones.
 
 use almanack_adapters::clock::{SteadyClock, SystemClock};
-use almanack_core::time::Clock as _;
+use almanack_core::{
+    clock::{Doubt, Standing},
+    plan::{AHEAD_MIN, ScheduleName},
+    time::Clock as _,
+};
+use almanack_store::{Location, condition};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Finding;
+use crate::{config::Settings, failure::Failure, wiring};
 
 /// Before this version was written; a machine without a battery starts in 1970.
 const WRITTEN_AT: Timestamp = Timestamp::constant(1_767_225_600, 0);
@@ -39,6 +45,59 @@ fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
             .hint("let it be corrected slowly (chrony, systemd-timesyncd), not in steps");
     }
     Finding::ok("clock", format!("{wall}, and steady"))
+}
+
+/// Schedules named in a finding.
+const NAMED_MAX: usize = 5;
+
+/// The clock against what the store remembers, and what a clock that was ahead left behind. A store that is not there, or that opening
+/// would migrate, is not looked at.
+pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
+    if !is_current(settings).await {
+        return Vec::new();
+    }
+    let found: Result<Vec<Finding>, Failure> = async {
+        let store = wiring::open_store(&settings.database).await?;
+        let clock = wiring::clock(store.as_ref()).await?;
+        let ahead_of = clock.now().saturating_add(AHEAD_MIN);
+        let ahead_of = ahead_of.unwrap_or(Timestamp::MAX);
+        let ahead = store.load_decided_ahead(ahead_of, NAMED_MAX).await?;
+        Ok(vec![trusted(clock.standing()), planned_ahead(&ahead)])
+    }
+    .await;
+    // Why it cannot be opened was said where the database was looked at.
+    found.unwrap_or_default()
+}
+
+async fn is_current(settings: &Settings) -> bool {
+    let location = Location::parse(settings.database.url.expose());
+    let Some(location) = location.ok().filter(|it| match it {
+        Location::Sqlite(path) => path.exists(),
+        Location::Postgres(_) => true,
+    }) else {
+        return false;
+    };
+    let found = condition::look(&location).await;
+    found.is_ok_and(|found| matches!(found.migrations, Some((done, known)) if done == known))
+}
+
+fn trusted(standing: Standing) -> Finding {
+    let check = "clock and database";
+    match standing {
+        Standing::Steady => Finding::ok(check, "the clock is where the database expects it"),
+        Standing::InDoubt(doubt) => Finding::failed(check, doubt.english()).hint(Doubt::HINT),
+    }
+}
+
+fn planned_ahead(names: &[ScheduleName]) -> Finding {
+    let check = "planned ahead";
+    if names.is_empty() {
+        return Finding::ok(check, "no schedule is planned ahead of its time");
+    }
+    let names: Vec<&str> = names.iter().map(ScheduleName::as_str).collect();
+    let names = names.join(", ");
+    let what = format!("a clock that was ahead planned {names}; they do not fire before that time");
+    Finding::failed(check, what).hint("`almanack schedule rewind` takes them back to the present")
 }
 
 /// Which zones are used: the system's where it has any, else those built in.

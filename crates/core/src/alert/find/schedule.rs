@@ -18,6 +18,8 @@ use crate::{
 const RARE_GAP: SignedDuration = SignedDuration::from_hours(1);
 /// A firing is not called long before this, however short the others were.
 const LONG_MIN: SignedDuration = SignedDuration::from_mins(5);
+/// Slots that were not planned for so long are missed, though those after them fired.
+const GAP_MIN: SignedDuration = SignedDuration::from_secs(30);
 /// So many times as long as the longest of the others is longer than usual.
 const LONG_TIMES: i32 = 3;
 /// So many others must be known.
@@ -38,6 +40,7 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
         (Rule::Late, Severity::Warning, late(facts, bounds, now)),
         (Rule::Failing, Severity::Critical, failing(facts, bounds)),
         (Rule::Stuck, Severity::Critical, long(facts, now)),
+        (Rule::Clock, Severity::Critical, ahead(facts)),
     ];
     told.into_iter()
         .filter_map(|(rule, severity, detail)| {
@@ -55,7 +58,23 @@ fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<Str
         return Some(format!("to be planned at {look_at}, and nobody did"));
     }
     let newest = facts.slots.first()?;
-    let Verdict::Skipped(reason) = newest.verdict else {
+    unplanned(newest).or_else(|| {
+        facts
+            .skipped
+            .iter()
+            .filter(|row| is_gap(row))
+            .find_map(unplanned)
+    })
+}
+
+/// Whether a row says that nothing planned the schedule for a while. Of slots that are seconds apart one or two are skipped whenever
+/// a machine is busy, and nobody need hear of it.
+fn is_gap(row: &Slot) -> bool {
+    row.decided_at.duration_since(row.slot_at) >= GAP_MIN
+}
+
+fn unplanned(row: &Slot) -> Option<String> {
+    let Verdict::Skipped(reason) = row.verdict else {
         return None;
     };
     let why = match reason {
@@ -66,13 +85,22 @@ fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<Str
         // Somebody wanted these.
         Reason::Paused | Reason::Overlap | Reason::Changed => return None,
     };
-    Some(match newest.slots {
-        1 => format!("the slot of {} was skipped: {why}", newest.slot_at),
+    Some(match row.slots {
+        1 => format!("the slot of {} was skipped: {why}", row.slot_at),
         many => format!(
             "{many} slots from {} to {} were skipped: {why}",
-            newest.slot_at, newest.last_at
+            row.slot_at, row.last_at
         ),
     })
+}
+
+/// Its cursor is in the future, and nothing of it fires before then.
+fn ahead(facts: &ScheduleFacts) -> Option<String> {
+    let until = facts.decided_until?;
+    let name = &facts.schedule.name;
+    Some(format!(
+        "its slots up to {until} were decided ahead of their time, and nothing fires before then. To do: `almanack schedule rewind {name}`"
+    ))
 }
 
 /// The newest firing came late. A retry is not: its first try says when it began.

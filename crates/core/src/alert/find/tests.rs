@@ -61,6 +61,8 @@ fn facts() -> ScheduleFacts {
     ScheduleFacts {
         schedule: schedule(),
         slots: vec![slot(-60, Verdict::Fired), slot(-120, Verdict::Fired)],
+        skipped: Vec::new(),
+        decided_until: None,
         runs: vec![run(-60, Status::Success), run(-120, Status::Success)],
     }
 }
@@ -113,6 +115,36 @@ fn a_slot_that_nobody_planned_or_that_came_too_late_is_missing() {
     let earlier = slot(-90, Verdict::Skipped(Reason::TooLate));
     let again = of_schedule(|facts| facts.slots.insert(1, earlier));
     assert!(again.is_empty(), "a later slot fired: {again:?}");
+}
+
+#[test]
+fn slots_of_seconds_that_were_skipped_for_a_while_are_missing_though_later_ones_fired() {
+    for (late, reason, missing) in [
+        (60, Reason::NotCaughtUp, true),
+        (30, Reason::TooLate, true),
+        (29, Reason::NotCaughtUp, false),
+        (60, Reason::Paused, false),
+        (60, Reason::Overlap, false),
+    ] {
+        let found = of_schedule(|facts| {
+            facts.skipped = vec![Slot {
+                last_at: at(-130),
+                slots: 5,
+                decided_at: at(-180 + late),
+                ..slot(-180, Verdict::Skipped(reason))
+            }];
+        });
+        assert_eq!(found.len() == 1, missing, "{late} s, {reason:?}: {found:?}");
+        assert!(!missing || found[0].contains("5 slots from"), "{found:?}");
+    }
+}
+
+#[test]
+fn dp_24_a_schedule_that_was_planned_ahead_is_a_finding() {
+    let found = of_schedule(|facts| facts.decided_until = Some(at(86_400)));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("clock schedule:"), "{found:?}");
+    assert!(found[0].contains("almanack schedule rewind"), "{found:?}");
 }
 
 #[test]

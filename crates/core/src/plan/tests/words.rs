@@ -77,6 +77,31 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
 }
 
 #[test]
+fn dp_24_what_a_wrong_clock_decided_is_told_as_that() {
+    let active = State::Active;
+    let mut told = Vec::new();
+    let early = at("06:00:00");
+    for verdict in [Verdict::Fired, Verdict::Skipped(Reason::NotCaughtUp)] {
+        let row = row(verdict, 1, None);
+        let facts = Facts {
+            now: early,
+            ..facts(Some(&row), &active)
+        };
+        told.push(why(facts));
+    }
+    told.push(why(Facts {
+        now: early,
+        next_at: Some(at("11:00:00")),
+        ..facts(None, &active)
+    }));
+    assert_snapshot!(told.join("\n"), @"
+    2026-01-05T08:00:00Z fired; its firing is no longer kept: a clock that was 4 h 5 min ahead of now decided it. `almanack schedule rewind` takes the schedule back to the present.
+    2026-01-05T08:00:00Z was skipped: a clock that was 4 h 5 min ahead of now decided it. `almanack schedule rewind` takes the schedule back to the present.
+    2026-01-05T08:00:00Z will not fire: a clock that was ahead planned this schedule. `almanack schedule rewind` takes the schedule back to the present.
+    ");
+}
+
+#[test]
 fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
     let active = State::Active;
     let mut told = Vec::new();

@@ -144,6 +144,7 @@ pub(crate) fn edited(lang: Lang, edited: Edited) -> &'static str {
         Edited::Resumed => lang.pick("resumed", "恢复"),
         Edited::Parked => lang.pick("parked", "搁置"),
         Edited::Unparked => lang.pick("can be computed again", "解除搁置"),
+        Edited::Rewound => lang.pick("taken back to the present", "回退到当前时间"),
         Edited::Removed => lang.pick("removed", "移除"),
     }
 }

@@ -144,9 +144,9 @@ fn watched(lang: Lang, day: &Day) -> Vec<Want> {
 }
 
 fn is_shown(alert: &alert::Alert) -> bool {
-    use alert::Rule::{Budget, Failing, Gone, Late, Missing, Stuck};
+    use alert::Rule::{Budget, Clock, Failing, Gone, Late, Missing, Stuck};
     let is_source = matches!(alert.key.about, About::Source(_));
-    let of_others = [Missing, Late, Stuck, Failing, Gone, Budget];
+    let of_others = [Missing, Late, Stuck, Failing, Gone, Budget, Clock];
     alert.is_open() && !is_source && of_others.contains(&alert.key.rule)
 }
 
@@ -163,7 +163,7 @@ fn watch(lang: Lang, alert: &alert::Alert) -> Want {
             About::Source(id) => links::source(*id),
             About::Delivery { date, .. } => links::edition(*date),
             About::Kind(kind) => format!("/ui/tasks?kind={}", kind.as_str()),
-            About::Node(_) => "/ui/nodes".to_owned(),
+            About::Node(_) | About::Clock => "/ui/nodes".to_owned(),
             About::Fleet => "/ui/sources".to_owned(),
         },
         since: Some(alert.opened_at),

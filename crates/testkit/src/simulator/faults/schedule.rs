@@ -47,6 +47,13 @@ impl ScheduleStore for FaultyStore {
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
         self.below.load_edits(id, limit).await
     }
+    async fn load_decided_ahead(
+        &self,
+        after: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ScheduleName>> {
+        self.below.load_decided_ahead(after, limit).await
+    }
     async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
         self.call("prune_slots", move |store| {
             Box::pin(async move { store.prune_slots(before, limit).await })

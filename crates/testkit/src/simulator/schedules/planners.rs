@@ -6,6 +6,7 @@ use std::{
 };
 
 use almanack_core::{
+    clock::GuardedClock,
     store::Store,
     time::{Clock, CorrectedClock},
 };
@@ -19,7 +20,7 @@ use super::{
         dice::Dice,
         faults::{FaultyStore, Traffic, Weather},
         record::Record,
-        time::{Gate, NodeClock, NodeSleeper, TrueClock},
+        time::{Gate, NodeClock, NodeSleeper, SetClock, TrueClock},
     },
     chronicle::Chronicle,
 };
@@ -56,12 +57,14 @@ impl World {
         })
     }
 
-    /// A clock as wrong as any.
+    /// A clock as wrong as any, on a machine whose own is set now and then.
     pub(super) fn clock(&self, dice: &Dice) -> Arc<CorrectedClock> {
         let most = i64::try_from(self.skew.as_micros()).unwrap_or(0);
         let ahead_us = dice.between(-most, most);
-        let clock = NodeClock::new(self.truth, ahead_us, 0);
-        Arc::new(CorrectedClock::new(Arc::new(clock)))
+        let clock = SetClock(NodeClock::new(self.truth, ahead_us, 0));
+        let mark = clock.mark();
+        let guard = GuardedClock::start(Arc::new(clock), Some(&mark));
+        Arc::new(CorrectedClock::guarded(Arc::new(guard)))
     }
 }
 

@@ -116,7 +116,7 @@ impl Open {
                 self.pause = Some((since, until));
             }
             Edited::Resumed => self.end_pause(edit.at, life),
-            Edited::Parked | Edited::Unparked => {}
+            Edited::Parked | Edited::Unparked | Edited::Rewound => {}
         }
     }
 

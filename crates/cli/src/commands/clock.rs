@@ -1,0 +1,79 @@
+//! `almanack clock show|accept`
+
+use almanack_adapters::clock::MachineTime;
+use almanack_core::clock::{Doubt, Mark, Standing, TimeSource as _};
+use serde_json::json;
+
+use super::Desk;
+use crate::{
+    args::ClockCommand,
+    failure::{Exit, Failure},
+    output::Output,
+};
+
+/// Does what was asked about the clock.
+pub(super) async fn run(
+    desk: &Desk,
+    command: &ClockCommand,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    match command {
+        ClockCommand::Show => show(desk, output),
+        ClockCommand::Accept => accept(desk, output).await,
+    }
+}
+
+/// The exit code says whether all is well, as `doctor` does.
+fn show(desk: &Desk, output: &mut Output) -> Result<Exit, Failure> {
+    let (now, machine_at) = (desk.clock.now(), MachineTime::new().read().wall);
+    let standing = desk.clock.standing();
+    let exit = match standing {
+        Standing::Steady => Exit::Ok,
+        Standing::InDoubt(_) => Exit::Failed,
+    };
+    if output.json {
+        let doubt = match &standing {
+            Standing::Steady => None,
+            Standing::InDoubt(doubt) => Some(doubt.english()),
+        };
+        output.value(&json!({
+            "now": now,
+            "machine_at": machine_at,
+            "doubt": doubt,
+            "may_act": standing.may_act(),
+            "may_delete": standing.may_delete(),
+        }))?;
+        return Ok(exit);
+    }
+    match standing {
+        Standing::Steady => output.line(&format!("{now}; the machine's clock is trusted"))?,
+        Standing::InDoubt(doubt) => {
+            output.line(&format!("{now}; the machine shows {machine_at}"))?;
+            output.line(&doubt.english())?;
+            output.note(&format!("hint: {}\n", Doubt::HINT));
+        }
+    }
+    Ok(exit)
+}
+
+async fn accept(desk: &Desk, output: &mut Output) -> Result<Exit, Failure> {
+    if desk.store.database_time().await?.is_some() {
+        let what = "nodes on PostgreSQL go by the database's clock, not by this machine's";
+        return Err(Failure::new(Exit::Usage, what).hint("set the clock of the database's machine"));
+    }
+    let known = desk.store.load_clock().await?;
+    let mark = Mark::accept(&MachineTime::new(), known.as_ref());
+    desk.store.save_clock(&mark).await?;
+    if output.json {
+        output.value(&json!({ "now": mark.at }))?;
+    } else {
+        let at = mark.at;
+        output.line(&format!(
+            "accepted: it is {at}; a running node follows with its next heartbeat"
+        ))?;
+        output.note(
+            "hint: if schedules were planned ahead of this time: `almanack schedule rewind`\n",
+        );
+    }
+    Ok(Exit::Ok)
+}
