@@ -6,9 +6,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
     plan::{
-        Definition, Edited, Firing, Origin, Overlap, ScheduleName, Slot, State, Trigger, Verdict,
+        Definition, Edited, Firing, Origin, Overlap, ScheduleName, ScheduleWrite, Slot, State,
+        Trigger, Verdict,
     },
-    store::{LedgerPage, TaskFilter},
+    store::{self, Applied, LedgerPage, Store, TaskFilter},
     task::{Status, Task},
 };
 use almanack_engine::{
@@ -16,8 +17,13 @@ use almanack_engine::{
     schedules::{Backfill, Error, Overlapping, Wanted},
     zones::Zones,
 };
-use almanack_testkit::fixture::{START, at, claim_request};
+use almanack_testkit::{
+    fixture::{START, at, claim_request},
+    simulator::layer::{Layer, Layered},
+};
+use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Barrier;
 
 use crate::desk::{Desk, HOUR, hourly, on_both};
 
@@ -78,13 +84,47 @@ fn tell(row: &Slot) -> String {
     }
 }
 
+/// Planners that look at one slot at the same moment.
+const PLANNERS: usize = 8;
+
+/// Lets nobody write before everybody has read.
+struct Meet(Barrier);
+
+#[async_trait]
+impl Layer for Meet {
+    async fn write_schedules(
+        &self,
+        below: &dyn Store,
+        writes: Vec<ScheduleWrite>,
+    ) -> store::Result<Vec<Applied>> {
+        self.0.wait().await;
+        below.write_schedules(writes).await
+    }
+}
+
 async fn dp_05_a_slot_fires_once_however_many_planners_look(desk: Desk) {
     desk.put(hourly()).await.unwrap();
-    let zones = Arc::new(Zones::default());
-    let other = Planner::new(desk.store.clone(), desk.clock.clone(), zones);
     desk.clock.set(at(HOUR));
-    let (one, two) = tokio::join!(desk.planner.pass(), other.pass());
-    assert_eq!(one.unwrap().fired + two.unwrap().fired, 1);
+    // All have read the slot as undecided before the first of them writes: on SQLite, whose calls end at once here, they would
+    // come one after the other and never meet.
+    let meet = Layered::over(desk.store.clone(), Meet(Barrier::new(PLANNERS)));
+    let planners = (0..PLANNERS).map(|_| {
+        let (clock, zones) = (desk.clock.clone(), Arc::new(Zones::default()));
+        let planner = Planner::new(meet.clone(), clock, zones);
+        tokio::spawn(async move { planner.pass().await.unwrap() })
+    });
+    let (mut fired, mut lost) = (0, 0);
+    for planner in planners.collect::<Vec<_>>() {
+        let planned = planner.await.unwrap();
+        fired += planned.fired;
+        lost += planned.lost;
+    }
+    let others = u64::try_from(PLANNERS - 1).unwrap();
+    assert_eq!(
+        (fired, lost),
+        (1, others),
+        "one fires, the others have lost"
+    );
     assert_eq!(desk.ledger().await, ["09:00 fired"]);
     let firings = desk.firings().await;
     assert_eq!(firings.len(), 1);
