@@ -21,7 +21,7 @@ use almanack_server::{
     access::Access,
     serve::{Connections, serve},
 };
-use almanack_store::Handles;
+use almanack_store::{Handles, sqlite::NodeLock};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::{
@@ -68,6 +68,8 @@ pub(crate) struct Process {
     telemetry: Telemetry,
     /// How long whoever asks is still answered once the node says that it is not ready.
     shutdown_delay: Duration,
+    /// Held as long as the node works.
+    node_lock: Option<NodeLock>,
     /// How long after it was told to stop there is nothing left to wait for: attempts had their
     /// drain, and what a database that hangs did not take has passed on with its lease.
     leave_within: Duration,
@@ -81,6 +83,7 @@ pub(crate) async fn start(
 ) -> Result<Process, Failure> {
     let stores = open_store(settings).await?;
     let store = stores.work.clone();
+    let node_lock = wiring::lock_node(&settings.database)?;
     let timing = Timing::of(time, store.as_ref()).await?;
     let (clock, environment) = (timing.clock.clone(), &inputs.environment);
     let access = choose_access(store.as_ref(), settings).await?;
@@ -146,6 +149,7 @@ pub(crate) async fn start(
         connections: connections(settings),
         metrics,
         telemetry,
+        node_lock,
     })
 }
 
@@ -313,6 +317,7 @@ impl Process {
         let folding = metrics::fold(&self.metrics, &drained);
         tokio::join!(answering, working, reading, closing, folding);
         self.telemetry.finish().await;
+        drop(self.node_lock);
         Ok(())
     }
 }

@@ -159,6 +159,24 @@ pub(crate) async fn open_for_all(database: &Database) -> Result<Handles, Failure
     opened.map_err(|error| Failure::from(error).during(&phrase))
 }
 
+/// Makes this process the node on a SQLite file; a second one is refused.
+pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>, Failure> {
+    let location = Location::parse(database.url.expose())
+        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    almanack_store::lock_node(&location).map_err(|occupied| {
+        let failure = Failure::new(Exit::Failed, format!("start node: {occupied}"));
+        match occupied {
+            sqlite::Occupied::ByAnother { .. } => failure.hint(
+                "a SQLite file is for one node: stop that process, name another file with --database, \
+                 or use PostgreSQL for several nodes",
+            ),
+            sqlite::Occupied::File { .. } => {
+                failure.hint("may this user write the folder of the database?")
+            }
+        }
+    })
+}
+
 /// What a commit is to survive.
 pub(crate) fn durability(database: &Database) -> sqlite::Durability {
     match database.durability {

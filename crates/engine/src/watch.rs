@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use almanack_core::{
     alert::{
         Alert, Key, News, Rule,
-        decide::{self, ALERTS_MAX, Manner},
+        decide::{self, ALERTS_MAX, Manner, TELLING_LEASE},
         facts::{Bounds, Facts},
         find::find,
         port::{Answer, Messenger, Notice},
@@ -195,17 +195,11 @@ impl Watch {
     /// Tells what waits and is this node's to tell.
     async fn tell(&self, watching: &Watching) -> Result<(), store::Error> {
         let now = self.clock.now();
-        let known = self.load(watching, now).await?;
-        let due = known.into_iter().filter(|alert| decide::is_due(alert, now));
-        let due: Vec<Alert> = due.take(NOTICES_MAX).collect();
-        if due.is_empty() {
-            return Ok(());
-        }
-        let leased = due.iter().map(|alert| decide::leased(alert, now)).collect();
-        let won = self.store.write_alerts(leased).await?;
-        let won = due.into_iter().zip(won).filter(|(_, it)| is_done(*it));
+        let until = later(now, TELLING_LEASE);
+        let won = self.store.claim_alerts(now, until, NOTICES_MAX).await?;
         let notices: Vec<Notice> = won
-            .filter_map(|(alert, _)| {
+            .into_iter()
+            .filter_map(|alert| {
                 let news = alert.news()?;
                 Some(Notice { alert, news })
             })

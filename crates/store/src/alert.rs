@@ -1,5 +1,7 @@
 //! Statements about alerts.
 
+use almanack_core::alert::Alert;
+
 /// What [`crate::row::alert`] reads, and the order in which a row is written.
 macro_rules! columns {
     () => {
@@ -37,6 +39,21 @@ pub(crate) const CHANGE: &str = "update alert set severity = $1, detail = $2, op
      calm_since_us = $4, closed_at_us = $5, returns = $6, open_told_at_us = $7, \
      close_told_at_us = $8, tell_at_us = $9, taken_by = $10, version = version + 1 \
      where rule = $11 and about = $12 and version = $13";
+
+/// The condition stands twice: who waited for another node's claim looks at the row again, and only at what is outside.
+pub(crate) const CLAIM: &str = concat!(
+    "update alert set tell_at_us = $1, version = version + 1 \
+     where tell_at_us <= $2 and (rule, about) in (select rule, about from alert \
+     where tell_at_us <= $2 order by opened_at_us, rule, about limit $3) returning ",
+    columns!(),
+    ", version"
+);
+
+/// `returning` promises no order.
+pub(crate) fn in_order(mut alerts: Vec<Alert>) -> Vec<Alert> {
+    alerts.sort_by(|a, b| (a.opened_at, &a.key).cmp(&(b.opened_at, &b.key)));
+    alerts
+}
 
 pub(crate) const PRUNE: &str = "delete from alert where (rule, about) in (select rule, about \
      from alert where closed_at_us < $1 and tell_at_us is null limit $2)";

@@ -102,6 +102,24 @@ pub async fn registered(location: &Location) -> Result<Register> {
     }
 }
 
+/// Whether a process runs a node on a SQLite file now; where several nodes may work, only their heartbeats say.
+pub fn has_node(location: &Location) -> bool {
+    match location {
+        Location::Sqlite(path) => sqlite::NodeLock::is_held(path),
+        Location::Postgres(_) => false,
+    }
+}
+
+/// Makes this process the node on a SQLite file, until the lock is dropped; nothing where several nodes may work.
+pub fn lock_node(
+    location: &Location,
+) -> std::result::Result<Option<sqlite::NodeLock>, sqlite::Occupied> {
+    match location {
+        Location::Sqlite(path) => sqlite::NodeLock::take(path).map(Some),
+        Location::Postgres(_) => Ok(None),
+    }
+}
+
 /// Opens the store, creating and migrating it as needed. `durability` concerns SQLite; PostgreSQL's
 /// is set by the server (`synchronous_commit`).
 pub async fn open(location: &Location, durability: Durability) -> Result<Arc<dyn Store>> {

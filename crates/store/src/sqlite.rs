@@ -8,6 +8,7 @@ mod alert;
 mod claim;
 mod edition;
 mod lane;
+mod node_lock;
 mod overview;
 mod port;
 #[cfg(test)]
@@ -18,6 +19,8 @@ mod sign_in;
 mod source;
 mod task;
 mod thread;
+
+pub use node_lock::{NodeLock, Occupied};
 
 use std::{
     fs::OpenOptions,

@@ -1,7 +1,8 @@
 //! Whether nodes are at work on a database, by their heartbeats.
 //!
 //! They beat by the database's clock where it has one, so it is that clock which says how long ago they were heard: this
-//! machine's may be hours off, and would take the living for dead.
+//! machine's may be hours off, and would take the living for dead. On SQLite a node goes on by the time it trusts when the machine's
+//! clock is set, so there the node that holds the file says what time it is.
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{store::Node, time::Clock as _};
@@ -16,7 +17,11 @@ pub(super) async fn alive(
     lease: SignedDuration,
 ) -> Result<Vec<Node>, Failure> {
     let register = almanack_store::registered(location).await?;
-    let now = register.now.unwrap_or_else(|| SystemClock.now());
+    let newest = register.nodes.iter().map(|node| node.seen_at).max();
+    // Whoever holds the file is alive, and its last beat says what time it is by its clock.
+    let held = newest.filter(|_| almanack_store::has_node(location));
+    let now = register.now.or(held);
+    let now = now.unwrap_or_else(|| SystemClock.now());
     Ok(heard(register.nodes, now, lease))
 }
 

@@ -144,6 +144,11 @@ impl Process {
         self.child.kill().await.unwrap();
     }
 
+    /// Which process it is.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id().unwrap()
+    }
+
     /// As `systemctl stop` does first.
     pub(crate) fn terminate(&self) {
         self.tool("kill", &["-TERM"]);

@@ -167,19 +167,6 @@ fn closed(alert: &Alert, since: Timestamp, manner: &Manner, now: Timestamp) -> A
     closed
 }
 
-/// What is to be told now.
-pub fn is_due(alert: &Alert, now: Timestamp) -> bool {
-    alert.tell_at.is_some_and(|at| at <= now) && alert.news().is_some()
-}
-
-/// The row of who tells it now: nobody else does before the lease has passed.
-pub fn leased(alert: &Alert, now: Timestamp) -> Alert {
-    Alert {
-        tell_at: now.saturating_add(TELLING_LEASE).ok(),
-        ..alert.clone()
-    }
-}
-
 /// The row after `news` was told with these answers. `alert` is the row as it is now: it may have moved on meanwhile.
 pub fn told(
     alert: &Alert,

@@ -15,7 +15,7 @@ use almanack_core::{
     },
     backoff::Backoff,
     finish::{Outcome as Ending, finish},
-    plan::Schedule,
+    plan::{Definition, Overlap, Schedule},
     store::{AlertFilter, ClaimId, Store},
     task::ClaimedTask,
 };
@@ -34,7 +34,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 
-use crate::desk::{Desk, on_both};
+use crate::desk::{Desk, hourly, on_both};
 
 on_both!(
     of_two_nodes_one_tells_when_a_node_is_gone_and_when_it_is_back,
@@ -43,6 +43,7 @@ on_both!(
     what_a_node_died_telling_another_tells,
     what_a_node_says_of_itself_every_node_tells_once,
     that_nothing_can_be_written_is_told_without_a_row,
+    a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_told,
 );
 
 /// Remembers what it was told, and answers as it is set.
@@ -132,6 +133,25 @@ impl World {
         node.seen_at = seen_at;
         self.store.save_node(&node).await.unwrap();
     }
+}
+
+/// Every ten seconds; the node was down for a minute and fires again since, all before the first round of its watch.
+async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_told(desk: Desk) {
+    let often = Definition {
+        expression: "@10s".to_owned(),
+        overlap: Overlap::Allow,
+        ..hourly()
+    };
+    desk.put(often).await.unwrap();
+    let world = World::on(&desk);
+    for second in [10, 20, 85, 90, 100] {
+        world.clock.set(START + SignedDuration::from_secs(second));
+        desk.planner.pass().await.unwrap();
+    }
+    let mut watch = [world.watch()];
+    world.rounds(&mut watch, 20).await;
+    let about = "schedule:nightly".to_owned();
+    assert_eq!(world.ears.take(), [(News::Opened, Rule::Missing, about)]);
 }
 
 async fn of_two_nodes_one_tells_when_a_node_is_gone_and_when_it_is_back(desk: Desk) {

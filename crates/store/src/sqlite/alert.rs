@@ -45,6 +45,25 @@ impl AlertStore for SqliteStore {
         .await
     }
 
+    async fn claim_alerts(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Alert>> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let claimed = self.write("claim alerts", move |connection| {
+            let mut statement = connection.prepare_cached(alert::CLAIM)?;
+            let mut rows = statement.query(params![micros(until), micros(now), limit])?;
+            let mut alerts = Vec::new();
+            while let Some(row) = rows.next()? {
+                alerts.extend(row::readable("alert", row::alert(row)));
+            }
+            Ok(alerts)
+        });
+        Ok(alert::in_order(claimed.await?))
+    }
+
     async fn prune_alerts(&self, before: Timestamp, limit: usize) -> Result<usize> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.write("prune alerts", move |connection| {

@@ -180,3 +180,59 @@ pub async fn old_alerts_are_forgotten_once_they_are_told(store: Arc<dyn Store>) 
     let left = load(&*store, ALL).await;
     assert_eq!(left.len(), 3, "untold, open, and one that closed just then");
 }
+
+/// Six nodes do the same at the same moment.
+async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    store: &Arc<dyn Store>,
+    node: impl Fn(Arc<dyn Store>) -> F,
+) -> Vec<T> {
+    let nodes: Vec<_> = (0..6)
+        .map(|_| tokio::spawn(node(Arc::clone(store))))
+        .collect();
+    let mut answers = Vec::new();
+    for node in nodes {
+        answers.push(node.await.expect("a node that ends"));
+    }
+    answers
+}
+
+/// Whoever is first gets everything that waits: two halves would be two messages.
+pub async fn of_nodes_that_claim_at_once_one_tells_everything(store: Arc<dyn Store>) {
+    let waiting: Vec<Alert> = (0..30).map(|n| alert(Rule::Silent, n, at(n))).collect();
+    let later = alert(Rule::Stuck, 1, at(100));
+    for _ in 0..5 {
+        let opened = at_once(&store, |store| {
+            let waiting = waiting.clone();
+            async move { store.write_alerts(waiting).await.expect("write_alerts") }
+        });
+        for written in opened.await {
+            let done = written.iter().filter(|it| **it == DONE).count();
+            assert!(done == 0 || done == 30, "all or nothing of it: {done}");
+        }
+        write(&*store, &later).await;
+        let claims = at_once(&store, |store| async move {
+            let claimed = store.claim_alerts(at(50), at(60), 100).await;
+            claimed.expect("claim_alerts").len()
+        });
+        let mut counts = claims.await;
+        counts.sort_unstable();
+        assert_eq!(counts, [0, 0, 0, 0, 0, 30]);
+        let anew = store.claim_alerts(at(60), at(70), 20).await.unwrap();
+        let told: Vec<i64> = (0..20).collect();
+        let of = |alert: &Alert| match alert.key.about {
+            About::Source(SourceId(number)) => number,
+            _ => -1,
+        };
+        let claimed: Vec<i64> = anew.iter().map(of).collect();
+        assert_eq!(claimed, told, "once the lease has passed; the first first");
+        assert!(anew.iter().all(|alert| alert.tell_at == Some(at(70))));
+        for alert in load(&*store, ALL).await {
+            let told = Alert {
+                closed_at: Some(at(0)),
+                tell_at: None,
+                ..alert
+            };
+            assert_eq!(write(&*store, &told).await, DONE);
+        }
+    }
+}

@@ -301,6 +301,7 @@ macro_rules! conformance {
             alert: [
                 an_alert_is_kept_with_every_field,
                 of_nodes_that_saw_the_same_alert_one_writes,
+                of_nodes_that_claim_at_once_one_tells_everything,
                 an_alert_that_lasts_or_is_untold_is_not_opened_anew,
                 alerts_that_last_wait_or_closed_lately_are_listed,
                 old_alerts_are_forgotten_once_they_are_told,

@@ -15,8 +15,29 @@ use crate::{
 const NAMED: [&str; 2] = ["--node-name", "news-1"];
 
 #[tokio::test]
-async fn two_nodes_of_one_name_on_sqlite() {
-    two_of_one_name("sqlite:almanack.db").await;
+async fn two_nodes_on_one_sqlite_file() {
+    // One file has one node, whatever it is called.
+    let home = Home::new();
+    let mut first = Process::node(&home, free_address(), &NAMED).ready().await;
+    let mut second = Process::node(&home, free_address(), &["--node-name", "news-2"]);
+    assert_eq!(second.exit_code().await, Some(1));
+    let told = second.notes();
+    let process = format!("start node: process {} already runs a node on", first.id());
+    assert!(told.contains(&process), "{told}");
+    assert!(
+        told.contains("hint: a SQLite file is for one node"),
+        "{told}"
+    );
+    let listed = home.run(&["task", "list"]);
+    assert_eq!(listed.code, 0, "commands work beside it: {listed}");
+
+    first.kill().await;
+    let third = Process::node(&home, free_address(), &NAMED).ready().await;
+    let told = third.notes();
+    assert!(
+        told.contains("a node of this name was seen a moment ago"),
+        "{told}"
+    );
 }
 
 #[tokio::test]

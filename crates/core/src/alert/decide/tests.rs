@@ -7,6 +7,19 @@ use crate::{
     plan::ScheduleName,
 };
 
+/// As the store sees it: what is to be told now.
+fn is_due(alert: &Alert, now: Timestamp) -> bool {
+    alert.tell_at.is_some_and(|at| at <= now) && alert.news().is_some()
+}
+
+/// The row of who tells it now: nobody else does before the lease has passed.
+fn leased(alert: &Alert, now: Timestamp) -> Alert {
+    Alert {
+        tell_at: now.saturating_add(TELLING_LEASE).ok(),
+        ..alert.clone()
+    }
+}
+
 fn key(name: &str) -> Key {
     Key {
         rule: Rule::Failing,

@@ -90,6 +90,14 @@ impl<L: Layer> AlertStore for Layered<L> {
     async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
         self.below.write_alerts(alerts).await
     }
+    async fn claim_alerts(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Alert>> {
+        self.below.claim_alerts(now, until, limit).await
+    }
     async fn prune_alerts(&self, before: Timestamp, limit: usize) -> Result<usize> {
         self.below.prune_alerts(before, limit).await
     }
