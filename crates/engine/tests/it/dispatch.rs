@@ -132,8 +132,18 @@ impl House {
         handler: DispatchHandler,
         settings: NodeSettings,
     ) -> node::AdmittedNode {
+        self.admit_beside(Told::handler(), handler, settings).await
+    }
+
+    /// A node on which `others` tries everything that is no firing.
+    async fn admit_beside(
+        &self,
+        others: Arc<dyn Handler>,
+        handler: DispatchHandler,
+        settings: NodeSettings,
+    ) -> node::AdmittedNode {
         let kind = Kind::parse(DISPATCH).unwrap();
-        let handlers = Handlers::new(Told::handler())
+        let handlers = Handlers::new(others)
             .with(kind.clone(), Arc::new(handler))
             .waiting(kind, dispatch::BACKOFF);
         let ports = Ports {
@@ -519,6 +529,61 @@ async fn a_tick_catches_up_one_after_the_other_within_its_budget() {
     assert!(slots.len() >= 6, "all that were missed: {slots:?}");
     assert_eq!(done_by_it.fired, slots.len() as u64);
     assert!(slots.is_sorted(), "in order: {slots:?}");
+}
+
+/// Never answers.
+struct Hanging;
+
+#[async_trait]
+impl Handler for Hanging {
+    async fn attempt(&self, _: &ClaimedTask) -> Outcome {
+        std::future::pending().await
+    }
+}
+
+/// A schedule that fires at a task of a service's own kind: its firings end at once, and the tasks hang.
+#[tokio::test(start_paused = true)]
+async fn dp_18_a_kind_of_ones_own_that_hangs_delays_no_schedule() {
+    let house = House::new();
+    let target = Target::Task {
+        kind: "ARTICLE_PUBLISH".to_owned(),
+        subject: "article:{slot}".to_owned(),
+        payload: None,
+    };
+    house.put(Definition::new("@1s", target)).await;
+    let zones = Arc::new(Zones::default());
+    let schedules = Schedules::new(house.store.clone(), Arc::new(house.time), zones);
+    let other = ScheduleName::parse("other").unwrap();
+    let definition = Definition::new("@10s", webhook());
+    let put = schedules.put(&other, definition, Origin::Api, "ada");
+    put.await.unwrap();
+    let mut node = node_settings();
+    node.runner = Live::new(RunnerSettings {
+        slots: 4,
+        limits: [(Kind::parse("ARTICLE_PUBLISH").unwrap(), 3)].into(),
+        ..RunnerSettings::default()
+    });
+    let told = Told::new(done());
+    let handler = house.handler(told.clone());
+    let node = house.admit_beside(Arc::new(Hanging), handler, node).await;
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(node.run(stop.clone()));
+    pause(Duration::from_secs(61)).await;
+    let articles = house.tasks("ARTICLE_PUBLISH").await;
+    let hang = articles.iter().filter(|it| it.status == Status::Running);
+    assert_eq!(hang.count(), 3, "as many as may hang");
+    assert!(
+        articles.len() >= 60,
+        "its own slots fire on: {}",
+        articles.len()
+    );
+    let late = told
+        .asked()
+        .into_iter()
+        .map(|(firing, _)| firing.nominal_at);
+    assert_eq!(late.count(), 6, "and so do the other's");
+    stop.cancel();
+    running.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -67,7 +67,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn sf_06_an_unreadable_schedule_stops_no_other() {
+async fn sf_06_dp_18_an_unreadable_schedule_stops_no_other() {
     let desk = Desk::new(Overlap::Allow).await;
     let damage = "update schedule set last_subject = ' ' where name = 'bad'";
     desk.schema.run(damage).await;
