@@ -292,7 +292,7 @@ pub(crate) enum TaskCommand {
     /// Try a task again now, with the payload it had
     Retry(IdentityArguments),
     /// Tell what happened to a task
-    History(IdentityArguments),
+    History(HistoryArguments),
 }
 
 const PUT_HELP: &str = "\
@@ -349,6 +349,19 @@ pub(crate) struct PutArguments {
     /// Put many: a file of JSON Lines, or - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) batch: Option<String>,
+}
+
+/// Whose history, and how much of it.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    #[command(flatten)]
+    pub(crate) identity: IdentityArguments,
+    /// Show at most this many decisions and attempts, the newest
+    #[arg(long, value_name = "COUNT", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) limit: u16,
+    /// Show what happened before: what the end of an earlier answer says
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) before: Option<String>,
 }
 
 /// Which task.

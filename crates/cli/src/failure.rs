@@ -278,7 +278,9 @@ impl From<reschedule::Error> for Failure {
             reschedule::Error::Reserved { kind } => {
                 Self::new(Exit::Usage, what).hint(instead_of(&kind))
             }
-            reschedule::Error::Callback(_) => Self::new(Exit::Usage, what),
+            reschedule::Error::Callback(_) | reschedule::Error::TooManyKinds { .. } => {
+                Self::new(Exit::Usage, what)
+            }
             reschedule::Error::KeyReused => {
                 Self::new(Exit::Failed, what).hint("use a new key for a new request")
             }

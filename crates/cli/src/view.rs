@@ -145,6 +145,15 @@ pub(crate) enum HappeningView<'a> {
         /// The row that took over.
         #[serde(skip_serializing_if = "Option::is_none")]
         new_task_id: Option<i64>,
+        /// What was asked for, where that changed nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        requested: Option<RequestedView>,
+        /// How often, if more than once.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        times: Option<u32>,
+        /// When for the last time.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        last_at: Option<Timestamp>,
     },
     /// Somebody tried.
     Attempt {
@@ -175,6 +184,16 @@ pub(crate) enum HappeningView<'a> {
     },
 }
 
+/// What somebody asked for who was told that nothing changes.
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestedView {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    execute_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<i64>,
+}
+
 impl<'a> From<&'a Happening> for HappeningView<'a> {
     fn from(happening: &'a Happening) -> Self {
         match happening {
@@ -195,6 +214,13 @@ impl<'a> From<&'a Decision> for HappeningView<'a> {
             execute_at: decision.execute_at,
             task_id: decision.id.task_id.0,
             new_task_id: decision.new_task_id.map(|id| id.0),
+            requested: decision.requested.map(|requested| RequestedView {
+                what: requested.name(),
+                execute_at: requested.execute_at,
+                revision: requested.revision.map(|revision| revision.0),
+            }),
+            times: Some(decision.times).filter(|times| *times > 1),
+            last_at: decision.last_at,
         }
     }
 }

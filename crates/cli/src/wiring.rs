@@ -202,6 +202,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
             .filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.max_retry?)))
             .collect(),
         accept_any: false,
+        waiting_max: Some(settings.limits.kinds),
     }
 }
 

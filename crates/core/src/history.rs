@@ -4,12 +4,24 @@
 //! when) and its own last attempt; only what a later event would overwrite gets a row elsewhere.
 //! [`tell`] puts the pieces back together in the order they happened.
 
+mod page;
+
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::{
-    reschedule::{DecisionId, Rule},
+    reschedule::{DecisionId, Requested, Rule},
     task::{Status, Task, TaskId, Term},
 };
+
+pub use page::{HistoryCursor, Page, page};
+
+/// Decisions kept on one row: whoever changes a task for ever, or repeats what changes nothing, cannot fill the store. What took the row
+/// away is kept besides.
+pub const DECISIONS_KEPT: u32 = 1_000;
+/// How many of a row's newest decisions are searched for the same one before another is written.
+pub const REPEATED_WITHIN: u32 = 64;
 
 /// A decision written down on a row after its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +42,12 @@ pub struct Decision {
     pub revision: i64,
     /// The row that took over, if one did.
     pub new_task_id: Option<TaskId>,
+    /// What was asked for, where that changed nothing.
+    pub requested: Option<Requested>,
+    /// How often the same was asked; more than once only where it changed nothing.
+    pub times: u32,
+    /// When it was asked for the last time, if more than once.
+    pub last_at: Option<Timestamp>,
 }
 
 /// An attempt.
@@ -77,49 +95,57 @@ impl Happening {
     }
 }
 
-/// Tells the story of an identity from all its rows, oldest first.
+/// Tells the story of an identity from its rows, oldest first: row by row, because a row's whole story comes before its successor's.
 pub fn tell(tasks: &[Task], decisions: Vec<Decision>, attempts: Vec<Attempt>) -> Vec<Happening> {
-    let created = tasks
-        .iter()
-        .map(|task| Happening::Decision(creation(task, &decisions)));
-    let mut story: Vec<Happening> = created.collect();
-    for task in tasks {
-        let written = attempts
-            .iter()
-            .any(|a| a.task_id == task.id && a.term == task.term);
-        if !written {
-            story.extend(last_attempt(task).map(Happening::Attempt));
-        }
+    let mut decided: BTreeMap<TaskId, Vec<Decision>> = BTreeMap::new();
+    for decision in decisions {
+        decided
+            .entry(decision.id.task_id)
+            .or_default()
+            .push(decision);
     }
-    story.extend(decisions.into_iter().map(Happening::Decision));
-    story.extend(attempts.into_iter().map(Happening::Attempt));
-    story.sort_by_key(|happening| (happening.at(), order_at_one_instant(happening)));
+    let mut tried: BTreeMap<TaskId, Vec<Attempt>> = BTreeMap::new();
+    for attempt in attempts {
+        tried.entry(attempt.task_id).or_default().push(attempt);
+    }
+    let of_row = |task: &Task| {
+        let decisions = decided.remove(&task.id).unwrap_or_default();
+        let attempts = tried.remove(&task.id).unwrap_or_default();
+        tell_row(task, decisions, attempts)
+    };
+    tasks.iter().flat_map(of_row).collect()
+}
+
+/// One row's story: it is created, and then decisions and attempts are merged by time. Each sort keeps its own order, whatever clocks said.
+fn tell_row(task: &Task, decisions: Vec<Decision>, mut attempts: Vec<Attempt>) -> Vec<Happening> {
+    let is_written = attempts.iter().any(|attempt| attempt.term == task.term);
+    attempts.extend(last_attempt(task).filter(|_| !is_written));
+    let mut story = vec![Happening::Decision(creation(task))];
+    let mut attempts = attempts.into_iter().peekable();
+    for decision in decisions {
+        while let Some(attempt) = attempts.next_if(|attempt| is_before(attempt, &decision)) {
+            story.push(Happening::Attempt(attempt));
+        }
+        story.push(Happening::Decision(decision));
+    }
+    story.extend(attempts.map(Happening::Attempt));
     story
 }
 
-/// At one and the same instant a row's whole story comes before its successor's; within it, the row
-/// is created, moved, tried, and then taken away.
-fn order_at_one_instant(happening: &Happening) -> (TaskId, u8, i64) {
-    match happening {
-        Happening::Decision(d) if d.id.number == 0 => (d.id.task_id, 0, 0),
-        Happening::Decision(d) if d.rule == Rule::Updated => {
-            (d.id.task_id, 1, i64::from(d.id.number))
-        }
-        Happening::Attempt(a) => (a.task_id, 2, a.term.0),
-        Happening::Decision(d) => (d.id.task_id, 3, i64::from(d.id.number)),
-    }
+/// At one and the same instant a row is moved, tried, and then taken away.
+fn is_before(attempt: &Attempt, decision: &Decision) -> bool {
+    let moves = decision.rule == Rule::Updated;
+    attempt.started_at < decision.decided_at
+        || (attempt.started_at == decision.decided_at && !moves)
 }
 
 /// The decision that wrote the row. A replacing row is told as `reinserted`: its predecessor's own
-/// decision says what happened to that one. `decisions` are those known about the identity: a row
-/// that is CANCELLED although nobody cancelled it was written so, as a withdrawal's mark.
-pub fn creation(task: &Task, decisions: &[Decision]) -> Decision {
-    let cancels = |d: &Decision| {
-        d.id.task_id == task.id && matches!(d.rule, Rule::Cancelled | Rule::CancelledAndInserted)
-    };
-    let mark = task.status == Status::Cancelled && !decisions.iter().any(cancels);
+/// decision says what happened to that one. A row that is CANCELLED although nothing ever ended on it was
+/// written so, as a withdrawal's mark.
+pub fn creation(task: &Task) -> Decision {
+    let ended = task.finished_at.is_some() || task.started_at.is_some();
     let rule = match task.replaces {
-        _ if mark => Rule::Cancelled,
+        _ if task.status == Status::Cancelled && !ended => Rule::Cancelled,
         Some(_) => Rule::Reinserted,
         None => Rule::Created,
     };
@@ -139,6 +165,9 @@ pub fn creation(task: &Task, decisions: &[Decision]) -> Decision {
             0
         },
         new_task_id: None,
+        requested: None,
+        times: 1,
+        last_at: None,
     }
 }
 
@@ -196,13 +225,13 @@ impl Kept {
     }
 }
 
-/// What decision `id` was and whether it was kept, from everything known about its identity; `None`
-/// if that is no longer known.
+/// What decision `id` was and whether it was kept, from its row, the row that took over if one did, and the later decisions on both;
+/// `None` if that is no longer known.
 pub fn verify(id: DecisionId, tasks: &[Task], decisions: &[Decision]) -> Option<(Decision, Kept)> {
     let find = |id: TaskId| tasks.iter().find(|task| task.id == id);
     let row = find(id.task_id)?;
     let decision = match id.number {
-        0 => creation(row, decisions),
+        0 => creation(row),
         _ => decisions.iter().find(|d| d.id == id)?.clone(),
     };
     let carrier = match decision.new_task_id {
@@ -221,12 +250,7 @@ pub fn verify(id: DecisionId, tasks: &[Task], decisions: &[Decision]) -> Option<
 /// Judges a decision by the row that carries its intent (the one it wrote, or else the one it was
 /// made on) and the later decisions on that row.
 pub fn judge(decision: &Decision, carrier: &Task, later: &[Decision]) -> Kept {
-    let changes = |d: &Decision| {
-        !matches!(
-            d.rule,
-            Rule::IgnoredDone | Rule::IgnoredStale | Rule::Unchanged
-        )
-    };
+    let changes = |d: &Decision| !d.rule.changes_nothing();
     if !changes(decision) {
         return Kept::ChangedNothing;
     }

@@ -90,10 +90,40 @@ impl Request {
         }
     }
 
+    fn requested(&self) -> Requested {
+        let execute_at = match self {
+            Self::Put(put) => Some(put.execute_at),
+            Self::Cancel(_) => None,
+        };
+        Requested {
+            execute_at,
+            revision: self.revision(),
+        }
+    }
+
     fn revision(&self) -> Option<Revision> {
         match self {
             Self::Put(put) => put.revision,
             Self::Cancel(cancel) => cancel.revision,
+        }
+    }
+}
+
+/// What a request asked for, kept where it changed nothing: the row shows nothing of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Requested {
+    /// When to try; `None` for a withdrawal.
+    pub execute_at: Option<Timestamp>,
+    /// The requester's own number, if it came with one.
+    pub revision: Option<Revision>,
+}
+
+impl Requested {
+    /// What it was, as the store and the API name it.
+    pub fn name(&self) -> &'static str {
+        match self.execute_at {
+            Some(_) => "put",
+            None => "cancel",
         }
     }
 }
@@ -133,6 +163,14 @@ impl Rule {
             Self::IgnoredStale => "ignored_stale",
             Self::Unchanged => "unchanged",
         }
+    }
+
+    /// Whether the row stayed as it was.
+    pub fn changes_nothing(self) -> bool {
+        matches!(
+            self,
+            Self::IgnoredDone | Self::IgnoredStale | Self::Unchanged
+        )
     }
 
     /// Reads a name the store kept.
@@ -216,6 +254,8 @@ pub struct Change {
     pub origin: String,
     /// When it was decided.
     pub decided_at: Timestamp,
+    /// What was asked for, where that changed nothing. The same again, by the same requester, is counted and not written again.
+    pub requested: Option<Requested>,
     /// What becomes of the current row.
     pub amend: Option<Amend>,
     /// The row to write.
@@ -260,6 +300,7 @@ pub fn decide(
         rule,
         origin: origin.to_owned(),
         decided_at: now,
+        requested: rule.changes_nothing().then(|| request.requested()),
         amend,
         insert,
     })

@@ -37,7 +37,7 @@ use crate::{
     alert::trouble::{NodeTroubles, Trouble},
     clock::Mark,
     finish::Finish,
-    history::{Attempt, Decision},
+    history::{Attempt, Decision, HistoryCursor},
     reschedule::{Change, Receipt},
     task::{ClaimedTask, Identity, Kind, Status, Task, TaskId},
     token::Token,
@@ -135,9 +135,27 @@ pub enum Applied {
         /// The new row.
         inserted: Option<TaskId>,
     },
+    /// The same was asked and decided before and changed nothing then either: it is counted there, and nothing else is written.
+    Repeated {
+        /// That decision's number on the row.
+        number: u32,
+    },
     /// The row was no longer as the decision saw it, or somebody created it first. Read and decide
     /// again; taking this for success would swallow the change (RS-06).
     Lost,
+}
+
+impl Applied {
+    /// The receipt for a change; `None` if it was lost.
+    pub fn receipt(self, change: &Change) -> Option<Receipt> {
+        match self {
+            Self::Done { inserted } => Receipt::of(change, inserted),
+            Self::Repeated { number } => {
+                Receipt::of(change, None).map(|receipt| receipt.repeating(number))
+            }
+            Self::Lost => None,
+        }
+    }
 }
 
 /// An `Idempotency-Key` and a digest of the request it came with.
@@ -258,14 +276,31 @@ impl TaskFilter {
     }
 }
 
-/// Everything kept about one identity.
+/// Which part of an identity's history to load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryPage {
+    /// Only what stands before this; `None` begins with the newest.
+    pub before: Option<HistoryCursor>,
+    /// How many decisions and attempts at most.
+    pub limit: usize,
+}
+
+impl HistoryPage {
+    /// All of it, however long: for checks, never for a request.
+    pub const WHOLE: Self = Self {
+        before: None,
+        limit: usize::MAX,
+    };
+}
+
+/// What is kept about one identity, or the newest part of it: rows with the decisions on them and their attempts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Records {
-    /// All its rows, oldest first.
+    /// Its rows, oldest first, without their payloads.
     pub tasks: Vec<Task>,
-    /// The decisions on them.
+    /// The decisions on them, oldest first on each row.
     pub decisions: Vec<Decision>,
-    /// Their attempts, but for those a row itself still describes.
+    /// Their attempts, oldest first of each row, but for those a row itself still describes.
     pub attempts: Vec<Attempt>,
 }
 
@@ -300,7 +335,8 @@ pub trait TaskStore: Send + Sync {
     /// many asks again for each alone.
     async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>>;
 
-    /// Carries out each change for itself, in the order given; concurrent callers share a commit.
+    /// Carries out each change for itself, in the order given; concurrent callers share a commit. What changes nothing and was decided just
+    /// so a short while ago is counted there ([`Applied::Repeated`]); of a row's decisions the newest [`DECISIONS_KEPT`](crate::history::DECISIONS_KEPT) are kept.
     async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>>;
 
     /// Carries out all changes and records the key in one transaction, or does nothing.
@@ -341,17 +377,26 @@ pub trait TaskStore: Send + Sync {
     /// A page of rows, newest first. The cost is that of the rows examined, never that of the table.
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>>;
 
-    /// Everything kept about an identity.
-    async fn load_records(&self, identity: &Identity) -> Result<Records>;
+    /// A part of what is kept about an identity: at least one decision or attempt more than the page holds, if there are more, so that
+    /// [`crate::history::page`] can say where to go on. The cost is that of the page, and of the identity's rows.
+    async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records>;
+
+    /// The decisions on a row that are numbered above `after`, oldest first, at most `limit`.
+    async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>>;
+
+    /// The kinds of which tasks wait, by name, at most `limit`. The cost is that of the kinds, never that of the tasks.
+    async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>>;
 
     /// How much waits, per kind.
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>>;
 
     /// Looks at `limit` rows numbered above `after` and deletes those that ended, and were last
-    /// decided about, before `before`, with their history; and up to `limit` keys used before it.
-    /// The cost is that of the rows looked at, never that of the table: walk on from
-    /// [`Pruned::next`].
+    /// decided about, before `before`, with their history; of the others it deletes the history from before `before`, but for what took
+    /// the row away. The cost is that of the rows looked at, never that of the table: walk on from [`Pruned::next`].
     async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned>;
+
+    /// Deletes up to `limit` idempotency keys used before `before`, oldest first; answers how many.
+    async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize>;
 }
 
 /// A running process, as the others see it.

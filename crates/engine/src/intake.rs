@@ -88,6 +88,7 @@ fn refusal(error: &Error) -> Answer {
         | Error::UnknownKind { .. }
         | Error::Reserved { .. }
         | Error::Callback(_)
+        | Error::TooManyKinds { .. }
         | Error::KeyReused
         // That task alone, and for as long as nobody puts its row right: the others must not wait for that.
         | Error::Store(store::Error::Unreadable { .. }) => Answer::Refused { reason },

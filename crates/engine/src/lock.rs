@@ -59,6 +59,7 @@ impl StoreLock {
             rule: Rule::Cancelled,
             origin: ORIGIN.to_owned(),
             decided_at: now,
+            requested: None,
             amend: None,
             insert: Some(marker(key, mark, now)?),
         };
@@ -76,7 +77,7 @@ impl StoreLock {
 
     async fn settle(&self, key: &LockKey, mark: u64, in_doubt: bool) -> Result<Acquired, Error> {
         let won = match self.create(key, mark).await? {
-            Applied::Done { .. } => true,
+            Applied::Done { .. } | Applied::Repeated { .. } => true,
             Applied::Lost => in_doubt && self.is_own(key, mark).await?,
         };
         Ok(if won { Acquired::Won } else { Acquired::Lost })
@@ -166,6 +167,7 @@ fn retire(row: &Task, now: Timestamp) -> Change {
         rule: Rule::Cancelled,
         origin: ORIGIN.to_owned(),
         decided_at: now,
+        requested: None,
         amend: Some(Amend {
             guard: Guard::of(row),
             status: row.status,

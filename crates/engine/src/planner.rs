@@ -218,7 +218,7 @@ impl Planner {
         let before = *planned;
         for (write, applied) in writes.iter().zip(applied) {
             match applied {
-                Applied::Done { .. } => {
+                Applied::Done { .. } | Applied::Repeated { .. } => {
                     count(write, planned);
                     if write.schedule.waits_since.is_some() {
                         planned.waits_until = earlier(planned.waits_until, write.schedule.look_at);

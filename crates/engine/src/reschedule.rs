@@ -7,7 +7,7 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use almanack_core::{
@@ -16,7 +16,7 @@ use almanack_core::{
     reschedule::{Change, DecisionId, NothingThere, Put, Receipt, Request, decide},
     reserved::{is_reserved, may_ask},
     store::{self, Applied, AppliedOnce, OnceKey, OnceRecord, Store},
-    task::{Identity, Kind, Task},
+    task::{Identity, Kind, Task, TaskId},
     time::Clock,
 };
 
@@ -55,6 +55,17 @@ pub enum Error {
         /// The kind asked for.
         kind: Kind,
     },
+    /// A claim looks at every kind that waits, so their number is bounded.
+    #[error(
+        "tasks of {limit} kinds that are not configured wait already, the most allowed, and `{kind}` would be one more; \
+         say in the subject what makes tasks differ, configure the kind, or raise limits.kinds"
+    )]
+    TooManyKinds {
+        /// The kind asked for.
+        kind: Kind,
+        /// How many may wait.
+        limit: usize,
+    },
     /// The call would be refused whenever it is made.
     #[error("callback.url would never be called: {0}")]
     Callback(Refusal),
@@ -81,6 +92,8 @@ pub struct Kinds {
     pub max_retry: BTreeMap<Kind, u32>,
     /// Whether a kind that is not configured is accepted even without a callback address.
     pub accept_any: bool,
+    /// Of how many kinds that are not configured tasks may wait; `None` leaves it open.
+    pub waiting_max: Option<usize>,
 }
 
 /// Carries wishes out.
@@ -90,6 +103,8 @@ pub struct Rescheduler {
     kinds: Live<Kinds>,
     /// Who may be called; `None` leaves that to whoever calls.
     reach: Option<Live<Reach>>,
+    /// Kinds that are not configured and were seen waiting, or were admitted since: asking the store for each put would cost too much.
+    waiting: Mutex<BTreeSet<Kind>>,
 }
 
 impl Rescheduler {
@@ -100,6 +115,7 @@ impl Rescheduler {
             clock,
             kinds: Live::new(kinds),
             reach: None,
+            waiting: Mutex::default(),
         }
     }
 
@@ -206,8 +222,8 @@ impl Rescheduler {
         let applied = self.store.apply(changes.clone()).await?;
         for ((mut asked, change), applied) in deciding.into_iter().zip(&changes).zip(applied) {
             match applied {
-                Applied::Done { inserted } => {
-                    let receipt = Receipt::of(change, inserted).ok_or_else(short_answer);
+                Applied::Done { .. } | Applied::Repeated { .. } => {
+                    let receipt = applied.receipt(change).ok_or_else(short_answer);
                     answers.insert(asked.place, receipt);
                 }
                 Applied::Lost if asked.rounds < ROUNDS_MAX => {
@@ -270,13 +286,29 @@ impl Rescheduler {
         self.ask(Request::Put(put), origin).await
     }
 
-    /// What a receipt's decision was, and whether it was kept (RS-14).
-    pub async fn verify(&self, id: DecisionId) -> Result<Option<(Decision, Kept)>, Error> {
+    /// What a receipt's decision was, on which row, and whether it was kept (RS-14); `None` if that is no longer known.
+    pub async fn verify(&self, id: DecisionId) -> Result<Option<(Task, Decision, Kept)>, Error> {
         let Some(row) = self.store.load_task(id.task_id).await? else {
             return Ok(None);
         };
-        let records = self.store.load_records(&row.identity).await?;
-        Ok(history::verify(id, &records.tasks, &records.decisions))
+        // With the decision itself come all later ones on its row.
+        let mut decisions = self
+            .load_decisions(id.task_id, id.number.saturating_sub(1))
+            .await?;
+        let decided = decisions.iter().find(|decision| decision.id == id);
+        let successor = decided.and_then(|decision| decision.new_task_id);
+        let mut tasks = vec![row.clone()];
+        if let Some(new) = successor {
+            decisions.extend(self.load_decisions(new, 0).await?);
+            tasks.extend(self.store.load_task(new).await?);
+        }
+        let verified = history::verify(id, &tasks, &decisions);
+        Ok(verified.map(|(decision, kept)| (row, decision, kept)))
+    }
+
+    async fn load_decisions(&self, row: TaskId, after: u32) -> Result<Vec<Decision>, Error> {
+        let all = usize::try_from(history::DECISIONS_KEPT).unwrap_or(usize::MAX);
+        Ok(self.store.load_decisions(row, after, all).await?)
     }
 
     async fn decide_all(
@@ -291,6 +323,7 @@ impl Rescheduler {
         };
         let (now, kinds) = (self.clock.now(), self.kinds.get());
         let reach = self.reach.as_ref().map(Live::get);
+        let crowded_out = self.admit(requests, &kinds).await?;
         let decided = requests.iter().zip(rows).map(|(request, row)| {
             let row = row?;
             if asker == Asker::Outside && !may_ask(request, row.as_ref()) {
@@ -298,11 +331,47 @@ impl Rescheduler {
                 return Err(Error::Reserved { kind });
             }
             kinds.check(request, row.as_ref())?;
+            crowded_out.check(request)?;
             check_callback(request, reach.as_deref())?;
             let request = kinds.with_default_retries(request, row.as_ref());
             Ok(decide(row.as_ref(), &request, origin, now)?)
         });
         Ok(decided.collect())
+    }
+
+    /// Which of the requested kinds would be too many. A kind that is configured, or known to wait, costs nothing; for another one the
+    /// store is asked what waits now. Two nodes may each admit the last one: the bound is for the cost of a claim, not a promise.
+    async fn admit(
+        &self,
+        requests: &[&Request],
+        kinds: &Kinds,
+    ) -> Result<CrowdedOut, store::Error> {
+        let mut crowded_out = CrowdedOut::default();
+        let Some(limit) = kinds.waiting_max else {
+            return Ok(crowded_out);
+        };
+        let new = kinds.unknown_of(requests, &self.waiting());
+        if new.is_empty() {
+            return Ok(crowded_out);
+        }
+        let most = limit.saturating_add(kinds.configured.len());
+        let found = self.store.load_waiting_kinds(most).await?;
+        let mut waiting = self.waiting();
+        *waiting = found.into_iter().collect();
+        waiting.retain(|kind| !kinds.configured.contains(kind));
+        for kind in new {
+            if waiting.len() < limit || waiting.contains(&kind) {
+                waiting.insert(kind);
+            } else {
+                crowded_out.kinds.insert(kind);
+            }
+        }
+        crowded_out.limit = limit;
+        Ok(crowded_out)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeSet<Kind>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn load_current(
@@ -314,7 +383,37 @@ impl Rescheduler {
     }
 }
 
+/// The kinds for which there is no room.
+#[derive(Default)]
+struct CrowdedOut {
+    kinds: BTreeSet<Kind>,
+    limit: usize,
+}
+
+impl CrowdedOut {
+    fn check(&self, request: &Request) -> Result<(), Error> {
+        let (kind, limit) = (&request.identity().kind, self.limit);
+        match request {
+            Request::Put(_) if self.kinds.contains(kind) => Err(Error::TooManyKinds {
+                kind: kind.clone(),
+                limit,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Kinds {
+    /// The kinds that somebody wants tasks of, and that are neither configured nor known to wait.
+    fn unknown_of(&self, requests: &[&Request], known: &BTreeSet<Kind>) -> BTreeSet<Kind> {
+        let puts = requests
+            .iter()
+            .filter(|request| matches!(request, Request::Put(_)));
+        let kinds = puts.map(|request| &request.identity().kind);
+        let unknown = kinds.filter(|kind| !self.configured.contains(kind) && !known.contains(kind));
+        unknown.cloned().collect()
+    }
+
     /// A new task gets its kind's own number of retries; a task that exists keeps what it has.
     fn with_default_retries<'a>(
         &self,

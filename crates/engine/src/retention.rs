@@ -19,7 +19,7 @@ use crate::node::Ports;
 
 /// Rows looked at in one step.
 pub const STEP: usize = 500;
-/// Steps over the ledger beside each step over the tasks.
+/// Steps over the ledger, and over keys, beside each step over the tasks.
 const SLOT_STEPS: usize = 100;
 /// Between two steps of a walk that finds nothing.
 const STEP_EVERY: SignedDuration = SignedDuration::from_millis(50);
@@ -62,12 +62,14 @@ pub async fn run(ports: &Ports, keep: Keep, stop: &CancellationToken) {
         let wait = match step(ports, keep, after).await {
             Ok(Step {
                 rows,
-                next: Some(next),
-            }) => {
-                after = next;
-                rest(rows, ports.clock.now().duration_since(began_at))
+                next,
+                is_behind,
+            }) if next.is_some() || is_behind => {
+                after = next.unwrap_or(TaskId(0));
+                let done = rows + usize::from(is_behind);
+                rest(done, ports.clock.now().duration_since(began_at))
             }
-            Ok(Step { next: None, .. }) => {
+            Ok(_) => {
                 after = TaskId(0);
                 WALK_EVERY
             }
@@ -108,6 +110,8 @@ struct Step {
     rows: usize,
     /// Where to go on; `None` at the end of the walk.
     next: Option<TaskId>,
+    /// Whether ledger rows or keys are left that are old: they come faster than the walk.
+    is_behind: bool,
 }
 
 /// One step of the walk.
@@ -128,13 +132,15 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
     let Pruned { rows, next, oldest } = pruned;
     // The ledger has no walk of its own: what is old is found by an index, a few rows at each step.
     let slots = forget_slots(ports, before).await?;
-    if rows + slots > 0 {
-        tracing::debug!(rows, slots, "forgot what ended long ago");
+    let keys = forget_keys(ports, before).await?;
+    if rows + slots + keys > 0 {
+        tracing::debug!(rows, slots, keys, "forgot what ended long ago");
     }
     let young = oldest.is_some_and(|oldest| is_young(oldest, before, ports.clock.now()));
     Ok(Step {
         rows,
         next: next.filter(|_| !young),
+        is_behind: slots.max(keys) >= SLOT_STEPS * STEP,
     })
 }
 
@@ -174,6 +180,19 @@ async fn forget_slots(ports: &Ports, before: Timestamp) -> Result<usize, store::
     let mut gone = 0;
     for _ in 0..SLOT_STEPS {
         let step = ports.store.prune_slots(before, STEP).await?;
+        gone += step;
+        if step < STEP {
+            break;
+        }
+    }
+    Ok(gone)
+}
+
+/// Keys are used as fast as requests come, whatever the number of tasks they are about.
+async fn forget_keys(ports: &Ports, before: Timestamp) -> Result<usize, store::Error> {
+    let mut gone = 0;
+    for _ in 0..SLOT_STEPS {
+        let step = ports.store.prune_keys(before, STEP).await?;
         gone += step;
         if step < STEP {
             break;

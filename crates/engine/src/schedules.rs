@@ -348,7 +348,7 @@ impl Schedules {
             Some(Applied::Done { .. }) if after.id == ScheduleId(0) => {
                 Ok(Some(self.load(&after.name).await?))
             }
-            Some(Applied::Done { .. }) => Ok(Some(after)),
+            Some(Applied::Done { .. } | Applied::Repeated { .. }) => Ok(Some(after)),
             Some(Applied::Lost) | None => Ok(None),
         }
     }

@@ -5,7 +5,7 @@
 //! that is when it is needed.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, PoisonError},
 };
 
@@ -32,6 +32,11 @@ use crate::{AppState, sources::numbers::by_state};
 
 /// How long a count is shown before it is made again.
 const COUNTED_FOR: SignedDuration = SignedDuration::from_secs(10);
+
+/// Kinds that have gauges of their own, in the order in which they are first seen.
+const LABELS_MAX: usize = 250;
+/// What the others are called together.
+const OTHER: &str = "other";
 
 /// Kinds whose gauges were set before. One that no longer waits must fall to zero, not freeze.
 #[derive(Default)]
@@ -143,38 +148,57 @@ fn set_sources(numbers: &SourceNumbers) {
     gauge!("almanack_sources_in_backoff").set(numbers.in_backoff as f64);
 }
 
+/// What waits under one label.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Waits {
+    waiting: u64,
+    due: u64,
+    oldest_seconds: f64,
+}
+
 impl SeenKinds {
+    /// A label never goes away, so what is gone is shown as nothing; and their number is bounded, so beyond it all share one.
     fn show(&self, depths: &[Depth], now: Timestamp) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let present: BTreeSet<String> = depths.iter().map(|depth| depth.kind.to_string()).collect();
-        for gone in seen.difference(&present) {
-            set(gone, 0, 0, 0.0);
+        for (label, waits) in labelled(&mut seen, depths, now) {
+            set(&label, waits);
         }
-        for depth in depths {
-            let age = depth
-                .first_due_at
-                .map(|at| now.duration_since(at).as_secs_f64());
-            set(
-                depth.kind.as_str(),
-                depth.waiting,
-                depth.due,
-                age.unwrap_or(0.0).max(0.0),
-            );
-        }
-        seen.extend(present);
     }
+}
+
+fn labelled(
+    seen: &mut BTreeSet<String>,
+    depths: &[Depth],
+    now: Timestamp,
+) -> BTreeMap<String, Waits> {
+    let gone = seen.iter().map(|label| (label.clone(), Waits::default()));
+    let mut shown: BTreeMap<String, Waits> = gone.collect();
+    for depth in depths {
+        let kind = depth.kind.to_string();
+        let has_label = seen.contains(&kind) || seen.len() < LABELS_MAX;
+        let label = if has_label { kind } else { OTHER.to_owned() };
+        seen.insert(label.clone());
+        let age = depth
+            .first_due_at
+            .map(|at| now.duration_since(at).as_secs_f64());
+        let waits = shown.entry(label).or_default();
+        waits.waiting += depth.waiting;
+        waits.due += depth.due;
+        waits.oldest_seconds = waits.oldest_seconds.max(age.unwrap_or(0.0));
+    }
+    shown
 }
 
 #[expect(
     clippy::cast_precision_loss,
     reason = "counting stops long before 2^53"
 )]
-fn set(queue: &str, waiting: u64, due: u64, oldest_seconds: f64) {
+fn set(queue: &str, waits: Waits) {
     let depth =
         |state| gauge!("almanack_queue_depth", "queue" => queue.to_owned(), "state" => state);
-    depth("waiting").set(waiting as f64);
-    depth("due").set(due as f64);
-    gauge!("almanack_oldest_due_seconds", "queue" => queue.to_owned()).set(oldest_seconds);
+    depth("waiting").set(waits.waiting as f64);
+    depth("due").set(waits.due as f64);
+    gauge!("almanack_oldest_due_seconds", "queue" => queue.to_owned()).set(waits.oldest_seconds);
 }
 
 /// Counts requests by route, not by path: paths have no end.
@@ -203,5 +227,37 @@ fn method_label(method: &Method) -> &'static str {
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
         _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use almanack_core::task::Kind;
+
+    use super::*;
+
+    #[test]
+    fn sf_01_kinds_without_end_share_one_label() {
+        let depth = |number: usize| Depth {
+            kind: Kind::parse(&format!("KIND_{number:05}")).unwrap(),
+            waiting: 2,
+            due: 1,
+            first_due_at: Some(Timestamp::UNIX_EPOCH),
+        };
+        let now = Timestamp::from_second(9).unwrap();
+        let mut seen = BTreeSet::new();
+        let depths: Vec<Depth> = (0..1_000).map(depth).collect();
+        let shown = labelled(&mut seen, &depths, now);
+        assert_eq!(shown.len(), LABELS_MAX + 1);
+        let others = Waits {
+            waiting: 2 * 750,
+            due: 750,
+            oldest_seconds: 9.0,
+        };
+        assert_eq!(shown[OTHER], others);
+        let shown = labelled(&mut seen, &depths[..1], now);
+        assert_eq!(shown["KIND_00000"].waiting, 2);
+        assert_eq!(shown[OTHER], Waits::default(), "what is gone is nothing");
+        assert_eq!(seen.len(), LABELS_MAX + 1);
     }
 }

@@ -231,6 +231,9 @@ impl From<reschedule::Error> for Problem {
             reschedule::Error::Reserved { .. } => {
                 Self::new(Code::InvalidValue, error.to_string()).at("kind")
             }
+            reschedule::Error::TooManyKinds { .. } => {
+                Self::new(Code::TooManyKinds, error.to_string()).at("kind")
+            }
             reschedule::Error::Callback(_) => {
                 Self::new(Code::InvalidValue, error.to_string()).at("callback.url")
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     history::Decision,
-    reschedule::{DecisionId, Receipt, Rule},
+    reschedule::{DecisionId, Receipt, Requested, Rule},
     task::{Identity, TaskId},
 };
 use axum::{
@@ -171,6 +171,40 @@ pub(crate) struct DecisionView {
     /// The revision afterwards, where one was given and is still known.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<i64>,
+    /// What was asked for, where that changed nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<RequestedView>,
+    /// How often the same was asked, if more than once; it is told once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<u32>,
+    /// When it was asked for the last time, if more than once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_at: Option<Timestamp>,
+}
+
+/// What somebody asked for who was told that nothing changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct RequestedView {
+    /// `put` or `cancel`.
+    what: &'static str,
+    /// When to try, of a put.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    execute_at: Option<Timestamp>,
+    /// The revision it came with, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<i64>,
+}
+
+impl From<Requested> for RequestedView {
+    fn from(requested: Requested) -> Self {
+        Self {
+            what: requested.name(),
+            execute_at: requested.execute_at,
+            revision: requested.revision.map(|revision| revision.0),
+        }
+    }
 }
 
 impl From<Decision> for DecisionView {
@@ -186,6 +220,9 @@ impl From<Decision> for DecisionView {
             execute_at: decision.execute_at,
             // The row that was written first keeps only its newest revision; 0 stands for unknown.
             revision: Some(decision.revision).filter(|revision| *revision > 0),
+            requested: decision.requested.map(RequestedView::from),
+            times: Some(decision.times).filter(|times| *times > 1),
+            last_at: decision.last_at,
         }
     }
 }
@@ -209,8 +246,7 @@ pub(crate) async fn get_receipt(
     let none = || Problem::new(Code::NoSuchReceipt, "no decision has this receipt");
     let Path(id) = id.map_err(|_| none())?;
     let id = parse_receipt_id(&id).ok_or_else(none)?;
-    let row = state.store.load_task(id.task_id).await?.ok_or_else(none)?;
-    let (decision, kept) = state.rescheduler.verify(id).await?.ok_or_else(none)?;
+    let (row, decision, kept) = state.rescheduler.verify(id).await?.ok_or_else(none)?;
     Ok(Json(KeptView::of(&row, decision, kept)))
 }
 

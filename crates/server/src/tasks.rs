@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    history,
+    history::{self, HistoryCursor},
     reschedule::{Cancel, NothingThere, Put, Request},
-    store::{Store, TaskFilter},
+    store::{HistoryPage, Store, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId, parse_revision},
 };
 use almanack_engine::reschedule;
@@ -31,8 +31,10 @@ pub(crate) mod view;
 
 /// Tasks on a page when nobody says otherwise.
 const PAGE_DEFAULT: usize = 50;
-/// Most tasks on a page.
+/// Most tasks, or parts of a history, on a page.
 const PAGE_MAX: usize = 500;
+/// Decisions and attempts on a page of a history when nobody says otherwise.
+const HISTORY_DEFAULT: usize = 200;
 
 /// Create a task, or change its time.
 ///
@@ -162,7 +164,18 @@ pub(crate) async fn retry_task(
     Ok(answer(&identity, &receipt))
 }
 
-/// Everything that was decided about an identity and every attempt, in order.
+/// Which part of a history to tell.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct HistoryQuery {
+    /// How many decisions and attempts at most: 1 to 500, 200 when nobody says otherwise.
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// What was decided about an identity and every attempt, in order; the first page has the newest, `next_cursor` leads to earlier ones.
 #[utoipa::path(
     get,
     path = "/api/v1/tasks/{kind}/{subject}/history",
@@ -170,6 +183,7 @@ pub(crate) async fn retry_task(
     params(
         ("kind" = String, Path, description = "What is tried"),
         ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
+        HistoryQuery,
     ),
     responses(
         (status = 200, description = "What happened", body = HistoryView),
@@ -180,13 +194,18 @@ pub(crate) async fn retry_task(
 pub(crate) async fn get_history(
     State(state): State<Arc<AppState>>,
     At(identity): At,
+    Asked(query): Asked<HistoryQuery>,
 ) -> Result<Json<HistoryView>, Problem> {
-    let records = state.store.load_records(&identity).await?;
+    let limit = check_limit(query.limit.unwrap_or(HISTORY_DEFAULT))?;
+    let before = query.cursor.as_deref().map(parse_history_cursor);
+    let before = before.transpose()?;
+    let page = HistoryPage { before, limit };
+    let records = state.store.load_history(&identity, page).await?;
     if records.tasks.is_empty() {
         return Err(nothing_there(&identity));
     }
-    let story = history::tell(&records.tasks, records.decisions, records.attempts);
-    Ok(Json(HistoryView::of(&identity, story)))
+    let page = history::page(records, before, limit);
+    Ok(Json(HistoryView::of(&identity, page)))
 }
 
 /// Which tasks to list.
@@ -235,11 +254,7 @@ pub(crate) async fn list_tasks(
 
 impl ListQuery {
     fn into_filter(self) -> Result<TaskFilter, Problem> {
-        let page = self.limit.unwrap_or(PAGE_DEFAULT);
-        if !(1..=PAGE_MAX).contains(&page) {
-            let detail = format!("limit must be 1 to {PAGE_MAX}, not {page}");
-            return Err(Problem::new(Code::InvalidQuery, detail));
-        }
+        let page = check_limit(self.limit.unwrap_or(PAGE_DEFAULT))?;
         // No subject has one, and PostgreSQL refuses even to look for a NUL.
         if self
             .subject
@@ -260,15 +275,34 @@ impl ListQuery {
     }
 }
 
+fn check_limit(limit: usize) -> Result<usize, Problem> {
+    if (1..=PAGE_MAX).contains(&limit) {
+        return Ok(limit);
+    }
+    let detail = format!("limit must be 1 to {PAGE_MAX}, not {limit}");
+    Err(Problem::new(Code::InvalidQuery, detail))
+}
+
+/// How a place in a history is written outside.
+pub(crate) fn history_cursor(cursor: HistoryCursor) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(cursor.to_string())
+}
+
+pub(crate) fn parse_history_cursor(text: &str) -> Result<HistoryCursor, Problem> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
+    let cursor = bytes.and_then(|bytes| HistoryCursor::parse(std::str::from_utf8(&bytes).ok()?));
+    cursor.ok_or_else(not_a_cursor)
+}
+
+fn not_a_cursor() -> Problem {
+    let detail = "cursor must be the next_cursor of an earlier page";
+    Problem::new(Code::InvalidQuery, detail)
+}
+
 fn parse_cursor(text: &str) -> Result<TaskId, Problem> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
     let id = bytes.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.parse().ok());
-    id.map(TaskId).ok_or_else(|| {
-        Problem::new(
-            Code::InvalidQuery,
-            "cursor must be the next_cursor of an earlier page",
-        )
-    })
+    id.map(TaskId).ok_or_else(not_a_cursor)
 }
 
 /// The current row, by the readers of whoever asks for it.

@@ -52,7 +52,8 @@ macro_rules! changes {
     ($lower:literal) => {
         concat!(
             "select d.task_id, d.number, d.decided_at_us, d.origin, d.rule, d.old_execute_at_us, \
-             d.execute_at_us, d.revision, d.new_task_id, t.subject, t.kind from \
+             d.execute_at_us, d.revision, d.new_task_id, d.requested, d.requested_execute_at_us, \
+             d.requested_revision, d.times, d.last_at_us, t.subject, t.kind from \
              (select * from decision order by decided_at_us desc limit $1) d \
              join task t on t.id = d.task_id where d.decided_at_us <= $2 and ",
             by!("d.origin", $lower),
@@ -80,8 +81,3 @@ macro_rules! edits {
 }
 pub(crate) const EDITS_SQLITE: &str = edits!("lower(e.by_whom)");
 pub(crate) const EDITS_POSTGRES: &str = edits!("lower(e.by_whom collate \"C\")");
-
-/// The decisions on some rows; SQLite asks for one at a time ([`crate::history::LOAD_DECISIONS`]).
-pub(crate) const DECISIONS_POSTGRES: &str = "select task_id, number, decided_at_us, origin, rule, \
-     old_execute_at_us, execute_at_us, revision, new_task_id from decision \
-     where task_id = any ($1::bigint[])";

@@ -79,6 +79,16 @@ pub(crate) const LANES: &str = concat!(
     "select kind, priority from lane where kind is not null"
 );
 
+/// The kinds that wait, by the same jumps; at most `$1`.
+pub(crate) const KINDS: &str = "with recursive waiting(kind, place) as ( \
+     select * from (select kind, cast(1 as bigint) from task where due_at_us is not null \
+         order by kind limit 1) first_kind \
+     union all \
+     select (select t.kind from task t where t.due_at_us is not null and t.kind > waiting.kind \
+         order by t.kind limit 1), place + 1 \
+     from waiting where waiting.kind is not null and place < $1) \
+     select kind from waiting where kind is not null";
+
 /// SQLite: the waiting lanes and when each is next due. The claim then takes from one at a time.
 pub(crate) const LANES_DUE_SQLITE: &str = concat!(
     lanes!(),

@@ -21,6 +21,7 @@ mod question;
 #[cfg(test)]
 mod readers;
 mod records;
+mod repeat;
 mod schedule;
 mod sign_in;
 mod source;

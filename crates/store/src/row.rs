@@ -17,7 +17,7 @@ use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
     clock::Mark,
     history::{Attempt, Decision},
-    reschedule::{DecisionId, Rule},
+    reschedule::{DecisionId, Requested, Rule},
     store::{EXAMINED_MAX, Error, Node, Result},
     task::{
         ClaimedTask, Identity, Kind, Payload, Priority, Revision, Status, Subject, Task, TaskId,
@@ -176,7 +176,21 @@ pub(crate) fn decision(row: &impl Row) -> Result<Decision> {
         execute_at: instant(row.big(6)?)?,
         revision: row.big(7)?,
         new_task_id: row.big_or_null(8)?.map(TaskId),
+        requested: requested(row, 9)?,
+        times: count(row.int(12)?)?,
+        last_at: maybe_instant(row.big_or_null(13)?)?,
     })
+}
+
+/// What was asked for: `put`, with its time, or `cancel`.
+fn requested(row: &impl Row, index: usize) -> Result<Option<Requested>> {
+    let Some(_) = row.text_or_null(index)? else {
+        return Ok(None);
+    };
+    Ok(Some(Requested {
+        execute_at: maybe_instant(row.big_or_null(index + 1)?)?,
+        revision: row.big_or_null(index + 2)?.map(Revision),
+    }))
 }
 
 /// Reads the columns listed in `history.rs`.

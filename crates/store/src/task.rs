@@ -14,11 +14,14 @@
 /// What [`crate::row::task`] reads.
 macro_rules! columns {
     () => {
-        "t.id, t.subject, t.kind, t.status, t.is_current, t.execute_at_us, t.due_at_us, \
+        columns!("t.payload")
+    };
+    ($payload:literal) => {
+        concat!("t.id, t.subject, t.kind, t.status, t.is_current, t.execute_at_us, t.due_at_us, \
          t.priority, t.attempt, t.max_retry, t.term, t.revision, t.decisions, t.replaces_task_id, \
          t.created_at_us, t.created_execute_at_us, t.started_at_us, t.finished_at_us, t.origin, \
-         t.node, t.callback_url, t.detail, t.payload, \
-         case when t.status = 'RUNNING' then c.lease_until_us end"
+         t.node, t.callback_url, t.detail, ", $payload, ", \
+         case when t.status = 'RUNNING' then c.lease_until_us end")
     };
 }
 macro_rules! from_task {
@@ -47,15 +50,15 @@ pub(crate) const LOAD_CURRENT_POSTGRES: &str = concat!(
 
 pub(crate) const LOAD: &str = concat!("select ", columns!(), from_task!(), "where t.id = $1");
 
-/// All rows of an identity. Two halves, so that each uses its own index.
-pub(crate) const LOAD_ALL: &str = concat!(
-    "select * from (select ",
-    columns!(),
+/// The newest rows of an identity from a number on, without payloads. Two halves, so that each uses its own index.
+pub(crate) const LOAD_LIVES: &str = concat!(
+    "select * from (select * from (select ",
+    columns!("cast('null' as text)"),
     from_task!(),
-    "where t.subject = $1 and t.kind = $2 and t.is_current union all select ",
-    columns!(),
+    "where t.subject = $1 and t.kind = $2 and t.is_current and t.id <= $3) present union all select * from (select ",
+    columns!("cast('null' as text)"),
     from_task!(),
-    "where t.subject = $1 and t.kind = $2 and not t.is_current) every order by 1"
+    "where t.subject = $1 and t.kind = $2 and not t.is_current and t.id <= $3 order by t.id desc limit $4) past) lives order by 1 desc limit $4"
 );
 
 /// The last row that a page below `$1` examines, with `$2` rows before it. Numbers have gaps, so it is counted, not computed.
@@ -126,18 +129,21 @@ pub(crate) const AMEND_POSTGRES: &str = "with amended as ( \
      from unnest($1::bigint[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::boolean[], \
          $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::integer[], $12::integer[], \
          $13::bigint[], $14::bigint[], $15::text[], $16::text[], $17::bigint[], $18::bigint[], \
-         $19::bigint[]) with ordinality \
+         $19::bigint[], $20::text[], $21::bigint[], $22::bigint[]) with ordinality \
          u(id, seen_status, seen_term, seen_decisions, status, is_current, execute_at_us, \
          due_at_us, payload, callback_url, priority, max_retry, revision, decided_at_us, origin, \
-         rule, old_execute_at_us, told_execute_at_us, told_revision, position) \
+         rule, old_execute_at_us, told_execute_at_us, told_revision, requested, \
+         requested_execute_at_us, requested_revision, position) \
      where t.id = any (array[u.id]) and t.status = u.seen_status and t.term = u.seen_term \
          and t.decisions = u.seen_decisions \
      returning u.position, t.id, t.decisions, u.decided_at_us, u.origin, u.rule, \
-         u.old_execute_at_us, u.told_execute_at_us, u.told_revision), \
+         u.old_execute_at_us, u.told_execute_at_us, u.told_revision, u.requested, \
+         u.requested_execute_at_us, u.requested_revision), \
      noted as (insert into decision (task_id, number, decided_at_us, origin, rule, \
-         old_execute_at_us, execute_at_us, revision) \
+         old_execute_at_us, execute_at_us, revision, requested, requested_execute_at_us, \
+         requested_revision) \
      select id, decisions, decided_at_us, origin, rule, old_execute_at_us, told_execute_at_us, \
-         told_revision from amended) \
+         told_revision, requested, requested_execute_at_us, requested_revision from amended) \
      select position from amended";
 /// Completes the decisions of replaced rows.
 pub(crate) const NAME_SUCCESSOR_POSTGRES: &str = "update decision d set new_task_id = u.new_task_id \
@@ -153,9 +159,10 @@ pub(crate) const DEPTH: &str = "select \
          and due_at_us <= $3 limit 100000) d), \
      (select min(due_at_us) from task where kind = $1 and priority = $2)";
 
-/// The numbers of the next rows and when they were created, whatever they are: a walk, not a search.
-pub(crate) const NEXT_ROWS: &str =
-    "select id, created_at_us from task where id > $1 order by id limit $2";
+/// The numbers of the next rows, when they were created and whether they may have a history of their own: a walk, not a search.
+pub(crate) const NEXT_ROWS: &str = "select id, created_at_us, \
+     case when decisions > 0 or term > 1 then 1 else 0 end \
+     from task where id > $1 order by id limit $2";
 /// Deletes a row that ended, and was last decided about, before `?2`. A later decision, even one that
 /// changed nothing, may carry a revision that must be remembered as long as itself (RS-10).
 macro_rules! prune {
@@ -167,7 +174,7 @@ macro_rules! prune {
              and coalesce(finished_at_us, created_at_us) < ",
             $before,
             " and not exists (select 1 from decision d where d.task_id = task.id \
-             and d.decided_at_us >= ",
+             and coalesce(d.last_at_us, d.decided_at_us) >= ",
             $before,
             ")"
         )

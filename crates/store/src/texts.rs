@@ -18,6 +18,7 @@ const SHARED: &[&str] = &[
     alert::OPEN,
     alert::PRUNE,
     claim::EXPIRED,
+    claim::KINDS,
     claim::LANES,
     entry::EXAMINED_TO,
     entry::EXAMINED_TO_OF,
@@ -25,8 +26,9 @@ const SHARED: &[&str] = &[
     entry::LIST,
     entry::LIST_OF,
     entry::REMOVE_ALL,
-    history::LOAD_ATTEMPTS,
+    history::LOAD_ATTEMPTS_BEFORE,
     history::LOAD_DECISIONS,
+    history::LOAD_DECISIONS_BEFORE,
     history::LOAD_ONCE,
     history::NOTE_ONCE,
     history::PRUNE_ONCE,
@@ -64,7 +66,7 @@ const SHARED: &[&str] = &[
     task::EXAMINED_TO,
     task::LIST_SQLITE,
     task::LOAD,
-    task::LOAD_ALL,
+    task::LOAD_LIVES,
     task::NEXT_ROWS,
 ];
 
@@ -131,6 +133,21 @@ fn finding_the_lanes_costs_no_more_when_more_tasks_wait() {
         // Three kinds, two priorities.
         check_costs_no_more(text, [], 6, waiting);
     }
+}
+
+/// Neither more tasks nor more kinds than are asked for.
+#[test]
+fn finding_the_waiting_kinds_costs_no_more_than_their_bound() {
+    let waiting = |kind: &str| {
+        format!(
+            "insert into task (subject, kind, status, is_current, execute_at_us, due_at_us, \
+             priority, attempt, max_retry, term, revision, decisions, created_at_us, \
+             created_execute_at_us, origin, payload) values \
+             (?1, {kind}, 'INIT', 1, ?1, ?1, ?1 % 10, 0, 3, 0, 0, 0, 0, 0, '', '')"
+        )
+    };
+    check_costs_no_more(claim::KINDS, [10], 3, &waiting("'K' || (?1 % 3)"));
+    check_costs_no_more(claim::KINDS, [10], 10, &waiting("'K' || ?1"));
 }
 
 /// Schedules that are looked at one microsecond apart, and as many that rest.

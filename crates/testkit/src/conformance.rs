@@ -132,10 +132,11 @@ pub(crate) async fn applied(store: &dyn Store, change: Change) -> Applied {
 /// Decides and carries out, undisturbed.
 pub(crate) async fn ask(store: &dyn Store, request: &Request, now: Timestamp) -> Receipt {
     let change = decided(store, request, now).await;
-    let Applied::Done { inserted } = applied(store, change.clone()).await else {
+    let applied = applied(store, change.clone()).await;
+    let Some(receipt) = applied.receipt(&change) else {
         panic!("nobody came in between, yet {request:?} was lost");
     };
-    Receipt::of(&change, inserted).expect("a change names a row")
+    receipt
 }
 
 /// [`put`] carried out at its own time or at `now`, whichever the rules say; the row's number.

@@ -285,6 +285,8 @@ pub(crate) struct Limits {
     pub(crate) payload_bytes: usize,
     /// Most tasks in one batch call.
     pub(crate) batch_items: usize,
+    /// Of how many kinds that are not configured tasks may wait.
+    pub(crate) kinds: usize,
 }
 
 impl Limits {
@@ -294,6 +296,7 @@ impl Limits {
         Self {
             payload_bytes: reader.value(&key("payload_bytes"), 65_536, payload),
             batch_items: reader.value(&key("batch_items"), 10_000, value::count(1..=100_000)),
+            kinds: reader.value(&key("kinds"), 250, value::count(1..=10_000)),
         }
     }
 }

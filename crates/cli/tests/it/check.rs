@@ -561,6 +561,7 @@ fn what_is_in_force_and_why() {
     retention.days                      30                                          default
     limits.payload_bytes                65536                                       default
     limits.batch_items                  10000                                       default
+    limits.kinds                        250                                         default
     callback.timeout                    "10s"                                       default
     callback.secret                     *** (env:HOOK)                              almanack.toml:7
     kinds.ARTICLE_PUBLISH.url           "https://articles.internal/***"             almanack.toml:10

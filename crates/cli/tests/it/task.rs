@@ -59,9 +59,9 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     TIME  AGO  1  created for 2999-01-05 08:00:00Z  cli:anna
     TIME  AGO  1  moved from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z  cli:anna
     TIME  AGO  1  changed, still for 2999-01-06 07:00:00Z  cli:anna
-    TIME  AGO  1  asked with an old revision: nothing changed  cli:anna
+    TIME  AGO  1  asked for 2999-01-05 08:00:00Z (revision 6), an old revision: nothing changed  cli:anna
     TIME  AGO  1  withdrawn  cli:anna
-    TIME  AGO  1  asked again for the same: nothing changed  cli:anna
+    TIME  AGO  1  asked to withdraw it, it was so: nothing changed  cli:anna
     TIME  AGO  1  replaced by task 2  cli:anna
     TIME  AGO  2  put again for TIME  cli:anna
     ");

@@ -1,5 +1,8 @@
 use super::*;
-use crate::fixture::{Standing, at, row};
+use crate::{
+    fixture::{Standing, at, row},
+    store::Records,
+};
 
 /// Row `id`, created `seconds` from now.
 fn task(id: i64, standing: Standing, seconds: i64) -> Task {
@@ -24,6 +27,9 @@ fn decision(task_id: i64, number: u32, rule: Rule, seconds: i64) -> Decision {
         execute_at: at(60),
         revision: 6,
         new_task_id: None,
+        requested: None,
+        times: 1,
+        last_at: None,
     }
 }
 
@@ -208,6 +214,7 @@ fn rs_13_a_withdrawals_mark_is_told_as_a_withdrawal_even_after_its_creation_arri
 
     let withdrawn = Task {
         decisions: 1,
+        finished_at: Some(at(-800)),
         ..task(1, Standing::Cancelled, -900)
     };
     let story = tell(
@@ -315,4 +322,58 @@ fn rs_14_a_creation_is_verified_from_its_row_alone() {
     assert_eq!(verify(id, &[], &[]), None);
     let unknown = DecisionId { number: 9, ..id };
     assert_eq!(verify(unknown, &[created], &[]), None);
+}
+
+/// Whatever the size of a page, and wherever a row's decisions and attempts are cut.
+#[test]
+fn sf_02_pages_from_the_newest_on_are_together_the_whole_story() {
+    let rows: Vec<Task> = (1..=4)
+        .map(|id| Task {
+            replaces: (id > 1).then_some(TaskId(id - 1)),
+            term: Term(3),
+            status: Status::Cancelled,
+            started_at: Some(at(id * 100 + 50)),
+            ..task(id, Standing::Running, id * 100)
+        })
+        .collect();
+    let decided = |id: i64| (1..=5).map(move |n| (id, n));
+    let decisions: Vec<Decision> = (1..=4)
+        .flat_map(decided)
+        .map(|(id, n)| decision(id, n, Rule::Unchanged, id * 100 + i64::from(n) * 10))
+        .collect();
+    let tried = |id: i64| [(id, 1, 15), (id, 2, 35)];
+    let attempts: Vec<Attempt> = (1..=4)
+        .filter(|id| id % 2 == 0)
+        .flat_map(tried)
+        .map(|(id, term, after)| attempt(id, term, "retry", id * 100 + after))
+        .collect();
+    let whole = tell(&rows, decisions.clone(), attempts.clone());
+    for limit in 1..=whole.len() + 1 {
+        let (mut told, mut cursor) = (Vec::new(), None);
+        loop {
+            let newest = cursor.map_or(TaskId(i64::MAX), |cursor: HistoryCursor| cursor.task_id);
+            let records = Records {
+                tasks: rows
+                    .iter()
+                    .filter(|row| row.id <= newest)
+                    .cloned()
+                    .collect(),
+                decisions: decisions.clone(),
+                attempts: attempts.clone(),
+            };
+            let page = page(records, cursor, limit);
+            assert!(page.happenings.len() <= limit);
+            told.splice(0..0, page.happenings);
+            cursor = page.before;
+            if cursor.is_none() {
+                break;
+            }
+            let text = cursor.map(|cursor| cursor.to_string()).unwrap();
+            assert_eq!(HistoryCursor::parse(&text), cursor);
+        }
+        assert_eq!(lines(&told), lines(&whole), "{limit} on a page");
+    }
+    for text in ["", "1", "1.2", "1.2.x", "1.-2.3", "1.2.3.4"] {
+        assert_eq!(HistoryCursor::parse(text), None, "{text}");
+    }
 }

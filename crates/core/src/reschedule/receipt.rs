@@ -35,6 +35,16 @@ pub struct Receipt {
 }
 
 impl Receipt {
+    /// The receipt of a request that had been decided before, as this number on the same row.
+    #[must_use]
+    pub fn repeating(self, number: u32) -> Self {
+        let task_id = self.decision.task_id;
+        Self {
+            decision: DecisionId { task_id, number },
+            ..self
+        }
+    }
+
     /// The receipt for a change that the store carried out; `inserted` is the row it wrote.
     pub fn of(change: &Change, inserted: Option<TaskId>) -> Option<Self> {
         let amended = change.amend.as_ref();

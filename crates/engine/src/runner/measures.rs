@@ -1,13 +1,18 @@
 //! What is measured per kind.
 //!
 //! Looking a metric up by name and labels costs more than recording it, and a busy node records
-//! three per task. The handles of each kind are therefore looked up once and kept. There are as many
-//! labels as kinds, and kinds are few by design.
+//! three per task. The handles of each kind are therefore looked up once and kept. Kinds are few by design, but anybody
+//! who may put tasks can name new ones, and a label never goes away: beyond [`KINDS_MAX`] all share one.
 
 use std::collections::BTreeMap;
 
 use almanack_core::task::Kind;
 use metrics::{Counter, Gauge, Histogram};
+
+/// Kinds that are measured by themselves, in the order in which they are first seen.
+const KINDS_MAX: usize = 250;
+/// What the others are called together.
+const OTHER: &str = "other";
 
 /// The handles of one kind.
 pub(super) struct KindMeasures {
@@ -24,8 +29,8 @@ pub(super) struct KindMeasures {
 }
 
 impl KindMeasures {
-    fn new(kind: &Kind) -> Self {
-        let queue = kind.to_string();
+    fn new(queue: &str) -> Self {
+        let queue = queue.to_owned();
         Self {
             wait: metrics::histogram!("almanack_run_wait_seconds", "queue" => queue.clone()),
             duration: metrics::histogram!("almanack_run_duration_seconds", "queue" => queue.clone()),
@@ -45,14 +50,41 @@ impl KindMeasures {
     }
 }
 
-/// The handles of all kinds seen so far.
+/// The handles of the kinds seen so far.
 #[derive(Default)]
-pub(super) struct Measures(BTreeMap<Kind, KindMeasures>);
+pub(super) struct Measures {
+    kinds: BTreeMap<Kind, KindMeasures>,
+    others: Option<KindMeasures>,
+}
 
 impl Measures {
     pub(super) fn of(&mut self, kind: &Kind) -> &mut KindMeasures {
-        self.0
+        if self.kinds.len() >= KINDS_MAX && !self.kinds.contains_key(kind) {
+            return self.others.get_or_insert_with(|| KindMeasures::new(OTHER));
+        }
+        self.kinds
             .entry(kind.clone())
-            .or_insert_with(|| KindMeasures::new(kind))
+            .or_insert_with(|| KindMeasures::new(kind.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sf_01_kinds_without_end_share_one_label() {
+        let mut measures = Measures::default();
+        let kind = |number: usize| Kind::parse(&format!("KIND_{number}")).unwrap();
+        for number in 0..20_000 {
+            measures.of(&kind(number));
+        }
+        assert_eq!(measures.kinds.len(), KINDS_MAX);
+        assert_eq!(
+            measures.of(&kind(7)).queue,
+            "KIND_7",
+            "once by itself, always"
+        );
+        assert_eq!(measures.of(&kind(19_999)).queue, OTHER);
     }
 }

@@ -13,7 +13,7 @@ use almanack_core::{
         slot_identity,
     },
     reschedule::{Cancel, Put, Receipt, Request},
-    store::{Store, TaskFilter, TaskStore},
+    store::{HistoryPage, Store, TaskFilter, TaskStore},
     target::{Launcher, Target},
     task::{ClaimedTask, Kind, Status, Task, TaskId, Term},
     time::{Clock, CorrectedClock},
@@ -298,7 +298,11 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
     assert_eq!(task.status, Status::Fail);
     assert_eq!(task.due_at, None, "it has been given up");
     assert!(task.attempt >= 3, "{} attempts in 50 seconds", task.attempt);
-    let records = house.store.load_records(&task.identity).await.unwrap();
+    let records = house
+        .store
+        .load_history(&task.identity, HistoryPage::WHOLE)
+        .await
+        .unwrap();
     assert_eq!(records.attempts.len() + 1, task.attempt as usize);
     let asked = told.asked();
     let until = asked[0].0.retry_until;

@@ -14,6 +14,7 @@ mod endings;
 mod entries;
 mod forgotten;
 mod happenings;
+mod kinds;
 mod lock;
 mod node;
 mod places;

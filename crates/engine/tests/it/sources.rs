@@ -17,7 +17,7 @@ use almanack_core::{
         policy::cadence::Cadence,
         reading::Reading,
     },
-    store::{Added, EntryFilter, Store},
+    store::{Added, EntryFilter, HistoryPage, Store},
     task::{Status, Task},
     time::Clock,
 };
@@ -276,7 +276,11 @@ async fn ss_06_a_check_keeps_what_is_new_once_and_comes_again(desk: Desk) {
     assert_eq!(room.titles().await.len(), 3);
     assert_eq!(room.source(id).await.definition.name, "The Example");
     let identity = id.identity().unwrap();
-    let records = room.store.load_records(&identity).await.unwrap();
+    let records = room
+        .store
+        .load_history(&identity, HistoryPage::WHOLE)
+        .await
+        .unwrap();
     assert_eq!(records.attempts.len(), 0, "the source's row is the record");
 }
 

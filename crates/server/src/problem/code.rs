@@ -35,6 +35,8 @@ pub enum Code {
     InvalidExpression,
     /// Nobody would know where to call for this kind.
     UnknownKind,
+    /// Tasks of too many kinds wait already.
+    TooManyKinds,
     /// Too many items in one call.
     TooManyItems,
     /// No valid token was shown.
@@ -147,6 +149,7 @@ impl Code {
                 "Invalid expression",
             ),
             Self::UnknownKind => (invalid, "/problems/unknown_kind", "Unknown kind"),
+            Self::TooManyKinds => (invalid, "/problems/too_many_kinds", "Too many kinds"),
             Self::TooManyItems => (
                 S::PAYLOAD_TOO_LARGE,
                 "/problems/too_many_items",

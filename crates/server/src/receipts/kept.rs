@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{RuleName, receipt_id};
+use super::{RequestedView, RuleName, receipt_id};
 
 /// A receipt, asked about later: the fields it was given with, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -48,6 +48,9 @@ pub(crate) struct KeptView {
     /// The revision afterwards; absent where only a later one is still known.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<i64>,
+    /// What was asked for, where that changed nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<RequestedView>,
 }
 
 impl KeptView {
@@ -71,6 +74,7 @@ impl KeptView {
             old_execute_at: decision.old_execute_at,
             execute_at: decision.execute_at,
             revision: (!overwritten).then_some(decision.revision),
+            requested: decision.requested.map(RequestedView::from),
         }
     }
 }

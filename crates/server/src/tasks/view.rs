@@ -4,7 +4,7 @@
 //! rely on here.
 
 use almanack_core::{
-    history::{Attempt, Happening},
+    history::{Attempt, Happening, Page},
     task::{Identity, Status, Task},
 };
 use jiff::Timestamp;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use super::history_cursor;
 use crate::receipts::DecisionView;
 
 /// One row of a task's life.
@@ -148,7 +149,7 @@ pub(crate) struct PageView {
     pub(crate) next_cursor: Option<String>,
 }
 
-/// What happened to an identity, in order.
+/// A page of what happened to an identity, in order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HistoryView {
     #[schema(example = "article:42")]
@@ -156,14 +157,18 @@ pub(crate) struct HistoryView {
     #[schema(example = "ARTICLE_PUBLISH")]
     kind: String,
     happenings: Vec<HappeningView>,
+    /// Give it as `cursor` to get what happened before; null where this is all.
+    next_cursor: Option<String>,
 }
 
 impl HistoryView {
-    pub(crate) fn of(identity: &Identity, story: Vec<Happening>) -> Self {
+    pub(crate) fn of(identity: &Identity, page: Page) -> Self {
+        let story = page.happenings;
         Self {
             subject: identity.subject.to_string(),
             kind: identity.kind.to_string(),
             happenings: story.into_iter().map(HappeningView::from).collect(),
+            next_cursor: page.before.map(history_cursor),
         }
     }
 }

@@ -3,6 +3,7 @@
 use almanack_core::finish::Outcome;
 use almanack_testkit::fixture::at as instant;
 use insta::assert_json_snapshot;
+use serde_json::json;
 
 use crate::harness::{ARTICLE, World, at};
 
@@ -224,6 +225,68 @@ async fn what_does_not_exist_is_a_problem_that_names_it() {
     assert!(world.rows().await.is_empty());
 }
 
+/// "Which change to nine o'clock was dropped, and who asked?"
+#[tokio::test]
+async fn rs_13_the_history_tells_what_was_asked_for_in_vain() {
+    let world = World::open();
+    let body = |time: &str, revision: i64| {
+        json!({ "execute_at": format!("2026-01-05T{time}:00Z"), "revision": revision }).to_string()
+    };
+    world.put(ARTICLE, &body("10:00", 5)).await;
+    for _ in 0..30 {
+        let ignored = world.put(ARTICLE, &body("09:00", 4)).await.json();
+        assert_eq!(
+            (&ignored["rule"], &ignored["receipt"]),
+            (&json!("ignored_stale"), &json!("1.1"))
+        );
+    }
+    let history = world.get(&format!("{ARTICLE}/history")).await.json();
+    let told = &history["happenings"][1];
+    let requested = json!({ "what": "put", "execute_at": "2026-01-05T09:00:00Z", "revision": 4 });
+    assert_eq!(told["requested"], requested);
+    assert_eq!(
+        (&told["times"], &told["origin"]),
+        (&json!(30), &json!("api:anonymous"))
+    );
+    assert_eq!(
+        history["happenings"].as_array().unwrap().len(),
+        2,
+        "{history}"
+    );
+    let page = world.get("/ui/tasks/ARTICLE_PUBLISH/article:42").await.body;
+    assert!(page.contains("30 times, last"), "{page}");
+    let receipt = world.get("/api/v1/receipts/1.1").await.json();
+    assert_eq!(receipt["requested"], requested, "{receipt}");
+}
+
+#[tokio::test]
+async fn sf_02_a_history_comes_in_pages() {
+    let world = World::open();
+    for minute in 10..50 {
+        let body = json!({ "execute_at": format!("2026-01-05T09:{minute}:00Z") });
+        world.put(ARTICLE, &body.to_string()).await;
+    }
+    let (mut told, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let path = format!("{ARTICLE}/history?limit=7{cursor}");
+        let page = world.get(&path).await.json();
+        let happenings = page["happenings"].as_array().unwrap();
+        assert!(happenings.len() <= 7, "{page}");
+        let times = happenings.iter().map(|told| told["execute_at"].to_string());
+        told.splice(0..0, times.collect::<Vec<_>>());
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    let expected = (10..50).map(|minute| format!("\"2026-01-05T09:{minute}:00Z\""));
+    assert_eq!(told, expected.collect::<Vec<_>>());
+    for query in ["limit=0", "limit=501", "cursor=x", "cursor=MS4y", "from=1"] {
+        let answer = world.get(&format!("{ARTICLE}/history?{query}")).await;
+        assert_eq!(answer.code(), "invalid_query", "{query}");
+    }
+}
+
 #[tokio::test]
 async fn rs_13_the_history_tells_decisions_and_attempts_in_order() {
     let world = World::open();
@@ -274,6 +337,7 @@ async fn rs_13_the_history_tells_decisions_and_attempts_in_order() {
         }
       ],
       "kind": "ARTICLE_PUBLISH",
+      "next_cursor": null,
       "subject": "article:42"
     }
     "#);

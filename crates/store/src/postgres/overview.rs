@@ -1,12 +1,12 @@
 //! What pages look at, on PostgreSQL.
 
 use almanack_core::{
-    history::{Decision, creation},
+    history::creation,
     store::{
         Activity, ActivityFilter, ClaimLine, OverviewStore, Result, SlotLine, StatusCount,
         TaskLine, TaskSearch,
     },
-    task::{Kind, Status, Task},
+    task::{Kind, Status},
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -174,38 +174,14 @@ impl PostgresStore {
         let created = self
             .rows("load new tasks", activity::CREATIONS_POSTGRES, &parameters)
             .await?;
-        let created: Vec<Task> = created.iter().filter_map(row::shown_task).collect();
-        let cancellations = self.decisions_on_cancelled(&created).await?;
-        let creations = created.into_iter().map(|task| Activity::Task {
-            decision: creation(&task, &cancellations),
+        let creations = created.iter().filter_map(row::shown_task);
+        let creations = creations.map(|task| Activity::Task {
+            decision: creation(&task),
             identity: task.identity,
         });
         let changes = changes.iter().map(row::change);
         let changes = changes.filter_map(|change| readable("decision", change));
         Ok(changes.chain(creations).collect())
-    }
-
-    /// Of a cancelled row, whether it was written so is in its decisions.
-    async fn decisions_on_cancelled(&self, tasks: &[Task]) -> Result<Vec<Decision>> {
-        let cancelled = tasks
-            .iter()
-            .filter(|task| task.status == Status::Cancelled)
-            .map(|task| task.id.0);
-        let cancelled: Vec<i64> = cancelled.collect();
-        if cancelled.is_empty() {
-            return Ok(Vec::new());
-        }
-        let rows = self
-            .rows(
-                "load decisions",
-                activity::DECISIONS_POSTGRES,
-                &[&cancelled],
-            )
-            .await?;
-        let decisions = rows.iter().map(row::decision);
-        Ok(decisions
-            .filter_map(|decision| readable("decision", decision))
-            .collect())
     }
 
     /// What people did to schedules.

@@ -200,7 +200,6 @@ async fn pages_are_found_by_their_indexes() {
         (activity::CREATIONS_POSTGRES, about, "task_pkey"),
         (activity::CHANGES_POSTGRES, about, "decision_decided_at"),
         (activity::CHANGES_POSTGRES, about, "task_pkey"),
-        (activity::DECISIONS_POSTGRES, "'{1,2}'", "decision_pkey"),
         (
             activity::EDITS_POSTGRES,
             "50, 99999, null, 0, null, 10",

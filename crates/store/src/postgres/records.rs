@@ -1,7 +1,8 @@
 //! Looking things up on PostgreSQL, and forgetting them.
 
 use almanack_core::{
-    store::{Depth, OnceRecord, Page, Pruned, Records, Result, TaskFilter},
+    history::Decision,
+    store::{Depth, HistoryPage, OnceRecord, Page, Pruned, Records, Result, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId},
 };
 use async_trait::async_trait;
@@ -13,7 +14,7 @@ use super::{PostgresStore, client, explain, gate::Errand, question::Question};
 use crate::{
     caller::Caller,
     claim, depth, history,
-    row::{self, examined, micros, most, nearest, one_more, readable, unreadable},
+    row::{self, examined, micros, most, nearest, one_more, readable, small, unreadable},
     task,
 };
 
@@ -156,31 +157,69 @@ impl PostgresStore {
         Ok(rows.first().and_then(|row| row.get(0)))
     }
 
-    pub(super) async fn records(&self, identity: &Identity) -> Result<Records> {
-        let name = "load history";
+    pub(super) async fn history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
         let (subject, kind) = (identity.subject.as_str(), identity.kind.as_str());
-        let mut records = Records::default();
-        for row in self.rows(name, task::LOAD_ALL, &[&subject, &kind]).await? {
+        let mut wanted = history::Wanted::of(page);
+        let key: [&(dyn ToSql + Sync); 4] = [&subject, &kind, &wanted.from(), &wanted.rows()];
+        let mut lives = Vec::new();
+        for row in self.rows("load history", task::LOAD_LIVES, &key).await? {
+            if wanted.is_full() {
+                break;
+            }
             let Some(task) = row::shown_task(&row) else {
                 continue;
             };
-            for row in self
-                .rows(name, history::LOAD_DECISIONS, &[&task.id.0])
-                .await?
-            {
-                let decision = readable("decision", row::decision(&row));
-                records.decisions.extend(decision);
-            }
-            for row in self
-                .rows(name, history::LOAD_ATTEMPTS, &[&task.id.0])
-                .await?
-            {
-                let attempt = readable("attempt", row::attempt(&row));
-                records.attempts.extend(attempt);
-            }
-            records.tasks.push(task);
+            let life = self.life(task, &wanted).await?;
+            wanted.take(&life);
+            lives.push(life);
         }
-        Ok(records)
+        Ok(history::records(lives))
+    }
+
+    async fn life(&self, task: Task, wanted: &history::Wanted) -> Result<history::Life> {
+        let (name, bounds, rows) = ("load history", wanted.bounds(&task), wanted.rows());
+        let (mut decisions, mut attempts) = (Vec::new(), Vec::new());
+        // What a row has none of is not asked for: most have neither.
+        if task.decisions > 0 {
+            let key: [&(dyn ToSql + Sync); 3] = [&task.id.0, &bounds.number, &rows];
+            let found = self
+                .rows(name, history::LOAD_DECISIONS_BEFORE, &key)
+                .await?;
+            let found = found.iter().map(row::decision);
+            decisions = found.filter_map(|found| readable("decision", found)).collect();
+        }
+        if task.term.0 > 0 {
+            let key: [&(dyn ToSql + Sync); 3] = [&task.id.0, &bounds.term, &rows];
+            let found = self.rows(name, history::LOAD_ATTEMPTS_BEFORE, &key).await?;
+            let found = found.iter().map(row::attempt);
+            attempts = found.filter_map(|found| readable("attempt", found)).collect();
+        }
+        Ok(history::Life {
+            task,
+            decisions,
+            attempts,
+        })
+    }
+
+    pub(super) async fn decisions(
+        &self,
+        id: TaskId,
+        after: u32,
+        limit: usize,
+    ) -> Result<Vec<Decision>> {
+        let key: [&(dyn ToSql + Sync); 3] = [&id.0, &small(after), &most(limit)];
+        let rows = self
+            .rows("load decisions", history::LOAD_DECISIONS, &key)
+            .await?;
+        let found = rows.iter().map(row::decision);
+        Ok(found.filter_map(|found| readable("decision", found)).collect())
+    }
+
+    pub(super) async fn waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
+        let name = "load waiting kinds";
+        let rows = self.rows(name, claim::KINDS, &[&most(limit)]).await?;
+        let read = |row: &Row| Kind::parse(row.get(0)).ok();
+        Ok(rows.iter().filter_map(read).collect())
     }
 
     pub(super) async fn depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
@@ -231,10 +270,17 @@ impl PostgresStore {
                 .await
                 .map_err(failed)?;
         }
-        transaction
-            .execute(history::PRUNE_ONCE, &[&before, &limit_rows])
-            .await
-            .map_err(failed)?;
+        let stay = walked.iter().filter(|row| row.get::<_, i32>(2) == 1);
+        let stay: Vec<i64> = stay
+            .map(|row| row.get(0))
+            .filter(|id| !gone.contains(id))
+            .collect();
+        for delete in history::FORGET_POSTGRES.iter().filter(|_| !stay.is_empty()) {
+            transaction
+                .execute(*delete, &[&stay, &before])
+                .await
+                .map_err(failed)?;
+        }
         transaction.commit().await.map_err(failed)?;
         let next = ids
             .last()
@@ -245,5 +291,12 @@ impl PostgresStore {
             next,
             oldest,
         })
+    }
+
+    pub(super) async fn forget_keys(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        let key: [&(dyn ToSql + Sync); 2] = [&micros(before), &most(limit)];
+        let name = "prune idempotency keys";
+        let gone = self.execute(name, history::PRUNE_ONCE, &key).await?;
+        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{
-    reschedule::{Amend, Change, Receipt},
+    reschedule::{Amend, Change, Requested},
     store::{Applied, AppliedOnce, Error, OnceKey, Result},
     task::{Identity, NewTask, Payload, TaskId},
 };
@@ -17,7 +17,12 @@ use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
 use jiff::Timestamp;
 use tokio_postgres::error::{DbError, SqlState};
 
-use super::{SAFETY_POLL, client, explain, gate::Errand, listen::NOTIFY};
+use super::{
+    SAFETY_POLL, client, explain,
+    gate::Errand,
+    listen::NOTIFY,
+    repeat::{bound_all, repeat_all},
+};
 use crate::{
     history,
     nudge::earliest_hint,
@@ -26,7 +31,7 @@ use crate::{
 };
 
 /// A change and its place in the list asked for.
-type Placed<'a> = (usize, &'a Change);
+pub(super) type Placed<'a> = (usize, &'a Change);
 
 /// Carries out each change for itself.
 pub(super) struct Apply {
@@ -61,6 +66,11 @@ async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applie
     let amended = sort(|change| change.amend.is_some() && change.insert.is_none());
     let replaced = sort(|change| change.amend.is_some() && change.insert.is_some());
     let failed = |error| explain("apply changes", error);
+    let noted = sort(|change| change.requested.is_some() && change.amend.is_some());
+    let (amended, repeated) = without_repeated(client, amended, &noted).await?;
+    for (place, number) in repeated {
+        answers[place] = Applied::Repeated { number };
+    }
     let (written, held) = if created.is_empty() || amended.is_empty() {
         tokio::try_join!(
             insert_all(&*client, &created),
@@ -91,6 +101,18 @@ async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applie
         transaction.commit().await.map_err(failed)?;
     }
     Ok(answers)
+}
+
+/// Counts what was decided before, and leaves the others to be written. By itself: a group that fails later and is tried again one by one
+/// counts once too often, which only a count shows.
+async fn without_repeated<'a>(
+    client: &Object,
+    mut amended: Vec<Placed<'a>>,
+    noted: &[Placed<'a>],
+) -> Result<(Vec<Placed<'a>>, Vec<(usize, u32)>)> {
+    let repeated = repeat_all(client, noted).await?;
+    amended.retain(|(place, _)| !repeated.iter().any(|(repeated, _)| repeated == place));
+    Ok((amended, repeated))
 }
 
 /// Carries out all changes and records the key, or does nothing. Two such sets in opposite order may
@@ -124,21 +146,16 @@ async fn try_once(
 ) -> Result<AppliedOnce> {
     let failed = |error| explain("apply changes once", error);
     let transaction = client.transaction().await.map_err(failed)?;
-    let mut inserted: BTreeMap<usize, Option<TaskId>> = BTreeMap::new();
+    let mut receipts = Vec::with_capacity(changes.len());
     // One by one: a later change may be about what an earlier one wrote.
-    for (place, change) in changes.iter().enumerate() {
-        if let Applied::Done { inserted: id } = apply_one(&transaction, change).await? {
-            inserted.insert(place, id);
+    for change in changes {
+        let applied = apply_one(&transaction, change).await?;
+        if applied == Applied::Lost {
+            return Ok(AppliedOnce::Lost);
         }
+        let receipt = applied.receipt(change);
+        receipts.push(receipt.ok_or_else(|| unreadable("no row"))?);
     }
-    if inserted.len() < changes.len() {
-        return Ok(AppliedOnce::Lost);
-    }
-    let receipts = changes
-        .iter()
-        .zip(inserted.into_values())
-        .map(|(change, id)| Receipt::of(change, id).ok_or_else(|| unreadable("no row")))
-        .collect::<Result<Vec<_>>>()?;
     let told = serde_json::to_string(&receipts).map_err(unreadable)?;
     let used_at = changes
         .first()
@@ -161,6 +178,11 @@ async fn try_once(
 /// Carries out one change as a part of something larger.
 pub(super) async fn apply_one(transaction: &Transaction<'_>, change: &Change) -> Result<Applied> {
     let placed = [(0, change)];
+    if change.requested.is_some()
+        && let Some((_, number)) = repeat_all(transaction, &placed).await?.first()
+    {
+        return Ok(Applied::Repeated { number: *number });
+    }
     let written = match (&change.amend, &change.insert) {
         (Some(_), None) => {
             let held = amend_all(transaction, &placed).await?;
@@ -316,15 +338,27 @@ async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result
                 &big(|a| micros(a.old_execute_at)),
                 &told(|c, a| micros(c.insert.as_ref().map_or(a.execute_at, |n| n.execute_at))),
                 &told(|c, a| c.insert.as_ref().map_or(a.revision, |n| n.revision).0),
+                &requested(&rows, |r| Some(r.name())),
+                &requested(&rows, |r| r.execute_at.map(micros)),
+                &requested(&rows, |r| r.revision.map(|revision| revision.0)),
             ],
         )
         .await
         .map_err(failed)?;
+    bound_all(client, &rows).await?;
     let place = |row: &tokio_postgres::Row| {
         let position = usize::try_from(row.get::<_, i64>(0)).ok()?;
         rows.get(position - 1).map(|(place, ..)| *place)
     };
     Ok(changed.iter().filter_map(place).collect())
+}
+
+fn requested<T>(
+    rows: &[(usize, &Change, &Amend)],
+    f: fn(&Requested) -> Option<T>,
+) -> Vec<Option<T>> {
+    let of_row = |row: &(usize, &Change, &Amend)| row.1.requested.as_ref().and_then(f);
+    rows.iter().map(of_row).collect()
 }
 
 /// Retires current rows and writes their successors. Must run in a transaction.

@@ -57,7 +57,7 @@ pub(crate) fn slot_line(row: &impl Row) -> Result<SlotLine> {
 /// Reads a decision with its task's identity behind it.
 pub(crate) fn change(row: &impl Row) -> Result<Activity> {
     Ok(Activity::Task {
-        identity: identity(row, 9)?,
+        identity: identity(row, 14)?,
         decision: decision(row)?,
     })
 }

@@ -6,14 +6,14 @@ use almanack_core::{
         Activity, ActivityFilter, ClaimLine, OverviewStore, Result, SlotLine, StatusCount,
         TaskLine, TaskSearch,
     },
-    task::{Kind, Status, Task},
+    task::{Kind, Status},
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, params};
 
 use crate::{
-    activity, history,
+    activity,
     overview::{self, Latest, newest, part, reach, soonest},
     row::{self, micros, most, nearest, readable},
     sqlite::{SqliteStore, edition::listed, thread::Outcome},
@@ -179,24 +179,11 @@ fn task_activity(connection: &Connection, filter: &ActivityFilter) -> Outcome<Ve
         parameters,
         |found| row::shown_task(found),
     )?;
-    for task in created {
-        found.push(told(connection, task)?);
-    }
-    Ok(found)
-}
-
-/// How a row came to be. Of a cancelled one, whether it was written so is in its decisions.
-fn told(connection: &Connection, task: Task) -> Outcome<Activity> {
-    let decisions = match task.status {
-        Status::Cancelled => listed(connection, history::LOAD_DECISIONS, [task.id.0], |found| {
-            readable("decision", row::decision(found))
-        })?,
-        _ => Vec::new(),
-    };
-    Ok(Activity::Task {
-        decision: creation(&task, &decisions),
+    found.extend(created.into_iter().map(|task| Activity::Task {
+        decision: creation(&task),
         identity: task.identity,
-    })
+    }));
+    Ok(found)
 }
 
 /// What people did to schedules.

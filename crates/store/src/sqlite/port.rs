@@ -4,14 +4,15 @@ use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
     clock::Mark,
     finish::Finish,
+    history::Decision,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules, Error,
-        ExpiredClaim, Finished, LedgerPage, Node, NodeStore, OnceKey, OnceRecord, Page, Pruned,
-        Records, Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore, TokenStore,
+        ExpiredClaim, Finished, HistoryPage, LedgerPage, Node, NodeStore, OnceKey, OnceRecord, Page,
+        Pruned, Records, Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore, TokenStore,
     },
-    task::{Identity, Task, TaskId},
+    task::{Identity, Kind, Task, TaskId},
     token::Token,
 };
 use async_trait::async_trait;
@@ -65,14 +66,23 @@ impl TaskStore for SqliteStore {
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
         self.page(filter).await
     }
-    async fn load_records(&self, identity: &Identity) -> Result<Records> {
-        self.records(identity).await
+    async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
+        self.history(identity, page).await
+    }
+    async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>> {
+        self.decisions(id, after, limit).await
+    }
+    async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
+        self.waiting_kinds(limit).await
     }
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
         self.depths(now).await
     }
     async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
         self.forget(before, after, limit).await
+    }
+    async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.forget_keys(before, limit).await
     }
 }
 

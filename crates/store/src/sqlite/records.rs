@@ -1,7 +1,8 @@
 //! Looking things up on SQLite, and forgetting them.
 
 use almanack_core::{
-    store::{Depth, Page, Pruned, Records, Result, TaskFilter},
+    history::Decision,
+    store::{Depth, HistoryPage, Page, Pruned, Records, Result, TaskFilter},
     task::{Identity, Kind, Status, Task, TaskId},
 };
 use jiff::Timestamp;
@@ -53,21 +54,54 @@ impl SqliteStore {
         .await
     }
 
-    pub(super) async fn records(&self, identity: &Identity) -> Result<Records> {
+    pub(super) async fn history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
         let identity = identity.clone();
         self.read("load history", move |connection| {
-            let mut records = Records::default();
-            let mut statement = connection.prepare_cached(task::LOAD_ALL)?;
+            let mut wanted = history::Wanted::of(page);
+            let mut lives = Vec::new();
+            let mut statement = connection.prepare_cached(task::LOAD_LIVES)?;
             let key = (identity.subject.as_str(), identity.kind.as_str());
-            let mut rows = statement.query(key)?;
-            while let Some(row) = rows.next()? {
+            let mut rows = statement.query(params![key.0, key.1, wanted.from(), wanted.rows()])?;
+            while let Some(row) = rows.next()?
+                && !wanted.is_full()
+            {
                 let Some(task) = row::shown_task(row) else {
                     continue;
                 };
-                load_history(connection, task.id, &mut records)?;
-                records.tasks.push(task);
+                let life = load_life(connection, task, &wanted)?;
+                wanted.take(&life);
+                lives.push(life);
             }
-            Ok(records)
+            Ok(history::records(lives))
+        })
+        .await
+    }
+
+    pub(super) async fn decisions(
+        &self,
+        id: TaskId,
+        after: u32,
+        limit: usize,
+    ) -> Result<Vec<Decision>> {
+        self.read("load decisions", move |connection| {
+            let mut statement = connection.prepare_cached(history::LOAD_DECISIONS)?;
+            let mut rows = statement.query(params![id.0, after, most(limit)])?;
+            let mut decisions = Vec::new();
+            while let Some(row) = rows.next()? {
+                decisions.extend(readable("decision", row::decision(row)));
+            }
+            Ok(decisions)
+        })
+        .await
+    }
+
+    pub(super) async fn waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
+        self.read("load waiting kinds", move |connection| {
+            let mut statement = connection.prepare_cached(claim::KINDS)?;
+            let kinds = statement.query_map([most(limit)], |row| row.get::<_, String>(0))?;
+            let kinds = kinds.collect::<rusqlite::Result<Vec<String>>>()?;
+            let kinds = kinds.iter().map(|kind| Kind::parse(kind));
+            Ok(kinds.filter_map(std::result::Result::ok).collect())
         })
         .await
     }
@@ -112,30 +146,34 @@ impl SqliteStore {
             .read("find old tasks", move |connection| {
                 let mut statement = connection.prepare_cached(task::NEXT_ROWS)?;
                 let rows = statement.query_map(params![after.0, most(limit)], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
+                    Ok(Walked {
+                        id: row.get(0)?,
+                        created_at_us: row.get(1)?,
+                        has_history: row.get(2)?,
+                    })
                 })?;
-                Ok(rows.collect::<rusqlite::Result<Vec<(i64, i64)>>>()?)
+                Ok(rows.collect::<rusqlite::Result<Vec<Walked>>>()?)
             })
             .await?;
-        let oldest = walked
-            .iter()
-            .map(|(_, created)| *created)
-            .min()
-            .map(nearest);
-        let ids: Vec<i64> = walked.into_iter().map(|(id, _)| id).collect();
-        let next = ids
+        let oldest = walked.iter().map(|row| row.created_at_us).min().map(nearest);
+        let next = walked
             .last()
-            .filter(|_| ids.len() == limit)
-            .map(|id| TaskId(*id));
+            .filter(|_| walked.len() == limit)
+            .map(|row| TaskId(row.id));
         let rows = self
             .write("prune", move |connection| {
-                let gone = prune_rows(connection, &ids, before)?;
-                let mut keys = connection.prepare_cached(history::PRUNE_ONCE)?;
-                keys.execute(params![micros(before), most(limit)])?;
-                Ok(gone)
+                prune_rows(connection, &walked, before)
             })
             .await?;
         Ok(Pruned { rows, next, oldest })
+    }
+
+    pub(super) async fn forget_keys(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.write("prune idempotency keys", move |connection| {
+            let mut keys = connection.prepare_cached(history::PRUNE_ONCE)?;
+            Ok(keys.execute(params![micros(before), most(limit)])?)
+        })
+        .await
     }
 }
 
@@ -150,32 +188,52 @@ pub(super) fn examined_to(
     Ok(found.optional()?.flatten())
 }
 
-fn prune_rows(connection: &Connection, ids: &[i64], before: Timestamp) -> Outcome<usize> {
+/// A row that the walk looked at.
+struct Walked {
+    id: i64,
+    created_at_us: i64,
+    has_history: bool,
+}
+
+fn prune_rows(connection: &Connection, walked: &[Walked], before: Timestamp) -> Outcome<usize> {
     let mut prune = connection.prepare_cached(task::PRUNE_SQLITE)?;
     let mut gone = 0;
-    for id in ids {
-        if prune.execute(params![id, micros(before)])? == 1 {
+    for row in walked {
+        let key = params![row.id, micros(before)];
+        if prune.execute(key)? == 1 {
             gone += 1;
             for history in history::PRUNE_SQLITE {
-                connection.prepare_cached(history)?.execute([id])?;
+                connection.prepare_cached(history)?.execute([row.id])?;
+            }
+        } else if row.has_history {
+            for history in history::FORGET_SQLITE {
+                connection.prepare_cached(history)?.execute(key)?;
             }
         }
     }
     Ok(gone)
 }
 
-fn load_history(connection: &Connection, id: TaskId, records: &mut Records) -> Outcome<()> {
-    let mut statement = connection.prepare_cached(history::LOAD_DECISIONS)?;
-    let mut rows = statement.query([id.0])?;
+fn load_life(
+    connection: &Connection,
+    task: Task,
+    wanted: &history::Wanted,
+) -> Outcome<history::Life> {
+    let (mut decisions, mut attempts) = (Vec::new(), Vec::new());
+    let bounds = wanted.bounds(&task);
+    let mut statement = connection.prepare_cached(history::LOAD_DECISIONS_BEFORE)?;
+    let mut rows = statement.query(params![task.id.0, bounds.number, wanted.rows()])?;
     while let Some(row) = rows.next()? {
-        let decision = readable("decision", row::decision(row));
-        records.decisions.extend(decision);
+        decisions.extend(readable("decision", row::decision(row)));
     }
-    let mut statement = connection.prepare_cached(history::LOAD_ATTEMPTS)?;
-    let mut rows = statement.query([id.0])?;
+    let mut statement = connection.prepare_cached(history::LOAD_ATTEMPTS_BEFORE)?;
+    let mut rows = statement.query(params![task.id.0, bounds.term, wanted.rows()])?;
     while let Some(row) = rows.next()? {
-        let attempt = readable("attempt", row::attempt(row));
-        records.attempts.extend(attempt);
+        attempts.extend(readable("attempt", row::attempt(row)));
     }
-    Ok(())
+    Ok(history::Life {
+        task,
+        decisions,
+        attempts,
+    })
 }

@@ -1,7 +1,8 @@
 //! Carrying out changes of intent on SQLite.
 
 use almanack_core::{
-    reschedule::{Amend, Change, Receipt},
+    history::{DECISIONS_KEPT, REPEATED_WITHIN},
+    reschedule::{Amend, Change, Requested},
     store::{Applied, AppliedOnce, OnceKey, OnceRecord, Result},
     task::{Identity, NewTask, Task, TaskId},
 };
@@ -104,10 +105,11 @@ fn apply_all_once(
 ) -> Outcome<AppliedOnce> {
     let mut receipts = Vec::with_capacity(changes.len());
     for change in changes {
-        let Applied::Done { inserted } = apply(connection, change)? else {
+        let applied = apply(connection, change)?;
+        if applied == Applied::Lost {
             return Ok(AppliedOnce::Lost);
-        };
-        let receipt = Receipt::of(change, inserted);
+        }
+        let receipt = applied.receipt(change);
         receipts.push(receipt.ok_or_else(|| unreadable("a change without a row"))?);
     }
     let told = serde_json::to_string(&receipts).map_err(unreadable)?;
@@ -124,6 +126,9 @@ fn apply_all_once(
 }
 
 pub(super) fn apply(connection: &Connection, change: &Change) -> Outcome<Applied> {
+    if let Some(number) = repeated(connection, change)? {
+        return Ok(Applied::Repeated { number });
+    }
     if let Some(amend) = &change.amend
         && !amended(connection, amend, micros(change.decided_at))?
     {
@@ -142,6 +147,34 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Outcome<Applied
         note_decision(connection, change, amend, inserted)?;
     }
     Ok(Applied::Done { inserted })
+}
+
+/// The number of the decision that this one merely repeats, if it does.
+fn repeated(connection: &Connection, change: &Change) -> Outcome<Option<u32>> {
+    let (Some(requested), Some(amend)) = (&change.requested, &change.amend) else {
+        return Ok(None);
+    };
+    let guard = &amend.guard;
+    let mut statement = connection.prepare_cached(history::REPEAT_SQLITE)?;
+    let number = statement.query_row(
+        params![
+            guard.task_id.0,
+            guard.decisions.saturating_sub(REPEATED_WITHIN),
+            change.rule.as_str(),
+            change.origin,
+            micros(amend.execute_at),
+            amend.revision.0,
+            requested.name(),
+            requested.execute_at.map(micros),
+            requested.revision.map(|revision| revision.0),
+            micros(change.decided_at),
+            guard.status.as_str(),
+            guard.term.0,
+            guard.decisions,
+        ],
+        |row| row.get(0),
+    );
+    Ok(number.optional()?)
 }
 
 /// Whether the row was still as the decision saw it.
@@ -215,10 +248,12 @@ fn note_decision(
     inserted: Option<TaskId>,
 ) -> Outcome<()> {
     let new = change.insert.as_ref();
+    let requested = change.requested.as_ref();
+    let (task_id, number) = (amend.guard.task_id.0, amend.guard.decisions + 1);
     let mut statement = connection.prepare_cached(history::NOTE_DECISION_SQLITE)?;
     statement.execute(params![
-        amend.guard.task_id.0,
-        amend.guard.decisions + 1,
+        task_id,
+        number,
         micros(change.decided_at),
         change.origin,
         change.rule.as_str(),
@@ -226,6 +261,13 @@ fn note_decision(
         micros(new.map_or(amend.execute_at, |new| new.execute_at)),
         new.map_or(amend.revision, |new| new.revision).0,
         inserted.map(|id| id.0),
+        requested.map(Requested::name),
+        requested.and_then(|requested| requested.execute_at.map(micros)),
+        requested.and_then(|requested| requested.revision.map(|revision| revision.0)),
     ])?;
+    if let Some(last) = number.checked_sub(DECISIONS_KEPT).filter(|last| *last > 0) {
+        let mut statement = connection.prepare_cached(history::BOUND_SQLITE)?;
+        statement.execute(params![task_id, last])?;
+    }
     Ok(())
 }

@@ -232,7 +232,7 @@ async fn sf_06_an_unreadable_task_is_listed_and_fails_alone(house: &House) {
     assert!(matches!(both, Err(Error::Unreadable { .. })), "{both:?}");
     let alone = house.store.load_current(&[good]).await.unwrap();
     assert!(alone[0].is_some());
-    let records = house.store.load_records(&bad).await.unwrap();
+    let records = house.store.load_history(&bad, HistoryPage::WHOLE).await.unwrap();
     assert_eq!(records.tasks.len(), 1);
 }
 

@@ -6,7 +6,7 @@ use almanack_core::{
     history::creation,
     plan::{Edit, Edited, ScheduleWrite},
     reschedule::{Request, Rule, decide},
-    store::{Activity, ActivityCursor, ActivityFilter, Store},
+    store::{Activity, ActivityCursor, ActivityFilter, HistoryPage, Store},
 };
 use jiff::Timestamp;
 
@@ -106,8 +106,8 @@ pub async fn activity_is_merged_newest_first(store: Arc<dyn Store>) {
 pub async fn activity_tells_what_the_history_tells(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     let who = identity("article:1", PUBLISH);
-    let records = store.load_records(&who).await.unwrap();
-    let created = creation(&records.tasks[0], &records.decisions);
+    let records = store.load_history(&who, HistoryPage::WHOLE).await.unwrap();
+    let created = creation(&records.tasks[0]);
     assert_eq!((created.id.number, created.rule), (0, Rule::Created));
     let about = |decision| Activity::Task {
         identity: who.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     reschedule::{Put, Request, Rule},
-    store::{Applied, Finished, Store},
+    store::{Applied, Finished, HistoryPage, Store},
     task::{Priority, Revision, Status, Term},
 };
 
@@ -123,7 +123,7 @@ pub async fn rs_01_of_many_concurrent_inserts_exactly_one_is_done(store: Arc<dyn
         }
         assert_eq!(winners, 1, "round {round}");
         let records = store
-            .load_records(&identity(&subject, PUBLISH))
+            .load_history(&identity(&subject, PUBLISH), HistoryPage::WHOLE)
             .await
             .unwrap();
         assert_eq!(records.tasks.len(), 1, "round {round}");
@@ -327,6 +327,7 @@ pub async fn answers_come_in_the_order_asked(store: Arc<dyn Store>) {
         .map(|answer| match answer {
             Applied::Done { inserted: Some(_) } => "inserted",
             Applied::Done { inserted: None } => "amended",
+            Applied::Repeated { .. } => "repeated",
             Applied::Lost => "lost",
         })
         .collect();

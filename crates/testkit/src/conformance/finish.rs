@@ -8,7 +8,7 @@ use almanack_core::{
     reschedule::{Put, Request},
     store::{
         Finished::{Applied, Late},
-        Store,
+        HistoryPage, Store,
     },
     task::{ClaimedTask, Identity, Status, Term},
 };
@@ -31,7 +31,11 @@ async fn running(store: &dyn Store, max_retry: u32) -> ClaimedTask {
 }
 
 async fn attempts(store: &dyn Store) -> Vec<Attempt> {
-    store.load_records(&publish()).await.unwrap().attempts
+    store
+        .load_history(&publish(), HistoryPage::WHOLE)
+        .await
+        .unwrap()
+        .attempts
 }
 
 /// The row itself keeps the last attempt.
@@ -234,9 +238,15 @@ pub async fn rs_07_an_older_term_cannot_finish(store: Arc<dyn Store>) {
 async fn check_taken_away(store: &dyn Store, request: Request) {
     let attempt = running(store, 3).await;
     ask(store, &request, at(1)).await;
-    let before = store.load_records(&publish()).await.unwrap();
+    let before = store
+        .load_history(&publish(), HistoryPage::WHOLE)
+        .await
+        .unwrap();
     assert_eq!(end(store, &attempt, &done(), at(2)).await, Late);
-    let after = store.load_records(&publish()).await.unwrap();
+    let after = store
+        .load_history(&publish(), HistoryPage::WHOLE)
+        .await
+        .unwrap();
     assert_eq!(after.tasks, before.tasks, "no task changes");
     assert_eq!(after.decisions, before.decisions);
     let late = after
@@ -283,9 +293,18 @@ pub async fn finishing_twice_is_late_and_adds_nothing(store: Arc<dyn Store>) {
             claim_one(&*store, 2, at(60)).await
         };
         assert_eq!(end(&*store, &attempt, &outcome, now).await, Applied);
-        let before = store.load_records(&publish()).await.unwrap();
+        let before = store
+            .load_history(&publish(), HistoryPage::WHOLE)
+            .await
+            .unwrap();
         assert_eq!(end(&*store, &attempt, &outcome, now).await, Late);
-        assert_eq!(store.load_records(&publish()).await.unwrap(), before);
+        assert_eq!(
+            store
+                .load_history(&publish(), HistoryPage::WHOLE)
+                .await
+                .unwrap(),
+            before
+        );
     }
 }
 
@@ -355,7 +374,7 @@ pub async fn the_first_of_two_endings_in_one_batch_counts(store: Arc<dyn Store>)
     let failed_once = task(&*store, tasks[0].id).await;
     assert_eq!((failed_once.status, failed_once.attempt), (Status::Fail, 1));
     let told = store
-        .load_records(&tasks[0].identity)
+        .load_history(&tasks[0].identity, HistoryPage::WHOLE)
         .await
         .unwrap()
         .attempts;

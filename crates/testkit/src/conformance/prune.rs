@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     reschedule::{Request, Rule},
-    store::{AppliedOnce, OnceKey, Records, Store},
+    store::{AppliedOnce, HistoryPage, OnceKey, Records, Store},
     task::TaskId,
 };
 
@@ -89,7 +89,7 @@ pub async fn a_pruned_row_takes_its_history_with_it(store: Arc<dyn Store>) {
     end(&*store, &last, &done(), at(61)).await;
     assert_eq!(pruned(&*store, at(100)).await, 1);
     let records = store
-        .load_records(&identity("article:1", PUBLISH))
+        .load_history(&identity("article:1", PUBLISH), HistoryPage::WHOLE)
         .await
         .unwrap();
     assert_eq!(records, Records::default());
@@ -154,7 +154,10 @@ pub async fn an_identity_goes_on_after_its_past_is_pruned(store: Arc<dyn Store>)
     .await;
     end(&*store, &old, &done(), at(2)).await;
     assert_eq!(pruned(&*store, at(1000)).await, 1);
-    let records = store.load_records(&old.identity).await.unwrap();
+    let records = store
+        .load_history(&old.identity, HistoryPage::WHOLE)
+        .await
+        .unwrap();
     assert_eq!(records.tasks, [task(&*store, receipt.task_id).await]);
     assert_eq!((records.decisions, records.attempts), (vec![], vec![]));
     let moved = ask(
@@ -203,6 +206,62 @@ pub async fn keys_used_before_the_bound_go(store: Arc<dyn Store>) {
         assert!(matches!(answer, AppliedOnce::Done(_)));
     }
     assert_eq!(pruned(&*store, at(1000)).await, 0, "both tasks still wait");
+    assert_eq!(store.prune_keys(at(1000), 10).await.unwrap(), 1);
     assert_eq!(store.load_once("old").await.unwrap(), None);
     assert!(store.load_once("new").await.unwrap().is_some());
+}
+
+/// Whatever the number of tasks they are about, and in bites.
+pub async fn sf_02_keys_are_pruned_as_fast_as_they_are_used(store: Arc<dyn Store>) {
+    let wish = Request::Put(put("article:1", PUBLISH, at(9000)));
+    for number in 0..7 {
+        let changes = vec![decided(&*store, &wish, START).await];
+        let key = OnceKey {
+            key: format!("key-{number}"),
+            digest: String::new(),
+        };
+        store.apply_once(key, changes).await.unwrap();
+    }
+    let mut bites = Vec::new();
+    for _ in 0..3 {
+        bites.push(store.prune_keys(at(1), 3).await.unwrap());
+    }
+    assert_eq!(bites, [3, 3, 1]);
+    assert_eq!(store.prune_keys(at(1), 3).await.unwrap(), 0);
+}
+
+/// A task that lives for ever, is moved and comes again, does not keep all of that for ever.
+pub async fn sf_02_the_old_history_of_a_live_task_goes(store: Arc<dyn Store>) {
+    let wish = |seconds| Request::Put(put("article:1", PUBLISH, at(seconds)));
+    let row = ask(&*store, &wish(100), START).await.task_id;
+    ask(&*store, &wish(50), at(1)).await;
+    ask(&*store, &wish(50), at(2)).await;
+    let attempt = claim_one(&*store, 1, at(50)).await;
+    end(&*store, &attempt, &failed(), at(51)).await;
+    ask(&*store, &wish(2_000), at(1_500)).await;
+    let attempt = claim_one(&*store, 2, at(2_000)).await;
+    end(&*store, &attempt, &failed(), at(2_001)).await;
+    assert_eq!(pruned(&*store, at(1_000)).await, 0, "it lives");
+    let who = identity("article:1", PUBLISH);
+    let records = store.load_history(&who, HistoryPage::WHOLE).await.unwrap();
+    let numbers: Vec<_> = records.decisions.iter().map(|d| d.id.number).collect();
+    let terms: Vec<_> = records.attempts.iter().map(|a| a.term.0).collect();
+    assert_eq!((numbers, terms), (vec![3], vec![2]));
+    let live = task(&*store, row).await;
+    assert!(live.is_live() && live.decisions == 3);
+}
+
+/// What took a row away is told as long as the row is there.
+pub async fn rs_13_the_end_of_a_row_is_kept_with_it(store: Arc<dyn Store>) {
+    let wish = Request::Put(put("article:1", PUBLISH, at(9000)));
+    ask(&*store, &wish, START).await;
+    let withdrawal = Request::Cancel(cancel("article:1", PUBLISH));
+    ask(&*store, &withdrawal, at(1)).await;
+    // A late request keeps the row, and with it its end.
+    ask(&*store, &withdrawal, at(2_000)).await;
+    assert_eq!(pruned(&*store, at(1_000)).await, 0);
+    let who = identity("article:1", PUBLISH);
+    let records = store.load_history(&who, HistoryPage::WHOLE).await.unwrap();
+    let rules: Vec<_> = records.decisions.iter().map(|d| d.rule).collect();
+    assert_eq!(rules, [Rule::Cancelled, Rule::Unchanged]);
 }

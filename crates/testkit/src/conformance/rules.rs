@@ -110,9 +110,16 @@ macro_rules! conformance {
                 rs_13_a_whole_life_is_told_in_order,
                 rs_13_a_decision_tells_who_when_what_and_both_times,
                 rs_13_a_late_answer_is_in_the_story,
+                rs_13_a_request_that_changed_nothing_is_told,
+                sf_02_a_redelivery_is_counted_and_not_written_again,
+                rs_13_only_the_very_same_request_is_counted,
+                sf_02_the_decisions_on_a_row_are_bounded,
+                sf_02_a_history_is_read_in_pages,
+                decisions_of_a_row_are_loaded_by_their_numbers,
                 rs_14_a_receipt_can_be_verified_from_the_records,
                 records_of_an_unknown_identity_are_empty,
                 records_are_the_identitys_own,
+                sf_01_waiting_kinds_are_named_up_to_a_bound,
                 depths_count_what_waits_and_what_is_due,
                 a_row_is_loaded_by_its_number,
             ]
@@ -125,6 +132,9 @@ macro_rules! conformance {
                 an_identity_goes_on_after_its_past_is_pruned,
                 a_pruned_identity_can_be_created_anew,
                 keys_used_before_the_bound_go,
+                sf_02_keys_are_pruned_as_fast_as_they_are_used,
+                sf_02_the_old_history_of_a_live_task_goes,
+                rs_13_the_end_of_a_row_is_kept_with_it,
             ]
             schedule: [
                 a_taken_name_is_lost_and_changes_nothing,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use almanack_core::{
     plan::{Edit, Edited, Origin, Pause, Reason, Schedule, ScheduleWrite, State, Verdict},
     reschedule::{Cancel, Change, Request},
-    store::{Applied, Store},
+    store::{Applied, HistoryPage, Store},
     task::{Identity, Revision, Status},
 };
 use jiff::Timestamp;
@@ -148,7 +148,10 @@ pub async fn dp_05_of_eight_concurrent_writers_one_fires(store: Arc<dyn Store>) 
         assert_eq!(winners.len(), 1, "{winners:?}");
         assert_eq!(told, winners, "the ledger row is the winner's");
         assert_eq!(named(&*store, &name).await.version, 2);
-        let records = store.load_records(&coming(&seen)).await.unwrap();
+        let records = store
+            .load_history(&coming(&seen), HistoryPage::WHOLE)
+            .await
+            .unwrap();
         assert_eq!(records.tasks.len(), 1);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use almanack_core::{
     happening,
     history::Attempt,
-    store::{Records, Store},
+    store::{HistoryPage, Records, Store},
     task::{Identity, Status, TaskId, Term},
 };
 
@@ -38,7 +38,7 @@ pub(super) async fn load_records(
 ) -> Result<BTreeMap<Identity, Records>, String> {
     let mut all = BTreeMap::new();
     for identity in identities {
-        let records = store.load_records(&identity).await;
+        let records = store.load_history(&identity, HistoryPage::WHOLE).await;
         all.insert(identity, records.map_err(|error| error.to_string())?);
     }
     Ok(all)

@@ -24,13 +24,14 @@ use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
     clock::Mark,
     finish::Finish,
+    history::Decision,
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
-        Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned, Records, Result, Store,
+        HistoryPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned, Records, Result, Store,
         TaskFilter, TaskStore, TokenStore,
     },
-    task::{Identity, Task, TaskId},
+    task::{Identity, Kind, Task, TaskId},
     token::Token,
 };
 use async_trait::async_trait;
@@ -325,8 +326,17 @@ impl TaskStore for FaultyStore {
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
         self.below.list_tasks(filter).await
     }
-    async fn load_records(&self, identity: &Identity) -> Result<Records> {
-        self.below.load_records(identity).await
+    async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
+        self.below.load_history(identity, page).await
+    }
+    async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>> {
+        self.below.load_decisions(id, after, limit).await
+    }
+    async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.below.prune_keys(before, limit).await
+    }
+    async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
+        self.below.load_waiting_kinds(limit).await
     }
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
         self.below.load_depths(now).await

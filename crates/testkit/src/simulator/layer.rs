@@ -11,17 +11,18 @@ use almanack_core::{
     clock::Mark,
     edition::account,
     finish::Finish,
+    history::Decision,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     source::{Source, SourceId, SourceType, entry::Entry},
     store::{
         Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules,
-        EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, LaneAnswer,
-        LaneAsk, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned,
+        EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, HistoryPage,
+        LaneAnswer, LaneAsk, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned,
         PrunedEntries, Records, Result, ScheduleFilter, ScheduleStore, SourceFilter, SourceNumbers,
         SourceStore, SourceWrite, Store, TaskFilter, TaskStore, TokenStore, Visitor, Written,
     },
-    task::{Identity, Task, TaskId},
+    task::{Identity, Kind, Task, TaskId},
     token::Token,
 };
 use async_trait::async_trait;
@@ -176,8 +177,17 @@ impl<L: Layer> TaskStore for Layered<L> {
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
         self.below.list_tasks(filter).await
     }
-    async fn load_records(&self, identity: &Identity) -> Result<Records> {
-        self.below.load_records(identity).await
+    async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
+        self.below.load_history(identity, page).await
+    }
+    async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>> {
+        self.below.load_decisions(id, after, limit).await
+    }
+    async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.below.prune_keys(before, limit).await
+    }
+    async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
+        self.below.load_waiting_kinds(limit).await
     }
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
         self.below.load_depths(now).await

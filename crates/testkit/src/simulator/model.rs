@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use almanack_core::{
     finish::Finish,
     reschedule::{Amend, Change, DecisionId, Rule},
-    store::{ClaimId, Finished},
+    store::{Applied, ClaimId, Finished},
     task::{ClaimedTask, Identity, NewTask, Revision, Status, Task, TaskId, Term},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -119,9 +119,14 @@ type Checked<T = ()> = Result<T, String>;
 
 impl Model {
     /// A change that the store says it carried out.
-    pub(super) fn apply(&mut self, change: &Change, inserted: Option<TaskId>) -> Checked {
+    pub(super) fn apply(&mut self, change: &Change, applied: Applied) -> Checked {
         let now_there = self.current_row(change).cloned();
         rule_fits(change.rule, now_there.as_ref())?;
+        let inserted = match applied {
+            Applied::Done { inserted } => inserted,
+            Applied::Repeated { number } => return self.repeat(change, number),
+            Applied::Lost => return Err("a lost change was carried out".to_owned()),
+        };
         if let Some(amend) = &change.amend {
             self.amend(amend)?;
         }
@@ -135,7 +140,21 @@ impl Model {
             }
             self.rows.insert(id, Row::of(new));
         }
-        self.accept(change, inserted)
+        let next = change.amend.as_ref().map(|amend| amend.guard.decisions + 1);
+        self.accept(change, inserted, next.unwrap_or(0))
+    }
+
+    /// A decision that was made before and changes nothing now: the row stays exactly as it is.
+    fn repeat(&mut self, change: &Change, number: u32) -> Checked {
+        let amend = change.amend.as_ref().ok_or("nothing to repeat")?;
+        let (guard, id) = (&amend.guard, amend.guard.task_id);
+        let row = self.rows.get(&id).ok_or(format!("no row {id}"))?;
+        let as_seen = (row.status, row.term, row.decisions, row.revision)
+            == (guard.status, guard.term, guard.decisions, amend.revision);
+        if !as_seen || !change.rule.changes_nothing() {
+            return Err(format!("{change:?} was taken for a repetition on {row:?}"));
+        }
+        self.accept(change, None, number)
     }
 
     fn current_row(&self, change: &Change) -> Option<&Row> {
@@ -182,16 +201,11 @@ impl Model {
         Ok(())
     }
 
-    fn accept(&mut self, change: &Change, inserted: Option<TaskId>) -> Checked {
-        let amended = change.amend.as_ref();
-        let id = match (amended, inserted) {
-            (Some(amend), _) => DecisionId {
-                task_id: amend.guard.task_id,
-                number: amend.guard.decisions + 1,
-            },
-            (None, Some(task_id)) => DecisionId { task_id, number: 0 },
-            (None, None) => return Err("a change that changes nothing".to_owned()),
-        };
+    fn accept(&mut self, change: &Change, inserted: Option<TaskId>, number: u32) -> Checked {
+        let amended = change.amend.as_ref().map(|amend| amend.guard.task_id);
+        let task_id = amended.or(inserted);
+        let task_id = task_id.ok_or("a change that changes nothing")?;
+        let id = DecisionId { task_id, number };
         let carrier = inserted.unwrap_or(id.task_id);
         let row = self.rows.get(&carrier).ok_or(format!("no row {carrier}"))?;
         self.accepted.push(Accepted {

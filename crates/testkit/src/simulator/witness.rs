@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use almanack_core::{
     finish::Finish,
-    reschedule::Change,
+    reschedule::{Change, Receipt},
     store::{
-        Applied, AppliedOnce, ClaimRequest, Claimed, Finished, OnceKey, Result, Store, TaskFilter,
+        Applied, AppliedOnce, ClaimRequest, Claimed, Finished, HistoryPage, OnceKey, Result, Store,
+        TaskFilter,
     },
     task::{Identity, TaskId},
 };
@@ -129,7 +130,8 @@ impl Witness {
 
     /// RS-01, from the store's own rows: one current row per identity, at most one that is live.
     async fn look_at_identity(&self, store: &dyn Store, identity: &Identity) {
-        let Some(records) = self.must(store.load_records(identity).await) else {
+        let Some(records) = self.must(store.load_history(identity, HistoryPage::WHOLE).await)
+        else {
             return;
         };
         let current = records.tasks.iter().filter(|task| task.current).count();
@@ -140,11 +142,15 @@ impl Witness {
         }
     }
 
-    async fn saw_changes(&self, store: &dyn Store, carried_out: &[(&Change, Option<TaskId>)]) {
-        for (change, inserted) in carried_out {
-            self.saw_change(change, *inserted);
+    async fn saw_changes(&self, store: &dyn Store, carried_out: &[(&Change, Applied)]) {
+        for (change, applied) in carried_out {
+            let inserted = match applied {
+                Applied::Done { inserted } => *inserted,
+                Applied::Repeated { .. } | Applied::Lost => None,
+            };
+            self.saw_change(change, *applied);
             let amended = change.amend.as_ref().map(|amend| amend.guard.task_id);
-            self.look_at(store, amended.into_iter().chain(*inserted))
+            self.look_at(store, amended.into_iter().chain(inserted))
                 .await;
             if let Some(new) = &change.insert {
                 self.look_at_identity(store, &new.identity).await;
@@ -165,13 +171,12 @@ impl Witness {
         }
     }
 
-    fn saw_change(&self, change: &Change, inserted: Option<TaskId>) {
+    fn saw_change(&self, change: &Change, applied: Applied) {
         let amended = change.amend.as_ref().map(|amend| amend.guard.task_id.0);
-        let written = inserted.map(|id| id.0);
         let (rule, wakes_at) = (change.rule.as_str(), change.wakes_at());
-        let what = format_args!("{rule} {amended:?} -> {written:?}, wakes {wakes_at:?}");
+        let what = format_args!("{rule} {amended:?} -> {applied:?}, wakes {wakes_at:?}");
         self.record.note(&change.origin, what);
-        self.record.check(self.model().apply(change, inserted));
+        self.record.check(self.model().apply(change, applied));
     }
 
     /// The store itself has no reason to fail here: faults are injected above it.
@@ -186,6 +191,17 @@ impl Witness {
     }
 }
 
+/// What the store did, as its receipt tells: a number that was given before is a repetition.
+fn as_applied(change: &Change, receipt: &Receipt) -> Applied {
+    let next = change.amend.as_ref().map(|amend| amend.guard.decisions + 1);
+    let number = receipt.decision.number;
+    if next.is_some_and(|next| number != next) {
+        return Applied::Repeated { number };
+    }
+    let inserted = change.insert.as_ref().map(|_| receipt.task_id);
+    Applied::Done { inserted }
+}
+
 #[async_trait]
 impl Layer for Witness {
     async fn apply(&self, below: &dyn Store, changes: Vec<Change>) -> Result<Vec<Applied>> {
@@ -196,7 +212,9 @@ impl Layer for Witness {
         let mut carried_out = Vec::new();
         for (change, applied) in changes.iter().zip(&applied) {
             match applied {
-                Applied::Done { inserted } => carried_out.push((change, *inserted)),
+                Applied::Done { .. } | Applied::Repeated { .. } => {
+                    carried_out.push((change, *applied));
+                }
                 Applied::Lost => self.record.note(&change.origin, "lost; decides again"),
             }
         }
@@ -217,7 +235,7 @@ impl Layer for Witness {
         if let AppliedOnce::Done(receipts) = &answer {
             let pairs = changes.iter().zip(receipts);
             let carried_out: Vec<_> = pairs
-                .map(|(change, receipt)| (change, change.insert.as_ref().map(|_| receipt.task_id)))
+                .map(|(change, receipt)| (change, as_applied(change, receipt)))
                 .collect();
             self.saw_changes(below, &carried_out).await;
         }

@@ -7,7 +7,7 @@ use std::{
 
 use almanack_core::{
     reschedule::Rule,
-    store::{Store, TaskFilter},
+    store::{HistoryPage, Store, TaskFilter},
     task::{Identity, Kind, Status, Subject},
 };
 use almanack_world::{
@@ -170,7 +170,11 @@ impl Story {
             let Some(identity) = publication(article_id) else {
                 continue;
             };
-            let records = self.store.load_records(&identity).await?;
+            let page = HistoryPage {
+                before: None,
+                limit: 1,
+            };
+            let records = self.store.load_history(&identity, page).await?;
             let (Some(task), last) = (records.tasks.last(), records.decisions.last()) else {
                 self.awaited.insert(article_id);
                 continue;

@@ -1,41 +1,52 @@
 //! `almanack task history`: what happened to a task, as a timeline.
 
 use almanack_core::{
-    history::{Attempt, Decision, Happening, tell},
+    history::{Attempt, Decision, Happening, HistoryCursor, Page, page},
     reschedule::{NothingThere, Rule},
+    store::HistoryPage,
 };
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Desk, identity, instant};
 use crate::{
-    args::IdentityArguments,
+    args::HistoryArguments,
     failure::{Exit, Failure},
     output::{Cell, Ink, Output},
     view::HappeningView,
     when::{self, Relative},
 };
 
-/// Tells the story of an identity, oldest first.
+/// Tells the newest part of an identity's story, or an earlier one, oldest first.
 pub(super) async fn run(
     desk: &Desk,
-    given: &IdentityArguments,
+    given: &HistoryArguments,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let identity = identity(given)?;
-    let records = desk.store.load_records(&identity).await?;
+    let identity = identity(&given.identity)?;
+    let before = given.before.as_deref().map(cursor).transpose()?;
+    let limit = usize::from(given.limit);
+    let wanted = HistoryPage { before, limit };
+    let records = desk.store.load_history(&identity, wanted).await?;
     if records.tasks.is_empty() {
         return Err(NothingThere { identity }.into());
     }
-    let story = tell(&records.tasks, records.decisions, records.attempts);
+    let Page {
+        happenings: story,
+        before: earlier,
+    } = page(records, before, limit);
     if output.json {
         let happenings: Vec<HappeningView<'_>> = story.iter().map(HappeningView::from).collect();
         output.value(&json!({
             "subject": identity.subject,
             "kind": identity.kind,
             "happenings": happenings,
+            "next_cursor": earlier.map(|cursor| cursor.to_string()),
         }))?;
         return Ok(Exit::Ok);
+    }
+    if let Some(cursor) = earlier {
+        output.note(&format!("there is more before this: --before {cursor}\n"));
     }
     output.line(&format!("{} {}", identity.kind, identity.subject))?;
     let now = desk.clock.now();
@@ -44,11 +55,18 @@ pub(super) async fn run(
     Ok(Exit::Ok)
 }
 
+fn cursor(text: &str) -> Result<HistoryCursor, Failure> {
+    HistoryCursor::parse(text).ok_or_else(|| {
+        let what = format!("--before: `{text}` is no place in a history");
+        Failure::new(Exit::Usage, what).hint("leave it out to begin with the newest")
+    })
+}
+
 fn row(happening: &Happening, now: Timestamp) -> Vec<Cell> {
     let at = happening.at();
     let (task_id, what, ink, by) = match happening {
         Happening::Decision(decision) => {
-            let ink = if changed_nothing(decision.rule) {
+            let ink = if decision.rule.changes_nothing() {
                 Ink::Faint
             } else {
                 Ink::Plain
@@ -79,13 +97,6 @@ fn row(happening: &Happening, now: Timestamp) -> Vec<Cell> {
     ]
 }
 
-fn changed_nothing(rule: Rule) -> bool {
-    matches!(
-        rule,
-        Rule::IgnoredDone | Rule::IgnoredStale | Rule::Unchanged
-    )
-}
-
 fn ink_of(outcome: &str) -> Ink {
     match outcome {
         "done" => Ink::Good,
@@ -109,10 +120,30 @@ fn decided(decision: &Decision) -> String {
             None => "replaced".to_owned(),
         },
         (Rule::Cancelled, _) => "withdrawn".to_owned(),
-        (Rule::IgnoredDone, _) => "asked again, already done: nothing changed".to_owned(),
-        (Rule::IgnoredStale, _) => "asked with an old revision: nothing changed".to_owned(),
-        (Rule::Unchanged, _) => "asked again for the same: nothing changed".to_owned(),
+        (Rule::IgnoredDone, _) => format!("{}already done: nothing changed", asked(decision)),
+        (Rule::IgnoredStale, _) => {
+            format!("{}an old revision: nothing changed", asked(decision))
+        }
+        (Rule::Unchanged, _) => format!("{}it was so: nothing changed", asked(decision)),
     }
+}
+
+/// What was asked for where nothing changed, and how often.
+fn asked(decision: &Decision) -> String {
+    let Some(requested) = decision.requested else {
+        return "asked again, ".to_owned();
+    };
+    let mut told = match requested.execute_at {
+        Some(at) => format!("asked for {}", instant(at)),
+        None => "asked to withdraw it".to_owned(),
+    };
+    if let Some(revision) = requested.revision {
+        told += &format!(" (revision {})", revision.0);
+    }
+    if let Some(last) = decision.last_at {
+        told += &format!(", {} times until {}", decision.times, instant(last));
+    }
+    told + ", "
 }
 
 fn tried(attempt: &Attempt) -> String {

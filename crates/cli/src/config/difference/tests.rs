@@ -43,6 +43,7 @@ const TABLE: &[(&str, &str, Effect)] = &[
     ("[retry]\nbase = \"9s\"", "retry.base", AtOnce),
     ("[retention]\ndays = 3", "retention.days", NextStart),
     ("[limits]\nbatch_items = 3", "limits.batch_items", NextStart),
+    ("[limits]\nkinds = 3", "limits.kinds", NextStart),
     ("[callback]\ntimeout = \"9s\"", "callback.timeout", AtOnce),
     (
         "[outbound]\nallow = [\"10.0.0.0/8\"]",

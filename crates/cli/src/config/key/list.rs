@@ -26,6 +26,7 @@ pub(crate) const KEYS: &[Key] = &[
     plain("retention", "days"),
     plain("limits", "payload_bytes"),
     plain("limits", "batch_items"),
+    plain("limits", "kinds"),
     plain("callback", "timeout"),
     secret("callback", "secret"),
     address(KINDS, "url"),

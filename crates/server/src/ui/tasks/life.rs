@@ -122,6 +122,9 @@ mod tests {
             execute_at: at(200),
             revision: 0,
             new_task_id: None,
+            requested: None,
+            times: 1,
+            last_at: None,
         })
     }
 

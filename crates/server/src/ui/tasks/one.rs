@@ -5,8 +5,8 @@ use std::sync::Arc;
 use almanack_core::{
     history::{self, Attempt, Decision, Happening, Kept},
     reserved::is_reserved,
-    store::Records,
-    task::{Identity, Task},
+    store::HistoryPage,
+    task::{Identity, Task, TaskId},
     token::Scope,
 };
 use axum::extract::State;
@@ -19,7 +19,7 @@ use crate::{
     call::At,
     problem::Problem,
     receipts::{parse_receipt_id, receipt_id},
-    tasks::nothing_there,
+    tasks::{load_current, nothing_there, parse_history_cursor},
     ui::{
         equivalent::Equivalent,
         moment,
@@ -35,6 +35,8 @@ use crate::{
 pub(crate) struct Query {
     /// A receipt to tell.
     receipt: Option<String>,
+    /// Where an earlier page of the history begins.
+    before: Option<String>,
     /// A time to work out.
     at: Option<String>,
     /// Its zone.
@@ -48,15 +50,20 @@ pub(crate) async fn show(
     viewer: Viewer,
     Sought(query): Sought<Query>,
 ) -> Result<Markup, Problem> {
-    let records = state.store.load_records(&identity).await?;
-    let current = records.tasks.iter().find(|task| task.current);
-    let task = current.or(records.tasks.last()).cloned();
-    let task = task.ok_or_else(|| nothing_there(&identity))?;
-    let told = query
-        .receipt
-        .as_deref()
-        .map(|id| receipt(&viewer, &records, id));
-    let story = history::tell(&records.tasks, records.decisions, records.attempts);
+    let before = query.before.as_deref().map(parse_history_cursor);
+    let before = before.transpose()?;
+    let page_of = HistoryPage {
+        before,
+        limit: story::SHOWN,
+    };
+    let records = state.store.load_history(&identity, page_of).await?;
+    let last = records.tasks.last().map(|task| task.id);
+    let task = shown(&state, &identity, last).await?;
+    let told = match &query.receipt {
+        Some(id) => Some(receipt(&state, &viewer, &identity, id).await?),
+        None => None,
+    };
+    let story = history::page(records, before, story::SHOWN);
     let body = html! {
         @if let Some(told) = told { (told) }
         (parts::live("now", &now(&viewer, &task)))
@@ -68,6 +75,22 @@ pub(crate) async fn show(
     };
     let title = format!("{} · {}", identity.subject, identity.kind);
     Ok(page(&viewer, Place::Tasks, &title, &body))
+}
+
+/// The identity's current row, or else the last there is of it.
+async fn shown(
+    state: &AppState,
+    identity: &Identity,
+    last: Option<TaskId>,
+) -> Result<Task, Problem> {
+    let found = load_current(state, identity).await;
+    match (found, last) {
+        (Err(_), Some(last)) => {
+            let row = state.store.load_task(last).await?;
+            row.ok_or_else(|| nothing_there(identity))
+        }
+        (found, _) => found,
+    }
 }
 
 /// Where it stands.
@@ -166,18 +189,28 @@ fn changing(viewer: &Viewer, task: &Task, query: &Query) -> Markup {
 }
 
 /// What a receipt of this task says, and whether it was kept.
-fn receipt(viewer: &Viewer, records: &Records, text: &str) -> Markup {
+async fn receipt(
+    state: &AppState,
+    viewer: &Viewer,
+    identity: &Identity,
+    text: &str,
+) -> Result<Markup, Problem> {
     let lang = viewer.lang;
-    let id = parse_receipt_id(text);
-    let found = id.and_then(|id| history::verify(id, &records.tasks, &records.decisions));
-    let Some((decision, kept)) = found else {
-        return html! { p class="wrong" role="alert" { (lang.pick("This task has no such receipt.", "该任务没有这张回执。")) } };
+    let found = match parse_receipt_id(text) {
+        Some(id) => state.rescheduler.verify(id).await?,
+        None => None,
     };
-    parts::notice(&html! {
+    let found = found.filter(|(row, ..)| row.identity == *identity);
+    let Some((_, decision, kept)) = found else {
+        return Ok(
+            html! { p class="wrong" role="alert" { (lang.pick("This task has no such receipt.", "该任务没有这张回执。")) } },
+        );
+    };
+    Ok(parts::notice(&html! {
         p { strong { (words::rule(lang, decision.rule)) } }
         (parts::facts(&kept_facts(viewer, &decision, kept)))
         (Equivalent::call("GET", format!("/api/v1/receipts/{}", receipt_id(decision.id))).show(viewer))
-    })
+    }))
 }
 
 fn kept_facts(viewer: &Viewer, decision: &Decision, kept: Kept) -> Vec<(&'static str, Markup)> {
@@ -206,6 +239,12 @@ fn kept_facts(viewer: &Viewer, decision: &Decision, kept: Kept) -> Vec<(&'static
         viewer.at(decision.decided_at),
     ));
     facts.push((lang.pick("Asked by", "请求者"), html! { (decision.origin) }));
+    if decision.requested.is_some() {
+        facts.push((
+            lang.pick("Asked for", "请求内容"),
+            story::requested(viewer, decision),
+        ));
+    }
     facts
 }
 

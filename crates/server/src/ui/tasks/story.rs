@@ -1,9 +1,9 @@
 //! A task's life: its picture, its attempts with what was answered, and the decisions about it.
 //!
-//! A task that comes again for ever has a long life; the newest part of it is shown, and the API has the rest.
+//! A task that comes again for ever has a long life; it is shown a page at a time, the newest first.
 
 use almanack_core::{
-    history::{Attempt, Decision, Happening},
+    history::{Attempt, Decision, Happening, Page},
     task::{Identity, Task},
 };
 use maud::{Markup, html};
@@ -15,22 +15,28 @@ use super::{
 };
 use crate::{
     receipts::receipt_id,
+    tasks::history_cursor,
     ui::{
         equivalent::Equivalent, lang::say, links::task_path, page::Place, parts, query::address,
         viewer::Viewer, when::length,
     },
 };
 
-/// Attempts and decisions that are shown of each.
-const SHOWN: usize = 50;
+/// Attempts and decisions on a page, together.
+pub(super) const SHOWN: usize = 100;
 
-/// The life.
-pub(super) fn show(viewer: &Viewer, task: &Task, story: &[Happening]) -> Markup {
-    let lang = viewer.lang;
+/// The life, or an earlier page of it.
+pub(super) fn show(viewer: &Viewer, task: &Task, page: &Page) -> Markup {
+    let (lang, story) = (viewer.lang, &page.happenings);
     html! {
         (life::picture(viewer, task, story))
         (parts::section("attempts", lang.pick("Attempts", "尝试"), &attempts(viewer, story)))
         (parts::section("decisions", lang.pick("Decisions", "决定"), &decided(viewer, task, story)))
+        @if let Some(before) = page.before {
+            p class="hint" { a href=(address(&task_path(&task.identity), [("before", &*history_cursor(before))])) {
+                (lang.pick("What happened before that", "更早的历史"))
+            } }
+        }
     }
 }
 
@@ -46,16 +52,15 @@ fn attempts(viewer: &Viewer, story: &[Happening]) -> Markup {
         lang.pick("Answer", "回应"),
         lang.pick("Node", "节点"),
     ];
-    let count = attempts_of(story).count();
-    if count == 0 {
+    if attempts_of(story).next().is_none() {
         return parts::empty(lang.pick("It was not tried yet.", "尚未尝试。"));
     }
-    let rows =
-        html! { @for attempt in attempts_of(story).rev().take(SHOWN) { (tried(viewer, attempt)) } };
-    html! {
-        (parts::table(lang.pick("Attempts, newest first", "尝试，最新的在前"), &head, &rows))
-        (earlier(viewer, count))
-    }
+    let rows = html! { @for attempt in attempts_of(story).rev() { (tried(viewer, attempt)) } };
+    parts::table(
+        lang.pick("Attempts, newest first", "尝试，最新的在前"),
+        &head,
+        &rows,
+    )
 }
 
 fn tried(viewer: &Viewer, attempt: &Attempt) -> Markup {
@@ -94,10 +99,9 @@ fn decided(viewer: &Viewer, task: &Task, story: &[Happening]) -> Markup {
         lang.pick("Asked by", "请求者"),
     ];
     let here = task_path(&task.identity);
-    let rows = html! { @for decision in decisions(story).rev().take(SHOWN) { (decision_row(viewer, &here, decision)) } };
+    let rows = html! { @for decision in decisions(story).rev() { (decision_row(viewer, &here, decision)) } };
     html! {
         (parts::table(lang.pick("Decisions, newest first", "决定，最新的在前"), &head, &rows))
-        (earlier(viewer, decisions(story).count()))
         (equivalent(&task.identity).show(viewer))
     }
 }
@@ -119,7 +123,9 @@ fn decision_row(viewer: &Viewer, here: &str, decision: &Decision) -> Markup {
         tr id={ "d" (id) } data-row {
             th scope="row" { a href={ (here) "?receipt=" (id) } data-open { (id) } }
             td { (viewer.at(decision.decided_at)) }
-            td title=(words::rule(lang, decision.rule)) { (words::rule_name(lang, decision.rule)) }
+            td title=(words::rule(lang, decision.rule)) { (words::rule_name(lang, decision.rule))
+                @if decision.requested.is_some() { br; span class="hint" { (requested(viewer, decision)) } }
+            }
             td { @if let Some(old) = decision.old_execute_at { (viewer.instant(old)) } @else { span class="none" { "–" } } }
             td { (viewer.instant(decision.execute_at)) }
             td { a href=(address(Place::Activity.path(), [("by", &*decision.origin)])) { (decision.origin) } }
@@ -127,12 +133,23 @@ fn decision_row(viewer: &Viewer, here: &str, decision: &Decision) -> Markup {
     }
 }
 
-/// Says that there are more than are shown.
-fn earlier(viewer: &Viewer, count: usize) -> Markup {
-    let more = count.saturating_sub(SHOWN);
+/// What was asked for where nothing changed, how often, and until when.
+pub(super) fn requested(viewer: &Viewer, decision: &Decision) -> Markup {
+    let (lang, times) = (viewer.lang, decision.times);
+    let Some(requested) = decision.requested else {
+        return html! {};
+    };
     html! {
-        @if more > 0 {
-            p class="hint" { (say!(viewer.lang, "{more} earlier ones are not shown; the history has them.", "另有更早的 {more} 条未显示，可在历史中查看。")) }
+        @if let Some(at) = requested.execute_at {
+            (lang.pick("asked for", "请求时间")) " " (viewer.instant(at))
+        } @else {
+            (lang.pick("asked to cancel it", "请求取消"))
+        }
+        @if let Some(revision) = requested.revision {
+            ", " (lang.pick("revision", "修订")) " " (revision.0)
+        }
+        @if let Some(last) = decision.last_at {
+            "; " (say!(lang, "{times} times, last", "共 {times} 次，最近")) " " (viewer.instant(last))
         }
     }
 }

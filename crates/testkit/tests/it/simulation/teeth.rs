@@ -88,7 +88,7 @@ impl Layer for NoDecideAgain {
             Applied::Lost => Applied::Done {
                 inserted: change.insert.as_ref().map(|_| TaskId(i64::MAX)),
             },
-            done @ Applied::Done { .. } => done,
+            done => done,
         };
         Ok(changes.iter().zip(applied).map(claim_success).collect())
     }
