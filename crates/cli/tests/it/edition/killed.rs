@@ -2,6 +2,8 @@
 
 use std::{process::Stdio, time::Duration};
 
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
 use super::{CHAT, World, run};
 use crate::{harness::Home, process::eventually};
 
@@ -99,4 +101,30 @@ async fn a_run_that_is_interrupted_ends_its_step_and_leaves_nothing_behind() {
     assert_eq!(view["counts"]["processing"], 0, "{view:#}");
     assert_eq!(view["counts"]["completed"], 6, "{view:#}");
     assert_eq!(run(&home, &["edition", "run"]).await.code, 0);
+}
+
+/// Whoever comes after a run that was killed waits for its lease, a minute at most, and says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_15_a_run_says_what_it_waits_for() {
+    let world = World::slow(LATENCY).await;
+    let home = world.everything("sqlite:almanack.db");
+    let mut child = start(&home);
+    eventually("the first batch is under way", async || {
+        (world.news.handle.total() >= 6).then_some(())
+    })
+    .await;
+    let _ = child.kill().await;
+    let mut next = start(&home);
+    let notes = next.stderr.take().unwrap();
+    let mut lines = BufReader::new(notes).lines();
+    let waits = async {
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if line.starts_with("waiting: batch 1 is still running, until ") {
+                return;
+            }
+        }
+        panic!("it ended without a word");
+    };
+    waits.await;
+    let _ = next.kill().await;
 }
