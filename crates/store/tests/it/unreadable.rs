@@ -11,8 +11,8 @@ use almanack_core::{
     sign_in::{PasswordHash, User},
     source::{self, SourceId},
     store::{
-        AlertFilter, EditionFilter, Error, LaneAsk, ScheduleFilter, SourceFilter, Store,
-        TaskFilter, TaskSearch, Visitor,
+        AlertFilter, EditionFilter, Error, HistoryPage, LaneAsk, ScheduleFilter, SourceFilter,
+        Store, TaskFilter, TaskSearch, Visitor,
     },
     task::{Status, Task, TaskId},
     time::LATEST,
@@ -232,7 +232,11 @@ async fn sf_06_an_unreadable_task_is_listed_and_fails_alone(house: &House) {
     assert!(matches!(both, Err(Error::Unreadable { .. })), "{both:?}");
     let alone = house.store.load_current(&[good]).await.unwrap();
     assert!(alone[0].is_some());
-    let records = house.store.load_history(&bad, HistoryPage::WHOLE).await.unwrap();
+    let records = house
+        .store
+        .load_history(&bad, HistoryPage::WHOLE)
+        .await
+        .unwrap();
     assert_eq!(records.tasks.len(), 1);
 }
 

@@ -19,7 +19,7 @@ use crate::{
     call::At,
     problem::Problem,
     receipts::{parse_receipt_id, receipt_id},
-    tasks::{load_current, nothing_there, parse_history_cursor},
+    tasks::{find_current, nothing_there, parse_history_cursor},
     ui::{
         equivalent::Equivalent,
         moment,
@@ -83,7 +83,7 @@ async fn shown(
     identity: &Identity,
     last: Option<TaskId>,
 ) -> Result<Task, Problem> {
-    let found = load_current(state, identity).await;
+    let found = find_current(&*state.store, identity).await;
     match (found, last) {
         (Err(_), Some(last)) => {
             let row = state.store.load_task(last).await?;
