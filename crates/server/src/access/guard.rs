@@ -33,7 +33,7 @@ impl Guard {
             Said::Open(asked_at) if is_fresh(asked_at, now) => return Ok(false),
             Said::Nothing | Said::Open(_) => {}
         }
-        let guarded = state.store.load_guarded_since().await?.is_some();
+        let guarded = state.changes.load_guarded_since().await?.is_some();
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A slower answer from before must not open what is closed.
         if !matches!(*said, Said::Guarded) {

@@ -63,21 +63,18 @@ async fn sf_01_changes_and_tokens_need_nothing_that_lists_are_read_with() {
     let file = folder.path().join("pages.db");
     let pages = Connection::open(&file).unwrap();
     pages.busy_timeout(std::time::Duration::ZERO).unwrap();
-    let pages = SqliteStore::inline(pages).unwrap();
+    let pages = Arc::new(SqliteStore::inline(pages).unwrap());
     let other = Connection::open(&file).unwrap();
     other.execute_batch("begin exclusive").unwrap();
     let store = SqliteStore::in_memory().unwrap();
     let (token, shown) = made("editor", Scope::Operate);
     store.save_token(&token).await.unwrap();
     let nothing = |_: &_, _: &_| (Tick::default(), None);
-    let world = World::reading(
-        store,
-        Arc::new(pages),
-        Access::Tokens,
-        true,
-        Vec::new(),
-        nothing,
-    );
+    let reading =
+        |store, access| World::reading(store, pages.clone(), access, true, Vec::new(), nothing);
+    let open = reading(SqliteStore::in_memory().unwrap(), Access::Open);
+    assert_eq!(open.put(ARTICLE, &at(30)).await.status, 201);
+    let world = reading(store, Access::Tokens);
     let ask = async |method, path: &str, body: &str| {
         let bearer = format!("Bearer {shown}");
         let headers = [
