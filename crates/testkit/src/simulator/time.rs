@@ -149,7 +149,7 @@ impl TimeSource for SetClock {
         }
     }
 
-    fn boot(&self) -> &str {
+    fn boot(&self) -> &'static str {
         "simulated"
     }
 }
