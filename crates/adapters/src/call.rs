@@ -19,7 +19,7 @@ use reqwest::header::{self, HeaderName};
 use serde::Deserialize;
 
 use crate::{
-    http::{self, Client, Limits, Request},
+    http::{self, Client, HostLimiter, Limits, Request},
     signature::SigningKey,
     trace::{self, TRACEPARENT},
 };
@@ -81,11 +81,24 @@ impl Seal<'_> {
 pub(crate) struct Caller {
     client: Client,
     clock: Arc<dyn Clock>,
+    hosts: Option<HostLimiter>,
 }
 
 impl Caller {
     pub(crate) fn new(client: Client, clock: Arc<dyn Clock>) -> Self {
-        Self { client, clock }
+        Self {
+            client,
+            clock,
+            hosts: None,
+        }
+    }
+
+    /// Keeps to the limits of hosts.
+    pub(crate) fn limited(self, hosts: HostLimiter) -> Self {
+        Self {
+            hosts: Some(hosts),
+            ..self
+        }
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -101,6 +114,14 @@ impl Caller {
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Outcome {
+        let permit = self
+            .hosts
+            .as_ref()
+            .map(|hosts| hosts.enter(url, &self.clock));
+        let mut permit = match permit.transpose() {
+            Ok(permit) => permit,
+            Err(at) => return host_is_busy(at),
+        };
         let mut request = self.request(url, manner, task, body);
         let traced = trace::begin(self.clock.now());
         if let Some(traced) = &traced {
@@ -108,6 +129,9 @@ impl Caller {
         }
         let answered = self.client.open(request).await;
         let status = answered.as_ref().ok().map(|answer| answer.head.status);
+        if let (Ok(_), Some(permit)) = (&answered, &mut permit) {
+            permit.answered();
+        }
         let outcome = match answered {
             Ok(answer) => self.read(answer, manner).await,
             Err(error) => unanswered(&error),
@@ -139,6 +163,12 @@ impl Caller {
         };
         judge(&answer, manner.already_done, self.clock.now())
     }
+}
+
+/// What a task is told that comes too many to a host that answers slowly, or not at all.
+pub(crate) fn host_is_busy(at: Timestamp) -> Outcome {
+    let why = "waits for its host: as many calls as it takes are under way";
+    Outcome::NotNow { at, why }
 }
 
 /// No answer at all may pass; an address that we do not go to stays one.

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     call::{Caller, Manner},
-    http::Client,
+    http::{Client, HostLimiter},
     signature::SigningKey,
 };
 
@@ -69,6 +69,13 @@ impl CallbackHandler {
             by_kind,
             otherwise,
         }
+    }
+
+    /// Keeps to the limits of hosts.
+    #[must_use]
+    pub fn limited(self, hosts: HostLimiter) -> Self {
+        let caller = self.caller.limited(hosts);
+        Self { caller, ..self }
     }
 }
 

@@ -28,11 +28,13 @@ use almanack_core::{
     task::ClaimedTask,
 };
 use async_trait::async_trait;
+use jiff::SignedDuration;
 use rustix::io::Errno;
 use tokio::{
     io::AsyncWriteExt,
     net::unix::pipe::Receiver,
     process::{Child, ChildStdin, Command},
+    sync::Semaphore,
     time::timeout,
 };
 
@@ -52,6 +54,9 @@ const PASSED_THROUGH: [&str; 4] = ["PATH", "HOME", "TZ", "LANG"];
 /// left the group can still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// When a command comes again for which there was no place.
+const FULL_AGAIN: SignedDuration = SignedDuration::from_secs(1);
+
 /// How commands run.
 #[derive(Debug, Clone)]
 pub struct CommandSettings {
@@ -66,6 +71,8 @@ pub struct CommandSettings {
     /// The program that is called with [`SUPERVISE`] and the command, and ends it when this process
     /// ends; without one, a command outlives a node that is killed.
     pub supervisor: Option<PathBuf>,
+    /// How many may run at once.
+    pub at_once_max: usize,
 }
 
 /// What commands may see of the node's own environment: a few names that every program needs, and
@@ -86,12 +93,14 @@ pub fn environment(
 #[derive(Debug)]
 pub struct CommandLauncher {
     settings: CommandSettings,
+    places: Semaphore,
 }
 
 impl CommandLauncher {
     /// Runs commands as `settings` allow.
     pub fn new(settings: CommandSettings) -> Self {
-        Self { settings }
+        let places = Semaphore::new(settings.at_once_max.max(1));
+        Self { settings, places }
     }
 
     fn prepare(&self, program: &str, arguments: &[String]) -> Command {
@@ -189,6 +198,13 @@ impl Launcher for CommandLauncher {
                 retry_after: Some(ELSEWHERE_AFTER),
             };
         }
+        let Ok(_place) = self.places.try_acquire() else {
+            let at = task.started_at.saturating_add(FULL_AGAIN);
+            return Outcome::NotNow {
+                at: at.unwrap_or(task.started_at),
+                why: "waits: as many commands as may are running on the node",
+            };
+        };
         let mut command = self.prepare(program, arguments);
         command.envs(facts(firing, task));
         let time = Duration::try_from(*timeout).unwrap_or_default();

@@ -16,8 +16,8 @@ use async_trait::async_trait;
 use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 
 use crate::{
-    call::Seal,
-    http::{Client, Request},
+    call::{Seal, host_is_busy},
+    http::{Client, HostLimiter, Request},
     signature::SigningKey,
 };
 
@@ -39,6 +39,7 @@ pub struct WebhookHerald {
     client: Client,
     clock: Arc<dyn Clock>,
     settings: WebhookHeraldSettings,
+    hosts: Option<HostLimiter>,
 }
 
 impl WebhookHerald {
@@ -48,6 +49,16 @@ impl WebhookHerald {
             client,
             clock,
             settings,
+            hosts: None,
+        }
+    }
+
+    /// Keeps to the limits of hosts.
+    #[must_use]
+    pub fn limited(self, hosts: HostLimiter) -> Self {
+        Self {
+            hosts: Some(hosts),
+            ..self
         }
     }
 }
@@ -68,6 +79,14 @@ impl Herald for WebhookHerald {
                 return Outcome::GiveUp { error };
             }
         };
+        let permit = self
+            .hosts
+            .as_ref()
+            .map(|hosts| hosts.enter(url, &self.clock));
+        let mut permit = match permit.transpose() {
+            Ok(permit) => permit,
+            Err(at) => return host_is_busy(at),
+        };
         let sealed = Seal {
             idempotency_key: &event.id,
             id: &event.id,
@@ -80,6 +99,9 @@ impl Herald for WebhookHerald {
             .await
         {
             Ok(answer) => {
+                if let Some(permit) = &mut permit {
+                    permit.answered();
+                }
                 let asked = answer.head.header(&RETRY_AFTER);
                 judge(answer.head.status, asked, self.clock.now())
             }

@@ -24,6 +24,7 @@
 mod body;
 mod error;
 mod gate;
+mod host_limit;
 pub mod lanes;
 mod pool;
 mod redirect;
@@ -49,6 +50,7 @@ use redirect::{Step, Trail};
 
 pub use error::{Error, NoClient, Phase};
 pub use gate::Gate;
+pub use host_limit::HostLimiter;
 pub use request::{Answer, Head, Limits, Redirects, Request, Response};
 pub use resolve::{NoName, Resolve, SystemResolver};
 

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use crate::{
     call::{Caller, Manner},
-    http::Client,
+    http::{Client, HostLimiter},
     launcher::wrong_target,
     signature::SigningKey,
 };
@@ -48,6 +48,13 @@ impl WebhookLauncher {
     pub fn new(client: Client, clock: Arc<dyn Clock>, settings: WebhookSettings) -> Self {
         let caller = Caller::new(client, clock);
         Self { caller, settings }
+    }
+
+    /// Keeps to the limits of hosts.
+    #[must_use]
+    pub fn limited(self, hosts: HostLimiter) -> Self {
+        let caller = self.caller.limited(hosts);
+        Self { caller, ..self }
     }
 }
 

@@ -23,9 +23,7 @@ use almanack_core::{
     address::Reach,
     clock::GuardedClock,
     happening,
-    plan::DISPATCH,
     sign_in::password::Passwords,
-    source::SOURCE_CHECK,
     store::{self, Store},
     task::Kind,
     time::{Clock, CorrectedClock, Entropy},
@@ -36,7 +34,7 @@ use almanack_engine::{
     node::NodeSettings,
     reschedule::{Kinds, Rescheduler},
     retention,
-    runner::RunnerSettings,
+    runner::{RunnerSettings, Shares},
     schedules::Schedules,
     tally::Tally,
     tick::Ticker,
@@ -246,8 +244,9 @@ pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
 fn runner_settings(settings: &Settings) -> RunnerSettings {
     RunnerSettings {
         slots: settings.node.slots,
-        limits: limits(&settings.kinds, settings.node.slots),
+        limits: limits(&settings.kinds),
         limits_in_all: limits_in_all(&settings.kinds),
+        shares: shares(settings.node.slots),
         backoff: settings.retry,
         drain: settings.node.drain,
         ..RunnerSettings::default()
@@ -266,25 +265,32 @@ fn kept_for(period: Option<SignedDuration>) -> retention::Retention {
     }
 }
 
-/// How many attempts of which kind a node with so many slots may run at once. Targets and sources that hang
-/// must not take what everything else needs (DP-18, SS-08), nor must subscribers.
-fn limits(kinds: &BTreeMap<Kind, KindSettings>, slots: usize) -> BTreeMap<Kind, usize> {
+/// How many attempts of which kind a node may run at once, where somebody said so.
+fn limits(kinds: &BTreeMap<Kind, KindSettings>) -> BTreeMap<Kind, usize> {
     let limited = kinds.iter();
     let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
-    let mut limits: BTreeMap<Kind, usize> = limited.collect();
-    let most = (slots * 3 / 4).max(1);
+    limited.collect()
+}
+
+/// The most that one of many may have of a node's slots: targets, sources, kinds and hosts that hang
+/// must not take what everything else needs (SF-06, DP-18, SS-08).
+fn share(slots: usize) -> usize {
+    (slots * 3 / 4).max(1)
+}
+
+/// Attempts that have been under way for a second, for every slot of a node: they wait for answers.
+const LONG_PER_SLOT: usize = 4;
+
+/// How the kinds without a limit share a node's slots.
+fn shares(slots: usize) -> Shares {
     // Who is told is out of our hands, and never urgent.
     let few = (slots / 4).max(1);
-    for (kind, of_kind) in [
-        (DISPATCH, most),
-        (SOURCE_CHECK, most),
-        (happening::KIND, few),
-    ] {
-        if let Ok(kind) = Kind::parse(kind) {
-            limits.entry(kind).or_insert(of_kind);
-        }
+    let of_kind = Kind::parse(happening::KIND).map(|kind| (kind, few));
+    Shares {
+        leaves_room: true,
+        of_kind: of_kind.into_iter().collect(),
+        long_max: slots * LONG_PER_SLOT,
     }
-    limits
 }
 
 /// How many attempts of which kind all nodes together may run at once.
@@ -319,7 +325,8 @@ pub(crate) fn callback_handler(
             (kind.clone(), call)
         })
         .collect();
-    CallbackHandler::new(outbound.client(), clock, by_kind, otherwise)
+    let handler = CallbackHandler::new(outbound.client(), clock, by_kind, otherwise);
+    handler.limited(outbound.hosts())
 }
 
 /// Settings bound timeouts from below, so none is negative.
@@ -332,13 +339,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dp_18_ss_08_firings_and_checks_leave_a_quarter_of_a_node_to_everything_else() {
-        for kind in [DISPATCH, SOURCE_CHECK] {
-            let kind = Kind::parse(kind).unwrap();
-            for (slots, of_kind) in [(64, 48), (4, 3), (1, 1)] {
-                let limits = limits(&BTreeMap::new(), slots);
-                assert_eq!(limits.get(&kind), Some(&of_kind), "{kind} of {slots}");
-            }
+    fn sf_06_dp_18_ss_08_every_kind_and_host_leaves_a_quarter_of_a_node_to_everything_else() {
+        for (slots, most) in [(64, 48), (4, 3), (1, 1)] {
+            assert_eq!(share(slots), most, "{slots}");
+            assert!(shares(slots).leaves_room, "{slots}");
         }
+        let told = Kind::parse(happening::KIND).unwrap();
+        assert_eq!(shares(64).of_kind[&told], 16);
     }
 }

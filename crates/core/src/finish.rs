@@ -54,6 +54,14 @@ pub enum Outcome {
     LeaseExpired,
     /// Its node is shutting down; does not count as an attempt.
     HandedBack,
+    /// It was not tried: what it needs is busy with others. Does not count as an attempt, and the history
+    /// does not tell of it.
+    NotNow {
+        /// When to come again.
+        at: Timestamp,
+        /// What is busy.
+        why: &'static str,
+    },
 }
 
 impl Outcome {
@@ -66,6 +74,7 @@ impl Outcome {
             Self::GiveUp { .. } => "give_up",
             Self::LeaseExpired => "lease_expired",
             Self::HandedBack => "handed_back",
+            Self::NotNow { .. } => "not_now",
         }
     }
 
@@ -74,6 +83,7 @@ impl Outcome {
             Self::Done { detail } => detail.clone()?,
             Self::Retry { error, .. } | Self::GiveUp { error } => error.clone(),
             Self::LeaseExpired => "the node that ran it stopped answering".to_owned(),
+            Self::NotNow { why, .. } => (*why).to_owned(),
             Self::Again { .. } | Self::HandedBack => return None,
         };
         Some(shorten(&text))
@@ -171,7 +181,7 @@ pub fn finish(
             Outcome::Again {
                 on_record: false,
                 ..
-            }
+            } | Outcome::NotNow { .. }
         ),
         detail: outcome.detail(),
         ended: EndedAttempt {
@@ -217,20 +227,8 @@ fn after(
             expiries: 0,
             try_at: Some(to_micros((*at).max(now))),
         },
-        Outcome::HandedBack => {
-            let attempt = attempt.saturating_sub(1);
-            let status = if attempt == 0 {
-                Status::Init
-            } else {
-                Status::Fail
-            };
-            After {
-                status,
-                attempt,
-                expiries,
-                try_at: Some(task.execute_at),
-            }
-        }
+        Outcome::HandedBack => untried(task, task.execute_at),
+        Outcome::NotNow { at, .. } => untried(task, to_micros((*at).max(now))),
         Outcome::Retry { .. } if !retries_left(failures, task.max_retry) => ends(Status::Fail),
         Outcome::Retry { retry_after, .. } => {
             let wait = next_wait(backoff, failures, *retry_after, jitter);
@@ -253,6 +251,22 @@ fn after(
                 try_at: comes_back.then_some(now),
             }
         }
+    }
+}
+
+/// As if this attempt had not been begun.
+fn untried(task: &ClaimedTask, try_at: Timestamp) -> After {
+    let attempt = task.attempt.saturating_sub(1);
+    let status = if attempt == 0 {
+        Status::Init
+    } else {
+        Status::Fail
+    };
+    After {
+        status,
+        attempt,
+        expiries: task.expiries,
+        try_at: Some(try_at),
     }
 }
 

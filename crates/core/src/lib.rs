@@ -24,6 +24,7 @@ mod fixture;
 pub mod handler;
 pub mod happening;
 pub mod history;
+pub mod host_limit;
 pub mod import;
 pub mod json;
 pub mod lane;

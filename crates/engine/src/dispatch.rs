@@ -5,7 +5,10 @@
 
 mod others;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use almanack_core::{
     backoff::{Backoff, next_wait},
@@ -21,7 +24,7 @@ use almanack_core::{
     time::{Clock, LATEST, Sleeper},
 };
 use async_trait::async_trait;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::reschedule::{Error, Rescheduler};
 
@@ -29,6 +32,9 @@ pub use others::StoredFirings;
 
 /// How soon a firing that gives way notices that it was cancelled.
 const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
+
+/// When a firing comes again whose schedule has as many as may run.
+const CROWDED_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// How failed firings wait: windows are short, so waits are.
 const WAITS: Backoff = Backoff {
@@ -51,6 +57,9 @@ pub struct DispatchHandler {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
+    /// How many firings of one schedule run at once.
+    firings_max: usize,
+    running: Mutex<BTreeMap<String, usize>>,
 }
 
 impl DispatchHandler {
@@ -61,7 +70,16 @@ impl DispatchHandler {
             store,
             clock,
             sleeper,
+            firings_max: usize::MAX,
+            running: Mutex::default(),
         }
+    }
+
+    /// At most so many firings of one schedule run here at once, whatever its `overlap` allows.
+    #[must_use]
+    pub fn with_firings_max(mut self, firings_max: usize) -> Self {
+        self.firings_max = firings_max.max(1);
+        self
     }
 
     /// Targets of this type (see [`Target::type_name`]) go to `launcher`.
@@ -101,8 +119,32 @@ impl DispatchHandler {
         }
     }
 
+    /// A place among the firings of a schedule; `None` if it has as many as it may.
+    fn place(&self, schedule: &str) -> Option<Place<'_>> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = running.entry(schedule.to_owned()).or_default();
+        (*count < self.firings_max).then(|| {
+            *count += 1;
+            Place {
+                handler: self,
+                schedule: schedule.to_owned(),
+            }
+        })
+    }
+
+    /// A schedule has as many firings as it may: this one comes again soon, or is over with its window.
+    fn crowded(&self, firing: &Firing) -> Outcome {
+        let now = self.clock.now();
+        let at = now.saturating_add(CROWDED_AGAIN).unwrap_or(LATEST);
+        let why = "waits: as many firings of its schedule as may are running";
+        not_now(firing, at, why)
+    }
+
     /// Puts the next try inside the window, or ends the firing with what went wrong.
     fn inside_window(&self, firing: &Firing, task: &ClaimedTask, outcome: Outcome) -> Outcome {
+        if let Outcome::NotNow { at, why } = outcome {
+            return not_now(firing, at, why);
+        }
         let Outcome::Retry { error, retry_after } = outcome else {
             return outcome;
         };
@@ -115,6 +157,34 @@ impl DispatchHandler {
         }
         let until = firing.retry_until;
         give_up(format!("{error}; no further try fits before {until}"))
+    }
+}
+
+/// Comes again if that is inside the window; otherwise the firing is over.
+fn not_now(firing: &Firing, at: Timestamp, why: &'static str) -> Outcome {
+    let until = firing.retry_until;
+    if at < until {
+        return Outcome::NotNow { at, why };
+    }
+    give_up(format!("{why}; no try fits before {until}"))
+}
+
+/// One of a schedule's firings under way; its end makes room for another.
+struct Place<'a> {
+    handler: &'a DispatchHandler,
+    schedule: String,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let running = self.handler.running.lock();
+        let mut running = running.unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = running.get_mut(&self.schedule) {
+            *count -= 1;
+            if *count == 0 {
+                running.remove(&self.schedule);
+            }
+        }
     }
 }
 
@@ -135,6 +205,9 @@ impl Handler for DispatchHandler {
             let until = firing.retry_until;
             return give_up(format!("the time to try again was over at {until}"));
         }
+        let Some(_place) = self.place(&firing.schedule) else {
+            return self.crowded(&firing);
+        };
         let outcome = self.launch(&firing, task).await;
         self.inside_window(&firing, task, outcome)
     }

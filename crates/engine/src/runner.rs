@@ -8,6 +8,7 @@ mod finisher;
 mod measures;
 mod places;
 mod running;
+mod shares;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
@@ -34,6 +35,8 @@ use crate::{
     wake::{earlier_hint, later},
 };
 
+pub use shares::Shares;
+
 /// After a claim found nothing although something is due: another node is taking it right now, so
 /// look again soon but do not spin.
 const CONTENDED_WAIT: SignedDuration = SignedDuration::from_millis(10);
@@ -55,6 +58,8 @@ pub struct RunnerSettings {
     pub limits: BTreeMap<Kind, usize>,
     /// Attempts at once of single kinds, in all nodes together.
     pub limits_in_all: BTreeMap<Kind, usize>,
+    /// How kinds without a limit share the slots.
+    pub shares: Shares,
     /// How failures wait.
     pub backoff: Backoff,
     /// How long running attempts may take to end when the node stops.
@@ -68,6 +73,7 @@ impl Default for RunnerSettings {
             claim_max: 1_000,
             limits: BTreeMap::new(),
             limits_in_all: BTreeMap::new(),
+            shares: Shares::default(),
             backoff: Backoff::default(),
             drain: SignedDuration::from_secs(20),
         }
@@ -222,13 +228,16 @@ impl Shift<'_> {
             return later(now, DOUBT_WAIT);
         }
         let settings = self.settings.get();
-        let free = settings.slots.saturating_sub(self.running.len());
+        self.running.count_long(&settings.shares, now);
+        let free = settings.slots.saturating_sub(self.running.busy());
         self.short_of_room = free == 0;
         if self.short_of_room {
-            return poll_at;
+            return poll_at.min(self.running.next_long_at());
         }
         self.holdings.tally.asks();
-        let asked = self.ask(now, free.min(settings.claim_max)).await;
+        let slots = free.min(settings.claim_max);
+        let slots = slots.min(settings.shares.most(settings.slots));
+        let asked = self.ask(now, slots).await;
         self.holdings.tally.asked();
         asked.map_or_else(
             |error| {
@@ -259,6 +268,11 @@ impl Shift<'_> {
         let short = wanted
             .iter()
             .any(|(kind, wanted)| places.get(kind) < Some(wanted));
+        let wake_at = if self.short_of_room {
+            wake_at.min(self.running.next_long_at())
+        } else {
+            wake_at
+        };
         let retry_at = later(now, PLACES_WAIT);
         Ok(if short {
             wake_at.min(retry_at)
@@ -304,6 +318,9 @@ impl Shift<'_> {
         let in_all = places
             .iter()
             .map(|(kind, granted)| (kind.clone(), *granted));
+        let limited = |kind: &Kind| settings.limits.contains_key(kind) || places.contains_key(kind);
+        let shared = self.running.shares(&settings.shares, settings.slots);
+        let shared = shared.into_iter().filter(|(kind, _)| !limited(kind));
         ClaimRequest {
             claim_id: ClaimId(self.ports.entropy.next_u64().cast_signed() & i64::MAX),
             session: self.identity.session.clone(),
@@ -311,7 +328,7 @@ impl Shift<'_> {
             now,
             lease_until: self.lease.lease_until(now),
             slots,
-            limits: own.chain(in_all).collect(),
+            limits: own.chain(in_all).chain(shared).collect(),
         }
     }
 

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     callback::{CallbackHandler, CallbackSettings},
+    http::HostLimiter,
     signature::SigningKey,
 };
 use almanack_core::{callback::AlreadyDone, finish::Outcome, handler::Handler, time::Clock};
@@ -78,6 +79,26 @@ async fn outcome(path: &str) -> Outcome {
     handler(None)
         .attempt(&task(Some(format!("{url}{path}"))))
         .await
+}
+
+#[tokio::test]
+async fn sf_06_a_host_that_hangs_has_a_quarter_of_the_calls_and_others_have_theirs() {
+    let (dead, _) = service().await;
+    let (healthy, _received) = service().await;
+    let hosts = HostLimiter::new(8);
+    let handler = handler(None).limited(hosts.clone());
+    let hanging = task(Some(format!("{dead}/never")));
+    let calls = (0..6).map(|_| handler.attempt(&hanging));
+    let ended = futures_util::future::join_all(calls).await;
+    let ended: Vec<&str> = ended.iter().map(Outcome::name).collect();
+    let expected = ["retry", "retry", "not_now", "not_now", "not_now", "not_now"];
+    assert_eq!(ended, expected, "two hang, and the rest come again later");
+    let other = task(Some(format!("{healthy}/ok")));
+    assert_eq!(handler.attempt(&other).await.name(), "done");
+    let calls = (0..2).map(|_| handler.attempt(&hanging));
+    let ended = futures_util::future::join_all(calls).await;
+    let ended: Vec<&str> = ended.iter().map(Outcome::name).collect();
+    assert_eq!(ended, ["retry", "not_now"], "one to try with");
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ fn launcher(directory: &Path) -> CommandLauncher {
         environment: environment(&["WANTED".to_owned(), "MISSING".to_owned()], found),
         stop_grace: Duration::from_millis(500),
         supervisor: None,
+        at_once_max: 2,
     })
 }
 
@@ -136,6 +137,7 @@ async fn dp_11_commands_are_off_unless_configured_and_say_what_to_change() {
         environment: BTreeMap::new(),
         stop_grace: Duration::from_secs(1),
         supervisor: None,
+        at_once_max: 2,
     };
     let echo = firing(json!({"type": "command", "argv": ["/bin/echo", "hi"]}));
     for (allowed, expected) in [

@@ -83,7 +83,8 @@ fn herald(
             };
             let clock = Arc::clone(&timing.clock) as Arc<dyn Clock>;
             let client = own.outbound.client();
-            Ok(Arc::new(WebhookHerald::new(client, clock, settings)))
+            let herald = WebhookHerald::new(client, clock, settings);
+            Ok(Arc::new(herald.limited(own.outbound.hosts())))
         }
         Way::Kafka { topic } => buses::kafka_herald(own.settings, topic, mode),
         Way::Nats { subject } => buses::nats_herald(own.settings, subject, mode),

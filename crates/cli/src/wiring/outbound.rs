@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use almanack_adapters::http::{Client, Settings as ClientSettings};
+use almanack_adapters::http::{Client, HostLimiter, Settings as ClientSettings};
 use almanack_core::{
     address::{Guard, IpNet, Origin, Reach},
     target::Target,
@@ -14,7 +14,7 @@ use almanack_core::{
 use almanack_engine::{live::Live, schedules::Wanted};
 use url::Url;
 
-use super::{alerts, editions, happenings};
+use super::{alerts, editions, happenings, share};
 use crate::{
     config::Settings,
     failure::{Exit, Failure},
@@ -34,6 +34,7 @@ pub(crate) struct Outbound {
     guard: Guard,
     /// The same judgement for who takes addresses in: what would be refused here is refused when it is put.
     reach: Live<Reach>,
+    hosts: HostLimiter,
 }
 
 impl Outbound {
@@ -47,6 +48,7 @@ impl Outbound {
             reach: Live::new(Reach::new(guard.clone(), services.clone())),
             services,
             guard,
+            hosts: HostLimiter::new(share(settings.node.slots)),
         };
         made.trust(&BTreeSet::new());
         Ok(made)
@@ -55,6 +57,11 @@ impl Outbound {
     /// The client; all of them share connections and trust.
     pub(crate) fn client(&self) -> Client {
         self.client.clone()
+    }
+
+    /// How many calls to one host are under way at once.
+    pub(crate) fn hosts(&self) -> HostLimiter {
+        self.hosts.clone()
     }
 
     /// Trusts the services, these hooks, and nobody else.

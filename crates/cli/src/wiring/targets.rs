@@ -14,12 +14,14 @@ use almanack_engine::{
     reschedule::Rescheduler,
 };
 
-use super::{Outbound, Timing, callback_handler, timeout};
+use super::{Outbound, Timing, callback_handler, share, timeout};
 use crate::{
     config::{Settings, settings},
     failure::{Exit, Failure},
 };
 
+/// The part of a node's slots that the firings of one schedule may have at once.
+const FIRINGS_PART: usize = 4;
 /// How long GitHub may take to answer.
 const GITHUB_TIMEOUT: Duration = Duration::from_secs(30);
 /// This program, even if its file was replaced since: it supervises its own commands.
@@ -56,9 +58,11 @@ pub(crate) fn handlers(
     let otherwise = callback_handler(settings, outbound, Arc::clone(&shared));
     let own_work = TaskLauncher::new(Arc::clone(rescheduler), Arc::clone(&shared));
     let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
-    let commands = commands(&settings.command, environment);
+    let slots = settings.node.slots;
+    let commands = commands(&settings.command, environment, slots);
     let sleeper = Arc::clone(&timing.sleeper);
     let mut dispatch = DispatchHandler::new(Arc::clone(store), Arc::clone(&shared), sleeper)
+        .with_firings_max(slots / FIRINGS_PART)
         .with("task", Arc::new(own_work))
         .with("webhook", Arc::new(webhooks))
         .with("command", Arc::new(commands));
@@ -77,7 +81,7 @@ fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> 
         key: settings.callback.key.clone(),
         already_done: Vec::new(),
     };
-    WebhookLauncher::new(outbound.client(), clock, call)
+    WebhookLauncher::new(outbound.client(), clock, call).limited(outbound.hosts())
 }
 
 /// Without a token there is nobody to ask as.
@@ -105,6 +109,7 @@ fn workflows(
 fn commands(
     command: &settings::Command,
     environment: &BTreeMap<String, String>,
+    slots: usize,
 ) -> CommandLauncher {
     let allowed = match (command.enabled, command.programs.as_slice()) {
         (false, _) => Allowed::Nothing,
@@ -118,6 +123,7 @@ fn commands(
         environment: command::environment(&command.environment, lookup),
         stop_grace: STOP_GRACE,
         supervisor: Path::new(OWN_PROGRAM).exists().then(|| OWN_PROGRAM.into()),
+        at_once_max: share(slots),
     })
 }
 

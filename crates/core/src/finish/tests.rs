@@ -46,6 +46,7 @@ fn table() -> Vec<Row> {
         waits_at,
         why,
     };
+    let not_now = |seconds| Outcome::NotNow { at: at(seconds), why: "busy" };
     let again = |seconds| Outcome::Again { at: at(seconds), on_record: true };
     let done = Outcome::Done {
         detail: Some("200 OK".to_owned()),
@@ -64,6 +65,8 @@ fn table() -> Vec<Row> {
         row(1, again(-600), Status::Init, 0, Some(0), "a time in the past means now"),
         row(1, Outcome::HandedBack, Status::Init, 0, Some(-3600), "as if it had never started"),
         row(3, Outcome::HandedBack, Status::Fail, 2, Some(-3600), "two real failures remain"),
+        row(1, not_now(5), Status::Init, 0, Some(5), "sf_06: sent away is not tried"),
+        row(4, not_now(5), Status::Fail, 3, Some(5), "sf_06: nor is the last try used up"),
     ]
 }
 

@@ -17,6 +17,7 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use super::{
     finisher::{Backlog, Ending, FinisherHandle},
     measures::Measures,
+    shares::{Long, Shares},
 };
 use crate::{handlers::Handlers, live::Live, node::Holdings, places::Places, tally::Tally};
 
@@ -25,6 +26,8 @@ struct Attempt {
     claim_id: ClaimId,
     task: Arc<ClaimedTask>,
     stop: AbortHandle,
+    /// Whether it has given its slot to others.
+    is_long: bool,
 }
 
 /// All of a node's running attempts.
@@ -34,6 +37,7 @@ pub(super) struct Running {
     tasks: JoinSet<Outcome>,
     attempts: BTreeMap<Id, Attempt>,
     counts: BTreeMap<Kind, usize>,
+    long: Long,
     measures: Measures,
     tally: Arc<Tally>,
     places: Arc<Places>,
@@ -51,6 +55,7 @@ impl Running {
             tasks: JoinSet::new(),
             attempts: BTreeMap::new(),
             counts: BTreeMap::new(),
+            long: Long::default(),
             measures: Measures::default(),
             tally: Arc::clone(&holdings.tally),
             places: Arc::clone(&holdings.places),
@@ -59,6 +64,42 @@ impl Running {
 
     pub(super) fn len(&self) -> usize {
         self.attempts.len()
+    }
+
+    /// How many slots are taken: by all attempts but the long ones.
+    pub(super) fn busy(&self) -> usize {
+        self.attempts.len() - self.long.total()
+    }
+
+    /// When the next attempt may give its slot to others.
+    pub(super) fn next_long_at(&self) -> Timestamp {
+        self.long.next_at().unwrap_or(Timestamp::MAX)
+    }
+
+    /// Attempts that have been under way for long give their slots to others, as far as there is room.
+    pub(super) fn count_long(&mut self, shares: &Shares, now: Timestamp) {
+        while let Some(id) = self.long.take_due(now) {
+            if let Some(attempt) = self.attempts.get_mut(&id) {
+                let kind = &attempt.task.identity.kind;
+                attempt.is_long = self.long.admit(id, kind, shares, now);
+            }
+        }
+    }
+
+    /// How many more of each kind that has a share of its own, or something running, may begin.
+    pub(super) fn shares(&self, shares: &Shares, slots: usize) -> BTreeMap<Kind, usize> {
+        if !shares.bound_kinds() {
+            return BTreeMap::new();
+        }
+        let running = self.counts.iter().filter(|(_, count)| **count > 0);
+        let kinds = running.map(|(kind, _)| kind).chain(shares.of_kind.keys());
+        let busy_of = |kind: &Kind| self.count_of(kind) - self.long.count_of(kind);
+        let room = kinds.map(|kind| {
+            let busy = busy_of(kind);
+            let share = shares.of(kind, slots, self.busy() - busy);
+            (kind.clone(), share.saturating_sub(busy))
+        });
+        room.collect()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -97,8 +138,10 @@ impl Running {
                     claim_id,
                     task,
                     stop,
+                    is_long: false,
                 },
             );
+            self.long.begun(id, now);
         }
     }
 
@@ -150,6 +193,9 @@ impl Running {
         let kind = &attempt.task.identity.kind;
         if let Some(count) = self.counts.get_mut(kind) {
             *count -= 1;
+        }
+        if attempt.is_long {
+            self.long.ended(kind);
         }
         self.measures.of(kind).running.decrement(1.0);
         self.places.give_back(kind, 1);

@@ -623,3 +623,29 @@ async fn dp_18_targets_that_hang_leave_room_for_everything_else() {
     stop.cancel();
     running.await.unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn sf_06_a_schedule_whose_firings_may_overlap_has_only_so_many_at_once() {
+    let house = House::new();
+    let definition = Definition {
+        overlap: Overlap::Allow,
+        ..Definition::new("@1s", webhook())
+    };
+    house.put(definition).await;
+    let hangs = Told::taking(done(), Duration::from_hours(24));
+    let handler = house.handler(hangs.clone()).with_firings_max(2);
+    let stop = CancellationToken::new();
+    let node = house.start(handler, &stop).await;
+    pause(Duration::from_mins(1)).await;
+    assert_eq!(hangs.asked().len(), 2, "however many slots there were");
+    let tasks = house.tasks(DISPATCH).await;
+    let crowded = tasks.iter().filter(|task| {
+        let detail = task.detail.as_deref().unwrap_or_default();
+        task.status == Status::Fail && detail.contains("no try fits")
+    });
+    assert!(crowded.count() > 30, "the others end with their windows");
+    let waiting = tasks.iter().filter(|task| task.due_at.is_some()).count();
+    assert!(waiting <= 15, "{waiting} wait");
+    stop.cancel();
+    node.await.unwrap();
+}

@@ -23,6 +23,7 @@ mod refusals;
 mod rehearsal;
 mod reserved;
 mod retention;
+mod shares;
 mod sources;
 mod unreadable;
 mod virtual_time;

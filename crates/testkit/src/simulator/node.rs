@@ -24,7 +24,7 @@ use almanack_engine::{
     node::{NodeSettings, Ports, admit},
     reschedule::{Error, Kinds, Rescheduler},
     retention::Retention,
-    runner::RunnerSettings,
+    runner::{RunnerSettings, Shares},
 };
 use jiff::SignedDuration;
 use tokio::{
@@ -267,6 +267,10 @@ fn settings(name: String, world: &World) -> NodeSettings {
             claim_max: 4,
             limits: [(kind(NARROW), 1)].into(),
             limits_in_all: world.limits_in_all.clone(),
+            shares: Shares {
+                leaves_room: true,
+                ..Shares::default()
+            },
             backoff: Backoff {
                 base: short(1),
                 cap: short(10),
