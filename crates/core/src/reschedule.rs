@@ -27,7 +27,7 @@ use crate::task::{
     Identity, MAX_RETRY_DEFAULT, NewTask, Payload, Priority, Revision, Status, Task, TaskId, Term,
 };
 
-pub use receipt::{DecisionId, Receipt};
+pub use receipt::{DecisionId, Receipt, Requested};
 
 /// Someone wants a task tried at a time (again).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,25 +105,6 @@ impl Request {
         match self {
             Self::Put(put) => put.revision,
             Self::Cancel(cancel) => cancel.revision,
-        }
-    }
-}
-
-/// What a request asked for, kept where it changed nothing: the row shows nothing of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Requested {
-    /// When to try; `None` for a withdrawal.
-    pub execute_at: Option<Timestamp>,
-    /// The requester's own number, if it came with one.
-    pub revision: Option<Revision>,
-}
-
-impl Requested {
-    /// What it was, as the store and the API name it.
-    pub fn name(&self) -> &'static str {
-        match self.execute_at {
-            Some(_) => "put",
-            None => "cancel",
         }
     }
 }

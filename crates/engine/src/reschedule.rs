@@ -4,8 +4,9 @@
 //! exactly that row. If the row moved on in between, the answer is "lost" and we read and decide
 //! again: a lost race is not a success, and taking it for one would swallow the change (RS-06).
 
+mod kinds;
+
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -21,6 +22,9 @@ use almanack_core::{
 };
 
 use crate::{current::load_each, live::Live};
+
+use kinds::CrowdedOut;
+pub use kinds::Kinds;
 
 /// How often a lost race is decided again. Each round means that somebody else succeeded, so this
 /// many in a row for one identity is a stampede, and the asker had better hear about it.
@@ -81,19 +85,6 @@ pub enum Error {
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] store::Error),
-}
-
-/// Which kinds somebody would know how to try.
-#[derive(Debug, Clone, Default)]
-pub struct Kinds {
-    /// Kinds with a handler or a configured address.
-    pub configured: BTreeSet<Kind>,
-    /// Retries of a kind's tasks when nobody says otherwise, where that is not the usual number.
-    pub max_retry: BTreeMap<Kind, u32>,
-    /// Whether a kind that is not configured is accepted even without a callback address.
-    pub accept_any: bool,
-    /// Of how many kinds that are not configured tasks may wait; `None` leaves it open.
-    pub waiting_max: Option<usize>,
 }
 
 /// Carries wishes out.
@@ -380,75 +371,6 @@ impl Rescheduler {
     ) -> store::Result<Vec<store::Result<Option<Task>>>> {
         let identities: Vec<Identity> = requests.iter().map(|r| r.identity().clone()).collect();
         load_each(&*self.store, &identities).await
-    }
-}
-
-/// The kinds for which there is no room.
-#[derive(Default)]
-struct CrowdedOut {
-    kinds: BTreeSet<Kind>,
-    limit: usize,
-}
-
-impl CrowdedOut {
-    fn check(&self, request: &Request) -> Result<(), Error> {
-        let (kind, limit) = (&request.identity().kind, self.limit);
-        match request {
-            Request::Put(_) if self.kinds.contains(kind) => Err(Error::TooManyKinds {
-                kind: kind.clone(),
-                limit,
-            }),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Kinds {
-    /// The kinds that somebody wants tasks of, and that are neither configured nor known to wait.
-    fn unknown_of(&self, requests: &[&Request], known: &BTreeSet<Kind>) -> BTreeSet<Kind> {
-        let puts = requests
-            .iter()
-            .filter(|request| matches!(request, Request::Put(_)));
-        let kinds = puts.map(|request| &request.identity().kind);
-        let unknown = kinds.filter(|kind| !self.configured.contains(kind) && !known.contains(kind));
-        unknown.cloned().collect()
-    }
-
-    /// A new task gets its kind's own number of retries; a task that exists keeps what it has.
-    fn with_default_retries<'a>(
-        &self,
-        request: &'a Request,
-        row: Option<&Task>,
-    ) -> Cow<'a, Request> {
-        match (request, row) {
-            (Request::Put(put), None) if put.max_retry.is_none() => {
-                let max_retry = self.max_retry.get(&put.identity.kind).copied();
-                match max_retry {
-                    Some(_) => Cow::Owned(Request::Put(Put {
-                        max_retry,
-                        ..put.clone()
-                    })),
-                    None => Cow::Borrowed(request),
-                }
-            }
-            _ => Cow::Borrowed(request),
-        }
-    }
-
-    fn check(&self, request: &Request, row: Option<&Task>) -> Result<(), Error> {
-        let Request::Put(put) = request else {
-            return Ok(());
-        };
-        let has_address =
-            put.callback_url.is_some() || row.is_some_and(|row| row.callback_url.is_some());
-        if has_address || self.accept_any || self.configured.contains(&put.identity.kind) {
-            return Ok(());
-        }
-        let known = self.configured.iter().cloned().collect();
-        Err(Error::UnknownKind {
-            kind: put.identity.kind.clone(),
-            known,
-        })
     }
 }
 

@@ -15,6 +15,25 @@ pub struct DecisionId {
     pub number: u32,
 }
 
+/// What a request asked for, kept where it changed nothing: the row shows nothing of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Requested {
+    /// When to try; `None` for a withdrawal.
+    pub execute_at: Option<Timestamp>,
+    /// The requester's own number, if it came with one.
+    pub revision: Option<Revision>,
+}
+
+impl Requested {
+    /// What it was, as the store and the API name it.
+    pub fn name(&self) -> &'static str {
+        match self.execute_at {
+            Some(_) => "put",
+            None => "cancel",
+        }
+    }
+}
+
 /// The answer to a change of intent: what was decided, and about which rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {

@@ -186,13 +186,17 @@ impl PostgresStore {
                 .rows(name, history::LOAD_DECISIONS_BEFORE, &key)
                 .await?;
             let found = found.iter().map(row::decision);
-            decisions = found.filter_map(|found| readable("decision", found)).collect();
+            decisions = found
+                .filter_map(|found| readable("decision", found))
+                .collect();
         }
         if task.term.0 > 0 {
             let key: [&(dyn ToSql + Sync); 3] = [&task.id.0, &bounds.term, &rows];
             let found = self.rows(name, history::LOAD_ATTEMPTS_BEFORE, &key).await?;
             let found = found.iter().map(row::attempt);
-            attempts = found.filter_map(|found| readable("attempt", found)).collect();
+            attempts = found
+                .filter_map(|found| readable("attempt", found))
+                .collect();
         }
         Ok(history::Life {
             task,
@@ -212,7 +216,9 @@ impl PostgresStore {
             .rows("load decisions", history::LOAD_DECISIONS, &key)
             .await?;
         let found = rows.iter().map(row::decision);
-        Ok(found.filter_map(|found| readable("decision", found)).collect())
+        Ok(found
+            .filter_map(|found| readable("decision", found))
+            .collect())
     }
 
     pub(super) async fn waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {

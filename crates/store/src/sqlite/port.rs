@@ -9,8 +9,9 @@ use almanack_core::{
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules, Error,
-        ExpiredClaim, Finished, HistoryPage, LedgerPage, Node, NodeStore, OnceKey, OnceRecord, Page,
-        Pruned, Records, Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore, TokenStore,
+        ExpiredClaim, Finished, HistoryPage, LedgerPage, Node, NodeStore, OnceKey, OnceRecord,
+        Page, Pruned, Records, Result, ScheduleFilter, ScheduleStore, TaskFilter, TaskStore,
+        TokenStore,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,

@@ -155,7 +155,11 @@ impl SqliteStore {
                 Ok(rows.collect::<rusqlite::Result<Vec<Walked>>>()?)
             })
             .await?;
-        let oldest = walked.iter().map(|row| row.created_at_us).min().map(nearest);
+        let oldest = walked
+            .iter()
+            .map(|row| row.created_at_us)
+            .min()
+            .map(nearest);
         let next = walked
             .last()
             .filter(|_| walked.len() == limit)

@@ -28,8 +28,8 @@ use almanack_core::{
     reschedule::Change,
     store::{
         Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
-        HistoryPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned, Records, Result, Store,
-        TaskFilter, TaskStore, TokenStore,
+        HistoryPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned, Records, Result,
+        Store, TaskFilter, TaskStore, TokenStore,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,

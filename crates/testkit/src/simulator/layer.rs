@@ -18,9 +18,10 @@ use almanack_core::{
     store::{
         Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules,
         EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, HistoryPage,
-        LaneAnswer, LaneAsk, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned,
-        PrunedEntries, Records, Result, ScheduleFilter, ScheduleStore, SourceFilter, SourceNumbers,
-        SourceStore, SourceWrite, Store, TaskFilter, TaskStore, TokenStore, Visitor, Written,
+        LaneAnswer, LaneAsk, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page,
+        Pruned, PrunedEntries, Records, Result, ScheduleFilter, ScheduleStore, SourceFilter,
+        SourceNumbers, SourceStore, SourceWrite, Store, TaskFilter, TaskStore, TokenStore, Visitor,
+        Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
