@@ -11,7 +11,7 @@ use almanack_core::{
     host_limit::{Called, HostLimits},
     lane::Turn,
     reschedule::Request,
-    store::Store,
+    store::{HistoryPage, Store},
     task::ClaimedTask,
     time::Clock,
 };
@@ -262,7 +262,7 @@ async fn sent_away_is_no_attempt(store: Arc<dyn Store>) {
         (Some(at), Some("busy"))
     );
     let records = store
-        .load_records(&identity("dead:1", "CALL"))
+        .load_history(&identity("dead:1", "CALL"), HistoryPage::WHOLE)
         .await
         .unwrap();
     assert_eq!(records.attempts, [], "the history does not tell of it");

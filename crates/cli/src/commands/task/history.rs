@@ -133,17 +133,17 @@ fn asked(decision: &Decision) -> String {
     let Some(requested) = decision.requested else {
         return "asked again, ".to_owned();
     };
-    let mut told = match requested.execute_at {
+    let what = match requested.execute_at {
         Some(at) => format!("asked for {}", instant(at)),
         None => "asked to withdraw it".to_owned(),
     };
-    if let Some(revision) = requested.revision {
-        told += &format!(" (revision {})", revision.0);
-    }
-    if let Some(last) = decision.last_at {
-        told += &format!(", {} times until {}", decision.times, instant(last));
-    }
-    told + ", "
+    let revision = requested.revision.map_or_else(String::new, |revision| {
+        format!(" (revision {})", revision.0)
+    });
+    let again = decision.last_at.map_or_else(String::new, |last| {
+        format!(", {} times until {}", decision.times, instant(last))
+    });
+    format!("{what}{revision}{again}, ")
 }
 
 fn tried(attempt: &Attempt) -> String {
