@@ -87,7 +87,6 @@ fn inputs(location: &Location, durability: Durability, service: &Service) -> Inp
         ("database.url", url.as_str()),
         ("database.durability", durability),
         ("server.listen", "127.0.0.1:0"),
-        ("outbound.allow", &service),
         (&called, &service),
     ];
     let flags = flags.map(|(key, value)| ("bench".to_owned(), key.to_owned(), value.to_owned()));
