@@ -186,8 +186,13 @@ fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
         (nothing, nothing, none),
         (none, none, none),
     ] {
-        let page = rusqlite::params![51, 11, kind, status, subject, 20];
-        check_costs_no_more(task::LIST_SQLITE, page, 0, tasks);
+        let [few, many] = [60, 6_000].map(|count: u32| {
+            // The newest forty.
+            let to = i64::from(count) - 39;
+            let page = rusqlite::params![i64::MAX, to, kind, status, subject, 20];
+            steps(task::LIST_SQLITE, page, 0, (tasks, count))
+        });
+        assert!(many <= few * 11 / 10, "{few} for 60, {many} for 6,000");
     }
     check_costs_no_more(schedule::EXAMINED_TO, ("1", 9), 1, SCHEDULES);
     let page = rusqlite::params!["5", "50", none, nothing, 1, 5];
@@ -314,7 +319,6 @@ fn entries_cost_no_more_when_more_exist() {
     let end = i64::MAX;
     check_costs_no_more(entry::LIST, [end, 0, 0, 10], 10, ENTRIES);
     check_costs_no_more(entry::LIST, [20, 0, 0, 10], 10, ENTRIES);
-    check_costs_no_more(entry::LIST, [50, 20, 99_999, 10], 0, ENTRIES);
     check_costs_no_more(entry::LIST_OF, [1, end, 0, 0, 5], 5, ENTRIES);
     check_costs_no_more(entry::LIST_OF, [1, end, 0, 99_999, 5], 0, ENTRIES);
     check_costs_no_more(entry::EXAMINED_TO, [end, 40], 1, ENTRIES);
@@ -324,4 +328,14 @@ fn entries_cost_no_more_when_more_exist() {
     check_costs_no_more(entry::KEPT_SQLITE, [1], 10, ENTRIES);
     check_costs_no_more(entry::IS_KNOWN_SQLITE, (1, "1"), 1, ENTRIES);
     check_costs_no_more(entry::REMOVE_ALL, [1], 0, ENTRIES);
+}
+
+/// What is older than the page examines is not looked at, however much of it there is.
+#[test]
+fn sf_01_a_page_of_entries_costs_what_it_examines() {
+    let [few, many] = [60, 6_000].map(|count: u32| {
+        let page = [i64::MAX, i64::from(count) - 39, 99_999, 10];
+        steps(entry::LIST, page, 0, (ENTRIES, count))
+    });
+    assert!(many <= few * 11 / 10, "{few} for 60, {many} for 6,000");
 }

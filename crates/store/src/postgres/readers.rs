@@ -50,6 +50,21 @@ impl Stage {
         number(self.schema.url(), &text).await
     }
 
+    /// Which processes of the server work on them.
+    async fn servers(&self) -> Vec<i32> {
+        let text = "select pid from pg_stat_activity where state = 'active' \
+             and pid <> pg_backend_pid() and query like '%/* ' || $1 || ' */%'";
+        let rows = self.work.rows("look", text, &[&self.work.channel]).await;
+        rows.unwrap().iter().map(|row| row.get(0)).collect()
+    }
+
+    /// How many of these processes are still there.
+    async fn connected(&self, servers: &[i32]) -> i64 {
+        let text = "select count(*) from pg_stat_activity where pid = any ($1)";
+        let rows = self.work.rows("look", text, &[&servers]).await;
+        rows.unwrap()[0].get(0)
+    }
+
     /// As many of them as there are connections, all under way.
     async fn occupy(&self) -> Vec<JoinHandle<Result<()>>> {
         let readers = (0..PAGE_CONNECTIONS).map(|_| tokio::spawn(self.endless()));
@@ -86,10 +101,15 @@ async fn sf_01_pages_keep_neither_work_nor_changes_waiting() {
 #[tokio::test]
 async fn sf_01_an_abandoned_page_is_stopped() {
     let stage = Stage::set().await;
-    for reader in stage.occupy().await {
+    let readers = stage.occupy().await;
+    let servers = stage.servers().await;
+    assert_eq!(servers.len(), PAGE_CONNECTIONS);
+    for reader in readers {
         reader.abort();
     }
     stage.pages.count_statuses(10).await.unwrap();
+    // Only what was cancelled is closed; what ran out of time would still be connected.
+    while stage.connected(&servers).await > 0 {}
     // What was cancelled does not stop what comes after it.
     for _ in 0..20 {
         stage.pages.count_statuses(10).await.unwrap();
