@@ -10,7 +10,7 @@
 //! session, the API by a token alone.
 //!
 //! Until there was a token or a user for the first time, a node on loopback is open ([`Access::Open`]): whoever reaches it may operate.
-//! The store remembers for good that there was one ([`guard`]), so nothing that expires, is revoked or removed opens a node again
+//! The store remembers for good that there was one (`guard`), so nothing that expires, is revoked or removed opens a node again
 //! (SF-03). While it is open, the browser is the danger: any web page can
 //! send requests to `localhost`. The host a request names must then be this machine's, which stops DNS
 //! rebinding, and a change must not come from a page of another origin. And so is a proxy, which makes the whole world local:
