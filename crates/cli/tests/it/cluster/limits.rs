@@ -18,9 +18,9 @@ use host::Host;
 
 /// Attempts of the kind at once on all nodes.
 const IN_ALL: usize = 7;
-/// A host that has not answered yet is called by a quarter of a node's slots: two nodes cannot use all places, and three
-/// have room for more.
-const SLOTS: &str = "node.slots=12";
+/// A host may have three quarters of a node's slots, and a quarter of those until it has answered, which is three here: two
+/// nodes cannot use all places, and three have room for more.
+const SLOTS: &str = "node.slots=16";
 const TASKS: usize = 20;
 /// A sixth of it is what a node has to stop in: more than a busy machine keeps a process waiting.
 const LEASE: SignedDuration = SignedDuration::from_secs(6);
