@@ -27,6 +27,7 @@ mod process;
 pub mod publish;
 pub mod reader;
 mod redact;
+pub mod resources;
 pub mod signature;
 pub mod telegram;
 pub mod trace;

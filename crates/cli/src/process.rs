@@ -91,7 +91,7 @@ pub(crate) async fn start(
     let (listener, address) = listen(settings.server.listen).await?;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
-    let metrics = metrics::install(timing.counted)?;
+    let metrics = metrics::install(timing.counted, settings)?;
     let outbound = wiring::Outbound::new(settings)?;
     let around = (&outbound, &timing);
     let (equipment, telemetry) = equip(settings, environment, &stores, around, &node_name)?;

@@ -35,6 +35,7 @@ use crate::{
     wake::{earlier_hint, later},
 };
 
+pub use measures::export_kind;
 pub use shares::Shares;
 
 /// After a claim found nothing although something is due: another node is taking it right now, so

@@ -17,7 +17,7 @@ use axum::{
     Extension, Router,
     extract::{DefaultBodyLimit, MatchedPath, Request},
     http::{HeaderName, HeaderValue, StatusCode, Uri, header},
-    middleware::{from_fn, from_fn_with_state, map_response},
+    middleware::{from_fn_with_state, map_response},
     response::Response,
 };
 use tower_http::{
@@ -48,7 +48,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The whole HTTP API.
 pub fn app(state: Arc<AppState>) -> Router {
     let (body_bytes, numbered) = (state.limits.body_bytes, Numbered::new(state.clock.as_ref()));
-    let gate = Gate::new(Arc::clone(&state));
+    let (gate, clock) = (Gate::new(Arc::clone(&state)), Arc::clone(&state.clock));
     let guarded = guarded().route_layer(from_fn_with_state(Arc::clone(&gate), guard));
     let asked = asked().route_layer(from_fn_with_state(Arc::clone(&gate), guard_looking));
     let read = read().route_layer(from_fn_with_state(
@@ -76,7 +76,7 @@ pub fn app(state: Arc<AppState>) -> Router {
         .layer(Extension(Arc::new(editions::runs::Runs::default())))
         .fallback(no_such_path)
         .with_state(state);
-    surround(router, body_bytes, numbered)
+    surround(router, body_bytes, numbered, clock)
 }
 
 /// Routes and document in one.
@@ -205,7 +205,12 @@ fn within(limit: Duration) -> TimeoutLayer {
 }
 
 /// Layers are listed from the inside out, as axum adds them.
-fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
+fn surround(
+    router: Router,
+    body_bytes: usize,
+    numbered: Numbered,
+    clock: Arc<dyn Clock>,
+) -> Router {
     let header =
         |name, value| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
     // "As it was" changes the headers of what a browser has kept: it must not bring a policy of its own.
@@ -229,7 +234,7 @@ fn surround(router: Router, body_bytes: usize, numbered: Numbered) -> Router {
         .layer(header(header::CACHE_CONTROL, "no-store"))
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(from_fn(metrics::count))
+        .layer(from_fn_with_state(clock, metrics::count))
         // Failures are logged where they are handled, with their cause.
         .layer(
             TraceLayer::new_for_http()
@@ -306,6 +311,15 @@ mod tests {
 
     use super::*;
 
+    /// It never passes.
+    struct Midnight;
+
+    impl Clock for Midnight {
+        fn now(&self) -> jiff::Timestamp {
+            jiff::Timestamp::UNIX_EPOCH
+        }
+    }
+
     async fn broken() {
         panic!("a secret");
     }
@@ -317,7 +331,7 @@ mod tests {
             since: 0,
             count: Arc::default(),
         };
-        let app = surround(router, 1024, numbered);
+        let app = surround(router, 1024, numbered, Arc::new(Midnight));
         let answer = app.oneshot(Request::new(Body::empty())).await.unwrap();
         assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(answer.headers()[header::CONTENT_TYPE], problem::MEDIA_TYPE);

@@ -12,8 +12,9 @@ use std::{
 use almanack_core::{
     source::Attention,
     store::{self, Depth, SourceNumbers},
+    time::Clock,
 };
-use almanack_engine::health::Readiness;
+use almanack_engine::{health::Readiness, runner::export_kind};
 use axum::{
     Extension,
     extract::{MatchedPath, Request, State},
@@ -161,6 +162,7 @@ impl SeenKinds {
     fn show(&self, depths: &[Depth], now: Timestamp) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (label, waits) in labelled(&mut seen, depths, now) {
+            export_kind(&label);
             set(&label, waits);
         }
     }
@@ -202,7 +204,12 @@ fn set(queue: &str, waits: Waits) {
 }
 
 /// Counts requests by route, not by path: paths have no end.
-pub(crate) async fn count(request: Request, next: Next) -> Response {
+pub(crate) async fn count(
+    State(clock): State<Arc<dyn Clock>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let began_at = clock.now();
     let method = method_label(request.method());
     let route = request
         .extensions()
@@ -210,6 +217,10 @@ pub(crate) async fn count(request: Request, next: Next) -> Response {
         .map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "unmatched".to_owned());
     let response = next.run(request).await;
+    // A clock that was set back meanwhile says nothing.
+    let took = clock.now().duration_since(began_at).as_secs_f64().max(0.0);
+    metrics::histogram!("almanack_http_request_duration_seconds", "method" => method, "route" => route.clone())
+        .record(took);
     let status = response.status().as_str().to_owned();
     metrics::counter!("almanack_http_requests_total", "method" => method, "route" => route, "status" => status)
         .increment(1);

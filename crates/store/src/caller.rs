@@ -30,6 +30,17 @@ pub(crate) enum Caller {
     Pages,
 }
 
+impl Caller {
+    /// The name used in metrics.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Changes => "changes",
+            Self::Pages => "pages",
+        }
+    }
+}
+
 /// Where those who want to read a page wait; whoever finds it full is sent away.
 #[derive(Clone)]
 pub(crate) struct Room(Arc<Semaphore>);

@@ -15,6 +15,7 @@ mod entry;
 mod history;
 mod lane;
 mod lanes;
+mod measure;
 mod migrate;
 mod nudge;
 mod overview;

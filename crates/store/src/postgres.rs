@@ -41,6 +41,7 @@ use tokio_postgres::{Client, error::SqlState};
 use crate::{
     Register,
     caller::{Caller, Place, READ_WITHIN, Room},
+    measure::Stopwatch,
     migrate,
     nudge::{NudgeReceiver, Nudger},
     postgres::{
@@ -321,7 +322,10 @@ pub(crate) async fn registered(url: &str) -> Result<Register> {
 
 async fn client(pool: &Pool) -> Result<Object> {
     let statement = "connect to PostgreSQL";
-    pool.get().await.map_err(|error| match error {
+    let waiting = Stopwatch::start();
+    let lent = pool.get().await;
+    waiting.waited("connections");
+    lent.map_err(|error| match error {
         // The pool's own words would only stand before the server's.
         PoolError::Backend(error) => Error::Unavailable {
             statement,

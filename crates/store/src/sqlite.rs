@@ -37,6 +37,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
 use crate::{
     caller::{Caller, READ_WITHIN, Room, took_too_long},
+    measure::Stopwatch,
     migrate,
     nudge::{NudgeReceiver, Nudger},
     register, row,
@@ -162,7 +163,12 @@ impl SqliteStore {
         F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
     {
         let done = match &*self.access {
-            Access::Threads(staff) => staff.writer.ask(work).await,
+            Access::Threads(staff) => {
+                let watch = Stopwatch::start();
+                let done = staff.writer.ask(noting_wait(watch, "writer", work)).await;
+                watch.took("write");
+                done
+            }
             Access::Inline(connection) => match connection.lock() {
                 Ok(mut connection) => in_transaction(&mut connection, &mut work),
                 Err(_) => Err(Fault::Stopped),
@@ -195,6 +201,8 @@ impl Staff {
         F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
     {
         let _place = self.room.enter(caller)?;
+        let watch = Stopwatch::start();
+        let work = noting_wait(watch, caller.as_str(), work);
         let done = match caller {
             Caller::Work => self.work.ask(work).await,
             Caller::Changes => self.changes.ask(work).await,
@@ -203,6 +211,7 @@ impl Staff {
                 asked.await.map_err(|_| took_too_long(statement))?
             }
         };
+        watch.took("read");
         done.map_err(|fault| explain(statement, fault))
     }
 }
@@ -236,6 +245,25 @@ impl Store for SqliteStore {
             Ok(connection.query_row(size, [], |row| row.get::<_, i64>(0))?)
         });
         Ok(u64::try_from(bytes.await?).ok())
+    }
+}
+
+/// The same work, which notes when it is begun how long it waited.
+fn noting_wait<T, F>(
+    watch: Stopwatch,
+    pool: &'static str,
+    mut work: F,
+) -> impl FnMut(&Connection) -> Outcome<T> + Send + 'static
+where
+    T: Send + 'static,
+    F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+{
+    let mut is_waiting = true;
+    move |connection| {
+        if std::mem::take(&mut is_waiting) {
+            watch.waited(pool);
+        }
+        work(connection)
     }
 }
 

@@ -1,15 +1,21 @@
 //! What is counted, and what keeps it from growing.
 //!
 //! An observation waits in memory until somebody reads the metrics: there may be nobody, and observations come for as
-//! long as the process lives. So they are folded into their histograms every few seconds, read or not.
+//! long as the process lives. So they are folded into their histograms every few seconds, read or not, and what the process takes of
+//! its machine is measured in the same rhythm.
+
+mod table;
 
 use std::time::Duration;
 
-use almanack_adapters::clock::pause;
+use almanack_adapters::{clock::pause, resources};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use tokio_util::sync::CancellationToken;
 
-use crate::failure::{Exit, Failure};
+use crate::{
+    config::Settings,
+    failure::{Exit, Failure},
+};
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
 const SECONDS: [f64; 13] = [
@@ -20,7 +26,7 @@ const SECONDS: [f64; 13] = [
 const FOLD_EVERY: Duration = Duration::from_secs(5);
 
 /// Metrics are the process's, not the app's: one start in a process counts.
-pub(super) fn install(counted: bool) -> Result<PrometheusHandle, Failure> {
+pub(super) fn install(counted: bool, settings: &Settings) -> Result<PrometheusHandle, Failure> {
     let recorder = recorder()?;
     let handle = recorder.handle();
     if !counted {
@@ -28,8 +34,11 @@ pub(super) fn install(counted: bool) -> Result<PrometheusHandle, Failure> {
     }
     metrics::set_global_recorder(recorder)
         .map_err(|error| Failure::new(Exit::Failed, format!("start metrics: {error}")))?;
+    table::export();
+    table::export_configured(settings);
     let version = env!("CARGO_PKG_VERSION");
     metrics::gauge!("almanack_build_info", "version" => version).set(1.0);
+    show_resources();
     Ok(handle)
 }
 
@@ -47,6 +56,27 @@ pub(super) async fn fold(metrics: &PrometheusHandle, drained: &CancellationToken
         .is_some()
     {
         metrics.run_upkeep();
+        show_resources();
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "gauges")]
+fn show_resources() {
+    let Some(taken) = resources::measure() else {
+        return;
+    };
+    metrics::counter!("process_cpu_seconds_total").absolute(taken.cpu_seconds);
+    metrics::gauge!("process_resident_memory_bytes").set(taken.resident_bytes as f64);
+    metrics::gauge!("process_virtual_memory_bytes").set(taken.virtual_bytes as f64);
+    metrics::gauge!("process_threads").set(taken.threads as f64);
+    if let Some(open) = taken.open_files {
+        metrics::gauge!("process_open_fds").set(open as f64);
+    }
+    if let Some(most) = taken.max_files {
+        metrics::gauge!("process_max_fds").set(most as f64);
+    }
+    if let Some(started_at) = taken.started_at_seconds {
+        metrics::gauge!("process_start_time_seconds").set(started_at as f64);
     }
 }
 

@@ -14,6 +14,19 @@ const KINDS_MAX: usize = 250;
 /// What the others are called together.
 const OTHER: &str = "other";
 
+/// How an attempt can end on the node that made it.
+const OUTCOMES: [&str; 5] = ["done", "again", "retry", "give_up", "handed_back"];
+
+/// Exports the counters of a kind before anything of it has run: what first appears when it has counted hides its first time from
+/// everybody who asks how much it increased.
+pub fn export_kind(kind: &str) {
+    metrics::counter!("almanack_tasks_failed_total", "queue" => kind.to_owned()).increment(0);
+    for outcome in OUTCOMES {
+        metrics::counter!("almanack_runs_total", "queue" => kind.to_owned(), "outcome" => outcome)
+            .increment(0);
+    }
+}
+
 /// The handles of one kind.
 pub(super) struct KindMeasures {
     queue: String,

@@ -23,6 +23,8 @@ const LOOKS_MIN: f64 = 20.0;
 /// A count that took so many times longer than needed spans a time when nobody looked, and says nothing.
 const OLD_AFTER: f64 = 3.0;
 const DAY_S: f64 = 86_400.0;
+/// Metrics are in base units.
+const HOUR_S: f64 = 3_600.0;
 
 /// What people want of the fleet.
 #[derive(Debug, Clone)]
@@ -120,7 +122,7 @@ impl Fleet {
             self.steer(store, now).await?;
         }
         self.hear(store).await?;
-        metrics::gauge!("almanack_source_price_hours").set(self.price_h());
+        metrics::gauge!("almanack_source_price_seconds").set(self.price_h() * HOUR_S);
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use super::{PostgresStore, client, explain, gate::Errand, question::Question};
 use crate::{
     caller::Caller,
     claim, depth, history,
+    measure::Stopwatch,
     row::{self, examined, micros, most, nearest, one_more, readable, small, unreadable},
     task,
 };
@@ -64,12 +65,27 @@ impl PostgresStore {
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<u64> {
         let failed = |error| explain(name, error);
+        let watch = Stopwatch::start();
         let client = self.client().await?;
         let statement = client.prepare_cached(statement).await.map_err(failed)?;
-        client.execute(&statement, parameters).await.map_err(failed)
+        let done = client.execute(&statement, parameters).await;
+        watch.took("write");
+        done.map_err(failed)
     }
 
     pub(super) async fn rows(
+        &self,
+        name: &'static str,
+        statement: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        let watch = Stopwatch::start();
+        let rows = self.rows_of_caller(name, statement, parameters).await;
+        watch.took("read");
+        rows
+    }
+
+    async fn rows_of_caller(
         &self,
         name: &'static str,
         statement: &str,
