@@ -69,10 +69,10 @@ pub(crate) struct ReaderLoadArguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) tasks: i64,
     /// Lists and pages that are asked for and abandoned
-    #[arg(long, value_name = "NUMBER", default_value_t = 2_000, value_parser = some)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 20_000, value_parser = some)]
     pub(crate) lists: usize,
     /// How many at a time
-    #[arg(long, value_name = "NUMBER", default_value_t = 200, value_parser = some)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = some)]
     pub(crate) at_once: usize,
     /// Tasks that come due meanwhile
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = some)]
