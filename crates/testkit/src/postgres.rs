@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio_postgres::NoTls;
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
+/// Whoever takes something of a schema while it goes is not waited for any longer than this.
+const DROPPED_WITHIN: &str = "10s";
 
 /// A schema of one test's own, dropped with it.
 pub struct Schema {
@@ -42,9 +44,17 @@ impl Schema {
 }
 
 impl Drop for Schema {
-    /// On a thread of its own: a test's runtime may be shutting down around us.
+    /// On a thread of its own: a test's runtime may be shutting down around us. Whoever still holds something
+    /// of the schema loses it: a test that fails inside a transaction must fail, not wait for itself.
     fn drop(&mut self) {
-        let statement = format!("drop schema if exists {} cascade", self.name);
+        let name = &self.name;
+        let statement = format!(
+            "set lock_timeout = '{DROPPED_WITHIN}'; \
+             select pg_terminate_backend(l.pid) from pg_locks l \
+             join pg_class c on c.oid = l.relation \
+             where c.relnamespace = to_regnamespace('{name}') and l.pid <> pg_backend_pid(); \
+             drop schema if exists {name} cascade"
+        );
         let dropper = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -98,4 +108,26 @@ pub async fn number(url: &str, statement: &str) -> i64 {
     drop(client);
     let _ = connection.await;
     number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_schema_goes_although_somebody_is_in_the_middle_of_something() {
+        let schema = Schema::create().await;
+        schema.run("create table kept (id bigint)").await;
+        let (client, connection) = tokio_postgres::connect(schema.url(), NoTls).await.unwrap();
+        let connection = tokio::spawn(connection);
+        let begun = client.batch_execute("begin; insert into kept values (1)");
+        begun.await.unwrap();
+        let gone = format!(
+            "select count(*) from pg_namespace where nspname = '{}'",
+            schema.name
+        );
+        drop(schema);
+        assert_eq!(number(&server_url(), &gone).await, 0);
+        assert!(connection.await.unwrap().is_err(), "it was thrown out");
+    }
 }
