@@ -10,7 +10,13 @@ use super::{super::dice::Dice, deeds::Deed, nodes::World};
 const WITHIN_MS: u64 = 120_000;
 
 /// What a person wants at this moment, if anything, and when: mostly of the present day, sometimes of one whose stories are gone.
-pub(super) fn wish(world: &World, today: Date, dice: &Dice) -> Option<(Deed, Duration)> {
+/// Whoever skipped a destination wants it sent after all.
+pub(super) fn wish(
+    world: &World,
+    today: Date,
+    skipped: Option<Date>,
+    dice: &Dice,
+) -> Option<(Deed, Duration)> {
     if !dice.hits(world.cast.wishes) {
         return None;
     }
@@ -29,6 +35,7 @@ pub(super) fn wish(world: &World, today: Date, dice: &Dice) -> Option<(Deed, Dur
         8 => Deed::Skip(date),
         _ => Deed::Run(date),
     };
+    let deed = skipped.map_or(deed, Deed::Resend);
     Some((deed, dice.millis(0, WITHIN_MS)))
 }
 

@@ -25,7 +25,7 @@ use super::{
     cast::Cast,
     checks::{self, Mailboxes},
     climate::Climate,
-    deeds::{Deed, Turn, perform},
+    deeds::{Deed, Ended, Turn, perform},
     nodes::{Process, World},
     people,
     witness::Witness,
@@ -52,6 +52,8 @@ pub(super) struct Stage {
     away_until: [Timestamp; NODES],
     person: Dice,
     queued: BTreeSet<Date>,
+    /// The day whose destination a person skipped last, until they have another wish.
+    skipped: Option<Date>,
 }
 
 impl Stage {
@@ -88,6 +90,7 @@ impl Stage {
             away_until: [truth.now(); NODES],
             person: dice.fork(),
             queued: BTreeSet::new(),
+            skipped: None,
             dice,
             world,
         }
@@ -207,20 +210,26 @@ impl Stage {
     async fn moment(&mut self) {
         let queued: Vec<Date> = self.queued.iter().copied().collect();
         let [first, second] = self.turns(&queued);
-        let wish = people::wish(&self.world, self.today(), &self.person);
+        let wish = people::wish(&self.world, self.today(), self.skipped, &self.person);
         if let Some((deed, _)) = wish {
             self.queued.extend(people::queues(&self.world, deed));
         }
         let world = &self.world;
         let person = self.person.fork();
+        let mut skipped = self.skipped;
         let wishing = async {
             if let Some((deed, delay)) = wish {
                 pass(delay).await;
                 let process = world.start("ada", &person);
-                perform(world, &process, deed, &person).await;
+                let ended = perform(world, &process, deed, &person).await;
+                skipped = match deed {
+                    Deed::Skip(date) if ended == Ended::Well => Some(date),
+                    _ => None,
+                };
             }
         };
         let (first, second, ()) = tokio::join!(take(first, world), take(second, world), wishing);
+        self.skipped = skipped;
         self.nodes = [first, second];
         self.mailboxes.look(&self.world);
         let witness = &self.world.witness;
