@@ -197,12 +197,26 @@ pub(crate) const EXTEND_POSTGRES: &str = "update claim set lease_until_us = $3 w
 
 pub(crate) const EXPIRED: &str = "select id, node from claim where lease_until_us <= $1 \
      order by lease_until_us limit $2";
-/// What still runs under a claim. The list of ids saves an index on `claim_id`.
+/// SQLite: the list of ids of a claim; empty if it cannot be read, because `json_each` would fail the whole statement.
+macro_rules! listed_ids {
+    () => {
+        "json_each(case when json_valid(c.task_ids) then c.task_ids else '[]' end) j"
+    };
+}
+pub(crate) use listed_ids;
+/// What still runs under a claim. The list of ids saves an index on `claim_id`. Where the list cannot be read all
+/// tasks are walked over, once: the claim is forgotten then, and what is not found under it would run for ever.
 pub(crate) const LEFT_BEHIND_SQLITE: &str = concat!(
     "select ",
     claimed_columns!(),
-    " from claim c, json_each(c.task_ids) j join task t on t.id = j.value \
-     where c.id = ?1 and t.claim_id = c.id and t.status = 'RUNNING'"
+    " from claim c, ",
+    listed_ids!(),
+    " join task t on t.id = j.value \
+     where c.id = ?1 and t.claim_id = c.id and t.status = 'RUNNING' \
+     union all select ",
+    claimed_columns!(),
+    " from claim c cross join task t \
+     where c.id = ?1 and not json_valid(c.task_ids) and t.claim_id = c.id and t.status = 'RUNNING'"
 );
 pub(crate) const LEFT_BEHIND_POSTGRES: &str = concat!(
     "select ",

@@ -99,8 +99,9 @@ macro_rules! under_sqlite {
             line_columns!(),
             " from ",
             $claims,
-            " cross join json_each(c.task_ids) j cross join task t on t.id = j.value \
-             where t.claim_id = c.claim_id"
+            " cross join ",
+            claim::listed_ids!(),
+            " cross join task t on t.id = j.value where t.claim_id = c.claim_id"
         )
     };
 }
@@ -163,7 +164,9 @@ macro_rules! claims {
         )
     };
 }
-pub(crate) const CLAIMS_SQLITE: &str = claims!("json_array_length(task_ids)");
+/// A list that cannot be read has no length, which leaves its claim out and no other.
+pub(crate) const CLAIMS_SQLITE: &str =
+    claims!("case when json_valid(task_ids) then json_array_length(task_ids) end");
 pub(crate) const CLAIMS_POSTGRES: &str = claims!("cast(cardinality(task_ids) as bigint)");
 
 /// What [`crate::row::slot`] reads, and the schedule's number behind it.

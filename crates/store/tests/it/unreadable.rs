@@ -122,6 +122,35 @@ both! {
     sf_06_an_unreadable_lane_is_closed_for_a_while_and_the_others_are_open,
 }
 
+/// The list of a claim's tasks is a text on SQLite, and none on PostgreSQL.
+#[tokio::test]
+async fn sf_06_a_claim_with_an_unreadable_list_loses_nothing_and_stops_no_other() {
+    let house = House::sqlite();
+    house.plant_three().await;
+    let first = house.store.claim(claim_request(1, START, 1)).await.unwrap();
+    assert_eq!(first.tasks.len(), 1);
+    assert_eq!(house.claim(2).await, [TaskId(2), TaskId(3)]);
+    let damage = "update claim set task_ids = '[1', node = x'ff' where id = 1";
+    house.damage(damage).await;
+    let store = &house.store;
+    let expired = store.load_expired(START + LEASE, 9).await.unwrap();
+    let left: Vec<Vec<i64>> = expired
+        .iter()
+        .map(|claim| claim.tasks.iter().map(|task| task.id.0).collect())
+        .collect();
+    assert_eq!(left, [vec![1], vec![2, 3]], "found without the list");
+    assert_eq!(store.load_claims(9).await.unwrap().len(), 1);
+    assert_eq!(store.load_running(9).await.unwrap().len(), 2);
+    store.load_finished(START, at(99), 9).await.unwrap();
+    let claims: Vec<_> = expired.iter().map(|claim| claim.claim_id).collect();
+    store.release_claims(&claims).await.unwrap();
+    house
+        .damage("update task set finished_at_us = started_at_us")
+        .await;
+    let ended = store.load_finished(START, at(99), 9).await.unwrap();
+    assert_eq!(ended.len(), 2, "under the claim that can be read");
+}
+
 async fn sf_06_an_unreadable_schedule_is_passed_over_and_shown_as_parked(house: &House) {
     for name in ["a", "bad", "c"] {
         let new = new_schedule(schedule(name, START));
