@@ -8,6 +8,7 @@
 
 mod alert;
 mod edition;
+mod error;
 mod lane;
 mod overview;
 mod page;
@@ -20,6 +21,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
+pub use error::{Cause, Error, Result};
 pub use lane::{LaneAnswer, LaneAsk, LaneStore, Visitor};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
@@ -42,90 +44,6 @@ use crate::{
     task::{ClaimedTask, Identity, Kind, Status, Task, TaskId},
     token::Token,
 };
-
-/// Why the store did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The database did not answer, or not in time. Nothing is known about the effect.
-    #[error("database is not available: {statement}")]
-    Unavailable {
-        /// Name of what was asked, never its text or parameters.
-        statement: &'static str,
-        /// What the driver said.
-        #[source]
-        source: Cause,
-    },
-    /// The database refuses to write: a read-only file, a full disk, a value it does not take.
-    #[error("database cannot be written: {statement}")]
-    Unwritable {
-        /// Name of what was asked.
-        statement: &'static str,
-        /// What the driver said.
-        #[source]
-        source: Cause,
-    },
-    /// The database refuses the values themselves: asked again, it would refuse again. Whoever sent a
-    /// batch finds its one bad item by asking for each alone.
-    #[error("database refuses a value: {statement}")]
-    Refused {
-        /// Name of what was asked.
-        statement: &'static str,
-        /// What the driver said.
-        #[source]
-        source: Cause,
-    },
-    /// The stored data or schema is not what this version understands.
-    #[error("database holds something this version does not understand: {what}")]
-    Incompatible {
-        /// What was found.
-        what: String,
-    },
-    /// One row is not what this version understands: a newer one wrote it, or a hand. Others are.
-    #[error("a row in the database cannot be read: {what}")]
-    Unreadable {
-        /// What was found.
-        what: String,
-    },
-    /// More ask at once than may wait for a reader. Nothing was done; ask again in a moment.
-    #[error("too many readers are waiting for the database")]
-    Busy,
-    /// A name that must be unique is taken.
-    #[error("{what} `{name}` already exists")]
-    Taken {
-        /// What kind of name.
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
-}
-
-/// A driver's error, behind the port.
-pub type Cause = Box<dyn std::error::Error + Send + Sync>;
-
-impl Error {
-    /// The error and all its causes in one line, for a log.
-    pub fn chain(&self) -> String {
-        let mut told = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            let next = error.to_string();
-            // Drivers like to repeat their cause in their own words.
-            if !told.ends_with(&next) {
-                told = format!("{told}: {next}");
-            }
-            cause = error.source();
-        }
-        told
-    }
-
-    /// Whether the same call can succeed later without anyone changing anything.
-    pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Busy)
-    }
-}
-
-/// The port's result.
-pub type Result<T> = std::result::Result<T, Error>;
 
 /// What became of a [`Change`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
