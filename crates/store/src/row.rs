@@ -37,7 +37,7 @@ pub(crate) use source::{
 };
 pub(crate) use stand_in::{
     nearest, readable, reason, shown_line, shown_schedule, shown_source, shown_task, shown_token,
-    shown_user,
+    shown_user, strict,
 };
 pub(crate) use value::Value;
 

@@ -75,6 +75,11 @@ impl Error {
         told
     }
 
+    /// Whether one row cannot be read; whoever goes through many goes on with the next.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Unreadable { .. })
+    }
+
     /// Whether the same call can succeed later without anyone changing anything.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Busy)

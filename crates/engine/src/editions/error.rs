@@ -56,6 +56,11 @@ impl Error {
         }
     }
 
+    /// Whether a row of the edition cannot be read; others are as they were.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_unreadable())
+    }
+
     /// The error and all its causes in one line, for a log.
     pub fn chain(&self) -> String {
         if let Self::Store(error) = self {

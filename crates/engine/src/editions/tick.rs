@@ -15,6 +15,8 @@ use super::{
 const PUT_AWAY_MAX: usize = 20;
 /// Most earlier days whose news one tick tells.
 const TELL_LATE_MAX: usize = 5;
+/// Most that are asked for: those that cannot be read must not take the places of others.
+const UNTOLD_MAX: usize = 100;
 /// Most steps of one tick in a chain.
 const STEPS_MAX: usize = 1_000;
 
@@ -38,7 +40,6 @@ impl Editions {
     /// One tick (ED-01): today's edition first, so that nothing about an earlier day holds it up (ED-20).
     pub async fn tick(&self) -> Result<Ticked, Error> {
         let date = self.today();
-        self.open(date).await?;
         let steps = self.steps(date).await;
         let archived = self.put_away(date).await.unwrap_or_else(|error| {
             tracing::error!(
@@ -62,6 +63,7 @@ impl Editions {
 
     /// One step, or in a chain as many as there are.
     async fn steps(&self, date: Date) -> Result<Vec<Stepped>, Error> {
+        self.open(date).await?;
         let mut steps = Vec::new();
         loop {
             let stepped = self.step(date, Asker::Tick, &Unwatched).await?;
@@ -128,16 +130,23 @@ impl Editions {
         };
         let old = self.store.list_editions(&old).await?;
         dates.extend(old.iter().map(|line| line.edition.date));
-        for date in &dates {
-            self.archive(*date).await?;
+        let mut archived = Vec::new();
+        for date in dates {
+            if passed_over(date, self.archive(date).await)?.is_some() {
+                archived.push(date);
+            }
         }
-        Ok(dates)
+        Ok(archived)
     }
 
     /// Tells what could not be told when it happened: nobody else comes back to an earlier day.
     async fn tell_late(&self, today: Date) -> Result<(), Error> {
-        for date in self.store.load_untold(today, TELL_LATE_MAX).await? {
-            self.tell(date).await?;
+        let mut told = 0;
+        for date in self.store.load_untold(today, UNTOLD_MAX).await? {
+            told += usize::from(passed_over(date, self.tell(date).await)?.is_some());
+            if told >= TELL_LATE_MAX {
+                break;
+            }
         }
         Ok(())
     }
@@ -153,5 +162,16 @@ impl Editions {
             tracing::warn!(edition.date = %date, edition.state = %was, "the edition of an earlier day was not finished; it is archived and can be finished by its date");
         }
         self.tell(date).await
+    }
+}
+
+/// What came of an earlier edition; nothing if it cannot be read, which must keep nobody from the others (SF-06).
+fn passed_over<T>(date: Date, done: Result<T, Error>) -> Result<Option<T>, Error> {
+    match done {
+        Err(error) if error.is_unreadable() => {
+            tracing::error!(edition.date = %date, error = error.chain(), "an earlier edition was passed over; the others go on");
+            Ok(None)
+        }
+        done => done.map(Some),
     }
 }

@@ -334,7 +334,11 @@ async fn editions(store: &dyn Store) -> Result<Vec<Account>, store::Error> {
     };
     let mut accounts = Vec::new();
     for line in store.list_editions(&filter).await? {
-        accounts.extend(store.load_account(line.edition.date).await?);
+        match store.load_account(line.edition.date).await {
+            // The store says so; what else is wrong must be told all the same (SF-06).
+            Err(error) if error.is_unreadable() => {}
+            account => accounts.extend(account?),
+        }
     }
     Ok(accounts)
 }

@@ -6,6 +6,7 @@ mod outage;
 mod people;
 mod racing;
 mod ticks;
+mod unreadable;
 
 use std::sync::Arc;
 

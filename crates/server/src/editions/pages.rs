@@ -168,8 +168,10 @@ pub(crate) async fn feed(
         let Some(at) = line.edition.published_at else {
             continue;
         };
-        if let Some(document) = published_document(editions, &line.edition).await? {
-            entries.push((document, at));
+        match published_document(editions, &line.edition).await {
+            // Readers of the feed get the others (SF-06).
+            Err(error) if error.is_unreadable() => {}
+            document => entries.extend(document?.map(|document| (document, at))),
         }
     }
     let text = feed::atom(editions.settings(), &base, &entries);

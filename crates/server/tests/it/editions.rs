@@ -46,6 +46,7 @@ pub(crate) struct Stand {
     pub(crate) language: &'static str,
     pub(crate) outside: fn(Outside) -> Outside,
     pub(crate) sleeper: Option<Arc<dyn Sleeper>>,
+    pub(crate) store: Option<SqliteStore>,
 }
 
 impl Default for Stand {
@@ -61,6 +62,7 @@ impl Default for Stand {
             language: "zh-CN",
             outside: |outside| outside,
             sleeper: None,
+            store: None,
         }
     }
 }
@@ -98,7 +100,8 @@ fn settings(rules: Rules, language: &str) -> Settings {
 impl Stand {
     pub(crate) async fn open(self) -> Newsstand {
         let news = Newsroom::with(self.stories);
-        let store = SqliteStore::in_memory().unwrap();
+        let store = self.store;
+        let store = store.unwrap_or_else(|| SqliteStore::in_memory().unwrap());
         // One token would close an open node.
         let guarded = self.access == Access::Tokens;
         for scope in Scope::ALL.into_iter().filter(|_| guarded) {

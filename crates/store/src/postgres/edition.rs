@@ -25,7 +25,7 @@ use super::{
 use crate::{
     edition::{self, day},
     nudge::earliest_told,
-    row::{Value, edition as row, micros, most, readable},
+    row::{Value, edition as row, micros, most, readable, strict},
 };
 
 #[async_trait]
@@ -51,7 +51,11 @@ impl EditionStore for PostgresStore {
 
     async fn load_account(&self, date: Date) -> Result<Option<Account>> {
         let _place = self.place()?;
-        account(&mut self.client().await?, date).await
+        strict(
+            "edition",
+            date,
+            account(&mut self.client().await?, date).await,
+        )
     }
 
     async fn list_editions(&self, filter: &EditionFilter) -> Result<Vec<EditionLine>> {
@@ -87,7 +91,8 @@ impl EditionStore for PostgresStore {
                 self.rows(name, edition::LOAD_DOCUMENT, &parameters).await?
             }
         };
-        rows.first().map(row::document).transpose()
+        let read = rows.first().map(row::document).transpose();
+        strict("edition_document", date, read)
     }
 
     async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {

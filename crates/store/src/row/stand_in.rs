@@ -7,6 +7,7 @@
 
 use std::{
     collections::BTreeSet,
+    fmt,
     sync::{Mutex, PoisonError},
 };
 
@@ -37,6 +38,19 @@ const SAID_MAX: usize = 1_000;
 /// A row that was read, unless it cannot be; then it is left out, and said.
 pub(crate) fn readable<T>(table: &'static str, read: Result<T>) -> Option<T> {
     read.map_err(|why| say(table, &reason(&why))).ok()
+}
+
+/// A row that is read strictly: it fails alone, and is said.
+pub(crate) fn strict<T>(
+    table: &'static str,
+    which: impl fmt::Display,
+    read: Result<T>,
+) -> Result<T> {
+    read.inspect_err(|why| {
+        if why.is_unreadable() {
+            say(table, &format!("{which}: {}", reason(why)));
+        }
+    })
 }
 
 /// What is wrong with a row, for people.

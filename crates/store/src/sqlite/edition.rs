@@ -11,7 +11,7 @@ use rusqlite::{Connection, Params, Row, params, params_from_iter};
 use crate::{
     edition::{self, day},
     nudge::earliest_told,
-    row::{Value, edition as row, micros, most, readable, unreadable},
+    row::{Row as _, Value, edition as row, micros, most, readable, strict, unreadable},
     sqlite::{SqliteStore, task::insert_all, thread::Outcome},
 };
 
@@ -35,14 +35,16 @@ impl EditionStore for SqliteStore {
     }
 
     async fn load_account(&self, date: Date) -> Result<Option<Account>> {
-        self.read("load account", move |connection| {
-            // What one transaction reads is of one moment, whatever is written beside it.
-            let moment = connection.unchecked_transaction()?;
-            let account = account(&moment, date)?;
-            moment.finish()?;
-            Ok(account)
-        })
-        .await
+        let read = self
+            .read("load account", move |connection| {
+                // What one transaction reads is of one moment, whatever is written beside it.
+                let moment = connection.unchecked_transaction()?;
+                let account = account(&moment, date)?;
+                moment.finish()?;
+                Ok(account)
+            })
+            .await;
+        strict("edition", date, read)
     }
 
     async fn list_editions(&self, filter: &EditionFilter) -> Result<Vec<EditionLine>> {
@@ -73,18 +75,20 @@ impl EditionStore for SqliteStore {
     }
 
     async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>> {
-        self.read("load document", move |connection| {
-            let read = |found: &Row<'_>| row::document(found);
-            let mut found = match revision {
-                None => rows(connection, edition::LOAD_NEWEST_DOCUMENT, [day(date)], read),
-                Some(revision) => {
-                    let parameters = params![day(date), revision];
-                    rows(connection, edition::LOAD_DOCUMENT, parameters, read)
-                }
-            }?;
-            Ok(found.pop())
-        })
-        .await
+        let read = self
+            .read("load document", move |connection| {
+                let read = |found: &Row<'_>| row::document(found);
+                let mut found = match revision {
+                    None => rows(connection, edition::LOAD_NEWEST_DOCUMENT, [day(date)], read),
+                    Some(revision) => {
+                        let parameters = params![day(date), revision];
+                        rows(connection, edition::LOAD_DOCUMENT, parameters, read)
+                    }
+                }?;
+                Ok(found.pop())
+            })
+            .await;
+        strict("edition_document", date, read)
     }
 
     async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {
@@ -173,8 +177,8 @@ fn write(connection: &Connection, change: &Change) -> Outcome<EditionWritten> {
 
 fn prune(connection: &Connection, before: Date, limit: usize) -> Outcome<PrunedStories> {
     let parameters = params![day(before), most(limit)];
-    let days: Vec<String> = rows(connection, edition::PRUNABLE, parameters, |found| {
-        found.get(0).map_err(unreadable)
+    let days: Vec<String> = listed(connection, edition::PRUNABLE, parameters, |found| {
+        readable("story", found.text(0))
     })?;
     let mut pruned = PrunedStories::default();
     for day in &days {

@@ -120,6 +120,7 @@ both! {
     sf_06_an_unreadable_task_is_listed_and_fails_alone,
     sf_06_one_unreadable_row_empties_no_list,
     sf_06_an_unreadable_lane_is_closed_for_a_while_and_the_others_are_open,
+    sf_06_an_unreadable_edition_fails_alone,
 }
 
 /// The list of a claim's tasks is a text on SQLite, and none on PostgreSQL.
@@ -377,4 +378,43 @@ async fn sf_06_one_unreadable_row_empties_no_list(house: &House) {
         ..EditionFilter::default()
     };
     assert_eq!(store.list_editions(&editions).await.unwrap().len(), 1);
+}
+
+/// Of the days that are put away one has a row that cannot be read.
+async fn sf_06_an_unreadable_edition_fails_alone(house: &House) {
+    let store = &house.store;
+    let days = ["2026-01-05", "2026-01-06"].map(|day| day.parse().unwrap());
+    for date in days {
+        store.open_edition(date, START).await.unwrap();
+        let rows = [
+            "update edition set state = 'archived' where edition_on = 'DAY'",
+            "insert into story (edition_on, story_key, rank, status, retry_count, updated_at_us, \
+             url, title) values ('DAY', 'hn:1', 1, 'pending', 0, 0, '', '')",
+        ];
+        for row in rows {
+            house.damage(&row.replace("DAY", &date.to_string())).await;
+        }
+    }
+    house
+        .damage("update story set note = 'dreaming' where edition_on = '2026-01-05'")
+        .await;
+    let bad = store.load_account(days[0]).await;
+    assert!(matches!(bad, Err(Error::Unreadable { .. })), "{bad:?}");
+    let good = store.load_account(days[1]).await.unwrap().unwrap();
+    assert_eq!(good.stories.len(), 1);
+    let all = EditionFilter {
+        limit: 9,
+        ..EditionFilter::default()
+    };
+    assert_eq!(store.list_editions(&all).await.unwrap().len(), 2);
+    if matches!(house.behind, Behind::Sqlite(_)) {
+        // A day that is no text; PostgreSQL takes none of that sort.
+        for table in ["edition", "story"] {
+            let day = "edition_on = cast(x'31ff' as text)";
+            let damage = format!("update {table} set {day} where edition_on = '2026-01-06'");
+            house.damage(&damage).await;
+        }
+    }
+    let pruned = store.prune_stories(days[1], 9).await.unwrap();
+    assert_eq!(pruned.stories, 1, "what is old goes, whatever it says");
 }

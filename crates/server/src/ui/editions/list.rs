@@ -166,6 +166,8 @@ async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delive
     match editions.look(line.edition.date).await {
         Ok(account) => Ok(account.deliveries),
         Err(Error::Unknown(_)) => Ok(Vec::new()),
+        // Its own page says what is wrong; the list shows it and the others (SF-06).
+        Err(error) if error.is_unreadable() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
 }

@@ -12,10 +12,13 @@ use almanack_core::{
 };
 use almanack_engine::editions::Outside;
 use almanack_server::access::Access;
+use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::fixture::{START, at};
 use async_trait::async_trait;
 use axum::http::Method;
 use insta::assert_snapshot;
+use jiff::SignedDuration;
+use rusqlite::Connection;
 
 use super::{Newsstand, SYNC, Stand, TODAY};
 use crate::harness::{Answer, with};
@@ -442,5 +445,39 @@ async fn ed_34_pages_are_open_to_everybody_unless_the_configuration_says_otherwi
             };
             assert_eq!(shown.header("cache-control"), Some(kept));
         }
+    }
+}
+
+/// Written by a hand or a newer version; two days are published, and the first of them is damaged.
+#[tokio::test]
+async fn sf_06_an_unreadable_edition_takes_no_page_from_the_others() {
+    for damage in [
+        "update edition set state = 'dreaming'",
+        "update story set status = 'dreaming'",
+        "update delivery set state = 'dreaming'",
+        "update edition_document set inputs = '{'",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("almanack.db");
+        let ours = Connection::open(&file).unwrap();
+        let stand = Stand {
+            stories: 1,
+            store: Some(SqliteStore::inline(ours).unwrap()),
+            ..Stand::default()
+        };
+        let stand = stand.open().await;
+        stand.world.post(SYNC, "").await;
+        stand.world.clock.advance(SignedDuration::from_hours(24));
+        stand.world.post(SYNC, "").await;
+        let other = Connection::open(&file).unwrap();
+        let statement = format!("{damage} where edition_on = '{TODAY}'");
+        other.execute_batch(&statement).unwrap();
+        for path in ["/ui", "/ui/editions", "/editions", FEED] {
+            let page = stand.world.get(path).await;
+            assert_eq!(page.status, 200, "{path}, {damage}: {}", page.body);
+            assert!(page.body.contains("2026-01-06"), "{path}, {damage}");
+        }
+        let own = stand.world.get(&format!("/ui{PAGE}")).await;
+        assert_eq!(own.status, 500, "{damage}");
     }
 }
