@@ -17,6 +17,7 @@ pub mod entries;
 mod error;
 mod fetch;
 pub mod handler;
+mod hold;
 pub mod judged;
 mod press;
 mod run;

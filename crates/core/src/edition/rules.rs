@@ -1,6 +1,6 @@
 //! What an operator decides about editions, checked once at start-up.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::batch::{estimate, stories_within};
 
@@ -12,7 +12,7 @@ pub const SPENDTHRIFT_OVER: u32 = 30;
 pub const BATCH_SIZE_ADVISED: usize = 6;
 /// Intervals below this use up what free platforms give (ED-19).
 pub const INTERVAL_MIN_ADVISED: u32 = 5;
-/// Parts of a batch's time that its lease takes, and of its lease that pass before it is extended.
+/// Parts of a batch's time that a lease takes, and of a lease that pass before it is extended.
 const LEASE_SHARE: i32 = 4;
 /// Most stories of an edition.
 pub const STORIES_MAX: usize = 100;
@@ -34,7 +34,7 @@ pub struct Rules {
     pub retry_after: SignedDuration,
     /// How long a batch may take. Its lease is shorter and extended while it is worked on.
     pub batch_time: SignedDuration,
-    /// How long sending to a destination may take.
+    /// How long sending to a destination may take, and fetching the list. Their leases are extended meanwhile, too.
     pub delivery_time: SignedDuration,
     /// How old an edition may get before somebody is told (ED-18).
     pub overdue_after: SignedDuration,
@@ -128,8 +128,8 @@ impl Rules {
         Ok(())
     }
 
-    /// How long a batch has its stories to itself after its node last said that it works on them: a minute of the usual four. A
-    /// node that dies costs no more than this, however long a batch may take.
+    /// How long a batch, a delivery or the list is somebody's after their node last said that it works on it: a minute of the
+    /// usual four. A node that dies costs no more than this, however long its work may take.
     pub fn lease(&self) -> SignedDuration {
         self.batch_time / LEASE_SHARE
     }
@@ -139,10 +139,10 @@ impl Rules {
         self.lease() / LEASE_SHARE
     }
 
-    /// Until when a delivery that begins now is somebody's.
-    pub fn delivery_lease(&self) -> SignedDuration {
-        self.delivery_time
-            .saturating_add(SignedDuration::from_mins(1))
+    /// Until when a lease allows to begin or go on with what must not be done twice: a beat less than others wait.
+    pub fn trusted(&self, lease_until: Timestamp) -> Timestamp {
+        let trusted = lease_until.saturating_sub(self.beat());
+        trusted.unwrap_or(Timestamp::MIN)
     }
 }
 

@@ -22,7 +22,8 @@ use super::{
 use crate::budget::Spend;
 
 pub use delivering::{
-    DeliveryKey, end_delivery, intend, settle_delivery, skip_delivery, start_delivery,
+    DeliveryKey, end_delivery, extend_delivery, intend, settle_delivery, skip_delivery,
+    start_delivery,
 };
 pub use person::{Day, NotNow, force, is_left_over, keep_open, reopen, reset, retry};
 pub use redelivery::{Chosen, resend, skip};
@@ -45,9 +46,23 @@ pub enum Ending {
 /// Somebody is about to fetch the list.
 pub fn start_fetch(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     let mut edition = account.edition.clone();
-    edition.fetching_until = now.saturating_add(rules.delivery_lease()).ok();
+    edition.fetching_until = Some(leased(rules, now));
     edition.updated_at = now;
     Change::of(edition)
+}
+
+/// Somebody still fetches the list, and said so until `held` before. Nothing if it has come, or is somebody else's to fetch.
+pub fn extend_fetch(
+    account: &Account,
+    held: Timestamp,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<(Change, Timestamp)> {
+    let mut edition = account.edition.clone();
+    let own = edition.state == State::Init && edition.fetching_until == Some(held) && held > now;
+    let until = leased(rules, now);
+    edition.fetching_until = Some(until);
+    own.then(|| (Change::of(edition), until))
 }
 
 /// The list could not be fetched: everything stays as it was, and says why (ED-29).
@@ -150,15 +165,16 @@ pub fn extend_batch(
     index: u32,
     rules: &Rules,
     now: Timestamp,
-) -> Option<Change> {
+) -> Option<(Change, Timestamp)> {
     let running = |batch: &&Batch| batch.index == index && batch.status == batch::Status::Running;
     let batch = account.batches.iter().find(running)?;
+    let lease_until = leased(rules, now).max(batch.lease_until);
     let mut change = Change::of(account.edition.clone());
     change.batches.push(Batch {
-        lease_until: leased(rules, now).max(batch.lease_until),
+        lease_until,
         ..batch.clone()
     });
-    Some(change)
+    Some((change, lease_until))
 }
 
 fn leased(rules: &Rules, now: Timestamp) -> Timestamp {

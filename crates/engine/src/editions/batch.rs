@@ -18,7 +18,7 @@ use almanack_core::{
     },
 };
 use futures_util::future::{join, join_all};
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 
 use super::{Editions, Error};
 use crate::wake::later;
@@ -70,10 +70,12 @@ impl Editions {
         }
         let date = account.edition.date;
         let work = self.work(&stories, budget, over_at);
+        let extend =
+            |account: &Account, now| turn::extend_batch(account, batch.index, &settings.rules, now);
         let endings = tokio::select! {
             biased;
             endings = work => endings,
-            () = self.hold(date, batch.index) => Vec::new(),
+            () = self.hold(date, extend) => Vec::new(),
         };
         let ended = self
             .turn(date, |account, now| {
@@ -91,26 +93,6 @@ impl Editions {
             }
         }
         Ok(true)
-    }
-
-    /// Says again and again that a batch is worked on, until somebody has given it up: from then on its work would be lost.
-    async fn hold(&self, date: Date, index: u32) {
-        let rules = &self.settings.rules;
-        loop {
-            let next = later(self.clock.now(), rules.beat());
-            self.sleeper.until(next).await;
-            let held = |account: &Account, now| {
-                turn::extend_batch(account, index, rules, now).map(|change| (change, ()))
-            };
-            match self.turn(date, held).await {
-                Ok(Some(_)) => {}
-                Ok(None) => return,
-                // Whoever cannot say so now tries again: there is time until the lease passes.
-                Err(error) => {
-                    tracing::warn!(edition.date = %date, batch.index = index, error = error.chain(), "the lease of a batch could not be extended");
-                }
-            }
-        }
     }
 
     /// Works until everything has come in or the time is over.

@@ -14,7 +14,7 @@ use almanack_core::{
     },
 };
 use futures_util::future::join_all;
-use jiff::{Timestamp, civil::Date};
+use jiff::civil::Date;
 
 use super::{Editions, Error};
 use crate::wake::later;
@@ -111,10 +111,7 @@ impl Editions {
             return Ok(false);
         };
         let purse = Budget::within(budget);
-        // Counted from when it was decided: a slow answer of the store shortens the time, and never extends it.
-        let over_at = later(delivery.updated_at, rules.delivery_time);
-        let letter = letter(&delivery, document);
-        let sent = self.post(&letter, publisher, &purse, over_at).await;
+        let sent = self.post(&delivery, document, publisher, &purse).await;
         self.say_sent(&delivery, date, &sent);
         let ended = |account: &Account, now| {
             let attempt = delivery.attempts;
@@ -127,22 +124,33 @@ impl Editions {
         Ok(matches!(sent, Sent::Confirmed { .. }))
     }
 
-    /// Sends, if there is time left: later, somebody else may have found nothing there and be sending it.
+    /// Sends, for as long as the lease holds: later, somebody else may have found nothing there and be sending it.
     async fn post(
         &self,
-        letter: &Letter<'_>,
+        delivery: &Delivery,
+        document: &Document,
         publisher: &dyn Publisher,
         purse: &Arc<Budget>,
-        over_at: Timestamp,
     ) -> Sent {
+        let (date, key) = (document.inputs.date, DeliveryKey::from(delivery));
+        let (rules, attempt) = (&self.settings.rules, delivery.attempts);
         let late = |what| Failure::new(FailureClass::Transient, what);
-        if self.clock.now() >= over_at {
+        // Counted from when it was decided: a slow answer of the store shortens the time, and never extends it.
+        let lease_until = delivery.lease_until.unwrap_or(delivery.updated_at);
+        if self.clock.now() >= rules.trusted(lease_until) {
             return Sent::Failed(late("the store answered too late; nothing was sent"));
         }
+        let over_at = later(delivery.updated_at, rules.delivery_time);
+        let extend =
+            |account: &Account, _, now| turn::extend_delivery(account, &key, attempt, rules, now);
+        let letter = letter(delivery, document);
         tokio::select! {
             biased;
-            sent = publisher.send(letter, purse) => sent,
+            sent = publisher.send(&letter, purse) => sent,
             () = self.sleeper.until(over_at) => Sent::Unknown(late("sending took longer than it may")),
+            () = self.hold_strictly(date, lease_until, extend) => {
+                Sent::Unknown(late("its lease passed while it was being sent"))
+            }
         }
     }
 

@@ -27,17 +27,23 @@ impl Editions {
     ) -> Result<bool, Error> {
         let (rules, now) = (&self.settings.rules, self.clock.now());
         let start = turn::start_fetch(account, rules, now);
+        let lease_until = start.edition.fetching_until.unwrap_or(now);
         if self.write(account, Some(start)).await?.is_none() {
             return Ok(true);
         }
         let date = account.edition.date;
         let source = self.outside.source.name().to_owned();
         let over_at = later(self.clock.now(), rules.delivery_time);
+        let extend = |account: &Account, held, now| turn::extend_fetch(account, held, rules, now);
         let listed = tokio::select! {
             biased;
             listed = self.stories(date, budget) => listed,
             () = self.sleeper.until(over_at) => {
                 Err(Failure::new(FailureClass::Transient, "the list took longer than it may"))
+            }
+            () = self.hold_strictly(date, lease_until, extend) => {
+                tracing::warn!(edition.date = %date, "the story list took so long that others may fetch it; this one is not used");
+                return Ok(true);
             }
         };
         let failed = listed.as_ref().err().cloned();

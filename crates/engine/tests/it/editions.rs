@@ -1,6 +1,7 @@
 //! Editions on both databases, with an outside that does as it is told.
 
 mod deliveries;
+mod leases;
 mod logs;
 mod outage;
 mod people;
@@ -150,6 +151,10 @@ impl Room {
     fn sent_to(&self, destination: &str) -> usize {
         self.news.received(destination).len()
     }
+}
+
+fn room_now(room: &Room) -> Timestamp {
+    almanack_core::time::Clock::now(room.clock.as_ref())
 }
 
 fn today() -> Date {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::cut;
+use super::{cut, leased};
 use crate::edition::{
     self, Account,
     account::Change,
@@ -91,10 +91,31 @@ pub fn start_delivery(
     }
     delivery.state = State::Sent;
     delivery.attempts = delivery.attempts.saturating_add(1);
-    delivery.lease_until = now.saturating_add(rules.delivery_lease()).ok();
+    delivery.lease_until = Some(leased(rules, now));
     delivery.retry_at = None;
     delivery.updated_at = now;
     Some((written(account, delivery.clone(), now), delivery))
+}
+
+/// Somebody still sends a part, whatever became of its edition meanwhile: a newer document has to wait for that. Nothing if
+/// the lease has passed: others may be looking for it.
+pub fn extend_delivery(
+    account: &Account,
+    key: &DeliveryKey,
+    attempt: u32,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<(Change, Timestamp)> {
+    let own = |delivery: &&Delivery| {
+        let sends = delivery.state == State::Sent && delivery.attempts == attempt;
+        sends && delivery.lease_until.is_some_and(|until| until > now)
+    };
+    let mut delivery = find(account, key).filter(own)?.clone();
+    let until = leased(rules, now);
+    delivery.lease_until = Some(until);
+    let mut change = Change::of(account.edition.clone());
+    change.deliveries.push(delivery);
+    Some((change, until))
 }
 
 /// Writes down what became of sending; nothing if another attempt has begun since.

@@ -379,7 +379,7 @@ fn ed_12_an_unknown_outcome_is_settled_by_looking_or_by_preference() {
         None,
         "its lease still holds"
     );
-    let later = NOW + rules().delivery_lease();
+    let later = NOW + rules().lease();
     let stale = settle_delivery(&sending, &first, 0, &there, OnUnknown::Skip, 1, later);
     assert_eq!(stale, None, "it was sent again since it was looked for");
     for (seen, preferred, state) in [

@@ -28,7 +28,6 @@ on_both!(
     ed_41_a_skipped_destination_holds_up_nobody,
     ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody,
     ed_12_who_dies_between_two_messages_has_not_sent_the_second,
-    ed_15_a_batch_is_held_by_whoever_works_on_it_and_by_nobody_else,
     sf_07_whoever_waits_for_others_does_not_tell_people_every_second,
 );
 
@@ -298,76 +297,6 @@ impl Sleeper for Pausing {
     async fn until(&self, until: Timestamp) {
         self.0.lock().unwrap().push(until);
         std::future::pending::<()>().await;
-    }
-}
-
-/// A batch that takes long is held by its node's word; when the node is gone, so is the batch within a minute.
-async fn ed_15_a_batch_is_held_by_whoever_works_on_it_and_by_nobody_else(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
-    room.tick().await;
-    room.news.decide(|call, _| match call {
-        Call::Titles(_) => Fate::Hangs,
-        _ => Fate::Well,
-    });
-    let beats = Arc::new(Beats::default());
-    let working = room.editions_that_wait_by(beats.clone());
-    let stepping =
-        tokio::spawn(async move { working.step(today(), Asker::Tick, &Unwatched).await });
-    for beat in 1..=8 {
-        let until = room_now(&room) + SignedDuration::from_mins(1);
-        assert!(is_held_until(&room, until).await, "beat {beat}");
-        room.clock.advance(room.settings.rules.beat());
-        beats.0.add_permits(1);
-        let waits = room.editions().tick().await.unwrap();
-        assert_eq!(did(&waits), Vec::<&str>::new(), "beat {beat}");
-    }
-    stepping.abort();
-    assert!(stepping.await.is_err());
-    room.news.heal();
-    room.clock.advance(SignedDuration::from_mins(1));
-    assert_eq!(
-        room.editions().tick().await.unwrap().steps[0].actions[0],
-        "recover"
-    );
-}
-
-/// Whether the first batch is held so long, now or soon.
-async fn is_held_until(room: &Room, until: Timestamp) -> bool {
-    for _ in 0..5_000 {
-        let batches = room.account().await.batches;
-        if batches
-            .first()
-            .is_some_and(|batch| batch.lease_until == until)
-        {
-            return true;
-        }
-        tokio::task::yield_now().await;
-    }
-    false
-}
-
-fn room_now(room: &Room) -> Timestamp {
-    almanack_core::time::Clock::now(room.clock.as_ref())
-}
-
-/// Wakes whoever beats when it is told to, and nobody else.
-struct Beats(tokio::sync::Semaphore);
-
-impl Default for Beats {
-    fn default() -> Self {
-        Self(tokio::sync::Semaphore::new(0))
-    }
-}
-
-#[async_trait::async_trait]
-impl Sleeper for Beats {
-    async fn until(&self, until: Timestamp) {
-        // The end of the batch is four minutes away, the next beat a quarter of one.
-        if until > MORNING + SignedDuration::from_mins(14) - SignedDuration::from_secs(1) {
-            std::future::pending::<()>().await;
-        }
-        let permit = self.0.acquire().await;
-        permit.unwrap().forget();
     }
 }
 

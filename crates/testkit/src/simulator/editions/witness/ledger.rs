@@ -43,6 +43,9 @@ fn check_one(write: &Write<'_>, delivery: &Delivery) -> Result<(), String> {
         known.revision == revision && known.destination == *to && known.part == part
     };
     let before = write.before.deliveries.iter().find(same);
+    if before.is_some_and(|before| is_extended(before, delivery)) {
+        return Ok(());
+    }
     let was = before.map(|known| known.state);
     let decided = write.is_resent(delivery) || is_skipped_by_a_person(delivery);
     if decided && was == Some(State::Confirmed) {
@@ -69,6 +72,15 @@ fn check_one(write: &Write<'_>, delivery: &Delivery) -> Result<(), String> {
         return Err(format!("{name}: skipped without a reason"));
     }
     Ok(())
+}
+
+/// Whether somebody only says that it is still being sent.
+fn is_extended(before: &Delivery, after: &Delivery) -> bool {
+    let extended = Delivery {
+        lease_until: after.lease_until,
+        ..before.clone()
+    };
+    after.state == State::Sent && before.lease_until < after.lease_until && extended == *after
 }
 
 fn is_skipped_by_a_person(delivery: &Delivery) -> bool {

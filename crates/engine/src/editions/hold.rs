@@ -1,0 +1,67 @@
+//! Leases: whoever works on an edition says so again and again, and has it for as long as that is said.
+//!
+//! A node that dies stops saying so, and another takes over within a lease, however long the work itself may take.
+
+use almanack_core::edition::{Account, account::Change};
+use jiff::{Timestamp, civil::Date};
+
+use super::{Editions, Error};
+use crate::wake::later;
+
+impl Editions {
+    /// Extends a lease with every beat, until it is somebody else's: from then on the work would be lost. Whoever cannot
+    /// extend it now tries again, even if it has passed: nobody may have noticed.
+    pub(super) async fn hold(
+        &self,
+        date: Date,
+        extend: impl Fn(&Account, Timestamp) -> Option<(Change, Timestamp)> + Send + Sync,
+    ) {
+        loop {
+            match self.beat(date, &extend).await {
+                Ok(Some(_)) => {}
+                Ok(None) => return,
+                Err(error) => not_extended(date, &error),
+            }
+        }
+    }
+
+    /// The same for what must not be done twice: also until the lease cannot be trusted any more.
+    pub(super) async fn hold_strictly(
+        &self,
+        date: Date,
+        mut lease_until: Timestamp,
+        extend: impl Fn(&Account, Timestamp, Timestamp) -> Option<(Change, Timestamp)> + Send + Sync,
+    ) {
+        let rules = &self.settings.rules;
+        loop {
+            let held = lease_until;
+            let beat = self.beat(date, |account, now| extend(account, held, now));
+            let extended = tokio::select! {
+                biased;
+                extended = beat => extended,
+                () = self.sleeper.until(rules.trusted(lease_until)) => return,
+            };
+            match extended {
+                Ok(Some(until)) => lease_until = until,
+                Ok(None) => return,
+                Err(error) => not_extended(date, &error),
+            }
+        }
+    }
+
+    /// Waits for the next beat and extends a lease; nothing if it is somebody else's.
+    async fn beat(
+        &self,
+        date: Date,
+        extend: impl Fn(&Account, Timestamp) -> Option<(Change, Timestamp)> + Send,
+    ) -> Result<Option<Timestamp>, Error> {
+        let next = later(self.clock.now(), self.settings.rules.beat());
+        self.sleeper.until(next).await;
+        let extended = self.turn(date, extend).await?;
+        Ok(extended.map(|(_, until)| until))
+    }
+}
+
+fn not_extended(date: Date, error: &Error) {
+    tracing::warn!(edition.date = %date, error = error.chain(), "a lease could not be extended");
+}
