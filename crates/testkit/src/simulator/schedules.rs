@@ -14,6 +14,9 @@
 //!   runner ─────────────────────────────────────┘
 //! ```
 //!
+//! All nodes are on one machine, whose clock somebody sets ahead or back for some minutes, again and again; retention comes by
+//! just then.
+//!
 //! The oracle is independent: `rule` lists the slots that each definition names while it is in force,
 //! from the civil calendar, one by one; `chronicle` knows when things really happened; and `checks`
 //! match each slot to exactly one row of the ledger, whose verdict must have a cause that was injected.
@@ -22,6 +25,7 @@ mod checks;
 mod chronicle;
 mod people;
 mod planners;
+mod retention;
 mod rule;
 mod runner;
 mod stage;

@@ -109,15 +109,66 @@ impl Clock for NodeClock {
     }
 }
 
-/// From one time that somebody sets the machine's clock to the next, and how long it stays so.
+/// From one time that the machine's clock is right again to the next.
 const SET_EVERY: SignedDuration = SignedDuration::from_hours(7);
-const SET_FOR: SignedDuration = SignedDuration::from_mins(20);
-/// How far ahead it is set, in turn. What it does when it is set back is in the engine's own tests: planning waits then, which here would
-/// have to be told from a node that is frozen.
-const SET_BY_HOURS: [i64; 4] = [2, 24, 40 * 24, 366 * 24];
+const HOUR: i64 = 60;
+const DAY: i64 = 24 * HOUR;
+/// By how many minutes it is set, in turn, ahead or back, and for how many it stays so. Steps back are short: nodes look again
+/// every second then, and every look is an event.
+const SETTINGS: [(i64, i64); 6] = [
+    (2 * HOUR, 20),
+    (-10, 6),
+    (DAY, 20),
+    (40 * DAY, 20),
+    (-400 * DAY, 12),
+    (366 * DAY, 20),
+];
 
-/// A machine whose clock somebody sets ahead again and again, and right again (DP-24). Drawn from no dice, so that the stories
-/// of seeds stay what they are.
+/// One time that somebody sets the machine's clock, and right again.
+pub(super) struct Setting {
+    by: SignedDuration,
+    pub(super) from: Timestamp,
+    pub(super) until: Timestamp,
+}
+
+impl Setting {
+    /// The one under way at an instant, or the next.
+    pub(super) fn at(at: Timestamp) -> Self {
+        let turn = at.duration_since(START).as_secs() / SET_EVERY.as_secs();
+        let turn = i32::try_from(turn.max(0)).unwrap_or(0);
+        let (by, lasts) = SETTINGS[turn.unsigned_abs() as usize % SETTINGS.len()];
+        let until = START + SET_EVERY * (turn + 1);
+        Self {
+            by: SignedDuration::from_mins(by),
+            from: until - SignedDuration::from_mins(lasts),
+            until,
+        }
+    }
+
+    /// How far ahead the machine's clock is at an instant; negative if it is behind.
+    pub(super) fn ahead(at: Timestamp) -> SignedDuration {
+        let setting = Self::at(at);
+        if at < setting.from {
+            return SignedDuration::ZERO;
+        }
+        setting.by
+    }
+}
+
+/// Whether the machine's clock was set back at any time between: nothing is planned or started then (DP-24).
+pub(super) fn is_set_back(from: Timestamp, to: Timestamp) -> bool {
+    let mut setting = Setting::at(from);
+    while setting.from <= to {
+        if setting.by.is_negative() && setting.until > from {
+            return true;
+        }
+        setting = Setting::at(setting.until);
+    }
+    false
+}
+
+/// A machine whose clock somebody sets ahead or back again and again, and right again (DP-24). Drawn from no dice: all nodes of
+/// a story are on one machine.
 pub(super) struct SetClock(pub(super) NodeClock);
 
 impl SetClock {
@@ -130,21 +181,12 @@ impl SetClock {
             revision: 0,
         }
     }
-
-    fn set_by(&self) -> SignedDuration {
-        let (elapsed, every) = (self.0.truth.uptime().as_secs(), SET_EVERY.as_secs());
-        if elapsed % every < every - SET_FOR.as_secs() {
-            return SignedDuration::ZERO;
-        }
-        let turn = usize::try_from(elapsed / every).unwrap_or(0) % SET_BY_HOURS.len();
-        SignedDuration::from_hours(SET_BY_HOURS[turn])
-    }
 }
 
 impl TimeSource for SetClock {
     fn read(&self) -> Reading {
         Reading {
-            wall: self.0.now() + self.set_by(),
+            wall: self.0.now() + Setting::ahead(self.0.truth.now()),
             uptime: self.0.truth.uptime(),
         }
     }

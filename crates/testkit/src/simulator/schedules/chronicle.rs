@@ -13,14 +13,19 @@ use almanack_core::{
     finish::Finish,
     plan::{Definition, Edit, Edited, Firing, Pause, ScheduleWrite, State, Trigger},
     reschedule::Change,
-    store::{Applied, Finished, Nudges, Result, Store},
+    store::{Applied, Finished, Nudges, Pruned, Result, Store},
+    task::TaskId,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{layer::Layer, record::Record, time::TrueClock},
+    super::{
+        layer::Layer,
+        record::Record,
+        time::{Setting, TrueClock, is_set_back},
+    },
     rule::Rule,
 };
 
@@ -87,9 +92,9 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Whether a node was able to plan from `from` to `to`.
+    /// Whether a node was able to plan from `from` to `to`. None is while the machine's clock is behind, and each is right after.
     pub(super) fn covered(&self, from: Timestamp, to: Timestamp) -> bool {
-        self.runs.iter().any(|run| run.covers(from, to))
+        !is_set_back(from, to) && self.runs.iter().any(|run| run.covers(from, to))
     }
 
     /// Whether a slot of the schedule waited at any time between.
@@ -321,6 +326,21 @@ impl Layer for Chronicle {
             wakes_at.inspect(|at| self.hint(*at));
         }
         Ok(applied)
+    }
+
+    /// Nothing is deleted by its age while the machine's clock is wrong, whichever way (DP-24).
+    async fn prune(
+        &self,
+        below: &dyn Store,
+        before: Timestamp,
+        after: TaskId,
+        limit: usize,
+    ) -> Result<Pruned> {
+        if !Setting::ahead(self.truth.now()).is_zero() {
+            let what = format_args!("retention takes what ended before {before} by a wrong clock");
+            self.record.broke(what);
+        }
+        below.prune(before, after, limit).await
     }
 
     fn nudges(&self, _: &dyn Store) -> Box<dyn Nudges> {

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     super::{
         dice::Dice,
-        time::{TrueClock, pass},
+        time::{TrueClock, is_set_back, pass},
     },
     chronicle::Chronicle,
     planners::World,
@@ -27,6 +27,8 @@ const BACKOFF: Backoff = Backoff {
 };
 /// Longest wait without a look, for when all nodes are gone.
 const LOOK_EVERY: Duration = Duration::from_mins(30);
+/// While the machine's clock is behind nothing is started; then it is soon.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// Runs firings for as long as anybody polls it.
 pub(super) async fn run(world: World, dice: Dice) {
@@ -44,6 +46,8 @@ pub(super) async fn run(world: World, dice: Dice) {
             for task in claimed.tasks {
                 tokio::spawn(attempt(world.clone(), dice.fork(), task));
             }
+        } else if is_set_back(now, now) {
+            next = now + LOOK_AGAIN;
         }
         let wait = next.duration_since(world.truth.now());
         let wait = Duration::try_from(wait).unwrap_or_default();

@@ -22,13 +22,13 @@ use super::{
         faults::Weather,
         layer::Layered,
         record::Record,
-        time::{TrueClock, pass},
+        time::{TrueClock, is_set_back, pass},
     },
     ScheduleOptions, ScheduleSummary, checks,
     chronicle::Chronicle,
     people::Person,
     planners::{Process, World},
-    runner,
+    retention, runner,
 };
 
 const HOUR_MS: u64 = 3_600_000;
@@ -83,11 +83,15 @@ impl Stage {
     pub(super) async fn play(mut self) -> Result<ScheduleSummary, Broken> {
         let until = self.world.truth.now() + SignedDuration::from_hours(24 * i64::from(self.days));
         let runner = tokio::spawn(runner::run(self.world.clone(), self.dice.fork()));
+        let retention = tokio::spawn(retention::run(self.world.clone(), self.dice.fork()));
         self.person.begin().await;
         self.trouble(until).await;
+        self.keep_time().await;
         self.heal().await;
         self.rest().await;
+        self.keep_time().await;
         runner.abort();
+        retention.abort();
         for process in self.processes.iter_mut().filter_map(Option::take) {
             process.crash();
         }
@@ -158,6 +162,14 @@ impl Stage {
                 process.freeze(self.dice.millis(500, 5 * HOUR_MS));
                 self.processes[slot] = Some(process);
             }
+        }
+    }
+
+    /// Waits until the machine's clock is right, has been for long enough, and will be.
+    async fn keep_time(&self) {
+        let around = |now: Timestamp| is_set_back(now - DECIDED_WITHIN, now + DECIDED_WITHIN);
+        while around(self.world.truth.now()) {
+            pass(Duration::from_secs(1)).await;
         }
     }
 

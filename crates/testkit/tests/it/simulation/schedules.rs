@@ -43,6 +43,8 @@ fn the_seeds_meet_every_kind_of_trouble() {
     assert!(slots > 5_000, "only {slots} slots in 20 seeds");
     for trouble in [
         "crashes",
+        "clock is -10 min ahead",
+        "clock is 527040 min ahead",
         "is frozen",
         "all nodes go away",
         "refused",
@@ -72,15 +74,15 @@ mod teeth {
 
     use almanack_core::{
         plan::{Reason, ScheduleWrite, Verdict},
-        store::{Applied, Result, Store},
-        task::Subject,
+        store::{Applied, Pruned, Result, Store},
+        task::{Subject, TaskId},
     };
     use almanack_testkit::simulator::{
         layer::{Layer, Layered},
         schedules::{ScheduleOptions, simulate_schedules},
     };
     use async_trait::async_trait;
-    use jiff::SignedDuration;
+    use jiff::{SignedDuration, Timestamp};
 
     use super::open;
 
@@ -136,6 +138,27 @@ mod teeth {
             }
             below.write_schedules(writes).await
         }
+    }
+
+    /// What ended a moment ago is as old as anything.
+    struct Hasty;
+
+    #[async_trait]
+    impl Layer for Hasty {
+        async fn prune(
+            &self,
+            below: &dyn Store,
+            _: Timestamp,
+            after: TaskId,
+            limit: usize,
+        ) -> Result<Pruned> {
+            below.prune(Timestamp::MAX, after, limit).await
+        }
+    }
+
+    #[test]
+    fn a_firing_that_is_forgotten_too_early_is_noticed() {
+        assert_noticed(|| Hasty, &["has not exactly one firing"]);
     }
 
     #[test]
