@@ -1,6 +1,7 @@
 //! The receiving side of every test: a real store behind the real intake, and ways to make it misbehave.
 
 use std::{
+    collections::BTreeSet,
     future::pending,
     sync::{
         Arc, Mutex,
@@ -11,18 +12,21 @@ use std::{
 
 use almanack_bus::Ports;
 use almanack_core::{
+    address::{Guard, Reach},
     event::{
         incoming::{Format, Others, Reading},
         intake::{Answer, Intake, Wish},
     },
     reschedule::Rule,
-    store::Store,
+    reserved,
+    store::{Store, TaskFilter},
     task::Task,
     time::{Clock, Sleeper},
 };
 use almanack_engine::{
     health::{Health, Readiness},
     intake::Events,
+    live::Live,
     reschedule::{Kinds, Rescheduler},
 };
 use almanack_store::sqlite::{Durability, SqliteStore};
@@ -33,6 +37,7 @@ use almanack_testkit::{
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -69,6 +74,25 @@ pub(crate) struct Door {
 }
 
 impl Door {
+    /// By the rules of every node: what is configured is one kind, and nothing within one's own network.
+    fn to(store: Arc<dyn Store>) -> Arc<Self> {
+        let kinds = Kinds {
+            configured: [almanack_testkit::fixture::kind(PUBLISH)].into(),
+            ..Kinds::default()
+        };
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(START));
+        let public = Guard::new(Vec::new(), "outbound.allow");
+        let reach = Live::new(Reach::new(public, BTreeSet::new()));
+        let rescheduler = Rescheduler::new(store, clock, kinds).reaching(reach);
+        Arc::new(Self {
+            events: Events::new(Arc::new(rescheduler)),
+            manner: Mutex::new(Manner::Open),
+            rules: Mutex::default(),
+            calls: AtomicUsize::new(0),
+            moved: Notify::new(),
+        })
+    }
+
     pub(crate) fn set(&self, manner: Manner) {
         *self.manner.lock().unwrap() = manner;
     }
@@ -131,22 +155,10 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("almanack.db");
         let store = Arc::new(SqliteStore::open(&file, Durability::Normal).unwrap());
-        let kinds = Kinds {
-            configured: [almanack_testkit::fixture::kind(PUBLISH)].into(),
-            ..Kinds::default()
-        };
-        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(START));
-        let rescheduler = Rescheduler::new(store.clone(), clock, kinds);
-        let door = Door {
-            events: Events::new(Arc::new(rescheduler)),
-            manner: Mutex::new(Manner::Open),
-            rules: Mutex::default(),
-            calls: AtomicUsize::new(0),
-            moved: Notify::new(),
-        };
+        let door = Door::to(store.clone());
         Self {
             store,
-            door: Arc::new(door),
+            door,
             waits: Arc::default(),
             links: Arc::default(),
             _folder: folder,
@@ -155,19 +167,7 @@ impl Desk {
 
     /// Another door to the same store.
     pub(crate) fn beside(&self) -> Arc<Door> {
-        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(START));
-        let kinds = Kinds {
-            configured: [almanack_testkit::fixture::kind(PUBLISH)].into(),
-            ..Kinds::default()
-        };
-        let rescheduler = Rescheduler::new(self.store.clone(), clock, kinds);
-        Arc::new(Door {
-            events: Events::new(Arc::new(rescheduler)),
-            manner: Mutex::new(Manner::Open),
-            rules: Mutex::default(),
-            calls: AtomicUsize::new(0),
-            moved: Notify::new(),
-        })
+        Door::to(self.store.clone())
     }
 
     pub(crate) fn ports(&self) -> Ports {
@@ -206,6 +206,17 @@ impl Desk {
         found.unwrap().pop().unwrap()
     }
 
+    /// Whom all tasks are about that there are.
+    pub(crate) async fn subjects(&self) -> Vec<String> {
+        let all = TaskFilter {
+            limit: 100,
+            ..TaskFilter::default()
+        };
+        let found = self.store.list_tasks(&all).await.unwrap().rows;
+        let subjects = found.iter().map(|task| task.identity.subject.to_string());
+        subjects.collect()
+    }
+
     /// The revision that stands, 0 for none.
     pub(crate) async fn revision(&self, subject: &str) -> i64 {
         self.task(subject).await.map_or(0, |task| task.revision.0)
@@ -242,7 +253,7 @@ pub(crate) fn reading() -> Reading {
 
 /// A structured event that sets a time.
 pub(crate) fn put(subject: &str, revision: i64) -> String {
-    serde_json::json!({
+    json!({
         "specversion": "1.0", "id": format!("{subject}-{revision}"), "source": "/articles",
         "type": "almanack.task.put.v1", "subject": subject, "data": data(revision),
     })
@@ -250,7 +261,75 @@ pub(crate) fn put(subject: &str, revision: i64) -> String {
 }
 
 /// What such an event says. Its time follows from its revision.
-pub(crate) fn data(revision: i64) -> serde_json::Value {
+pub(crate) fn data(revision: i64) -> Value {
     let at = almanack_testkit::fixture::at(revision * 60).to_string();
-    serde_json::json!({ "kind": PUBLISH, "execute_at": at, "revision": revision })
+    json!({ "kind": PUBLISH, "execute_at": at, "revision": revision })
+}
+
+/// A message that no bus may bring, and what its dead letter says.
+pub(crate) struct Refused {
+    /// Of a message in binary mode.
+    pub(crate) attributes: Vec<(&'static str, &'static str)>,
+    pub(crate) body: String,
+    pub(crate) told: &'static str,
+}
+
+impl Refused {
+    /// The headers of a message in binary mode, whose names begin so.
+    pub(crate) fn headers(&self, prefix: &str) -> Vec<(String, &'static str)> {
+        let attributes = self.attributes.iter();
+        let headers = attributes.map(|(name, value)| (format!("{prefix}{name}"), *value));
+        headers.collect()
+    }
+}
+
+/// Every sort that the API refuses, too: the engine's own kinds by either verb (SF-04), callbacks that would never be called, and
+/// events without a name (RS-11).
+pub(crate) fn refused() -> Vec<Refused> {
+    let structured = |event: &Value, told| Refused {
+        attributes: Vec::new(),
+        body: event.to_string(),
+        told,
+    };
+    let mut all = Vec::new();
+    for kind in reserved::KINDS {
+        let told = "are made and changed by Almanack itself";
+        let put = asking("put", kind, "https://articles.example/");
+        all.push(structured(&put, told));
+        let mut cancel = asking("cancel", kind, "");
+        cancel["data"] = json!({ "kind": kind, "revision": 1 });
+        all.push(structured(&cancel, told));
+    }
+    for url in ["http://10.0.0.1/", "http://localhost/"] {
+        let never = asking("put", PUBLISH, url);
+        all.push(structured(&never, "callback.url would never be called"));
+    }
+    for (name, told) in [("id", "`id` is empty"), ("source", "`source` is empty")] {
+        let mut event = asking("put", PUBLISH, "https://articles.example/");
+        event[name] = json!(" ");
+        all.push(structured(&event, told));
+        let named = |attribute, value| (attribute, if attribute == name { "" } else { value });
+        all.push(Refused {
+            attributes: vec![
+                ("specversion", "1.0"),
+                named("id", "e-1"),
+                named("source", "/articles"),
+                ("type", "almanack.task.put.v1"),
+                ("subject", "article:1"),
+            ],
+            body: json!({ "kind": PUBLISH, "execute_at": START, "revision": all.len() })
+                .to_string(),
+            told,
+        });
+    }
+    all
+}
+
+/// An event that is otherwise as it should be.
+fn asking(verb: &str, kind: &str, callback_url: &str) -> Value {
+    json!({
+        "specversion": "1.0", "id": "e-1", "source": "/articles",
+        "type": format!("almanack.task.{verb}.v1"), "subject": "article:1",
+        "data": { "kind": kind, "execute_at": START, "revision": 1, "callback_url": callback_url },
+    })
 }

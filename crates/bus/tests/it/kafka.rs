@@ -10,9 +10,10 @@ mod secured;
 
 use almanack_core::reschedule::Rule;
 use almanack_testkit::fixture::at;
+use rdkafka::{Message as _, message::OwnedMessage};
 
-use self::cluster::{Cluster, Member};
-use crate::desk::{Desk, data, put};
+use self::cluster::{Cluster, Member, header};
+use crate::desk::{Desk, data, put, refused};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_events_take_effect_and_are_committed() {
@@ -67,4 +68,30 @@ async fn rs_10_redelivery_and_reordering_change_nothing() {
     ];
     assert_eq!(rules, expected);
     assert_eq!(cluster.committed().await, 7);
+}
+
+/// What the API refuses is refused here, and lies among the dead letters with its reason.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sf_04_rs_11_what_may_not_be_asked_for_is_a_dead_letter_of_kafka_and_changes_nothing() {
+    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let refused = refused();
+    for message in &refused {
+        let headers = message.headers("ce_");
+        let headers: Vec<_> = headers.iter().map(|it| (it.0.as_str(), it.1)).collect();
+        cluster.write("1", &message.body, &headers).await;
+    }
+    cluster.write("1", &put("article:good", 1), &[]).await;
+    let member = Member::join(&cluster, desk.ports());
+    desk.has("article:good", 1).await;
+    let letters = cluster.dead_letters(refused.len()).await;
+    for message in &refused {
+        let is_its = |letter: &&_| OwnedMessage::payload(letter) == Some(message.body.as_bytes());
+        let letter = letters.iter().find(is_its).unwrap();
+        let reason = header(letter, "almanack-reason");
+        assert!(reason.contains(message.told), "{}: {reason}", message.body);
+    }
+    member.leave().await;
+    assert_eq!(desk.subjects().await, ["article:good"]);
+    let all = i64::try_from(refused.len() + 1).unwrap();
+    assert_eq!(cluster.committed().await, all, "none comes again");
 }

@@ -9,6 +9,7 @@ use almanack_bus::nats::{ACK_WITHIN, Connection, NatsHerald, Settings};
 use almanack_core::{
     finish::Outcome,
     happening::{CloudEvent, Herald as _, Mode},
+    percent,
     reschedule::Rule,
 };
 use almanack_testkit::fixture::{PUBLISH, at};
@@ -18,7 +19,7 @@ use jiff::SignedDuration;
 
 use self::stage::{DURABLE, Member, Stage, header};
 use crate::{
-    desk::{Desk, Manner, data, put, reading, until},
+    desk::{Desk, Manner, data, put, reading, refused, until},
     heard::Heard,
     kafka::outward::happening,
 };
@@ -87,6 +88,31 @@ async fn rs_10_a_poison_message_over_nats_becomes_a_dead_letter() {
     assert_eq!(header(broken, "almanack-place"), "POISON@1");
     stage.all_acknowledged().await;
     member.leave().await;
+}
+
+/// What the API refuses is refused here, and lies among the dead letters with its reason.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sf_04_rs_11_what_may_not_be_asked_for_is_a_dead_letter_of_nats_and_changes_nothing() {
+    let (stage, desk) = (Stage::new("REFUSED").await, Desk::new());
+    let refused = refused();
+    for message in &refused {
+        let headers = message.headers("ce-");
+        let headers: Vec<_> = headers.iter().map(|it| (it.0.as_str(), it.1)).collect();
+        stage.write(&message.body, &headers).await;
+    }
+    stage.write(&put("article:good", 1), &[]).await;
+    let member = stage.join(desk.ports());
+    desk.has("article:good", 1).await;
+    let letters = stage.read("REFUSED-dead-letter", refused.len()).await;
+    for message in &refused {
+        let mut letters = letters.iter();
+        let letter = letters.find(|letter| letter.payload == message.body);
+        let reason = percent::decode(&header(letter.unwrap(), "almanack-reason")).unwrap();
+        assert!(reason.contains(message.told), "{}: {reason}", message.body);
+    }
+    stage.all_acknowledged().await;
+    member.leave().await;
+    assert_eq!(desk.subjects().await, ["article:good"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
