@@ -8,6 +8,7 @@ use almanack_core::{
     reschedule::Rule,
 };
 use almanack_testkit::fixture::{PUBLISH, at};
+use metrics_exporter_prometheus::PrometheusBuilder;
 use rdkafka::Message as _;
 
 use super::cluster::{Cluster, Member, TOPIC, header};
@@ -156,16 +157,33 @@ async fn rs_10_a_service_s_own_format_is_read_by_paths() {
     member.leave().await;
 }
 
-/// Noted by what the client says of itself, which comes every five seconds.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+/// Noted by what the client says of itself, which comes every five seconds. What waits there nobody knows meanwhile.
+#[tokio::test]
 async fn a_lost_cluster_is_noted_and_so_is_its_return() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let (metrics, _counting) = (
+        recorder.handle(),
+        metrics::set_default_local_recorder(&recorder),
+    );
+    let shows = |line: &str| metrics.render().lines().any(|it| it == line);
+    let lags = |value: &str| {
+        let of_topic = format!(r#"almanack_events_lag{{bus="kafka",topic="{TOPIC}""#);
+        let text = metrics.render();
+        let lags = text.lines().filter(|line| line.starts_with(&of_topic));
+        lags.filter(|line| line.ends_with(value)).count()
+    };
     let (cluster, desk) = (Cluster::new(), Desk::new());
     cluster.write("1", &put("article:1", 1), &[]).await;
     let member = Member::join(&cluster, desk.ports());
     desk.has("article:1", 1).await;
     until("it is connected", async || desk.is_connected()).await;
+    assert!(shows(r#"almanack_bus_connected{bus="kafka"} 1"#));
+    until("nothing waits", async || lags(" 0") > 0).await;
     cluster.mock().broker_down(1).unwrap();
     until("it is not", async || !desk.is_connected()).await;
+    assert!(shows(r#"almanack_bus_connected{bus="kafka"} 0"#));
+    until("no number is shown", async || lags(" 0") == 0).await;
+    assert!(lags(" NaN") > 0, "{}", metrics.render());
     cluster.mock().broker_up(1).unwrap();
     until("it is again", async || desk.is_connected()).await;
     member.leave().await;
