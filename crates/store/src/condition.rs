@@ -180,7 +180,8 @@ async fn verify_postgres(url: &str) -> Result<Vec<String>> {
             name.replace('"', "\"\"")
         );
         if let Err(error) = client.query_one(&read, &[]).await {
-            found.push(format!("table `{name}`: {error}"));
+            let why = explain_postgres("read", error).chain();
+            found.push(format!("table `{name}`: {why}"));
         }
     }
     let has_amcheck = "select 1 from pg_extension where extname = 'amcheck'";
@@ -194,7 +195,8 @@ async fn verify_postgres(url: &str) -> Result<Vec<String>> {
              join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam \
              where a.amname = 'btree' and c.relnamespace = current_schema()::regnamespace";
         if let Err(error) = client.query(indexes, &[]).await {
-            found.push(format!("an index does not fit its table: {error}"));
+            let why = explain_postgres("verify", error).chain();
+            found.push(format!("an index does not fit its table: {why}"));
         }
     }
     Ok(found)

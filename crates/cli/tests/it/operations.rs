@@ -5,6 +5,7 @@ use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt as _};
 use almanack_store::{Location, condition, scratch};
 use almanack_testkit::postgres::Schema;
 use axum::{Router, http::StatusCode};
+use rdkafka::mocking::MockCluster;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -58,7 +59,6 @@ async fn a_backup_is_made_proven_and_put_back() {
     }
 }
 
-/// Also before any node has opened it.
 /// Made by the node itself, and as good as one that a person made.
 #[tokio::test]
 async fn a_node_makes_the_backups_that_are_configured() {
@@ -82,6 +82,7 @@ async fn a_node_makes_the_backups_that_are_configured() {
     assert!(ran.notes.contains("pg_dump"), "{ran}");
 }
 
+/// Also before any node has opened it.
 #[test]
 fn the_doctor_finds_nothing_wrong_with_a_store_that_was_just_restored() {
     let home = stored();
@@ -227,13 +228,26 @@ async fn a_move_that_is_killed_is_made_again_and_a_node_goes_on() {
 }
 
 fn verdict<'a>(told: &'a Value, check: &str) -> &'a str {
-    let findings = told["findings"].as_array().unwrap().iter();
-    let mut found = findings.filter(|it| it["check"].as_str().unwrap().starts_with(check));
-    found
-        .next()
-        .unwrap_or_else(|| panic!("no {check} in {told}"))["verdict"]
-        .as_str()
-        .unwrap()
+    finding(told, check).0
+}
+
+/// What came of the first check of this name: the verdict, and what was seen.
+fn finding<'a>(told: &'a Value, check: &str) -> (&'a str, &'a str) {
+    let mut findings = told["findings"].as_array().unwrap().iter();
+    let found = findings.find(|it| it["check"].as_str().unwrap().starts_with(check));
+    let found = found.unwrap_or_else(|| panic!("no {check} in {told}"));
+    let text = |key: &str| found[key].as_str().unwrap();
+    (text("verdict"), text("what"))
+}
+
+/// The same, asked of the doctor about a folder's store or another database.
+pub(crate) fn doctor(home: &Home, further: &[&str], check: &str) -> (String, String) {
+    let listen = format!("server.listen={}", free_address());
+    let asked = ["doctor", "--json", "--offline", "--set", &listen];
+    let ran = home.run(&[&asked[..], further].concat());
+    let told: Value = serde_json::from_str(&ran.data).unwrap();
+    let (verdict, what) = finding(&told, check);
+    (verdict.to_owned(), what.to_owned())
 }
 
 #[tokio::test]
@@ -392,11 +406,12 @@ fn the_doctor_knows_a_damaged_store() {
     assert!(ran.notes.contains("almanack restore"), "{ran}");
 }
 
-/// A NATS server answers, and has no such stream.
+/// A NATS server answers, and has no such stream; nor does any keep what is told.
 #[test]
 fn the_doctor_misses_a_stream_that_does_not_exist() {
     let configuration = format!(
-        "[events.nats]\nservers = [\"{}\"]\nstream = \"NO_SUCH_STREAM\"\n",
+        "[events.nats]\nservers = [\"{}\"]\nstream = \"NO_SUCH_STREAM\"\n\
+         [[subscription]]\nname = \"search\"\nnats_subject = \"nobody.keeps.this\"\n",
         almanack_testkit::nats::server_url()
     );
     let home = Home::with(&configuration);
@@ -404,6 +419,33 @@ fn the_doctor_misses_a_stream_that_does_not_exist() {
     let ran = home.run(&["doctor", "--set", &listen]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.data.contains("no stream `NO_SUCH_STREAM`"), "{ran}");
+    let told = "no stream keeps the subject `nobody.keeps.this`";
+    assert!(ran.data.contains(told), "{ran}");
+}
+
+/// Brokers answer, and one of the two topics that a node would use is not there: the one it reads, or the one it tells.
+#[test]
+fn the_doctor_misses_a_topic_that_does_not_exist() {
+    let cluster = MockCluster::new(1).unwrap();
+    cluster.create_topic("there", 1, 1).unwrap();
+    let broker = cluster.bootstrap_servers();
+    for (read, told, missing) in [
+        ("there", "there", None),
+        ("no-such-topic", "there", Some("no-such-topic")),
+        ("there", "nobody-told", Some("nobody-told")),
+    ] {
+        let home = Home::with(&format!(
+            "[events.kafka]\nbrokers = [\"{broker}\"]\ntopic = \"{read}\"\n\
+             [[subscription]]\nname = \"search\"\nkafka_topic = \"{told}\"\n"
+        ));
+        let listen = format!("server.listen={}", free_address());
+        let ran = home.run(&["doctor", "--json", "--set", &listen]);
+        let found: Value = serde_json::from_str(&ran.data).unwrap();
+        let expected = if missing.is_some() { "failed" } else { "ok" };
+        assert_eq!(verdict(&found, "events.kafka"), expected, "{found}");
+        let said = missing.map(|topic| format!("there is no topic `{topic}`"));
+        assert!(said.is_none_or(|said| ran.data.contains(&said)), "{ran}");
+    }
 }
 
 /// Somebody who answers every request like this.

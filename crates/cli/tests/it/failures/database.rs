@@ -9,6 +9,7 @@ use crate::{
     api::{NOW, task},
     business::Business,
     harness::{Home, Ran},
+    operations::doctor,
     process::{Process, eventually, free_address},
 };
 
@@ -50,11 +51,87 @@ fn the_doctor_finds_a_read_only_file() {
     let file = home.path().join("almanack.db");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
     let listen = format!("server.listen={}", free_address());
-    let doctor = ["doctor", "--set", &listen];
-    let ran = Ran::from(powerless(&home, &doctor).output().unwrap());
+    let asked = ["doctor", "--set", &listen];
+    let ran = Ran::from(powerless(&home, &asked).output().unwrap());
     assert_eq!(ran.code, 2, "{ran}");
     let writing = ran.data.lines().find(|it| it.contains("writing"));
     assert!(writing.is_some_and(|it| it.contains("failed")), "{ran}");
+}
+
+/// Somebody who may look at everything in a schema and write nothing. Gone before the schema is, or with the cluster.
+struct Reader<'a> {
+    schema: &'a Schema,
+    name: String,
+}
+
+impl<'a> Reader<'a> {
+    async fn of(schema: &'a Schema) -> Self {
+        let (_, of) = schema.url().rsplit_once("%3D").unwrap();
+        let name = format!("reader_of_{of}");
+        let granted = format!(
+            "do $$ begin create role {name};
+             execute format('grant usage, create on schema %I to {name}', current_schema());
+             execute format('grant select on all tables in schema %I to {name}', current_schema());
+             end $$"
+        );
+        schema.run(&granted).await;
+        Self { schema, name }
+    }
+
+    /// Whoever connects by this is that somebody.
+    fn url(&self) -> String {
+        format!("{}%20-c%20role%3D{}", self.schema.url(), self.name)
+    }
+
+    async fn leave(self) {
+        let name = &self.name;
+        let gone = format!("drop owned by {name}; drop role {name}");
+        self.schema.run(&gone).await;
+    }
+}
+
+/// A server that is a copy of another refuses every write; a user without the right to, those of one's own.
+#[tokio::test]
+async fn the_doctor_finds_that_nothing_can_be_written_to_postgres() {
+    let (home, schema) = (Home::new(), Schema::create().await);
+    home.run(&["token", "list", "--database", schema.url()])
+        .expect_data();
+    let (verdict, told) = doctor(&home, &["--database", schema.url()], "writing");
+    assert_eq!(verdict, "ok", "{told}");
+    let copy = "%20-c%20default_transaction_read_only%3Don";
+    let copy = format!("{}{copy}", schema.url());
+    let reader = Reader::of(&schema).await;
+    for (database, check, why) in [
+        (copy, "database", "does not allow writes"),
+        (reader.url(), "writing", "permission denied"),
+    ] {
+        let (verdict, told) = doctor(&home, &["--database", &database], check);
+        assert_eq!(verdict, "failed", "{told}");
+        assert!(told.contains(why), "{told}");
+    }
+    reader.leave().await;
+}
+
+/// A rule that is broken, and a table that cannot be read.
+#[tokio::test]
+async fn the_doctor_knows_a_damaged_store_on_postgres() {
+    let (home, schema) = (Home::new(), Schema::create().await);
+    home.run(&[&PUT[..], &["--database", schema.url()]].concat())
+        .expect_data();
+    let (verdict, told) = doctor(&home, &["--deep", "--database", schema.url()], "store");
+    assert_eq!(verdict, "ok", "{told}");
+    let reader = Reader::of(&schema).await;
+    let hidden = format!("revoke select on alert from {}", reader.name);
+    schema.run(&hidden).await;
+    let (verdict, told) = doctor(&home, &["--deep", "--database", &reader.url()], "store");
+    assert_eq!(verdict, "failed", "{told}");
+    assert!(told.starts_with("table `alert`: "), "{told}");
+    assert!(told.contains("permission denied"), "{told}");
+    reader.leave().await;
+    schema.run("update task set is_current = false").await;
+    let (verdict, told) = doctor(&home, &["--deep", "--database", schema.url()], "store");
+    assert_eq!(verdict, "failed", "{told}");
+    assert!(told.contains("exactly one current"), "{told}");
 }
 
 /// Root may write any file; without its capabilities it is like everybody else.
