@@ -15,6 +15,7 @@ mod business;
 mod chain;
 mod chaos;
 mod check;
+mod clock;
 mod cluster;
 mod demo;
 mod deploy;
