@@ -10,7 +10,7 @@ use std::{
 
 use almanack_core::{
     alert::{
-        Rule,
+        About, Alert, Key, Rule, Severity,
         port::{Answer, Messenger, Notice},
     },
     clock::{GuardedClock, Mark, Reading, TimeSource},
@@ -30,7 +30,10 @@ use almanack_engine::{
     zones::Zones,
 };
 use almanack_store::sqlite::SqliteStore;
-use almanack_testkit::fixture::{PUBLISH, identity, put, schedule_name};
+use almanack_testkit::{
+    clock::ManualTime,
+    fixture::{PUBLISH, START, identity, put, schedule_name},
+};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinHandle;
@@ -264,11 +267,14 @@ async fn dp_24_a_clock_forty_days_ahead_deletes_nothing() {
     pause(secs(61)).await;
     assert_eq!(house.status("article:1").await, Some(Status::Success));
     node.machine.set(40 * DAY);
-    // The node forgets after an hour, and looks every ten minutes.
-    pause(secs(45 * 60)).await;
+    // The node forgets after an hour, and looks every ten minutes: nothing goes even by the time that it counts itself.
+    pause(secs(90 * 60)).await;
     assert_eq!(house.status("article:1").await, Some(Status::Success));
     assert_eq!(house.alerts(&node.clock).await, [Rule::Clock]);
-    assert_eq!(fired(&house.ledger().await), 6 + 45 * 6, "and it goes on");
+    assert_eq!(fired(&house.ledger().await), 6 + 90 * 6, "and it goes on");
+    node.machine.set(SignedDuration::ZERO);
+    pause(secs(15 * 60)).await;
+    assert_eq!(house.status("article:1").await, None, "now it may go");
     node.stop().await;
 }
 
@@ -342,10 +348,53 @@ async fn dp_24_a_machine_that_starts_a_year_ahead_does_nothing_until_a_person_ac
     node.stop().await;
 }
 
+/// How long something was over is a matter of the clock.
+#[tokio::test]
+async fn dp_24_no_alert_is_forgotten_by_a_clock_in_doubt() {
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().unwrap());
+    let machine = Arc::new(ManualTime::boot(START, "first"));
+    let clock = Arc::new(GuardedClock::start(machine.clone(), None));
+    let closed_at = Some(START - 31 * DAY);
+    let over = Alert {
+        key: Key {
+            rule: Rule::Gone,
+            about: About::Node("a".to_owned()),
+        },
+        severity: Severity::Critical,
+        detail: "last heard of a month ago".to_owned(),
+        opened_at: START - 32 * DAY,
+        calm_since: None,
+        closed_at,
+        returns: 0,
+        open_told_at: closed_at,
+        close_told_at: closed_at,
+        tell_at: None,
+        taken_by: Vec::new(),
+        version: 0,
+    };
+    store.write_alerts(vec![over]).await.unwrap();
+    let watching = Watching {
+        settings: WatchSettings::default(),
+        messenger: Arc::new(Nobody),
+    };
+    let mut watch = Watch::new(store.clone(), clock, Live::new(watching));
+    let filter = AlertFilter {
+        closed_from: Timestamp::MIN,
+        limit: 100,
+    };
+    for (step, kept) in [(DAY, true), (-DAY, false)] {
+        machine.step(step);
+        watch.round().await.unwrap();
+        let alerts = store.load_alerts(filter).await.unwrap();
+        let is_kept = alerts.iter().any(|alert| alert.key.rule == Rule::Gone);
+        assert_eq!(is_kept, kept, "{step:?}");
+    }
+}
+
 /// What an older version, or a clock that nobody could check, left behind.
 #[tokio::test(start_paused = true)]
 async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
-    for change in ["put", "pause", "remove", "rewind"] {
+    for change in ["put", "pause", "resume", "remove", "put again", "rewind"] {
         let house = House::new().await;
         let often = schedule_name("often");
         let planner = |ahead| {
@@ -366,6 +415,8 @@ async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
             told.contains("a clock that was 24 h 0 min ahead of now"),
             "{told}"
         );
+        let ahead = Machine::new(house.time, DAY, "first");
+        let ahead = house.schedules(Arc::new(GuardedClock::start(ahead, None)));
         match change {
             "put" => {
                 let mut definition = Definition::from_json(&found.definition).unwrap();
@@ -376,6 +427,17 @@ async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
             "pause" => {
                 schedules.pause(&often, None, None, "ada").await.unwrap();
                 schedules.resume(&often, "ada").await.unwrap();
+            }
+            // Whoever did the first half did it by the clock that was ahead, too.
+            "resume" => {
+                ahead.pause(&often, None, None, "ada").await.unwrap();
+                schedules.resume(&often, "ada").await.unwrap();
+            }
+            "put again" => {
+                ahead.remove(&often, "ada").await.unwrap();
+                let definition = Definition::from_json(&found.definition).unwrap();
+                let put = schedules.put(&often, definition, Origin::Api, "ada");
+                put.await.unwrap();
             }
             "remove" => {
                 schedules.remove(&often, "ada").await.unwrap();

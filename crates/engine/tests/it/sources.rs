@@ -8,6 +8,7 @@ use std::{
 
 use almanack_core::{
     backoff::Backoff,
+    clock::GuardedClock,
     finish::{Outcome, finish},
     handler::Handler,
     source::{
@@ -31,7 +32,7 @@ use almanack_engine::{
     },
 };
 use almanack_testkit::{
-    clock::ManualClock,
+    clock::{ManualClock, ManualTime},
     fixture::{START, at, claim_request},
 };
 use async_trait::async_trait;
@@ -61,6 +62,7 @@ on_both!(
     an_address_is_added_once_however_it_is_written,
     what_the_store_refuses_is_a_failure_that_waits,
     ss_15_a_single_look_does_not_move_the_price_of_a_single_source,
+    dp_24_no_entry_is_forgotten_by_a_clock_in_doubt,
 );
 
 /// Answers in the order it was told, and "unchanged" after that.
@@ -611,6 +613,30 @@ async fn what_the_store_refuses_is_a_failure_that_waits(desk: Desk) {
     let due_at = room.task(id).await.unwrap().due_at;
     assert!(due_at >= Some(at(900)), "{due_at:?}");
     assert_eq!(room.titles().await, [""; 0]);
+}
+
+/// How old an entry is, is a matter of the clock.
+async fn dp_24_no_entry_is_forgotten_by_a_clock_in_doubt(desk: Desk) {
+    let room = Newsroom::at(desk);
+    room.add("https://example.com/feed").await;
+    room.world
+        .will_answer([document(&["a", "b"]), document(&["c"])]);
+    room.run_due().await;
+    room.clock.set(at(HOUR));
+    room.run_due().await;
+    let keep = KeepEntries {
+        for_long: Some(SignedDuration::from_hours(24)),
+        per_source: 100,
+    };
+    let machine = Arc::new(ManualTime::boot(at(48 * HOUR), "first"));
+    let clock = Arc::new(GuardedClock::start(machine.clone(), None));
+    let (sources, fleet) = (room.sources.clone(), room.fleet.clone());
+    let keeper = SourceKeeper::new(room.store.clone(), clock, sources, fleet, keep);
+    for (step, left) in [(-HOUR, 3), (HOUR, 1)] {
+        machine.step(SignedDuration::from_secs(step));
+        keeper.round(&mut Walk::default()).await.unwrap();
+        assert_eq!(room.titles().await.len(), left, "set by {step} s");
+    }
 }
 
 async fn ss_13_pruned_entries_are_not_new_again(desk: Desk) {

@@ -44,6 +44,7 @@ on_both!(
     what_a_node_says_of_itself_every_node_tells_once,
     that_nothing_can_be_written_is_told_without_a_row,
     a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_told,
+    dp_24_a_schedule_that_a_clock_planned_ahead_is_told,
 );
 
 /// Remembers what it was told, and answers as it is set.
@@ -152,6 +153,18 @@ async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_told(desk: D
     world.rounds(&mut watch, 20).await;
     let about = "schedule:nightly".to_owned();
     assert_eq!(world.ears.take(), [(News::Opened, Rule::Missing, about)]);
+}
+
+/// Nothing is wrong with it that anybody would see, except that it does not fire before that time.
+async fn dp_24_a_schedule_that_a_clock_planned_ahead_is_told(desk: Desk) {
+    desk.put(hourly()).await.unwrap();
+    let world = World::on(&desk);
+    world.clock.set(at(3_600));
+    desk.planner.pass().await.unwrap();
+    world.clock.set(START);
+    world.rounds(&mut [world.watch()], 20).await;
+    let about = "schedule:nightly".to_owned();
+    assert_eq!(world.ears.take(), [(News::Opened, Rule::Clock, about)]);
 }
 
 async fn of_two_nodes_one_tells_when_a_node_is_gone_and_when_it_is_back(desk: Desk) {
