@@ -9,6 +9,7 @@ use std::{
 };
 
 use almanack_core::{
+    alert::Rule,
     edition::{
         Edition, State,
         account::Change,
@@ -20,8 +21,8 @@ use almanack_core::{
     lease::LeasePolicy,
     reschedule::Request,
     store::{
-        ClaimRequest, Claimed, EditionStore, EditionWritten, Finished, Node, NodeStore, Store,
-        TaskStore,
+        ClaimRequest, Claimed, EditionStore, EditionWritten, Finished, Node, NodeStore, OnceKey,
+        Store, TaskStore,
     },
     task::{ClaimedTask, Status, Task},
     time::{Clock, CorrectedClock, Entropy as _, Sleeper},
@@ -83,7 +84,12 @@ impl House {
         let store: Arc<dyn Store> = self.store.clone();
         let rescheduler = Rescheduler::new(store, Arc::new(self.time), kinds);
         let wish = Request::Put(put(subject, PUBLISH, due_at));
-        rescheduler.ask(wish, "test").await.unwrap();
+        let key = OnceKey {
+            key: subject.to_owned(),
+            digest: String::new(),
+        };
+        let asked = rescheduler.ask_once(key, vec![wish], "test");
+        asked.await.unwrap();
     }
 
     async fn task(&self, subject: &str) -> Task {
@@ -344,11 +350,35 @@ async fn retention_forgets_what_ended_long_ago_and_nothing_else() {
     let rows = house.store.load_current(&rows).await.unwrap();
     assert_eq!(rows[0], None, "ended 75 minutes ago, kept for 60");
     assert!(rows[1].is_some(), "ended 25 minutes ago");
+    let store: &dyn Store = house.store.as_ref();
+    assert_eq!(store.load_once("article:1").await.unwrap(), None);
+    assert!(store.load_once("article:2").await.unwrap().is_some());
     stop.cancel();
     running.await.unwrap();
 }
 
 /// An archived edition of that day, with a story.
+/// What a node knows is wrong with itself stands beside its heartbeat, where every node's watch finds it, until it is over.
+#[tokio::test(start_paused = true)]
+async fn a_node_publishes_what_is_wrong_with_it_until_it_is_over() {
+    let house = House::new();
+    let node = house.admit(1, Duration::ZERO, SignedDuration::ZERO).await;
+    let node = node.unwrap();
+    let (health, stop) = (node.health(), CancellationToken::new());
+    let running = tokio::spawn(node.run(stop.clone()));
+    let away = Err("refused".to_owned());
+    for (state, published) in [(away, Some("nats: refused")), (Ok(()), None)] {
+        health.note((Rule::Disconnected, "nats"), house.time.now(), state);
+        pause(Duration::from_mins(1)).await;
+        let found = house.store.load_troubles().await.unwrap();
+        let found: Vec<_> = found.iter().flat_map(|of_node| &of_node.troubles).collect();
+        let details = found.iter().map(|trouble| trouble.detail.as_str());
+        assert_eq!(details.collect::<Vec<_>>(), Vec::from_iter(published));
+    }
+    stop.cancel();
+    running.await.unwrap();
+}
+
 async fn archive_edition(store: &dyn Store, date: Date, now: Timestamp) {
     let (edition, _) = store.open_edition(date, now).await.unwrap();
     let listed = Listed {
