@@ -136,4 +136,28 @@ mod tests {
         assert_eq!(shares.of(&happening, 64, 0), 16, "its own share is smaller");
         assert_eq!(Shares::default().of(&kind, 64, 0), 64, "unless told to");
     }
+
+    /// What waits for answers is bounded in all, and no kind has more than half of it.
+    #[tokio::test]
+    async fn sf_06_a_kind_leaves_half_of_what_may_be_long() {
+        let (mut long, now) = (Long::default(), Timestamp::UNIX_EPOCH);
+        let shares = Shares {
+            long_max: 8,
+            ..Shares::default()
+        };
+        let id = tokio::spawn(async {}).id();
+        let mut admitted = |name: &str| {
+            let kind = Kind::parse(name).unwrap();
+            let tried = (0..20).filter(|_| long.admit(id, &kind, &shares, now));
+            tried.count()
+        };
+        assert_eq!(admitted("SLOW"), 4);
+        assert_eq!(admitted("SLOWER"), 4);
+        assert_eq!(admitted("QUICK"), 0, "there is no more");
+        long.ended(&Kind::parse("SLOW").unwrap());
+        assert_eq!(
+            (long.total(), long.count_of(&Kind::parse("SLOW").unwrap())),
+            (7, 3)
+        );
+    }
 }
