@@ -157,3 +157,20 @@ impl Drop for Busy {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However long that takes: it is waited for, and none of it is cut off.
+    #[tokio::test]
+    async fn sf_01_whoever_has_a_request_is_asked_for_the_place_when_it_is_done() {
+        let hall = Hall::of(1);
+        let seat = hall.seat().await.unwrap();
+        let busy = Busy::on(&seat);
+        hall.ask_for_a_place();
+        assert!(!seat.is_idle() && !seat.gives_way.is_cancelled());
+        drop(busy);
+        assert!(seat.is_idle() && seat.gives_way.is_cancelled());
+    }
+}

@@ -18,6 +18,13 @@ const NEVER: Duration = Duration::from_hours(1);
 /// Short enough that a test can wait for it.
 const SOON: Duration = Duration::from_millis(20);
 const LARGE: usize = 64 * 1024 * 1024;
+/// How long a test waits for what must come before it gives up.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+async fn within<T>(what: &str, coming: impl Future<Output = T>) -> T {
+    let came = tokio::time::timeout(PATIENCE, coming).await;
+    came.unwrap_or_else(|_| panic!("it never came about that {what}"))
+}
 
 struct Server {
     address: SocketAddr,
@@ -66,7 +73,7 @@ impl Server {
     /// Ends when all connections have.
     async fn stops(self) {
         self.stop.cancel();
-        self.serving.await.unwrap();
+        within("all connections end", self.serving).await.unwrap();
     }
 }
 
@@ -88,7 +95,8 @@ async fn answer(connection: &mut TcpStream, ends_with: &str) -> String {
     let mut told = Vec::new();
     while !told.ends_with(ends_with.as_bytes()) {
         let mut bytes = [0; 1024];
-        let read = connection.read(&mut bytes).await.unwrap();
+        let read = within("it answers", connection.read(&mut bytes)).await;
+        let read = read.unwrap();
         assert!(read > 0, "hung up after {}", String::from_utf8_lossy(&told));
         told.extend_from_slice(&bytes[..read]);
     }
@@ -98,7 +106,8 @@ async fn answer(connection: &mut TcpStream, ends_with: &str) -> String {
 /// Whether the other side has hung up, without another word.
 async fn is_over(connection: &mut TcpStream) -> bool {
     let mut bytes = [0; 1];
-    matches!(connection.read(&mut bytes).await, Ok(0) | Err(_))
+    let read = within("it hangs up or speaks", connection.read(&mut bytes)).await;
+    matches!(read, Ok(0) | Err(_))
 }
 
 #[tokio::test]
@@ -157,7 +166,7 @@ async fn a_request_under_way_never_gives_way() {
     let server = Server::start(connections(1)).await;
     let mut first = server.connect().await;
     ask(&mut first, "/held").await;
-    server.arrived.notified().await;
+    within("a request arrives", server.arrived.notified()).await;
     let mut second = server.connect().await;
     ask(&mut second, "/").await;
     server.held.notify_one();
@@ -190,7 +199,7 @@ async fn requests_under_way_are_answered_before_the_end() {
     let mut client = server.connect().await;
     let mut idle = server.connect().await;
     ask(&mut client, "/held").await;
-    server.arrived.notified().await;
+    within("a request arrives", server.arrived.notified()).await;
     server.stop.cancel();
     assert!(is_over(&mut idle).await);
     server.held.notify_one();
