@@ -225,15 +225,20 @@ pub async fn sf_02_a_history_is_read_in_pages(store: Arc<dyn Store>) {
         )
         .await;
     }
+    // A row with a longer story than any small page.
+    for second in 60..80 {
+        ask(&*store, &move_to(3_000 + second), at(second)).await;
+    }
     let whole = store
         .load_history(&publish(), HistoryPage::WHOLE)
         .await
         .unwrap();
-    assert_eq!(whole.tasks.len(), 6);
+    assert_eq!(whole.tasks.len(), 7);
     let whole = page(whole, None, usize::MAX).happenings;
-    for limit in [1, 2, 3, 7, 29, 30, 31] {
+    for limit in [1, 2, 3, 7, 29, 49, 50, 51] {
         let (mut told, mut before) = (Vec::new(), None);
-        loop {
+        // No page is empty, so there are no more.
+        for _ in 0..=whole.len() {
             let wanted = HistoryPage { before, limit };
             let records = store.load_history(&publish(), wanted).await.unwrap();
             assert!(records.decisions.len() + records.attempts.len() <= 2 * limit + 4);

@@ -124,6 +124,15 @@ mod tests {
             assert!(page.len() < 2 * SHOWN_BYTES_MAX, "{} bytes", page.len());
             assert!(page.contains("Only its beginning is shown"));
         }
+        let levels = lay_out(&format!("{}{}", "[".repeat(500), "]".repeat(500)));
+        let indents = levels
+            .lines()
+            .map(|line| line.len() - line.trim_start().len());
+        assert_eq!(
+            indents.max(),
+            Some(2 * INDENT_MAX),
+            "what is deeper stands there, too"
+        );
         let fits = show(Lang::English, &format!("[{}1]", "1,".repeat(1000))).into_string();
         assert!(!fits.contains("Only its beginning is shown"));
     }
