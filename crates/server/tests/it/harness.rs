@@ -44,7 +44,7 @@ use axum::{
     http::{HeaderMap, Method, Request},
 };
 use http_body_util::BodyExt;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -220,7 +220,7 @@ impl World {
         };
         let desk = Desk::on(&port, &time);
         let rescheduler = Rescheduler::new(port.clone(), time.clone(), kinds).reaching(reach);
-        let health: Arc<Health> = Arc::default();
+        let health = Arc::new(Health::of_beat(SignedDuration::from_secs(5)));
         let state = AppState {
             rescheduler: Arc::new(rescheduler),
             schedules: schedules.clone(),

@@ -22,6 +22,7 @@ use almanack_testkit::{
 };
 use axum::{Router, http::Method};
 use insta::assert_json_snapshot;
+use jiff::SignedDuration;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 use tokio::runtime::Runtime;
 
@@ -86,6 +87,15 @@ async fn a_node_says_when_it_is_not_ready_and_what_does_not_work() {
     }
     "#);
     world.health.note(bus, START, Ok(()));
+    assert_eq!(world.get("/readyz").await.json()["status"], "ready");
+    world.health.note_written(START);
+    world.clock.advance(SignedDuration::from_secs(16));
+    let stuck = world.get("/readyz").await;
+    assert_eq!(
+        (stuck.status, stuck.code().as_str()),
+        (503, "database_unwritable")
+    );
+    world.health.note_written(world.clock.now());
     assert_eq!(world.get("/readyz").await.json()["status"], "ready");
     world.health.note_leaving();
     let leaving = world.get("/readyz").await;
@@ -270,6 +280,7 @@ fn metrics_count_requests_and_rules_and_show_what_waits() {
         r#"almanack_reschedule_total{path="updated"} 1"#,
         r#"almanack_http_requests_total{method="PUT",route="/api/v1/tasks/{kind}/{subject}",status="201"} 1"#,
         r#"almanack_http_requests_total{method="GET",route="unmatched",status="404"} 1"#,
+        r#"almanack_http_request_duration_seconds_count{method="PUT",route="/api/v1/tasks/{kind}/{subject}"} 2"#,
         r#"almanack_queue_depth{queue="ARTICLE_PUBLISH",state="waiting"} 1"#,
         r#"almanack_queue_depth{queue="ARTICLE_PUBLISH",state="due"} 1"#,
         r#"almanack_oldest_due_seconds{queue="ARTICLE_PUBLISH"} 90"#,
