@@ -267,4 +267,10 @@ async fn scheduled_backups_are_known_by_their_names() {
         rotation.remove(made[0]).await.unwrap();
     }
     assert_eq!(names(&folder), ["almanack-by-hand.db"]);
+    // Each is read before it gets its name: one of a store that is damaged gets none.
+    let store = Connection::open(&rotation.store).unwrap();
+    store.execute("delete from claim", []).unwrap();
+    let refused = rotation.save(noon).await.unwrap_err();
+    assert!(refused.contains("claim is gone"), "{refused}");
+    assert_eq!(names(&folder), ["almanack-by-hand.db"]);
 }
