@@ -457,6 +457,7 @@ pub(crate) fn node_name(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{self, Need};
 
     #[test]
     fn a_configured_name_is_taken_as_it_is_and_a_made_up_one_ends_in_chance() {
@@ -470,5 +471,20 @@ mod tests {
         assert_eq!(node_name(&node, &environment, 7), "news-1");
         node.name = None;
         assert!(node_name(&node, &environment, 0xa_beef).ends_with("-beef"));
+    }
+
+    #[test]
+    fn sf_01_what_is_set_about_connections_is_put_in_force() {
+        let flags = [("server.connections", "9"), ("server.header_timeout", "7s")];
+        let flags =
+            flags.map(|(key, value)| ("--set".to_owned(), key.to_owned(), value.to_owned()));
+        let inputs = Inputs {
+            flags: flags.to_vec(),
+            ..Inputs::default()
+        };
+        let settings = config::load(&inputs, Need::Everything).settings.unwrap();
+        let connections = connections(&settings);
+        assert_eq!(connections.max, 9);
+        assert_eq!(connections.head_within, Duration::from_secs(7));
     }
 }

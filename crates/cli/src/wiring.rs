@@ -337,6 +337,7 @@ fn timeout(setting: SignedDuration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{self, Inputs, Need};
 
     #[test]
     fn sf_06_dp_18_ss_08_every_kind_and_host_leaves_a_quarter_of_a_node_to_everything_else() {
@@ -346,5 +347,32 @@ mod tests {
         }
         let told = Kind::parse(happening::KIND).unwrap();
         assert_eq!(shares(64).of_kind[&told], 16);
+        assert_eq!(
+            shares(64).long_max,
+            256,
+            "whoever waits for answers gives way"
+        );
+    }
+
+    #[test]
+    fn what_is_set_about_kinds_and_backups_is_put_in_force() {
+        let flags = [
+            ("limits.kinds", "3"),
+            ("backup.directory", "kept"),
+            ("backup.every", "5m"),
+            ("backup.keep", "2"),
+        ];
+        let flags =
+            flags.map(|(key, value)| ("--set".to_owned(), key.to_owned(), value.to_owned()));
+        let inputs = Inputs {
+            flags: flags.to_vec(),
+            ..Inputs::default()
+        };
+        let settings = config::load(&inputs, Need::Everything).settings.unwrap();
+        assert_eq!(kinds(&settings).waiting_max, Some(3));
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let backups = backups(&settings, &clock).unwrap();
+        assert_eq!(backups.every, SignedDuration::from_mins(5));
+        assert_eq!(backups.keep, 2);
     }
 }

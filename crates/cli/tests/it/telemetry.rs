@@ -177,6 +177,31 @@ async fn metrics(address: std::net::SocketAddr) -> String {
     text
 }
 
+/// What first appears when it has counted hides its first time; and a disk that fills is seen before it is full.
+#[tokio::test]
+async fn a_node_shows_its_counters_from_the_start_and_the_size_of_its_store() {
+    let home = Home::with("[kinds.ARTICLE_PUBLISH]\nurl = \"http://127.0.0.1:1025/\"\n");
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    let text = metrics(node.address).await;
+    for line in [
+        "almanack_lease_expired_total 0",
+        r#"almanack_tasks_failed_total{queue="ARTICLE_PUBLISH"} 0"#,
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+    }
+    eventually("the store and its disk are measured", async || {
+        let text = metrics(node.address).await;
+        let shown = |name: &str| {
+            let mut lines = text.lines();
+            let value = lines.find_map(|line| line.strip_prefix(name));
+            value.is_some_and(|value| value.trim().parse::<f64>().is_ok_and(|it| it > 0.0))
+        };
+        let both = shown("almanack_store_size_bytes ") && shown("almanack_disk_free_bytes ");
+        both.then_some(())
+    })
+    .await;
+}
+
 /// A tick lives shorter than a batch waits for company.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tick_is_traced_and_leaves_after_its_spans() {
