@@ -7,12 +7,13 @@ use crate::{
     process::{Process, eventually, free_address},
 };
 
-/// A command that writes down its number and that of a child with a session of its own; both last.
+/// A command that writes down its number and that of a child with a session of its own, which does not listen when it is asked to
+/// end; both last.
 fn home(expression: &str, timeout: &str) -> Home {
     Home::new()
         .file(
             "work.sh",
-            "echo $$ >> \"$1\"\nsetsid sh -c 'echo $$ >> \"$0\"; exec sleep 600' \"$1\" &\nexec sleep 600\n",
+            "echo $$ >> \"$1\"\nsetsid sh -c 'trap \"\" TERM; echo $$ >> \"$0\"; exec sleep 600' \"$1\" &\nexec sleep 600\n",
         )
         .file(
             "almanack.toml",
