@@ -13,6 +13,7 @@ mod browser;
 mod description;
 mod editions;
 mod events;
+mod faces;
 mod failures;
 mod harness;
 mod idempotency;

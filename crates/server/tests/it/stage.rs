@@ -18,10 +18,10 @@ use std::{
 use almanack_testkit::fixture::START;
 use serde_json::{Value, json};
 
-use self::{day::Day, served::Stage};
+pub(crate) use self::{day::Day, served::Stage};
 
 /// Every page there is; signing in has tests of its own.
-const PAGES: &[&str] = &[
+pub(crate) const PAGES: &[&str] = &[
     "/ui",
     "/ui/tasks",
     "/ui/tasks?status=FAIL",

@@ -22,17 +22,17 @@ const DARK: std::ops::Range<i64> = -430..-380;
 const SLOTS: usize = 64;
 
 /// A day on a stage.
-pub(super) struct Day<'a> {
+pub(crate) struct Day<'a> {
     stage: &'a Stage,
     claims: i64,
 }
 
 impl<'a> Day<'a> {
-    pub(super) fn of(stage: &'a Stage) -> Self {
+    pub(crate) fn of(stage: &'a Stage) -> Self {
         Self { stage, claims: 0 }
     }
 
-    pub(super) async fn play(mut self) {
+    pub(crate) async fn play(mut self) {
         let world = &self.stage.world;
         world.clock.set(minute(BEGINS));
         people::arrive(world).await;

@@ -31,8 +31,8 @@ use crate::{editions::made_from, harness::World, told::Lines};
 const BLINK: Duration = Duration::from_millis(200);
 
 /// The store, its clock, and who works on them.
-pub(super) struct Stage {
-    pub(super) world: World,
+pub(crate) struct Stage {
+    pub(crate) world: World,
     pub(super) news: Newsroom,
     pub(super) editions: Arc<Editions>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Served {
 }
 
 impl Stage {
-    pub(super) fn build() -> Self {
+    pub(crate) fn build() -> Self {
         let news = Newsroom::with(18);
         let mut made = None;
         let store = SqliteStore::in_memory().unwrap();
@@ -63,7 +63,7 @@ impl Stage {
     }
 
     /// From now on no time passes.
-    pub(super) fn clock_stands_at(&self, now: Timestamp) {
+    pub(crate) fn clock_stands_at(&self, now: Timestamp) {
         self.world.clock.set(now);
     }
 

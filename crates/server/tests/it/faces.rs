@@ -1,0 +1,186 @@
+//! The faces that people and programs rely on, kept as files in `tests/faces/`: what every endpoint answers, what the API says about
+//! itself, and what every page says in both languages. All of them on the stage of the browser tests, where no time passes.
+//!
+//! A change of a file is a change that somebody will notice. `ALMANACK_FACES=accept` writes down what is answered now; to see
+//! another endpoint, write its request into `api.http` first.
+
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf};
+
+use almanack_testkit::fixture::START;
+use axum::{Router, http::Method};
+use serde_json::Value;
+
+use crate::{
+    harness::{Answer, send, with},
+    stage::{Day, PAGES, Stage},
+};
+
+/// Headers of an answer that clients act on.
+const HEADERS: [&str; 6] = [
+    "content-type",
+    "location",
+    "retry-after",
+    "allow",
+    "www-authenticate",
+    "link",
+];
+
+#[tokio::test]
+async fn every_endpoint_answers_as_it_did() {
+    let app = stage().await;
+    let known = fs::read_to_string(path("api.http")).unwrap();
+    let mut now = String::new();
+    for exchange in known.split("### ").skip(1) {
+        let request = exchange.split(">>>").next().unwrap();
+        let answer = ask(&app, request).await;
+        let _ = write!(
+            now,
+            "### {}\n>>> {}\n\n",
+            request.trim_end(),
+            shown(&answer)
+        );
+    }
+    compare("api.http", &now);
+}
+
+#[tokio::test]
+async fn every_operation_is_shown_at_work() {
+    let document = document(&stage().await).await;
+    let known = fs::read_to_string(path("api.http")).unwrap();
+    let asked: BTreeSet<&str> = known
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .collect();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            let operation = format!("{} {path}", method.to_uppercase());
+            let shown = asked.iter().any(|request| is_one_of(request, &operation));
+            assert!(shown, "{operation} is not in api.http");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_api_describes_itself_as_it_did() {
+    let document = document(&stage().await).await;
+    let text = serde_json::to_string_pretty(&document).unwrap();
+    compare("openapi.json", &(text + "\n"));
+}
+
+#[tokio::test]
+async fn every_page_says_what_it_said() {
+    let app = stage().await;
+    for language in ["en", "zh"] {
+        let mut now = String::new();
+        for page in PAGES {
+            let request = with(Method::GET, page, "", &[("accept-language", language)]);
+            let answer = send(&app, request).await;
+            let text = text(&answer.body);
+            let _ = write!(now, "### {page}\n>>> {}\n{text}\n", answer.status);
+        }
+        compare(&format!("pages.{language}.txt"), &now);
+    }
+}
+
+async fn stage() -> Router {
+    let stage = Stage::build();
+    Day::of(&stage).play().await;
+    stage.clock_stands_at(START);
+    stage.world.app
+}
+
+async fn document(app: &Router) -> Value {
+    let request = with(Method::GET, "/api/v1/openapi.json", "", &[]);
+    let mut document = send(app, request).await.json();
+    document["info"]["version"] = "VERSION".into();
+    document
+}
+
+/// Sends `METHOD PATH`, lines of headers, an empty line, a body.
+async fn ask(app: &Router, text: &str) -> Answer {
+    let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
+    let mut lines = head.trim_end().lines();
+    let (method, path) = lines.next().unwrap().split_once(' ').unwrap();
+    let mut headers: Vec<(&str, &str)> = lines.map(|it| it.split_once(": ").unwrap()).collect();
+    if !headers.iter().any(|(name, _)| *name == "content-type") {
+        headers.push(("content-type", "application/json"));
+    }
+    let method = method.parse().unwrap();
+    send(app, with(method, path, body.trim_end(), &headers)).await
+}
+
+fn shown(answer: &Answer) -> String {
+    let mut text = answer.status.to_string();
+    for name in HEADERS {
+        if let Some(value) = answer.header(name) {
+            let _ = write!(text, "\n{name}: {value}");
+        }
+    }
+    let body = match serde_json::from_str::<Value>(&answer.body) {
+        Ok(value) => serde_json::to_string_pretty(&value).unwrap(),
+        Err(_) => answer.body.trim_end().to_owned(),
+    };
+    if body.is_empty() {
+        text
+    } else {
+        text + "\n\n" + &body
+    }
+}
+
+/// Whether a request is of an operation like `GET /a/{b}/c`.
+fn is_one_of(request: &str, operation: &str) -> bool {
+    let request = request.split('?').next().unwrap_or(request);
+    let (asked, wanted) = (request.split('/'), operation.split('/'));
+    let alike = |(a, b): (&str, &str)| a == b || (b.starts_with('{') && b.ends_with('}'));
+    asked.clone().count() == wanted.clone().count() && asked.zip(wanted).all(alike)
+}
+
+/// What a page says, a line for each piece of text.
+fn text(page: &str) -> String {
+    let body = page.split_once("<body").map_or(page, |(_, body)| body);
+    let mut text = String::new();
+    let mut hidden = None;
+    for piece in body.split('<').skip(1) {
+        let (tag, said) = piece.split_once('>').unwrap_or((piece, ""));
+        let name = tag.split([' ', '\n']).next().unwrap();
+        match hidden {
+            Some(closing) if name == closing => hidden = None,
+            Some(_) => continue,
+            None if name == "script" => hidden = Some("/script"),
+            None if name == "style" => hidden = Some("/style"),
+            None => {}
+        }
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        if hidden.is_none() && !said.is_empty() {
+            text += &said;
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn path(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faces");
+    folder.join(name)
+}
+
+fn compare(name: &str, now: &str) {
+    let path = path(name);
+    if std::env::var("ALMANACK_FACES").is_ok_and(|wish| wish == "accept") {
+        return fs::write(path, now).unwrap();
+    }
+    let known = fs::read_to_string(path).unwrap();
+    let differs = known.lines().zip(now.lines()).position(|(a, b)| a != b);
+    let at = differs.unwrap_or_else(|| known.lines().count().min(now.lines().count()));
+    let around = |text: &str| {
+        let lines = text.lines().skip(at.saturating_sub(5)).take(12);
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert!(
+        known == now,
+        "{name} differs from line {} on\nwas\n{}\n\nis\n{}",
+        at + 1,
+        around(&known),
+        around(now)
+    );
+}
