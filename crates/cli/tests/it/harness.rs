@@ -72,6 +72,21 @@ impl Home {
         })
     }
 
+    /// A line as a person types it into a shell.
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let binary = std::path::Path::new(env!("CARGO_BIN_EXE_almanack"));
+        let binaries = binary.parent().unwrap().display();
+        let environment = self.environment.iter().map(|(name, value)| (name, value));
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", line])
+            .current_dir(self.folder.path())
+            .env_clear()
+            .envs(environment)
+            .env("PATH", format!("{binaries}:/usr/bin:/bin"));
+        shell.output().unwrap().into()
+    }
+
     /// The command, for tests that need its pipes in their own hands.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_almanack"));

@@ -21,6 +21,7 @@ mod demo;
 mod deploy;
 mod drain;
 mod edition;
+mod faces;
 mod failures;
 mod firing;
 mod happenings;

@@ -52,6 +52,9 @@ async fn every_operation_is_shown_at_work() {
         .filter_map(|line| line.strip_prefix("### "))
         .collect();
     for (path, item) in document["paths"].as_object().unwrap() {
+        if path == "/api/v1/openapi.json" {
+            continue; // A file of its own.
+        }
         for method in item.as_object().unwrap().keys() {
             let operation = format!("{} {path}", method.to_uppercase());
             let shown = asked.iter().any(|request| is_one_of(request, &operation));
