@@ -84,6 +84,7 @@ fn constant(line: &str, home: &Path) -> String {
 fn columns(line: &str) -> String {
     let text = line.trim_start();
     let cells = text.split("  ").map(str::trim);
+    let cells = cells.map(|cell| if cell == "now" { "AGO" } else { cell });
     let cells: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();
     line[..line.len() - text.len()].to_owned() + &cells.join("  ")
 }
