@@ -138,7 +138,8 @@ const WRITE_AGAIN_POSTGRES: &str =
 /// Where the extension lies that compares indexes, if there is one and we may call it.
 const AMCHECK: &str = "select quote_ident(n.nspname) from pg_extension e \
      join pg_namespace n on n.oid = e.extnamespace where e.extname = 'amcheck' \
-     and has_function_privilege(quote_ident(n.nspname) || '.bt_index_check(regclass, boolean)', 'execute')";
+     and has_function_privilege(to_regprocedure(quote_ident(n.nspname) \
+         || '.bt_index_check(regclass, boolean)'), 'execute')";
 
 /// Reads everything, and holds it against the rules; answers what is wrong. Takes as long as the store is large.
 pub async fn verify(location: &Location) -> Result<Vec<String>> {
