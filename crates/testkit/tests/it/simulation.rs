@@ -2,7 +2,7 @@
 //! with every commit.
 //!
 //! `ALMANACK_SIM_SEED=7` runs one seed, `ALMANACK_SIM_SEEDS=100000` that many fixed ones and a tenth
-//! as many fresh ones.
+//! as many fresh ones, `ALMANACK_SIM_DEEP=1` (`dev/check deep`) three times as many as otherwise.
 
 mod editions;
 mod limits;
@@ -22,8 +22,10 @@ use almanack_core::store::Store;
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::simulator::{Broken, Options, Summary, simulate};
 
-/// Fixed seeds that run unless the environment says otherwise.
+/// Fixed seeds of a deep run.
 const SEEDS: u64 = 500;
+/// One of so many runs otherwise.
+const DEEP_PER_SHALLOW: u64 = 3;
 /// One fresh seed for so many fixed ones.
 const FIXED_PER_FRESH: u64 = 10;
 /// Seeds at once.
@@ -66,7 +68,12 @@ fn seeds(fixed: u64) -> Vec<u64> {
     if let Some(seed) = asked_for("ALMANACK_SIM_SEED") {
         return vec![seed];
     }
-    let fixed = asked_for("ALMANACK_SIM_SEEDS").unwrap_or(fixed);
+    let is_deep = asked_for("ALMANACK_SIM_DEEP").is_some();
+    let fixed = asked_for("ALMANACK_SIM_SEEDS").unwrap_or(if is_deep {
+        fixed
+    } else {
+        fixed / DEEP_PER_SHALLOW
+    });
     let fresh = fresh_from();
     let fresh = fresh..fresh + fixed / FIXED_PER_FRESH;
     once_broken().chain(0..fixed).chain(fresh).collect()

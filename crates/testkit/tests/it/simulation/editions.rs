@@ -6,7 +6,7 @@ use almanack_testkit::simulator::editions::{EditionOptions, EditionSummary, simu
 
 use super::{no_seed_breaks, open, seeds};
 
-/// Fixed seeds that run unless the environment says otherwise: `ALMANACK_SIM_SEEDS=100` is a hundred years.
+/// Fixed seeds of a deep run, each a year.
 const SEEDS: u64 = 9;
 
 #[test]
