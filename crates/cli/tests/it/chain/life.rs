@@ -64,6 +64,12 @@ async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_told() {
     stage.lay_lock(stage.key(0, even)).await;
     stage.push();
     stage.until_fired(2).await;
+    // A chain that is killed between its decision and its line would leave nobody to tell.
+    stage
+        .until("what is too late is told", |stage| {
+            !stage.told("skipped").is_empty()
+        })
+        .await;
     stage.signal("tick-a", "-KILL");
     stage.signal("tick-b", "-KILL");
     stage

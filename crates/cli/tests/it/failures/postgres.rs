@@ -132,7 +132,11 @@ async fn postgres_gone_answers_503_and_what_fell_due_meanwhile_is_done_afterward
     cluster.resume();
     api.until_status("K", "meanwhile", "SUCCESS").await;
     api.until_status("K", "under-way", "SUCCESS").await;
-    assert_eq!(api.get("/readyz").await.status, 200);
+    // It is ready once its next heartbeat is written.
+    eventually("the node is ready again", async || {
+        (api.get("/readyz").await.status == 200).then_some(())
+    })
+    .await;
     assert_eq!(business.calls("meanwhile"), 1);
     let attempts = api.attempts("K", "under-way").await.len();
     assert!(
