@@ -4,14 +4,35 @@
 //! an offset is stored and committed only after its batch is settled. A rebalance may take partitions away in the middle of a batch; what
 //! had taken effect is delivered again to whoever has them now, and changes nothing there.
 
+#[cfg(not(feature = "kafka"))]
+mod absent;
+#[cfg(feature = "kafka")]
 mod connection;
+#[cfg(feature = "kafka")]
 mod consumer;
+#[cfg(feature = "kafka")]
 mod context;
+#[cfg(feature = "kafka")]
 mod herald;
+#[cfg(feature = "kafka")]
 mod letters;
+#[cfg(feature = "kafka")]
 mod look;
+mod settings;
 
-pub use connection::{CONFIRM_WITHIN, Connection, Mechanism, Sasl};
-pub use consumer::{Consumer, SILENCE, Settings};
+#[cfg(not(feature = "kafka"))]
+pub use absent::{Consumer, KafkaHerald, look};
+#[cfg(feature = "kafka")]
+pub use consumer::Consumer;
+#[cfg(feature = "kafka")]
 pub use herald::KafkaHerald;
+#[cfg(feature = "kafka")]
 pub use look::look;
+/// The client, for tests that play the other side.
+#[cfg(feature = "kafka")]
+#[doc(hidden)]
+pub use rdkafka;
+pub use settings::{CONFIRM_WITHIN, Connection, Mechanism, SILENCE, Sasl, Settings};
+
+/// Whether this build has a client.
+pub const IS_BUILT: bool = cfg!(feature = "kafka");

@@ -21,6 +21,9 @@ pub enum Error {
         /// What came back.
         why: String,
     },
+    /// Kafka, in a build without its client.
+    #[error("this build of Almanack has no Kafka client")]
+    NotBuilt,
 }
 
 /// An encrypted connection.

@@ -1,52 +1,12 @@
 //! How a cluster is reached, as settings of the client.
 
-use std::time::Duration;
-
-use almanack_core::secret::Secret;
 use rdkafka::{
     ClientConfig,
     error::{KafkaError, KafkaResult, RDKafkaErrorCode},
 };
 
+use super::settings::{Connection, Mechanism};
 use crate::{Error, Tls};
-
-/// How a cluster is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connection {
-    /// Brokers to begin with, `host:port`.
-    pub brokers: Vec<String>,
-    /// Encrypted, and how.
-    pub tls: Option<Tls>,
-    /// Who we are.
-    pub sasl: Option<Sasl>,
-    /// How long a message that is written may take to be confirmed; see [`CONFIRM_WITHIN`].
-    pub confirm_within: Duration,
-}
-
-/// Long enough for a cluster to choose another leader.
-pub const CONFIRM_WITHIN: Duration = Duration::from_secs(20);
-
-/// A name and a password.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sasl {
-    /// How they are shown.
-    pub mechanism: Mechanism,
-    /// The name.
-    pub username: String,
-    /// The password.
-    pub password: Secret,
-}
-
-/// How a password is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mechanism {
-    /// As it is: only over TLS.
-    Plain,
-    /// SCRAM with SHA-256.
-    ScramSha256,
-    /// SCRAM with SHA-512.
-    ScramSha512,
-}
 
 impl Mechanism {
     fn as_str(self) -> &'static str {
@@ -170,9 +130,11 @@ pub(crate) fn trouble(error: &KafkaError) -> Option<Trouble> {
 
 #[cfg(test)]
 mod tests {
+    use almanack_core::secret::Secret;
     use rdkafka::consumer::BaseConsumer;
 
     use super::*;
+    use crate::kafka::{CONFIRM_WITHIN, Sasl};
 
     fn connection(password: &str) -> Connection {
         Connection {

@@ -7,10 +7,9 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
-use almanack_core::event::incoming::{Bus, Incoming, Reading};
+use almanack_core::event::incoming::{Bus, Incoming};
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use rdkafka::{
@@ -22,9 +21,10 @@ use rdkafka::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connection::{Connection, Trouble, made, told, trouble},
+    connection::{Trouble, made, told, trouble},
     context::Context,
     letters::{Letters, place},
+    settings::Settings,
 };
 use crate::{
     Error, Ports,
@@ -32,26 +32,6 @@ use crate::{
     measures,
     patience::Patience,
 };
-
-/// What a consumer is told.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// How the cluster is reached.
-    pub connection: Connection,
-    /// What it reads.
-    pub topic: String,
-    /// Who shares the work: members of one group get different partitions.
-    pub group: String,
-    /// Where messages go that make no sense.
-    pub dead_letter: String,
-    /// How long a member may be silent before its partitions pass on to others; see [`SILENCE`].
-    pub silence: Duration,
-    /// How messages are read.
-    pub reading: Reading,
-}
-
-/// Shorter than the client's own 45 seconds: what a dead node had is to be read soon. A member speaks three times within it.
-pub const SILENCE: Duration = Duration::from_secs(12);
 
 /// Reads one topic.
 pub struct Consumer {

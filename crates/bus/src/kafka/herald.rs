@@ -20,10 +20,7 @@ use rdkafka::{
     util::Timeout,
 };
 
-use super::{
-    connection::{Connection, made},
-    context::Writing,
-};
+use super::{connection::made, context::Writing, settings::Connection};
 use crate::Error;
 
 const ROOM_WITHIN: Timeout = Timeout::After(Duration::from_secs(5));

@@ -12,10 +12,7 @@ use rdkafka::{
     util::Timeout,
 };
 
-use super::{
-    connection::{Connection, made},
-    context::Writing,
-};
+use super::{connection::made, context::Writing, settings::Connection};
 use crate::{
     Error,
     batch::{CUT, DeadLetters, REASON, Refusal},

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use rdkafka::consumer::{BaseConsumer, Consumer as _};
 
-use super::{
-    connection::{Connection, made},
-    context::Writing,
-};
+use super::{connection::made, context::Writing, settings::Connection};
 use crate::Error;
 
 /// How long one question may take.

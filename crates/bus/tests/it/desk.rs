@@ -17,6 +17,7 @@ use almanack_core::{
         incoming::{Format, Others, Reading},
         intake::{Answer, Intake, Wish},
     },
+    happening::CloudEvent,
     reschedule::Rule,
     reserved,
     store::{Store, TaskFilter},
@@ -332,4 +333,13 @@ fn asking(verb: &str, kind: &str, callback_url: &str) -> Value {
         "type": format!("almanack.task.{verb}.v1"), "subject": "article:1",
         "data": { "kind": kind, "execute_at": START, "revision": 1, "callback_url": callback_url },
     })
+}
+
+pub(crate) fn happening() -> CloudEvent {
+    serde_json::from_value(serde_json::json!({
+        "specversion": "1.0", "id": "task-7-done", "source": "/almanack", "type": "almanack.task.finished.v1",
+        "subject": "article:42", "time": START.to_string(), "datacontenttype": "application/json",
+        "data": {"status": "SUCCESS"},
+    }))
+    .unwrap()
 }

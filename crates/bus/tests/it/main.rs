@@ -9,5 +9,6 @@
 
 mod desk;
 mod heard;
+#[cfg(feature = "kafka")]
 mod kafka;
 mod nats;

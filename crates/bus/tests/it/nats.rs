@@ -19,9 +19,8 @@ use jiff::SignedDuration;
 
 use self::stage::{DURABLE, Member, Stage, header};
 use crate::{
-    desk::{Desk, Manner, data, put, reading, refused, until},
+    desk::{Desk, Manner, data, happening, put, reading, refused, until},
     heard::Heard,
-    kafka::outward::happening,
 };
 
 const WARNED: &str = "events cannot be read; it is tried on";

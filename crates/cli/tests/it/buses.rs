@@ -1,6 +1,7 @@
 //! `[events.kafka]` and `[events.nats]`: what is shown of the configuration, what is refused, that no secret is told, and a node that
 //! lives by each.
 
+#[cfg(feature = "kafka")]
 mod kafka;
 mod life;
 mod nats;
@@ -14,6 +15,7 @@ fn complaint(toml: &str) -> String {
 }
 
 #[test]
+#[cfg(feature = "kafka")]
 fn a_bus_is_shown_with_its_mapping_and_without_its_secrets() {
     let home = Home::with(
         r#"
@@ -57,6 +59,7 @@ token = "file:password"
 }
 
 #[test]
+#[cfg(feature = "kafka")]
 fn half_a_bus_is_a_mistake() {
     for (toml, told) in [
         (
@@ -105,4 +108,13 @@ fn a_password_in_the_address_of_a_server_is_refused_and_not_shown() {
         "{notes}"
     );
     assert!(!notes.contains("hunter2"), "{notes}");
+}
+
+#[test]
+#[cfg(not(feature = "kafka"))]
+fn a_build_without_kafka_says_so_and_starts_nothing() {
+    let notes = complaint("[events.kafka]\nbrokers = [\"a:1\"]\ntopic = \"a\"\n");
+    let told = "[events.kafka] cannot be used: this build of Almanack has no Kafka client";
+    assert!(notes.contains(told), "{notes}");
+    assert!(notes.contains("--features kafka"), "{notes}");
 }

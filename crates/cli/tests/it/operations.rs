@@ -2,10 +2,11 @@
 
 use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt as _};
 
+#[cfg(feature = "kafka")]
+use almanack_bus::kafka::rdkafka::mocking::MockCluster;
 use almanack_store::{Location, condition, scratch};
 use almanack_testkit::postgres::Schema;
 use axum::{Router, http::StatusCode};
-use rdkafka::mocking::MockCluster;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -303,6 +304,7 @@ async fn the_doctor_says_what_is_well_and_what_is_not() {
 
 /// Who is told, and by what, is looked for too; of an address that holds a secret only the origin is shown.
 #[test]
+#[cfg(feature = "kafka")]
 fn the_doctor_looks_for_whoever_is_told() {
     let [subscriber, chat, collector, broker, server] = [(); 5].map(|()| free_address());
     let configuration = format!(
@@ -425,6 +427,7 @@ fn the_doctor_misses_a_stream_that_does_not_exist() {
 
 /// Brokers answer, and one of the two topics that a node would use is not there: the one it reads, or the one it tells.
 #[test]
+#[cfg(feature = "kafka")]
 fn the_doctor_misses_a_topic_that_does_not_exist() {
     let cluster = MockCluster::new(1).unwrap();
     cluster.create_topic("there", 1, 1).unwrap();

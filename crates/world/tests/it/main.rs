@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod authors;
+#[cfg(feature = "kafka")]
 mod bus;
 mod faults;
 mod feeds;

@@ -9,15 +9,7 @@ use almanack_testkit::fixture::START;
 use rdkafka::Message as _;
 
 use super::cluster::{Cluster, DEAD, header};
-
-pub(crate) fn happening() -> CloudEvent {
-    serde_json::from_value(serde_json::json!({
-        "specversion": "1.0", "id": "task-7-done", "source": "/almanack", "type": "almanack.task.finished.v1",
-        "subject": "article:42", "time": START.to_string(), "datacontenttype": "application/json",
-        "data": {"status": "SUCCESS"},
-    }))
-    .unwrap()
-}
+use crate::desk::happening;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_happening_is_told_in_either_mode() {

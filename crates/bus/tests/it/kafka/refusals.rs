@@ -10,11 +10,8 @@ use rdkafka::{
     types::{RDKafkaApiKey, RDKafkaRespErr},
 };
 
-use super::{
-    cluster::{Cluster, DEAD, Member, header},
-    outward::happening,
-};
-use crate::desk::{Desk, until};
+use super::cluster::{Cluster, DEAD, Member, header};
+use crate::desk::{Desk, happening, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_topic_that_refuses_is_tried_again() {

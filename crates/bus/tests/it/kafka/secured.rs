@@ -17,12 +17,9 @@ use almanack_testkit::{
 };
 use rdkafka::Message as _;
 
-use super::{
-    cluster::{Cluster, DEAD, Member},
-    outward::happening,
-};
+use super::cluster::{Cluster, DEAD, Member};
 use crate::{
-    desk::{Desk, put, reading, until},
+    desk::{Desk, happening, put, reading, until},
     heard::Heard,
 };
 

@@ -21,9 +21,8 @@ use super::{
     stage::{Member, Stage},
 };
 use crate::{
-    desk::{Desk, put, until},
+    desk::{Desk, happening, put, until},
     heard::Heard,
-    kafka::outward::happening,
 };
 
 const STREAM: &str = "SECURED";

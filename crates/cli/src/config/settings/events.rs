@@ -15,7 +15,7 @@ use super::super::{
     key::KeyPath,
     layer::Raw,
     reader::{Reader, Show},
-    report::Problem,
+    report::{Place, Problem},
     value::{self, Complaint, Read},
 };
 
@@ -46,11 +46,16 @@ fn is_mentioned(reader: &Reader<'_>, section: &str) -> bool {
     keys.any(|path| path.section.starts_with(section))
 }
 
-/// Says what is missing of a bus of which there is something.
-fn half(reader: &mut Reader<'_>, section: &'static str, missing: &str, hint: &str) {
+/// Where a section, or what stands inside of it, is first mentioned.
+fn first_place(reader: &Reader<'_>, section: &str) -> Option<Place> {
     let mut given = reader.layer.iter();
     let first = given.find(|(path, _)| path.section.starts_with(section));
-    let place = first.map(|(_, given)| given.place.clone());
+    first.map(|(_, given)| given.place.clone())
+}
+
+/// Says what is missing of a bus of which there is something.
+fn half(reader: &mut Reader<'_>, section: &'static str, missing: &str, hint: &str) {
+    let place = first_place(reader, section);
     let what = format!("[{section}] is only half there: {missing} is missing");
     reader.problems.push(Problem::error(what, place).hint(hint));
 }

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use almanack_testkit::{
-    authority::{Authority, Clients},
-    kafka::{Front, Login, Mechanism},
-};
-use rdkafka::{
+use almanack_bus::kafka::rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer as _},
     message::{Headers as _, OwnedMessage},
     mocking::MockCluster,
     producer::{DefaultProducerContext, FutureProducer, FutureRecord},
     util::Timeout,
+};
+use almanack_testkit::{
+    authority::{Authority, Clients},
+    kafka::{Front, Login, Mechanism},
 };
 use serde_json::Value;
 

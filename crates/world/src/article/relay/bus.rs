@@ -3,23 +3,20 @@
 //! The service then knows nothing of Almanack: an event has left the outbox when the bus has confirmed it, and nobody refuses
 //! it. What Almanack makes of it stands in Almanack's history, or among its dead letters.
 
-use std::time::Duration;
+#[cfg(not(feature = "kafka"))]
+#[path = "bus/absent.rs"]
+mod kafka;
+#[cfg(feature = "kafka")]
+mod kafka;
 
 use async_nats::{HeaderMap, header::NATS_MESSAGE_ID, jetstream};
 use futures_util::future::join_all;
-use rdkafka::{
-    ClientConfig,
-    message::{Header, OwnedHeaders},
-    producer::{FutureProducer, FutureRecord},
-    util::Timeout,
-};
-use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use self::kafka::Producer;
 use super::{Item, Verdict, Waiting};
 
 const CONTENT_TYPE: &str = "application/cloudevents+json";
-const ROOM_WITHIN: Timeout = Timeout::After(Duration::from_secs(5));
 
 /// A message bus that events are sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +50,7 @@ impl Bus {
 /// Sends to a bus; connects with the first event.
 pub(in crate::article) struct Sender {
     bus: Bus,
-    producer: OnceCell<FutureProducer>,
+    producer: Producer,
     context: OnceCell<jetstream::Context>,
 }
 
@@ -61,7 +58,7 @@ impl Sender {
     pub(in crate::article) fn new(bus: Bus) -> Self {
         Self {
             bus,
-            producer: OnceCell::new(),
+            producer: Producer::new(),
             context: OnceCell::new(),
         }
     }
@@ -77,29 +74,9 @@ impl Sender {
 
     async fn send_one(&self, row: &Waiting) -> Result<(), String> {
         match &self.bus {
-            Bus::Kafka { brokers, topic } => self.to_kafka(brokers, topic, row).await,
+            Bus::Kafka { brokers, topic } => self.producer.send(brokers, topic, row).await,
             Bus::Nats { server, subject } => self.to_nats(server, subject, row).await,
         }
-    }
-
-    async fn to_kafka(&self, brokers: &str, topic: &str, row: &Waiting) -> Result<(), String> {
-        let connecting = async || {
-            let mut config = ClientConfig::new();
-            config.set("bootstrap.servers", brokers);
-            config.set("enable.idempotence", "true");
-            config.set("message.timeout.ms", "10000");
-            config.create()
-        };
-        let producer = self.producer.get_or_try_init(connecting).await;
-        let producer: &FutureProducer = producer.map_err(|error| error.to_string())?;
-        let key = subject_of(&row.event);
-        let headers = OwnedHeaders::new().insert(Header {
-            key: "content-type",
-            value: Some(CONTENT_TYPE),
-        });
-        let record = FutureRecord::to(topic).key(&key).payload(&row.event);
-        let sent = producer.send(record.headers(headers), ROOM_WITHIN).await;
-        sent.map(drop).map_err(|(error, _)| error.to_string())
     }
 
     async fn to_nats(&self, server: &str, subject: &str, row: &Waiting) -> Result<(), String> {
@@ -118,13 +95,4 @@ impl Sender {
         let confirmed = sent.await.map_err(|error| error.to_string())?;
         confirmed.await.map(drop).map_err(|error| error.to_string())
     }
-}
-
-/// Events about one article share a key, so that they keep their order.
-fn subject_of(event: &str) -> String {
-    let event: Option<Value> = serde_json::from_str(event).ok();
-    let subject = event
-        .as_ref()
-        .and_then(|event| event.get("subject")?.as_str());
-    subject.unwrap_or_default().to_owned()
 }

@@ -1,6 +1,9 @@
 //! `[events.kafka]`
 
-use almanack_bus::kafka::{CONFIRM_WITHIN, Connection, Mechanism, SILENCE, Sasl, Settings};
+use almanack_bus::{
+    Error,
+    kafka::{CONFIRM_WITHIN, Connection, IS_BUILT, Mechanism, SILENCE, Sasl, Settings},
+};
 
 use super::{
     super::super::{
@@ -9,7 +12,7 @@ use super::{
         report::Problem,
         value::{self, Complaint, Read},
     },
-    half, is_mentioned, name, reading, tls,
+    first_place, half, is_mentioned, name, reading, tls,
 };
 
 const SECTION: &str = "events.kafka";
@@ -41,6 +44,13 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
     let key = |name| KeyPath::plain(SECTION, name);
     let brokers = reader.optional(&key("brokers"), "(none)", value::texts(broker));
     if !is_mentioned(reader, SECTION) {
+        return None;
+    }
+    if !IS_BUILT {
+        let hint = "build it with `--features kafka`, use the image, or take the section out";
+        let what = format!("[{SECTION}] cannot be used: {}", Error::NotBuilt);
+        let place = first_place(reader, SECTION);
+        reader.problems.push(Problem::error(what, place).hint(hint));
         return None;
     }
     if reader.place(&key("brokers")).is_none() {

@@ -1,0 +1,49 @@
+//! In place of the client in a build that has none. Whoever configures Kafka is told before any of this is called.
+
+use almanack_core::{
+    finish::Outcome,
+    happening::{CloudEvent, Herald, Mode},
+};
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::settings::{Connection, Settings};
+use crate::{Error, Ports};
+
+/// Reads nothing.
+pub struct Consumer;
+
+impl Consumer {
+    /// Takes what a client would.
+    pub fn new(_: Settings, _: Ports) -> Self {
+        Self
+    }
+
+    /// Says why, and ends.
+    #[expect(clippy::unused_async, reason = "stands in for one that waits")]
+    pub async fn run(self, _: CancellationToken) {
+        tracing::error!(events.bus = "kafka", "{}", Error::NotBuilt);
+    }
+}
+
+/// There is none.
+pub enum KafkaHerald {}
+
+impl KafkaHerald {
+    /// Says why.
+    pub fn new(_: &Connection, _: &str, _: Mode) -> Result<Self, Error> {
+        Err(Error::NotBuilt)
+    }
+}
+
+#[async_trait]
+impl Herald for KafkaHerald {
+    async fn tell(&self, _: &CloudEvent) -> Outcome {
+        match *self {}
+    }
+}
+
+/// Says why.
+pub async fn look(_: &Connection, _: &[&str]) -> Result<Vec<String>, Error> {
+    Err(Error::NotBuilt)
+}
