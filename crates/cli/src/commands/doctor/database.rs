@@ -22,6 +22,8 @@ const POSTGRES_MIN: i32 = 150_000;
 const FREE_BYTES: u64 = 256 * 1024 * 1024;
 /// A node corrects its clock by the database's; so far off, the machine's is worth a look all the same.
 const SKEW: SignedDuration = SignedDuration::from_secs(1);
+/// What to do about a server whose tables do not hold together.
+const DAMAGED_SERVER: &str = "stop the nodes, dump what can still be read, and have the server's newest backup restored; an index alone is made anew by `reindex`";
 
 /// Looks at the database, if it is there.
 pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>, Failure> {
@@ -74,16 +76,20 @@ fn judge_cut(shown: &str, (has, whole): (u64, u64)) -> Finding {
 
 /// Everything is read.
 async fn deeply(location: &Location) -> Vec<Finding> {
+    let hint = match location {
+        Location::Sqlite(_) => DAMAGED,
+        Location::Postgres(_) => DAMAGED_SERVER,
+    };
     let check = "store";
     match condition::verify(location).await {
         Ok(found) if found.is_empty() => {
             vec![Finding::ok(check, "read from end to end; every rule holds")]
         }
         Ok(found) => {
-            let failed = |what| Finding::failed(check, what).hint(DAMAGED);
+            let failed = |what| Finding::failed(check, what).hint(hint);
             found.into_iter().map(failed).collect()
         }
-        Err(error) => vec![Finding::failed(check, error.chain()).hint(DAMAGED)],
+        Err(error) => vec![Finding::failed(check, error.chain()).hint(hint)],
     }
 }
 
