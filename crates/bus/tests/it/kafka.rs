@@ -4,7 +4,7 @@ mod broker;
 mod cluster;
 mod failures;
 mod group;
-pub(crate) mod outward;
+mod outward;
 mod refusals;
 mod secured;
 
@@ -13,7 +13,7 @@ use almanack_testkit::fixture::at;
 use rdkafka::{Message as _, message::OwnedMessage};
 
 use self::cluster::{Cluster, Member, header};
-use crate::desk::{Desk, data, put, refused};
+use crate::desk::{Desk, data, put, refused, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_events_take_effect_and_are_committed() {
@@ -51,8 +51,7 @@ async fn rs_10_redelivery_and_reordering_change_nothing() {
     }
     cluster.write("2", &put("article:2", 1), &[]).await;
     let member = Member::join(&cluster, desk.ports());
-    desk.has("article:2", 1).await;
-    desk.has("article:1", 5).await;
+    until("each is judged", async || desk.door.rules().len() >= 7).await;
     member.leave().await;
     assert_eq!(desk.task("article:1").await.unwrap().execute_at, at(300));
     let mut rules = desk.door.rules();
