@@ -53,7 +53,7 @@ fn a_schedule_is_put_changed_and_listed() {
 #[test]
 fn a_schedule_is_shown_and_removed() {
     let home = Home::new();
-    put(&home, "paper", "@hourly", &HOOK).expect_data();
+    put(&home, "paper", "@yearly", &HOOK).expect_data();
     let policies = ["--catch-up", "all", "--splay", "10m", "--grace", "7d"];
     put(&home, "paper", "@daily", &[&HOOK[..], &policies].concat()).expect_data();
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
