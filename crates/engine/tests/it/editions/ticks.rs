@@ -11,8 +11,8 @@ use almanack_core::{
     store::{EditionFilter, EditionWritten},
 };
 use almanack_testkit::{
+    layer::{Layer, Layered},
     newsroom::{Fate, Place},
-    simulator::layer::{Layer, Layered},
 };
 
 use super::*;
