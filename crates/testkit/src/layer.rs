@@ -1,124 +1,68 @@
 //! A layer between the engine and a store: sees calls pass, and may meddle with them.
+//!
+//! The methods of the port are listed once, at the end of this file. From the list come a hook per
+//! method, which a layer overrides where it has something to say about that call, and the store
+//! that passes every call through its hook. What a layer does around any call it says once, in
+//! [`Layer::around`].
 
-mod edition;
-mod lane;
-mod overview;
-
-use std::sync::Arc;
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use almanack_core::{
-    alert::trouble::{NodeTroubles, Trouble},
+    alert::{
+        Alert,
+        trouble::{NodeTroubles, Trouble},
+    },
     clock::Mark,
-    edition::account,
+    edition::{Account, Edition, account, document::Document},
     finish::Finish,
     history::Decision,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
+    sign_in::{Session, User},
     source::{Source, SourceId, SourceType, entry::Entry},
     store::{
-        Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, DueSchedules,
-        EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet, HistoryPage,
-        LaneAnswer, LaneAsk, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page,
-        Pruned, PrunedEntries, Records, Result, ScheduleFilter, ScheduleStore, SourceFilter,
-        SourceNumbers, SourceStore, SourceWrite, Store, TaskFilter, TaskStore, TokenStore, Visitor,
-        Written,
+        Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
+        ClaimLine, ClaimRequest, Claimed, Depth, DueSchedules, EditionFilter, EditionLine,
+        EditionStore, EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet,
+        HistoryPage, LaneAnswer, LaneAsk, LaneStore, LedgerPage, Node, NodeStore, Nudges, OnceKey,
+        OnceRecord, OverviewStore, Page, Pruned, PrunedEntries, PrunedStories, Records, Result,
+        ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers,
+        SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore,
+        TokenStore, Visitor, Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
 };
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, civil::Date};
 
-/// What a layer may do about the calls that change something. What it leaves out passes untouched.
-#[async_trait]
-pub trait Layer: Send + Sync {
-    /// Something is asked or written about editions.
-    async fn edition_asked(&self) {}
-    /// See [`TaskStore::apply`].
-    async fn apply(&self, below: &dyn Store, changes: Vec<Change>) -> Result<Vec<Applied>> {
-        below.apply(changes).await
+/// What a call is answered with, some time.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+type Run<T> = dyn for<'a> FnOnce(&'a dyn Store) -> Answer<'a, T> + Send;
+
+/// A call on its way, with its arguments.
+pub struct StoreCall<T> {
+    /// The trait it belongs to.
+    pub port: &'static str,
+    /// The method.
+    pub method: &'static str,
+    run: Box<Run<T>>,
+}
+
+impl<T> StoreCall<T> {
+    fn new(
+        port: &'static str,
+        method: &'static str,
+        run: impl for<'a> FnOnce(&'a dyn Store) -> Answer<'a, T> + Send + 'static,
+    ) -> Self {
+        let run = Box::new(run);
+        Self { port, method, run }
     }
-    /// See [`TaskStore::apply_once`].
-    async fn apply_once(
-        &self,
-        below: &dyn Store,
-        key: OnceKey,
-        changes: Vec<Change>,
-    ) -> Result<AppliedOnce> {
-        below.apply_once(key, changes).await
-    }
-    /// See [`TaskStore::claim`].
-    async fn claim(&self, below: &dyn Store, request: ClaimRequest) -> Result<Claimed> {
-        below.claim(request).await
-    }
-    /// See [`TaskStore::finish`].
-    async fn finish(&self, below: &dyn Store, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
-        below.finish(finishes).await
-    }
-    /// See [`TaskStore::extend_claims`].
-    async fn extend_claims(
-        &self,
-        below: &dyn Store,
-        claims: &[ClaimId],
-        now: Timestamp,
-        lease_until: Timestamp,
-    ) -> Result<Vec<ClaimId>> {
-        below.extend_claims(claims, now, lease_until).await
-    }
-    /// See [`TaskStore::prune`].
-    async fn prune(
-        &self,
-        below: &dyn Store,
-        before: Timestamp,
-        after: TaskId,
-        limit: usize,
-    ) -> Result<Pruned> {
-        below.prune(before, after, limit).await
-    }
-    /// See [`almanack_core::store::LaneStore::enter_lanes`].
-    async fn enter_lanes(
-        &self,
-        below: &dyn Store,
-        visitor: &Visitor,
-        asks: &[LaneAsk],
-    ) -> Result<Vec<LaneAnswer>> {
-        below.enter_lanes(visitor, asks).await
-    }
-    /// See [`ScheduleStore::write_schedules`].
-    async fn write_schedules(
-        &self,
-        below: &dyn Store,
-        writes: Vec<ScheduleWrite>,
-    ) -> Result<Vec<Applied>> {
-        below.write_schedules(writes).await
-    }
-    /// See [`SourceStore::write_sources`].
-    async fn write_sources(
-        &self,
-        below: &dyn Store,
-        writes: Vec<SourceWrite>,
-    ) -> Result<Vec<Written>> {
-        below.write_sources(writes).await
-    }
-    /// See [`almanack_core::store::EditionStore::write_edition`].
-    async fn write_edition(
-        &self,
-        below: &dyn Store,
-        change: account::Change,
-    ) -> Result<EditionWritten> {
-        below.write_edition(change).await
-    }
-    /// See [`TokenStore::load_guarded_since`].
-    async fn load_guarded_since(&self, below: &dyn Store) -> Result<Option<Timestamp>> {
-        below.load_guarded_since().await
-    }
-    /// See [`Store::nudges`].
-    fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {
-        below.nudges()
-    }
-    /// See [`Store::safety_poll`].
-    fn safety_poll(&self, below: &dyn Store) -> SignedDuration {
-        below.safety_poll()
+
+    /// Makes the call.
+    pub fn on(self, store: &dyn Store) -> Answer<'_, T> {
+        (self.run)(store)
     }
 }
 
@@ -136,212 +80,6 @@ impl<L: Layer + 'static> Layered<L> {
 }
 
 #[async_trait]
-impl<L: Layer> TaskStore for Layered<L> {
-    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
-        self.below.load_current(identities).await
-    }
-    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
-        self.layer.apply(&*self.below, changes).await
-    }
-    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
-        self.layer.apply_once(&*self.below, key, changes).await
-    }
-    async fn load_once(&self, key: &str) -> Result<Option<OnceRecord>> {
-        self.below.load_once(key).await
-    }
-    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
-        self.layer.claim(&*self.below, request).await
-    }
-    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
-        self.layer.finish(&*self.below, finishes).await
-    }
-    async fn extend_claims(
-        &self,
-        claims: &[ClaimId],
-        now: Timestamp,
-        lease_until: Timestamp,
-    ) -> Result<Vec<ClaimId>> {
-        let below = &*self.below;
-        self.layer
-            .extend_claims(below, claims, now, lease_until)
-            .await
-    }
-    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
-        self.below.release_claims(claims).await
-    }
-    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
-        self.below.load_expired(now, limit).await
-    }
-    async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
-        self.below.load_task(id).await
-    }
-    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
-        self.below.list_tasks(filter).await
-    }
-    async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
-        self.below.load_history(identity, page).await
-    }
-    async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>> {
-        self.below.load_decisions(id, after, limit).await
-    }
-    async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize> {
-        self.below.prune_keys(before, limit).await
-    }
-    async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
-        self.below.load_waiting_kinds(limit).await
-    }
-    async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
-        self.below.load_depths(now).await
-    }
-    async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
-        let below = &*self.below;
-        self.layer.prune(below, before, after, limit).await
-    }
-}
-
-#[async_trait]
-impl<L: Layer> ScheduleStore for Layered<L> {
-    async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
-        self.below.load_due_schedules(now, limit).await
-    }
-    async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
-        self.below.load_schedules(names).await
-    }
-    async fn list_schedules(
-        &self,
-        filter: &ScheduleFilter,
-    ) -> Result<Page<Schedule, ScheduleName>> {
-        self.below.list_schedules(filter).await
-    }
-    async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
-        self.layer.write_schedules(&*self.below, writes).await
-    }
-    async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
-        self.below.load_slots(id, page).await
-    }
-    async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
-        self.below.load_edits(id, limit).await
-    }
-    async fn load_decided_ahead(
-        &self,
-        after: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<ScheduleName>> {
-        self.below.load_decided_ahead(after, limit).await
-    }
-    async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
-        self.below.prune_slots(before, limit).await
-    }
-}
-
-#[async_trait]
-impl<L: Layer> SourceStore for Layered<L> {
-    async fn add_sources(&self, sources: Vec<Source>) -> Result<Vec<Added>> {
-        self.below.add_sources(sources).await
-    }
-    async fn load_sources(&self, ids: &[SourceId]) -> Result<Vec<Option<Source>>> {
-        self.below.load_sources(ids).await
-    }
-    async fn load_source_at(&self, address: &str) -> Result<Option<Source>> {
-        self.below.load_source_at(address).await
-    }
-    async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
-        self.below.list_sources(filter).await
-    }
-    async fn load_due_sources(
-        &self,
-        source_type: Option<SourceType>,
-        now: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<Source>> {
-        self.below.load_due_sources(source_type, now, limit).await
-    }
-    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
-        self.below.load_stray_sources(overdue, limit).await
-    }
-    async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
-        self.layer.write_sources(&*self.below, writes).await
-    }
-    async fn remove_source(&self, id: SourceId) -> Result<bool> {
-        self.below.remove_source(id).await
-    }
-    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>> {
-        self.below.known_keys(id, keys).await
-    }
-    async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
-        self.below.list_entries(filter).await
-    }
-    async fn count_sources(
-        &self,
-        source_type: Option<SourceType>,
-        now: Timestamp,
-    ) -> Result<SourceNumbers> {
-        self.below.count_sources(source_type, now).await
-    }
-    async fn load_fleet(&self) -> Result<Option<Fleet>> {
-        self.below.load_fleet().await
-    }
-    async fn count_checks(&self, checks: u64) -> Result<()> {
-        self.below.count_checks(checks).await
-    }
-    async fn set_price(&self, seen: Option<i64>, price: f64, now: Timestamp) -> Result<bool> {
-        self.below.set_price(seen, price, now).await
-    }
-    async fn prune_entries(
-        &self,
-        retention: EntryRetention,
-        after: SourceId,
-        limit: usize,
-    ) -> Result<PrunedEntries> {
-        self.below.prune_entries(retention, after, limit).await
-    }
-}
-
-#[async_trait]
-impl<L: Layer> NodeStore for Layered<L> {
-    async fn save_node(&self, node: &Node) -> Result<()> {
-        self.below.save_node(node).await
-    }
-    async fn load_nodes(&self) -> Result<Vec<Node>> {
-        self.below.load_nodes().await
-    }
-    async fn forget_node(&self, session: &str) -> Result<()> {
-        self.below.forget_node(session).await
-    }
-    async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()> {
-        self.below.save_troubles(session, troubles).await
-    }
-    async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
-        self.below.load_troubles().await
-    }
-    async fn save_clock(&self, mark: &Mark) -> Result<bool> {
-        self.below.save_clock(mark).await
-    }
-    async fn load_clock(&self) -> Result<Option<Mark>> {
-        self.below.load_clock().await
-    }
-}
-
-#[async_trait]
-impl<L: Layer> TokenStore for Layered<L> {
-    async fn save_token(&self, token: &Token) -> Result<()> {
-        self.below.save_token(token).await
-    }
-    async fn load_token(&self, hash: &str) -> Result<Option<Token>> {
-        self.below.load_token(hash).await
-    }
-    async fn load_tokens(&self) -> Result<Vec<Token>> {
-        self.below.load_tokens().await
-    }
-    async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
-        self.below.revoke_token(name, now).await
-    }
-    async fn load_guarded_since(&self) -> Result<Option<Timestamp>> {
-        self.layer.load_guarded_since(&*self.below).await
-    }
-}
-
-#[async_trait]
 impl<L: Layer> Store for Layered<L> {
     fn nudges(&self) -> Box<dyn Nudges> {
         self.layer.nudges(&*self.below)
@@ -350,12 +88,183 @@ impl<L: Layer> Store for Layered<L> {
         self.layer.safety_poll(&*self.below)
     }
     async fn database_time(&self) -> Result<Option<Timestamp>> {
-        self.below.database_time().await
+        self.layer.database_time(&*self.below).await
     }
     async fn ping(&self) -> Result<()> {
         self.below.ping().await
     }
     async fn size_bytes(&self) -> Result<Option<u64>> {
         self.below.size_bytes().await
+    }
+}
+
+/// Makes [`Layer`] and what [`Layered`] does of a list of methods. An argument with an ampersand is
+/// lent; the layer gets a copy of it, because a call may outlive whoever made it.
+macro_rules! layered {
+    ($($port:ident { $(
+        $method:ident($( $(&$lent:ident)? $($given:ident)? : $type:ty ),*) -> $answer:ty;
+    )* })*) => {
+        /// What a layer may do about calls. What it leaves out passes untouched.
+        #[async_trait]
+        pub trait Layer: Send + Sync {
+            /// Every call that is not overridden.
+            async fn around<T: Send + 'static>(
+                &self,
+                below: &dyn Store,
+                call: StoreCall<T>,
+            ) -> Result<T> {
+                call.on(below).await
+            }
+            /// See [`Store::nudges`].
+            fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {
+                below.nudges()
+            }
+            /// See [`Store::safety_poll`].
+            fn safety_poll(&self, below: &dyn Store) -> SignedDuration {
+                below.safety_poll()
+            }
+            /// See [`Store::database_time`].
+            async fn database_time(&self, below: &dyn Store) -> Result<Option<Timestamp>> {
+                below.database_time().await
+            }
+            $($(
+                #[doc = concat!("See [`", stringify!($port), "::", stringify!($method), "`].")]
+                async fn $method(
+                    &self,
+                    below: &dyn Store,
+                    $( $($lent: &$type)? $($given: $type)? ),*
+                ) -> Result<$answer> {
+                    $( $(let $lent = $lent.to_owned();)? )*
+                    let call = StoreCall::new(stringify!($port), stringify!($method), move |store| {
+                        Box::pin(async move {
+                            store.$method($( $(&$lent)? $($given)? ),*).await
+                        })
+                    });
+                    self.around(below, call).await
+                }
+            )*)*
+        }
+
+        $(
+            #[async_trait]
+            impl<L: Layer> $port for Layered<L> { $(
+                async fn $method(
+                    &self,
+                    $( $($lent: &$type)? $($given: $type)? ),*
+                ) -> Result<$answer> {
+                    let below = &*self.below;
+                    self.layer.$method(below, $( $($lent)? $($given)? ),*).await
+                }
+            )* }
+        )*
+    };
+}
+
+layered! {
+    TaskStore {
+        load_current(&identities: [Identity]) -> Vec<Option<Task>>;
+        apply(changes: Vec<Change>) -> Vec<Applied>;
+        apply_once(key: OnceKey, changes: Vec<Change>) -> AppliedOnce;
+        load_once(&key: str) -> Option<OnceRecord>;
+        claim(request: ClaimRequest) -> Claimed;
+        finish(finishes: Vec<Finish>) -> Vec<Finished>;
+        extend_claims(&claims: [ClaimId], now: Timestamp, lease_until: Timestamp) -> Vec<ClaimId>;
+        release_claims(&claims: [ClaimId]) -> ();
+        load_expired(now: Timestamp, limit: usize) -> Vec<ExpiredClaim>;
+        load_task(id: TaskId) -> Option<Task>;
+        list_tasks(&filter: TaskFilter) -> Page<Task, TaskId>;
+        load_history(&identity: Identity, page: HistoryPage) -> Records;
+        load_decisions(id: TaskId, after: u32, limit: usize) -> Vec<Decision>;
+        load_waiting_kinds(limit: usize) -> Vec<Kind>;
+        load_depths(now: Timestamp) -> Vec<Depth>;
+        prune(before: Timestamp, after: TaskId, limit: usize) -> Pruned;
+        prune_keys(before: Timestamp, limit: usize) -> usize;
+    }
+    ScheduleStore {
+        load_due_schedules(now: Timestamp, limit: usize) -> DueSchedules;
+        load_schedules(&names: [ScheduleName]) -> Vec<Option<Schedule>>;
+        list_schedules(&filter: ScheduleFilter) -> Page<Schedule, ScheduleName>;
+        write_schedules(writes: Vec<ScheduleWrite>) -> Vec<Applied>;
+        load_slots(id: ScheduleId, page: LedgerPage) -> Vec<Slot>;
+        load_edits(id: ScheduleId, limit: usize) -> Vec<Edit>;
+        load_decided_ahead(after: Timestamp, limit: usize) -> Vec<ScheduleName>;
+        prune_slots(before: Timestamp, limit: usize) -> usize;
+    }
+    SourceStore {
+        add_sources(sources: Vec<Source>) -> Vec<Added>;
+        load_sources(&ids: [SourceId]) -> Vec<Option<Source>>;
+        load_source_at(&address: str) -> Option<Source>;
+        list_sources(&filter: SourceFilter) -> Page<Source, SourceId>;
+        load_due_sources(
+            source_type: Option<SourceType>, now: Timestamp, limit: usize
+        ) -> Vec<Source>;
+        load_stray_sources(overdue: Timestamp, limit: usize) -> Vec<SourceId>;
+        write_sources(writes: Vec<SourceWrite>) -> Vec<Written>;
+        remove_source(id: SourceId) -> bool;
+        known_keys(id: SourceId, &keys: [String]) -> Vec<String>;
+        list_entries(&filter: EntryFilter) -> Page<Entry, i64>;
+        count_sources(source_type: Option<SourceType>, now: Timestamp) -> SourceNumbers;
+        load_fleet() -> Option<Fleet>;
+        count_checks(checks: u64) -> ();
+        set_price(seen: Option<i64>, price: f64, now: Timestamp) -> bool;
+        prune_entries(
+            retention: EntryRetention, after: SourceId, limit: usize
+        ) -> PrunedEntries;
+    }
+    EditionStore {
+        open_edition(date: Date, now: Timestamp) -> (Edition, bool);
+        load_account(date: Date) -> Option<Account>;
+        list_editions(&filter: EditionFilter) -> Vec<EditionLine>;
+        write_edition(change: account::Change) -> EditionWritten;
+        load_document(date: Date, revision: Option<u32>) -> Option<Document>;
+        load_untold(before: Date, limit: usize) -> Vec<Date>;
+        prune_stories(before: Date, limit: usize) -> PrunedStories;
+    }
+    NodeStore {
+        save_node(&node: Node) -> ();
+        load_nodes() -> Vec<Node>;
+        forget_node(&session: str) -> ();
+        save_troubles(&session: str, &troubles: [Trouble]) -> ();
+        load_troubles() -> Vec<NodeTroubles>;
+        save_clock(&mark: Mark) -> bool;
+        load_clock() -> Option<Mark>;
+    }
+    TokenStore {
+        save_token(&token: Token) -> ();
+        load_token(&hash: str) -> Option<Token>;
+        load_tokens() -> Vec<Token>;
+        revoke_token(&name: str, now: Timestamp) -> bool;
+        load_guarded_since() -> Option<Timestamp>;
+    }
+    SignInStore {
+        save_user(&user: User) -> ();
+        change_user(&user: User) -> bool;
+        load_user(&name: str) -> Option<User>;
+        load_users() -> Vec<User>;
+        remove_user(&name: str) -> bool;
+        save_session(&session: Session) -> ();
+        load_session(&hash: str) -> Option<Session>;
+        remove_session(&hash: str) -> ();
+    }
+    OverviewStore {
+        search_tasks(&search: TaskSearch) -> Vec<TaskLine>;
+        count_found(&search: TaskSearch) -> u64;
+        count_statuses(among: usize) -> Vec<StatusCount>;
+        load_finished(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;
+        load_upcoming(until: Timestamp, limit: usize) -> Vec<TaskLine>;
+        load_running(limit: usize) -> Vec<TaskLine>;
+        load_claims(limit: usize) -> Vec<ClaimLine>;
+        load_slots_between(from: Timestamp, until: Timestamp, limit: usize) -> Vec<SlotLine>;
+        load_activity(&filter: ActivityFilter) -> Vec<Activity>;
+    }
+    LaneStore {
+        enter_lanes(&visitor: Visitor, &asks: [LaneAsk]) -> Vec<LaneAnswer>;
+        prune_lanes(before: Timestamp, now: Timestamp) -> usize;
+    }
+    AlertStore {
+        load_alerts(filter: AlertFilter) -> Vec<Alert>;
+        write_alerts(alerts: Vec<Alert>) -> Vec<Applied>;
+        claim_alerts(now: Timestamp, until: Timestamp, limit: usize) -> Vec<Alert>;
+        prune_alerts(before: Timestamp, limit: usize) -> usize;
     }
 }

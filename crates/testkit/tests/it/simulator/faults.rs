@@ -4,15 +4,7 @@
 //! refused before anything happens, its reply may be lost after everything happened, and it may take
 //! longer than a lease; a node may be cut off for a while, and everything it sends hangs. A call that is on its way may even arrive after the node that sent it died.
 
-mod edition;
-mod lane;
-mod overview;
-mod schedule;
-mod source;
-
 use std::{
-    future::Future,
-    pin::Pin,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -20,22 +12,10 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::{
-    alert::trouble::{NodeTroubles, Trouble},
-    clock::Mark,
-    finish::Finish,
-    history::Decision,
-    reschedule::Change,
-    store::{
-        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, Error, ExpiredClaim, Finished,
-        HistoryPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, Page, Pruned, Records, Result,
-        Store, TaskFilter, TaskStore, TokenStore,
-    },
-    task::{Identity, Kind, Task, TaskId},
-    token::Token,
-};
+use almanack_core::store::{ClaimRequest, Claimed, Error, Nudges, Result, Store};
+use almanack_testkit::layer::{Answer, Layer, Layered, StoreCall};
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{
     dice::Dice,
@@ -160,13 +140,16 @@ enum End {
     ReplyLost,
 }
 
-type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
-
 impl FaultyStore {
+    /// The store at the end of this way.
+    pub(super) fn store(self) -> Arc<dyn Store> {
+        Layered::over(Arc::clone(&self.below), self)
+    }
+
     async fn call<T: Send + 'static>(
         &self,
         name: &'static str,
-        work: impl FnOnce(Arc<dyn Store>) -> Pending<T> + Send + 'static,
+        work: impl FnOnce(Arc<dyn Store>) -> Answer<'static, T> + Send + 'static,
     ) -> Result<T> {
         let _awaited = self.traffic.enter();
         let fate = self.draw();
@@ -254,194 +237,60 @@ fn unavailable(statement: &'static str) -> Error {
     }
 }
 
+/// What only people and checkers ask for arrives untouched: nobody in the simulation signs in or looks
+/// at a page.
+const UNTOUCHED_PORTS: [&str; 4] = ["TokenStore", "SignInStore", "OverviewStore", "AlertStore"];
+const UNTOUCHED: [&str; 14] = [
+    "load_task",
+    "list_tasks",
+    "load_history",
+    "load_decisions",
+    "load_waiting_kinds",
+    "load_depths",
+    "prune_keys",
+    "load_slots",
+    "load_edits",
+    "load_decided_ahead",
+    "list_sources",
+    "list_entries",
+    "count_sources",
+    "prune_lanes",
+];
+
 #[async_trait]
-impl TaskStore for FaultyStore {
-    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
-        let identities = identities.to_vec();
-        self.call("load_current", |store| {
-            Box::pin(async move { store.load_current(&identities).await })
+impl Layer for FaultyStore {
+    async fn around<T: Send + 'static>(&self, below: &dyn Store, call: StoreCall<T>) -> Result<T> {
+        let (port, method) = (call.port, call.method);
+        if UNTOUCHED_PORTS.contains(&port) || UNTOUCHED.contains(&method) {
+            return call.on(below).await;
+        }
+        self.call(method, |store| {
+            Box::pin(async move { call.on(&*store).await })
         })
         .await
     }
-    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
-        self.call("apply", |store| {
-            Box::pin(async move { store.apply(changes).await })
-        })
-        .await
-    }
-    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
-        self.call("apply_once", |store| {
-            Box::pin(async move { store.apply_once(key, changes).await })
-        })
-        .await
-    }
-    async fn load_once(&self, key: &str) -> Result<Option<OnceRecord>> {
-        let key = key.to_owned();
-        self.call("load_once", |store| {
-            Box::pin(async move { store.load_once(&key).await })
-        })
-        .await
-    }
-    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
+    async fn claim(&self, _: &dyn Store, request: ClaimRequest) -> Result<Claimed> {
         let _ = self.session.set(request.session.clone());
         self.call("claim", |store| {
             Box::pin(async move { store.claim(request).await })
         })
         .await
     }
-    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
-        self.call("finish", |store| {
-            Box::pin(async move { store.finish(finishes).await })
-        })
-        .await
-    }
-    async fn extend_claims(
-        &self,
-        claims: &[ClaimId],
-        now: Timestamp,
-        lease_until: Timestamp,
-    ) -> Result<Vec<ClaimId>> {
-        let claims = claims.to_vec();
-        self.call("extend_claims", move |store| {
-            Box::pin(async move { store.extend_claims(&claims, now, lease_until).await })
-        })
-        .await
-    }
-    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
-        let claims = claims.to_vec();
-        self.call("release_claims", |store| {
-            Box::pin(async move { store.release_claims(&claims).await })
-        })
-        .await
-    }
-    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
-        self.call("load_expired", move |store| {
-            Box::pin(async move { store.load_expired(now, limit).await })
-        })
-        .await
-    }
-    async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
-        self.below.load_task(id).await
-    }
-    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
-        self.below.list_tasks(filter).await
-    }
-    async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
-        self.below.load_history(identity, page).await
-    }
-    async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>> {
-        self.below.load_decisions(id, after, limit).await
-    }
-    async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize> {
-        self.below.prune_keys(before, limit).await
-    }
-    async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
-        self.below.load_waiting_kinds(limit).await
-    }
-    async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
-        self.below.load_depths(now).await
-    }
-    async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
-        self.call("prune", move |store| {
-            Box::pin(async move { store.prune(before, after, limit).await })
-        })
-        .await
-    }
-}
-
-#[async_trait]
-impl NodeStore for FaultyStore {
-    async fn save_node(&self, node: &Node) -> Result<()> {
-        let node = node.clone();
-        self.call("save_node", |store| {
-            Box::pin(async move { store.save_node(&node).await })
-        })
-        .await
-    }
-    async fn load_nodes(&self) -> Result<Vec<Node>> {
-        self.call("load_nodes", |store| {
-            Box::pin(async move { store.load_nodes().await })
-        })
-        .await
-    }
-    async fn forget_node(&self, session: &str) -> Result<()> {
-        let session = session.to_owned();
-        self.call("forget_node", |store| {
-            Box::pin(async move { store.forget_node(&session).await })
-        })
-        .await
-    }
-    async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()> {
-        let (session, troubles) = (session.to_owned(), troubles.to_vec());
-        self.call("save_troubles", |store| {
-            Box::pin(async move { store.save_troubles(&session, &troubles).await })
-        })
-        .await
-    }
-    async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
-        self.call("load_troubles", |store| {
-            Box::pin(async move { store.load_troubles().await })
-        })
-        .await
-    }
-    async fn save_clock(&self, mark: &Mark) -> Result<bool> {
-        let mark = mark.clone();
-        self.call("save_clock", |store| {
-            Box::pin(async move { store.save_clock(&mark).await })
-        })
-        .await
-    }
-    async fn load_clock(&self) -> Result<Option<Mark>> {
-        self.call("load_clock", |store| {
-            Box::pin(async move { store.load_clock().await })
-        })
-        .await
-    }
-}
-
-/// Nobody in the simulation has a token.
-#[async_trait]
-impl TokenStore for FaultyStore {
-    async fn save_token(&self, token: &Token) -> Result<()> {
-        self.below.save_token(token).await
-    }
-    async fn load_token(&self, hash: &str) -> Result<Option<Token>> {
-        self.below.load_token(hash).await
-    }
-    async fn load_tokens(&self) -> Result<Vec<Token>> {
-        self.below.load_tokens().await
-    }
-    async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
-        self.below.revoke_token(name, now).await
-    }
-    async fn load_guarded_since(&self) -> Result<Option<Timestamp>> {
-        self.below.load_guarded_since().await
-    }
-}
-
-#[async_trait]
-impl Store for FaultyStore {
-    fn nudges(&self) -> Box<dyn Nudges> {
+    fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {
         Box::new(FaultyNudges {
-            below: self.below.nudges(),
+            below: below.nudges(),
             gate: Arc::clone(&self.gate),
             dice: self.dice.fork(),
             lost: self.weather().hint_lost,
         })
     }
-    fn safety_poll(&self) -> SignedDuration {
-        self.below.safety_poll()
-    }
     /// The database's clock is the true one; the answer is as old as its way back.
-    async fn database_time(&self) -> Result<Option<Timestamp>> {
+    async fn database_time(&self, _: &dyn Store) -> Result<Option<Timestamp>> {
         let truth = self.truth;
         self.call("database_time", move |_| {
             Box::pin(async move { Ok(Some(truth.now())) })
         })
         .await
-    }
-    async fn ping(&self) -> Result<()> {
-        self.below.ping().await
     }
 }
 

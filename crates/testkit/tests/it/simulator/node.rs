@@ -247,7 +247,7 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         gate,
     };
     Ports {
-        store: Arc::new(way),
+        store: way.store(),
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),

@@ -88,7 +88,7 @@ impl World {
     }
 
     fn way(&self, who: &str, gate: &Arc<Gate>, dice: &Dice) -> Arc<dyn Store> {
-        Arc::new(FaultyStore {
+        let way = FaultyStore {
             below: Arc::clone(&self.store),
             who: who.to_owned(),
             truth: self.truth,
@@ -100,7 +100,8 @@ impl World {
             session: Arc::new(OnceLock::new()),
             traffic: Traffic::default(),
             healed: Arc::clone(&self.healed),
-        })
+        };
+        way.store()
     }
 
     fn clock(&self, dice: &Dice) -> Arc<CorrectedClock> {

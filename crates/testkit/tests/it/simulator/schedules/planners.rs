@@ -42,7 +42,7 @@ pub(super) struct World {
 impl World {
     /// A way to the store of somebody's own.
     pub(super) fn way(&self, who: &str, gate: &Arc<Gate>, dice: &Dice) -> Arc<dyn Store> {
-        Arc::new(FaultyStore {
+        let way = FaultyStore {
             below: Arc::clone(&self.store),
             who: who.to_owned(),
             truth: self.truth,
@@ -54,7 +54,8 @@ impl World {
             session: Arc::new(OnceLock::new()),
             traffic: Traffic::default(),
             healed: Arc::clone(&self.healed),
-        })
+        };
+        way.store()
     }
 
     /// A clock as wrong as any, on a machine whose own is set now and then.
