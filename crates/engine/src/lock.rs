@@ -192,9 +192,7 @@ fn silent() -> Error {
 #[cfg(test)]
 mod tests {
     use almanack_store::sqlite::SqliteStore;
-    use almanack_testkit::{
-        clock::ManualClock, conformance::lock::key, entropy::SeededEntropy, fixture::START,
-    };
+    use almanack_testkit::{clock::ManualClock, entropy::SeededEntropy, fixture::START, lock::key};
 
     use super::*;
 

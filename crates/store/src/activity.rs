@@ -4,6 +4,18 @@
 //! lists are then merged (see [`crate::overview::newest`]), so their orders must agree with its order. `$2` is the
 //! instant at which the page before ended; what was told of it already is left out after merging.
 
+use almanack_core::{
+    history::creation,
+    store::{Activity, ActivityFilter, Result},
+    task::Kind,
+};
+
+use crate::{
+    overview::{part, reach},
+    row::{self, Value, micros, most, readable, values},
+    session::Session,
+};
+
 /// Who: `$3` is a part of the name that may be unset; `$4` is 1 where the deeds of schedules are left out.
 macro_rules! by {
     ($origin:literal, $lower:literal) => {
@@ -81,3 +93,53 @@ macro_rules! edits {
 }
 pub(crate) const EDITS_SQLITE: &str = edits!("lower(e.by_whom)");
 pub(crate) const EDITS_POSTGRES: &str = edits!("lower(e.by_whom collate \"C\")");
+
+/// What happened to tasks and, where no kind is asked for, to schedules; in no order.
+pub(crate) async fn load(session: &dyn Session, filter: &ActivityFilter) -> Result<Vec<Activity>> {
+    let mut found = of_tasks(session, filter).await?;
+    if filter.kind.is_none() {
+        found.extend(of_schedules(session, filter).await?);
+    }
+    Ok(found)
+}
+
+/// What all statements are asked with first.
+fn wanted(filter: &ActivityFilter) -> Vec<Value<'_>> {
+    values![
+        most(filter.among),
+        filter.after.map_or(i64::MAX, |cursor| micros(cursor.at)),
+        part(filter.by.as_deref()),
+        filter.by_people,
+        part(filter.containing.as_deref()),
+    ]
+}
+
+/// Creations and changes of tasks.
+async fn of_tasks(session: &dyn Session, filter: &ActivityFilter) -> Result<Vec<Activity>> {
+    let mut values = wanted(filter);
+    let kind = filter.kind.as_ref().map(Kind::as_str);
+    values.extend(values![kind, most(reach(filter))]);
+    let text = session.text(CHANGES_SQLITE, CHANGES_POSTGRES);
+    let changes = session.listed(text, &values, |found| {
+        readable("decision", row::change(found))
+    });
+    let mut found = changes.await?;
+    let text = session.text(CREATIONS_SQLITE, CREATIONS_POSTGRES);
+    let created = session.listed(text, &values, row::shown_task).await?;
+    found.extend(created.into_iter().map(|task| Activity::Task {
+        decision: creation(&task),
+        identity: task.identity,
+    }));
+    Ok(found)
+}
+
+/// What people did to schedules.
+async fn of_schedules(session: &dyn Session, filter: &ActivityFilter) -> Result<Vec<Activity>> {
+    let mut values = wanted(filter);
+    values.extend(values![most(reach(filter))]);
+    let text = session.text(EDITS_SQLITE, EDITS_POSTGRES);
+    let edits = session.listed(text, &values, |found| {
+        readable("schedule_edit", row::schedule_edit(found))
+    });
+    edits.await
+}

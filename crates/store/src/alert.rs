@@ -1,6 +1,17 @@
 //! Statements about alerts.
 
-use almanack_core::alert::Alert;
+use almanack_core::{
+    alert::Alert,
+    store::{AlertFilter, AlertStore, Applied, Result},
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{
+    database::{Database, SqlStore},
+    row::{self, Row, Value, most, readable, values},
+    session::Session,
+};
 
 /// What [`crate::row::alert`] reads, and the order in which a row is written.
 macro_rules! columns {
@@ -57,3 +68,71 @@ pub(crate) fn in_order(mut alerts: Vec<Alert>) -> Vec<Alert> {
 
 pub(crate) const PRUNE: &str = "delete from alert where (rule, about) in (select rule, about \
      from alert where closed_at_us < $1 and tell_at_us is null limit $2)";
+
+#[async_trait]
+impl<D: Database> AlertStore for SqlStore<D> {
+    async fn load_alerts(&self, filter: AlertFilter) -> Result<Vec<Alert>> {
+        let values = values![filter.closed_from, most(filter.limit)];
+        self.listed("load alerts", LOAD, values, read).await
+    }
+
+    async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
+        let written = self.0.write_all("write alerts", alerts, |session, alerts| {
+            Box::pin(write(session, alerts))
+        });
+        written.await
+    }
+
+    async fn claim_alerts(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Alert>> {
+        let args = (until, now, most(limit));
+        let claimed = self
+            .0
+            .write("claim alerts", args, |session, (until, now, limit)| {
+                Box::pin(async move {
+                    let values = values![*until, *now, *limit];
+                    session.listed(CLAIM, &values, read).await
+                })
+            });
+        Ok(in_order(claimed.await?))
+    }
+
+    async fn prune_alerts(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        self.execute("prune alerts", PRUNE, values![before, most(limit)])
+            .await
+    }
+}
+
+fn read(row: &Row<'_>) -> Option<Alert> {
+    readable("alert", row::alert(row))
+}
+
+/// All nodes take rows in the order of their keys, so that none waits for another in a circle.
+async fn write(session: &dyn Session, alerts: &[Alert]) -> Result<Vec<Applied>> {
+    let mut order: Vec<usize> = (0..alerts.len()).collect();
+    order.sort_by(|a, b| alerts[*a].key.cmp(&alerts[*b].key));
+    let mut written = vec![Applied::Lost; alerts.len()];
+    for place in order {
+        let alert = &alerts[place];
+        let (key, facts) = row::alert_values(alert);
+        let changed = if alert.version == 0 {
+            session.execute(OPEN, &join(key, facts)).await?
+        } else {
+            let values = join(join(facts, key), values![alert.version]);
+            session.execute(CHANGE, &values).await?
+        };
+        if changed > 0 {
+            written[place] = Applied::Done { inserted: None };
+        }
+    }
+    Ok(written)
+}
+
+fn join<'a>(mut first: Vec<Value<'a>>, second: Vec<Value<'a>>) -> Vec<Value<'a>> {
+    first.extend(second);
+    first
+}

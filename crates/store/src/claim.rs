@@ -15,7 +15,7 @@ pub(crate) struct Unreadable {
 }
 
 impl Unreadable {
-    fn of(row: &impl Row, claim_id: ClaimId, why: &Error) -> Result<Self> {
+    fn of(row: &Row<'_>, claim_id: ClaimId, why: &Error) -> Result<Self> {
         let (task_id, why) = (row.big(0)?, reason(why));
         tracing::error!(task.id = task_id, why, "a task is set aside as failed");
         Ok(Self {
@@ -28,7 +28,7 @@ impl Unreadable {
 
 /// Reads a task of a claim; one that cannot be read is added to `aside`.
 pub(crate) fn read(
-    row: &impl Row,
+    row: &Row<'_>,
     claim_id: ClaimId,
     aside: &mut Vec<Unreadable>,
 ) -> Result<Option<ClaimedTask>> {

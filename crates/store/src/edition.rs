@@ -6,8 +6,23 @@
 //! given is listed once, in `row/edition.rs`; an edition has a few dozen rows, which PostgreSQL is sent one by one without waiting
 //! for its answers in between.
 
-use almanack_core::{edition::State, store::EditionFilter};
-use jiff::civil::Date;
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    edition::{Account, Edition, State, account::Change, delivery::Delivery, document::Document},
+    store::{
+        EditionFilter, EditionLine, EditionStore, EditionWritten, Error, PrunedStories, Result,
+    },
+};
+use async_trait::async_trait;
+use jiff::{Timestamp, civil::Date};
+
+use crate::{
+    database::{Database, SqlStore},
+    nudge::earliest_told,
+    row::{edition as row, micros, most, readable, strict, values},
+    session::Session,
+};
 
 /// Why a delivery is skipped that had not arrived when a newer document was made.
 pub(crate) const REPLACED: &str = "a newer document took its place";
@@ -243,3 +258,153 @@ pub(crate) const TAKE_ARCHIVED: &str = "update edition set version = version + 1
      where edition_on = $1 and state = 'archived'";
 pub(crate) const PRUNE_STORIES: &str = "delete from story where edition_on = $1";
 pub(crate) const PRUNE_BATCHES: &str = "delete from batch where edition_on = $1";
+
+#[async_trait]
+impl<D: Database> EditionStore for SqlStore<D> {
+    async fn open_edition(&self, date: Date, now: Timestamp) -> Result<(Edition, bool)> {
+        let name = "open edition";
+        let load = || self.one(name, LOAD, values![day(date)], row::edition);
+        if let Some(known) = load().await? {
+            return Ok((known, false));
+        }
+        let new = Edition::new(date, now);
+        let created = self.execute(name, OPEN, row::new_edition(&new)).await?;
+        // Read again either way: what others wrote since is seen, and so is what the row became of our values.
+        let gone = || Error::Unavailable {
+            statement: name,
+            source: "an edition was there and then was not".into(),
+        };
+        Ok((load().await?.ok_or_else(gone)?, created == 1))
+    }
+
+    async fn load_account(&self, date: Date) -> Result<Option<Account>> {
+        let read = self
+            .0
+            .read_moment("load account", day(date), |session, day| {
+                Box::pin(account(session, day))
+            });
+        strict("edition", date, read.await)
+    }
+
+    async fn list_editions(&self, filter: &EditionFilter) -> Result<Vec<EditionLine>> {
+        let values = values![
+            states(filter),
+            filter.published,
+            before(filter),
+            most(filter.limit),
+        ];
+        self.listed("list editions", list(filter), values, |found| {
+            readable("edition", row::line(found))
+        })
+        .await
+    }
+
+    async fn write_edition(&self, change: Change) -> Result<EditionWritten> {
+        let told_at = earliest_told(&change.tells);
+        let written = self
+            .0
+            .write_all("write edition", change, |session, change| {
+                Box::pin(write(session, change))
+            })
+            .await?;
+        self.0.hint(told_at).await;
+        Ok(written)
+    }
+
+    async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>> {
+        let (text, values) = match revision {
+            None => (LOAD_NEWEST_DOCUMENT, values![day(date)]),
+            Some(revision) => (LOAD_DOCUMENT, values![day(date), revision]),
+        };
+        let read = self.one("load document", text, values, row::document);
+        strict("edition_document", date, read.await)
+    }
+
+    async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {
+        let values = values![day(before), most(limit)];
+        self.listed("load untold", UNTOLD, values, |found| {
+            readable("edition_alert", row::untold(found))
+        })
+        .await
+    }
+
+    async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
+        let args = (day(before), most(limit));
+        let pruned = self
+            .0
+            .write_all("prune stories", args, |session, (before, limit)| {
+                Box::pin(prune(session, before, *limit))
+            });
+        pruned.await
+    }
+}
+
+async fn account(session: &dyn Session, day: &str) -> Result<Option<Account>> {
+    let of_day = values![day];
+    let (edition, stories, batches, deliveries, alerts) = tokio::try_join!(
+        session.one(LOAD, &of_day, row::edition),
+        session.rows(LOAD_STORIES, &of_day, row::story),
+        session.rows(LOAD_BATCHES, &of_day, row::batch),
+        session.rows(LOAD_DELIVERIES, &of_day, row::delivery),
+        session.rows(LOAD_ALERTS, &of_day, row::alert),
+    )?;
+    Ok(edition.map(|edition| Account {
+        edition,
+        stories,
+        batches,
+        deliveries,
+        alerts,
+    }))
+}
+
+/// Writes a change, or nothing of it: who takes the edition's row makes everybody else who wants to
+/// write wait and then lose.
+async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten> {
+    let taken = row::changed_edition(&change.edition);
+    if session.execute(TAKE, &taken).await? == 0 {
+        return Ok(EditionWritten::Lost);
+    }
+    let day = &day(change.edition.date);
+    // Of two with one key the later one is meant; sent together they could arrive in any order.
+    let stories: BTreeMap<_, _> = change.stories.iter().map(|s| (&s.listed.key, s)).collect();
+    let stories = stories.values().map(|story| row::story_values(day, story));
+    let stories: Vec<_> = stories.collect();
+    session.execute_each(WRITE_STORY, &stories).await?;
+    let batches: BTreeMap<_, _> = change.batches.iter().map(|b| (b.index, b)).collect();
+    let batches = batches.values().map(|batch| row::batch_values(day, batch));
+    let batches: Vec<_> = batches.collect();
+    session.execute_each(WRITE_BATCH, &batches).await?;
+    let keyed = |d: &'_ Delivery| (d.revision, d.destination.clone(), d.part);
+    let deliveries: BTreeMap<_, _> = change.deliveries.iter().map(|d| (keyed(d), d)).collect();
+    let deliveries = deliveries.values().map(|d| row::delivery_values(day, d));
+    let deliveries: Vec<_> = deliveries.collect();
+    session.execute_each(WRITE_DELIVERY, &deliveries).await?;
+    let alerts: BTreeMap<_, _> = change.alerts.iter().map(|a| (&a.rule, a)).collect();
+    let alerts = alerts.values().map(|alert| row::alert_values(day, alert));
+    let alerts: Vec<_> = alerts.collect();
+    session.execute_each(WRITE_ALERT, &alerts).await?;
+    if let Some(document) = &change.document {
+        let values = row::document_values(day, document)?;
+        session.execute(WRITE_DOCUMENT, &values).await?;
+        let skipped = row::skipped_values(&change.edition, document);
+        session.execute(SKIP_OLDER, &skipped).await?;
+    }
+    let written_at_us = micros(change.edition.updated_at);
+    session.insert_tasks(&change.tells, written_at_us).await?;
+    Ok(EditionWritten::Done)
+}
+
+/// Each taken by its row first, as a change is: who reads and writes an edition meanwhile loses or comes after.
+async fn prune(session: &dyn Session, before: &str, limit: i64) -> Result<PrunedStories> {
+    let oldest = values![before, limit];
+    let days = session.listed(PRUNABLE, &oldest, |found| readable("story", found.text(0)));
+    let mut pruned = PrunedStories::default();
+    for day in days.await? {
+        let day = values![day];
+        if session.execute(TAKE_ARCHIVED, &day).await? == 1 {
+            pruned.stories += session.execute(PRUNE_STORIES, &day).await?;
+            pruned.batches += session.execute(PRUNE_BATCHES, &day).await?;
+        }
+    }
+    Ok(pruned)
+}

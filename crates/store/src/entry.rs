@@ -4,11 +4,17 @@
 //! of a source's entries holds as long as its version does.
 
 use almanack_core::{
-    source::{SourceId, entry::key_hash},
-    store::{EntryFilter, EntryRetention, Result},
+    source::{
+        SourceId,
+        entry::{Entry, key_hash},
+    },
+    store::{EntryFilter, EntryRetention, Page, Result},
 };
 
-use crate::row::{Row, micros};
+use crate::{
+    row::{self, Row, examined, micros, one_more, readable, values},
+    session::Session,
+};
 
 /// What [`crate::row::entry`] reads.
 macro_rules! columns {
@@ -82,20 +88,62 @@ macro_rules! kept {
 pub(crate) const KEPT_SQLITE: &str = kept!("source_id = ?1");
 pub(crate) const KEPT_POSTGRES: &str = kept!("source_id = any ($1::bigint[])");
 
+pub(crate) async fn page(session: &dyn Session, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
+    let Some((from, stops)) = reach(session, filter).await? else {
+        return Ok(Page::empty());
+    };
+    let mut values = values![
+        before(filter),
+        from,
+        seen_from(filter),
+        one_more(filter.limit)
+    ];
+    let mut text = LIST;
+    if let Some(SourceId(id)) = filter.source {
+        text = LIST_OF;
+        values.insert(0, id.into());
+    }
+    let found = session.rows(text, &values, |found| {
+        Ok((found.big(0)?, readable("entry", row::entry(found))))
+    });
+    let page = Page::cut(found.await?, filter.limit, stops, |(id, _)| *id);
+    Ok(page.filter_map(|(_, entry)| entry))
+}
+
+/// How far down a page goes, and whether it stops there before its time; `None` where nothing was seen since.
+async fn reach(session: &dyn Session, filter: &EntryFilter) -> Result<Option<(i64, Option<i64>)>> {
+    if filter.seen_from.is_none() {
+        return Ok(Some((0, None)));
+    }
+    let (before, among) = (before(filter), examined(filter.among));
+    if let Some(SourceId(id)) = filter.source {
+        let of_source = values![id, before, among];
+        let stops = session.number(EXAMINED_TO_OF, &of_source).await?;
+        return Ok(Some(bounds(None, stops)));
+    }
+    let since = values![seen_from(filter), among.saturating_add(1)];
+    let Some(first) = session.number(FIRST_SINCE, &since).await? else {
+        return Ok(None);
+    };
+    let among = values![before, among];
+    let stops = session.number(EXAMINED_TO, &among).await?;
+    Ok(Some(bounds(Some(first), stops)))
+}
+
 /// Where a page ends.
-pub(crate) fn before(filter: &EntryFilter) -> i64 {
+fn before(filter: &EntryFilter) -> i64 {
     filter.before.unwrap_or(i64::MAX)
 }
 
 /// How far a page goes down: to the first entry since the time asked for, unless it stops before. And where it stops.
-pub(crate) fn bounds(first_since: Option<i64>, examined_to: Option<i64>) -> (i64, Option<i64>) {
+fn bounds(first_since: Option<i64>, examined_to: Option<i64>) -> (i64, Option<i64>) {
     let first = first_since.unwrap_or(0);
     let stops = examined_to.filter(|stop| *stop > first);
     (stops.unwrap_or(first), stops)
 }
 
 /// Where a page begins in time.
-pub(crate) fn seen_from(filter: &EntryFilter) -> i64 {
+fn seen_from(filter: &EntryFilter) -> i64 {
     filter.seen_from.map_or(i64::MIN, micros)
 }
 
@@ -109,7 +157,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Reads what [`KEPT_SQLITE`] lists, with whose it is.
-    pub(crate) fn read(row: &impl Row) -> Result<(SourceId, Self)> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<(SourceId, Self)> {
         let kept = Self {
             id: row.big(0)?,
             key: row.text(1)?,

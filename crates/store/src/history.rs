@@ -2,11 +2,15 @@
 
 use almanack_core::{
     history::{Attempt, Decision},
-    store::{HistoryPage, Records},
-    task::Task,
+    store::{HistoryPage, Records, Result},
+    task::{Identity, Task},
 };
 
-use crate::row::{most, small};
+use crate::{
+    row::{self, most, readable, small, values},
+    session::Session,
+    task,
+};
 
 /// What [`crate::row::decision`] reads.
 macro_rules! decision_columns {
@@ -211,41 +215,41 @@ pub(crate) const PRUNE_ONCE: &str = "delete from once where key in \
      (select key from once where used_at_us < $1 order by used_at_us limit $2)";
 
 /// How much of a history is still to be loaded: one more than the page holds, which says that there is more.
-pub(crate) struct Wanted {
+struct Wanted {
     page: HistoryPage,
     left: usize,
 }
 
 /// What is wanted of one row: decisions and attempts below these.
-pub(crate) struct Bounds {
-    pub(crate) number: i32,
-    pub(crate) term: i64,
+struct Bounds {
+    number: i32,
+    term: i64,
 }
 
 /// One row and what belongs to it, newest first.
-pub(crate) struct Life {
-    pub(crate) task: Task,
-    pub(crate) decisions: Vec<Decision>,
-    pub(crate) attempts: Vec<Attempt>,
+struct Life {
+    task: Task,
+    decisions: Vec<Decision>,
+    attempts: Vec<Attempt>,
 }
 
 impl Wanted {
-    pub(crate) fn of(page: HistoryPage) -> Self {
+    fn of(page: HistoryPage) -> Self {
         let left = page.limit.saturating_add(1);
         Self { page, left }
     }
 
     /// The newest row that is looked at.
-    pub(crate) fn from(&self) -> i64 {
+    fn from(&self) -> i64 {
         self.page.before.map_or(i64::MAX, |cursor| cursor.task_id.0)
     }
 
     /// How many rows of any sort are read at most. One more than is left, for a first row that has nothing left itself.
-    pub(crate) fn rows(&self) -> i64 {
+    fn rows(&self) -> i64 {
         most(self.left.saturating_add(1))
     }
 
-    pub(crate) fn bounds(&self, task: &Task) -> Bounds {
+    fn bounds(&self, task: &Task) -> Bounds {
         let cursor = self.page.before.filter(|cursor| cursor.task_id == task.id);
         cursor.map_or(
             Bounds {
@@ -259,12 +263,12 @@ impl Wanted {
         )
     }
 
-    pub(crate) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.left == 0
     }
 
     /// Each row is at least its own creation, unless a page before has told it.
-    pub(crate) fn take(&mut self, life: &Life) {
+    fn take(&mut self, life: &Life) {
         let created = usize::from(self.bounds(&life.task).number > 0);
         let found = life.decisions.len() + life.attempts.len() + created;
         self.left = self.left.saturating_sub(found);
@@ -272,7 +276,7 @@ impl Wanted {
 }
 
 /// What was gathered newest first, oldest first.
-pub(crate) fn records(lives: Vec<Life>) -> Records {
+fn records(lives: Vec<Life>) -> Records {
     let mut records = Records::default();
     for life in lives.into_iter().rev() {
         records.tasks.push(life.task);
@@ -280,4 +284,54 @@ pub(crate) fn records(lives: Vec<Life>) -> Records {
         records.attempts.extend(life.attempts.into_iter().rev());
     }
     records
+}
+
+pub(crate) async fn load(
+    session: &dyn Session,
+    identity: &Identity,
+    page: HistoryPage,
+) -> Result<Records> {
+    let mut wanted = Wanted::of(page);
+    let values = values![
+        identity.subject.as_str(),
+        identity.kind.as_str(),
+        wanted.from(),
+        wanted.rows(),
+    ];
+    let tasks = session.listed(task::LOAD_LIVES, &values, row::shown_task);
+    let mut lives = Vec::new();
+    for task in tasks.await? {
+        if wanted.is_full() {
+            break;
+        }
+        let life = load_life(session, task, &wanted).await?;
+        wanted.take(&life);
+        lives.push(life);
+    }
+    Ok(records(lives))
+}
+
+async fn load_life(session: &dyn Session, task: Task, wanted: &Wanted) -> Result<Life> {
+    let (id, bounds, rows) = (task.id.0, wanted.bounds(&task), wanted.rows());
+    let (mut decisions, mut attempts) = (Vec::new(), Vec::new());
+    // What a row has none of is not asked for: most have neither.
+    if task.decisions > 0 {
+        let values = values![id, bounds.number, rows];
+        let found = session.listed(LOAD_DECISIONS_BEFORE, &values, |found| {
+            readable("decision", row::decision(found))
+        });
+        decisions = found.await?;
+    }
+    if task.term.0 > 0 {
+        let values = values![id, bounds.term, rows];
+        let found = session.listed(LOAD_ATTEMPTS_BEFORE, &values, |found| {
+            readable("attempt", row::attempt(found))
+        });
+        attempts = found.await?;
+    }
+    Ok(Life {
+        task,
+        decisions,
+        attempts,
+    })
 }

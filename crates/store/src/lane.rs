@@ -4,6 +4,15 @@
 //! statement. Locking the row, deciding in the node and writing would be simpler to read, but a node that is halted in between
 //! would keep every other one out of the lane.
 
+use almanack_core::store::{LaneAnswer, LaneAsk, LaneStore, Result, Visitor};
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{
+    database::{Database, SqlStore},
+    row::values,
+};
+
 pub(crate) const LOAD_SQLITE: &str =
     "select free_at_us, held_until_us, asked_at_us, visitors from lane where name = $1";
 
@@ -64,3 +73,15 @@ pub(crate) const EMPTY: &str = "update lane set visitors = '{}', free_at_us = 0,
 /// cost more, every time.
 pub(crate) const PRUNE: &str =
     "delete from lane where asked_at_us < $1 and free_at_us <= $2 and held_until_us <= $2";
+
+#[async_trait]
+impl<D: Database> LaneStore for SqlStore<D> {
+    async fn enter_lanes(&self, visitor: &Visitor, asks: &[LaneAsk]) -> Result<Vec<LaneAnswer>> {
+        self.0.enter_lanes(visitor, asks).await
+    }
+
+    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
+        self.execute("prune lanes", PRUNE, values![before, now])
+            .await
+    }
+}

@@ -10,12 +10,21 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use almanack_core::{
-    store::{Activity, ActivityFilter, TaskLine},
-    task::TaskId,
+    store::{
+        Activity, ActivityFilter, ClaimLine, OverviewStore, Result, SlotLine, StatusCount,
+        TaskLine, TaskSearch,
+    },
+    task::{Kind, Status, TaskId},
 };
+use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::claim;
+use crate::{
+    activity, claim,
+    database::{Database, SqlStore},
+    row::{self, Value, most, readable, values},
+    session::Session,
+};
 
 /// What [`crate::row::task_line`] reads.
 macro_rules! line_columns {
@@ -268,3 +277,109 @@ pub(crate) fn part(part: Option<&str>) -> Option<String> {
 
 #[cfg(test)]
 mod tests;
+
+#[async_trait]
+impl<D: Database> OverviewStore for SqlStore<D> {
+    async fn search_tasks(&self, search: &TaskSearch) -> Result<Vec<TaskLine>> {
+        let mut values = searched(search);
+        let before = search.before.map_or(i64::MAX, |id| id.0);
+        values.extend(values![before, most(search.limit)]);
+        let text = D::text(SEARCH_SQLITE, SEARCH_POSTGRES);
+        self.listed("search tasks", text, values, row::shown_line)
+            .await
+    }
+
+    async fn count_found(&self, search: &TaskSearch) -> Result<u64> {
+        let text = D::text(COUNT_SQLITE, COUNT_POSTGRES);
+        let found = self.number("count tasks", text, searched(search)).await?;
+        Ok(u64::try_from(found.unwrap_or(0)).unwrap_or(0))
+    }
+
+    async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>> {
+        let values = values![most(among)];
+        let counts = self.listed("count statuses", COUNT_STATUSES, values, |found| {
+            readable("task", row::status_count(found))
+        });
+        let mut counts = counts.await?;
+        counts.sort_by_key(|count| count.status);
+        Ok(counts)
+    }
+
+    async fn load_finished(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TaskLine>> {
+        self.0.load_finished(from, until, limit).await
+    }
+
+    async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
+        let args = (until, limit);
+        let found = self
+            .0
+            .read("load upcoming tasks", args, |session, (until, limit)| {
+                Box::pin(upcoming(session, *until, *limit))
+            });
+        found.await
+    }
+
+    async fn load_running(&self, limit: usize) -> Result<Vec<TaskLine>> {
+        let text = D::text(RUNNING_SQLITE, RUNNING_POSTGRES);
+        let values = values![most(limit)];
+        self.listed("load running tasks", text, values, row::shown_line)
+            .await
+    }
+
+    async fn load_claims(&self, limit: usize) -> Result<Vec<ClaimLine>> {
+        let text = D::text(CLAIMS_SQLITE, CLAIMS_POSTGRES);
+        self.listed("load claims", text, values![most(limit)], |found| {
+            readable("claim", row::claim_line(found))
+        })
+        .await
+    }
+
+    async fn load_slots_between(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<SlotLine>> {
+        let values = values![from, until, most(limit)];
+        self.listed("load slots", SLOTS_BETWEEN, values, |found| {
+            readable("slot", row::slot_line(found))
+        })
+        .await
+    }
+
+    async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
+        let found = self
+            .0
+            .read_moment("load activity", filter.clone(), |session, filter| {
+                Box::pin(activity::load(session, filter))
+            });
+        Ok(newest(found.await?, filter))
+    }
+}
+
+/// What a search looks for, in the order of its statements.
+fn searched(search: &TaskSearch) -> Vec<Value<'_>> {
+    values![
+        most(search.among),
+        search.kind.as_ref().map(Kind::as_str),
+        search.status.map(Status::as_str),
+        part(search.containing.as_deref()),
+        part(search.saying.as_deref()),
+    ]
+}
+
+async fn upcoming(session: &dyn Session, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
+    let lanes = session.rows(LANES, &[], |row| Ok((row.text(0)?, row.int(1)?)));
+    let mut found = Vec::new();
+    for (kind, priority) in lanes.await? {
+        let values = values![kind, priority, until, most(limit)];
+        let lines = session.listed(UPCOMING, &values, row::shown_line);
+        found.extend(lines.await?);
+    }
+    Ok(soonest(found, limit))
+}

@@ -5,33 +5,27 @@
 //! (see `gate.rs`). Each sort of caller has connections of its own (see `caller.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod address;
-mod alert;
 mod claim;
-mod edition;
 mod gate;
 mod lane;
 mod listen;
 mod migration;
-mod overview;
 mod plan;
 #[cfg(test)]
 mod plans;
-mod port;
 mod question;
 #[cfg(test)]
 mod readers;
 mod records;
 mod repeat;
-mod schedule;
-mod sign_in;
+mod session;
 mod source;
 mod task;
 mod tls;
 
 use std::{sync::Arc, time::Duration};
 
-use almanack_core::store::{Cause, Error, Nudges, Result, Store};
-use async_trait::async_trait;
+use almanack_core::store::{Cause, Error, Result};
 use deadpool_postgres::{
     Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
 };
@@ -41,20 +35,24 @@ use tokio_postgres::{Client, error::SqlState};
 use crate::{
     Register,
     caller::{Caller, Place, READ_WITHIN, Room},
+    database::{Database, SqlStore},
     measure::Stopwatch,
     migrate,
-    nudge::{NudgeReceiver, Nudger},
+    nudge::Nudger,
     postgres::{
         address::Address,
         gate::Gate,
         listen::Listener,
+        question::Question,
         records::LoadCurrent,
+        session::PostgresSession,
         source::{LoadSources, WriteSources},
-        task::Apply,
+        task::{Apply, tell},
         tls::Tls,
     },
     register,
     row::{self, instant},
+    session::Work,
 };
 
 /// Connections that each sort of caller holds at most. Of a node's own work one or two each claim, finish, beat and plan; changes
@@ -83,8 +81,14 @@ const SESSION_OPTIONS: &str = "-c plan_cache_mode=force_generic_plan -c enable_s
 /// are alive must go by the same.
 const NOW: &str = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
+/// The whole transaction reads what its first statement saw.
+const BEGIN_MOMENT: &str = "begin isolation level repeatable read read only";
+
 /// The store on one PostgreSQL database, for one sort of caller.
-pub struct PostgresStore {
+pub type PostgresStore = SqlStore<Postgres>;
+
+/// The database, and the ways to it.
+pub struct Postgres {
     shared: Arc<Shared>,
     caller: Caller,
     pool: Pool,
@@ -141,21 +145,23 @@ impl PostgresStore {
             channel,
             _listener: listener,
         };
-        Ok(Self::over(Arc::new(shared), Caller::Work))
+        Ok(Self(Postgres::over(Arc::new(shared), Caller::Work)))
     }
 
     /// The same store for who wants something changed.
     #[must_use]
     pub fn for_changes(&self) -> Self {
-        Self::over(Arc::clone(&self.shared), Caller::Changes)
+        Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Changes))
     }
 
     /// The same store for who looks at pages.
     #[must_use]
     pub fn for_pages(&self) -> Self {
-        Self::over(Arc::clone(&self.shared), Caller::Pages)
+        Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Pages))
     }
+}
 
+impl Postgres {
     fn over(shared: Arc<Shared>, caller: Caller) -> Self {
         let pool = match caller {
             Caller::Work => shared.work.clone(),
@@ -225,22 +231,89 @@ fn pool(address: &Address, connections: usize) -> Result<Pool> {
         .map_err(|error| unavailable("build connection pool", error))
 }
 
-#[async_trait]
-impl Store for PostgresStore {
-    fn nudges(&self) -> Box<dyn Nudges> {
-        Box::new(NudgeReceiver::new(self.nudger.subscribe()))
+impl Database for Postgres {
+    const SAFETY_POLL: SignedDuration = SAFETY_POLL;
+
+    fn nudger(&self) -> &Nudger {
+        &self.nudger
     }
 
-    fn safety_poll(&self) -> SignedDuration {
-        SAFETY_POLL
+    fn text(_: &'static str, postgres: &'static str) -> &'static str {
+        postgres
+    }
+
+    async fn read<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let watch = Stopwatch::start();
+        let (_place, question) = self.question().await?;
+        let client = question.client();
+        let done = work(&PostgresSession { client, name }, &args).await;
+        question.answered();
+        watch.took("read");
+        done
+    }
+
+    async fn read_moment<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let failed = |error| explain(name, error);
+        let _place = self.place()?;
+        let (client, tls) = (self.client().await?, self.shared.tls.clone());
+        let question = Question::in_transaction(client, tls);
+        let client = question.client();
+        client.batch_execute(BEGIN_MOMENT).await.map_err(failed)?;
+        let done = work(&PostgresSession { client, name }, &args).await;
+        client.batch_execute("commit").await.map_err(failed)?;
+        question.answered();
+        done
+    }
+
+    async fn write<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let watch = Stopwatch::start();
+        let client = &self.client().await?;
+        let done = work(&PostgresSession { client, name }, &args).await;
+        watch.took("write");
+        done
+    }
+
+    async fn write_all<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let failed = |error| explain(name, error);
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(failed)?;
+        let session = PostgresSession {
+            client: &transaction,
+            name,
+        };
+        let done = work(&session, &args).await?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(done)
+    }
+
+    async fn hint(&self, due_at: Option<Timestamp>) {
+        if due_at.is_some()
+            && let Ok(client) = self.client().await
+        {
+            tell(&client, &self.channel, due_at).await;
+        }
     }
 
     async fn database_time(&self) -> Result<Option<Timestamp>> {
-        let failed = |error| explain("read database time", error);
         let client = self.client().await?;
-        let statement = client.prepare_cached(NOW).await.map_err(failed)?;
-        let row = client.query_one(&statement, &[]).await.map_err(failed)?;
-        Ok(Some(instant(row.get(0))?))
+        let rows = session::query(&client, "read database time", NOW, &[]).await?;
+        rows.first().map(|row| instant(row.get(0))).transpose()
     }
 
     async fn ping(&self) -> Result<()> {
@@ -249,13 +322,6 @@ impl Store for PostgresStore {
             .batch_execute("select 1")
             .await
             .map_err(|error| explain("ping", error))
-    }
-
-    async fn size_bytes(&self) -> Result<Option<u64>> {
-        let size = "select pg_database_size(current_database())";
-        let rows = self.rows("load size", size, &[]).await?;
-        let bytes = rows.first().map(|row| row.get::<_, i64>(0));
-        Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()))
     }
 }
 
@@ -310,7 +376,7 @@ pub(crate) async fn registered(url: &str) -> Result<Register> {
     let nodes = if known.await.map_err(failed)?.get(0) {
         let rows = client.query(register::LOAD_NODES, &[]).await;
         let rows = rows.map_err(failed)?;
-        let nodes = rows.iter().map(row::node);
+        let nodes = rows.iter().map(|row| row::node(&row.into()));
         nodes
             .filter_map(|node| row::readable("node", node))
             .collect()

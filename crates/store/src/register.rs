@@ -1,5 +1,20 @@
 //! Statements about nodes and tokens.
 
+use almanack_core::{
+    alert::trouble::{NodeTroubles, Trouble},
+    clock::Mark,
+    store::{Error, Node, NodeStore, Result, TokenStore},
+    token::Token,
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{
+    database::{Database, SqlStore},
+    row::{self, instant, period_micros, readable, values},
+    sign_in::LOAD_GUARDED_SINCE,
+};
+
 /// What [`crate::row::node`] reads.
 macro_rules! node_columns {
     () => {
@@ -60,3 +75,105 @@ pub(crate) const SAVE_CLOCK: &str = concat!(
      where clock.revision <= excluded.revision"
 );
 pub(crate) const LOAD_CLOCK: &str = concat!("select ", clock_columns!(), " from clock");
+
+#[async_trait]
+impl<D: Database> NodeStore for SqlStore<D> {
+    async fn save_node(&self, node: &Node) -> Result<()> {
+        let values = values![
+            &node.session,
+            &node.name,
+            &node.version,
+            node.started_at,
+            node.seen_at,
+            node.skew_us,
+        ];
+        self.execute("save node", SAVE_NODE, values).await.map(drop)
+    }
+
+    async fn load_nodes(&self) -> Result<Vec<Node>> {
+        self.listed("load nodes", LOAD_NODES, values![], |row| {
+            readable("node", row::node(row))
+        })
+        .await
+    }
+
+    async fn forget_node(&self, session: &str) -> Result<()> {
+        self.execute("forget node", FORGET_NODE, values![session])
+            .await?;
+        // What a crash leaves here belongs to no node, and nobody reads it.
+        self.save_troubles(session, &[]).await
+    }
+
+    async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()> {
+        let saved = if troubles.is_empty() {
+            self.execute("forget troubles", FORGET_TROUBLES, values![session])
+                .await
+        } else {
+            let values = values![session, Trouble::write_all(troubles)];
+            self.execute("save troubles", SAVE_TROUBLES, values).await
+        };
+        saved.map(drop)
+    }
+
+    async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
+        self.listed("load troubles", LOAD_TROUBLES, values![], |row| {
+            readable("node_trouble", row::troubles(row))
+        })
+        .await
+    }
+
+    async fn save_clock(&self, mark: &Mark) -> Result<bool> {
+        let uptime = period_micros(mark.uptime);
+        let values = values![mark.at, uptime, &mark.boot, mark.revision];
+        Ok(self.execute("save clock", SAVE_CLOCK, values).await? == 1)
+    }
+
+    async fn load_clock(&self) -> Result<Option<Mark>> {
+        self.one("load clock", LOAD_CLOCK, values![], row::mark)
+            .await
+    }
+}
+
+#[async_trait]
+impl<D: Database> TokenStore for SqlStore<D> {
+    async fn save_token(&self, token: &Token) -> Result<()> {
+        let values = values![
+            &token.name,
+            &token.hash,
+            token.scope.as_str(),
+            token.created_at,
+            token.expires_at,
+        ];
+        let saved = self.execute("save token", SAVE_TOKEN, values).await?;
+        taken_unless(saved == 1, "token", &token.name)
+    }
+
+    async fn load_token(&self, hash: &str) -> Result<Option<Token>> {
+        self.one("load token", LOAD_TOKEN, values![hash], row::token)
+            .await
+    }
+
+    async fn load_tokens(&self) -> Result<Vec<Token>> {
+        self.listed("load tokens", LOAD_TOKENS, values![], row::shown_token)
+            .await
+    }
+
+    async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool> {
+        let revoked = self.execute("revoke token", REVOKE_TOKEN, values![now, name]);
+        Ok(revoked.await? == 1)
+    }
+
+    async fn load_guarded_since(&self) -> Result<Option<Timestamp>> {
+        let since = self.number("load access guard", LOAD_GUARDED_SINCE, values![]);
+        since.await?.map(instant).transpose()
+    }
+}
+
+/// Names are given once.
+pub(crate) fn taken_unless(saved: bool, what: &'static str, name: &str) -> Result<()> {
+    if saved {
+        return Ok(());
+    }
+    let name = name.to_owned();
+    Err(Error::Taken { what, name })
+}

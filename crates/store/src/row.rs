@@ -1,4 +1,4 @@
-//! Reading rows: one mapping for both databases.
+//! Rows read and parameters written: one mapping for both databases.
 //!
 //! Columns are read by position, in the order of the column lists beside the statements. What the
 //! two drivers call a value differs; what the values mean does not.
@@ -18,7 +18,7 @@ use almanack_core::{
     clock::Mark,
     history::{Attempt, Decision},
     reschedule::{DecisionId, Requested, Rule},
-    store::{EXAMINED_MAX, Error, Node, Result},
+    store::{EXAMINED_MAX, Error, Node, OnceRecord, Result},
     task::{
         ClaimedTask, Identity, Kind, Payload, Priority, Revision, Status, Subject, Task, TaskId,
         Term,
@@ -27,7 +27,7 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-pub(crate) use alert::{AlertColumns, alert};
+pub(crate) use alert::{alert, alert_values};
 pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count};
 pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, schedule_name, slot};
 pub(crate) use sign_in::{holder_columns, session, user};
@@ -39,84 +39,67 @@ pub(crate) use stand_in::{
     nearest, readable, reason, shown_line, shown_schedule, shown_source, shown_task, shown_token,
     shown_user, strict,
 };
-pub(crate) use value::Value;
+pub(crate) use value::{Value, values};
 
 /// A row of either database.
-pub(crate) trait Row {
+pub(crate) enum Row<'r> {
+    Sqlite(&'r rusqlite::Row<'r>),
+    Postgres(&'r tokio_postgres::Row),
+}
+
+impl<'r> From<&'r rusqlite::Row<'_>> for Row<'r> {
+    fn from(row: &'r rusqlite::Row<'_>) -> Self {
+        Self::Sqlite(row)
+    }
+}
+
+impl<'r> From<&'r tokio_postgres::Row> for Row<'r> {
+    fn from(row: &'r tokio_postgres::Row) -> Self {
+        Self::Postgres(row)
+    }
+}
+
+impl Row<'_> {
+    fn get<T>(&self, index: usize) -> Result<T>
+    where
+        T: rusqlite::types::FromSql + for<'a> tokio_postgres::types::FromSql<'a>,
+    {
+        match self {
+            Self::Sqlite(row) => row.get(index).map_err(unreadable),
+            Self::Postgres(row) => row.try_get(index).map_err(unreadable),
+        }
+    }
     /// A 64-bit column.
-    fn big(&self, index: usize) -> Result<i64>;
+    pub(crate) fn big(&self, index: usize) -> Result<i64> {
+        self.get(index)
+    }
     /// A 64-bit column that may be null.
-    fn big_or_null(&self, index: usize) -> Result<Option<i64>>;
+    pub(crate) fn big_or_null(&self, index: usize) -> Result<Option<i64>> {
+        self.get(index)
+    }
     /// A 32-bit column.
-    fn int(&self, index: usize) -> Result<i32>;
-    /// A text column.
-    fn text(&self, index: usize) -> Result<String>;
-    /// A text column that may be null.
-    fn text_or_null(&self, index: usize) -> Result<Option<String>>;
-    /// A truth column.
-    fn truth(&self, index: usize) -> Result<bool>;
-    /// A column of a real number that may be null.
-    fn real_or_null(&self, index: usize) -> Result<Option<f64>>;
-    /// A column of bytes.
-    fn bytes(&self, index: usize) -> Result<Vec<u8>>;
-}
-
-impl Row for rusqlite::Row<'_> {
-    fn big(&self, index: usize) -> Result<i64> {
-        self.get(index).map_err(unreadable)
+    pub(crate) fn int(&self, index: usize) -> Result<i32> {
+        self.get(index)
     }
-    fn big_or_null(&self, index: usize) -> Result<Option<i64>> {
-        self.get(index).map_err(unreadable)
+    pub(crate) fn text(&self, index: usize) -> Result<String> {
+        self.get(index)
     }
-    fn int(&self, index: usize) -> Result<i32> {
-        self.get(index).map_err(unreadable)
+    pub(crate) fn text_or_null(&self, index: usize) -> Result<Option<String>> {
+        self.get(index)
     }
-    fn text(&self, index: usize) -> Result<String> {
-        self.get(index).map_err(unreadable)
+    pub(crate) fn truth(&self, index: usize) -> Result<bool> {
+        self.get(index)
     }
-    fn text_or_null(&self, index: usize) -> Result<Option<String>> {
-        self.get(index).map_err(unreadable)
+    pub(crate) fn real_or_null(&self, index: usize) -> Result<Option<f64>> {
+        self.get(index)
     }
-    fn truth(&self, index: usize) -> Result<bool> {
-        self.get(index).map_err(unreadable)
-    }
-    fn real_or_null(&self, index: usize) -> Result<Option<f64>> {
-        self.get(index).map_err(unreadable)
-    }
-    fn bytes(&self, index: usize) -> Result<Vec<u8>> {
-        self.get(index).map_err(unreadable)
-    }
-}
-
-impl Row for tokio_postgres::Row {
-    fn big(&self, index: usize) -> Result<i64> {
-        self.try_get(index).map_err(unreadable)
-    }
-    fn big_or_null(&self, index: usize) -> Result<Option<i64>> {
-        self.try_get(index).map_err(unreadable)
-    }
-    fn int(&self, index: usize) -> Result<i32> {
-        self.try_get(index).map_err(unreadable)
-    }
-    fn text(&self, index: usize) -> Result<String> {
-        self.try_get(index).map_err(unreadable)
-    }
-    fn text_or_null(&self, index: usize) -> Result<Option<String>> {
-        self.try_get(index).map_err(unreadable)
-    }
-    fn truth(&self, index: usize) -> Result<bool> {
-        self.try_get(index).map_err(unreadable)
-    }
-    fn real_or_null(&self, index: usize) -> Result<Option<f64>> {
-        self.try_get(index).map_err(unreadable)
-    }
-    fn bytes(&self, index: usize) -> Result<Vec<u8>> {
-        self.try_get(index).map_err(unreadable)
+    pub(crate) fn bytes(&self, index: usize) -> Result<Vec<u8>> {
+        self.get(index)
     }
 }
 
 /// Reads the columns listed in `task.rs`.
-pub(crate) fn task(row: &impl Row) -> Result<Task> {
+pub(crate) fn task(row: &Row<'_>) -> Result<Task> {
     Ok(Task {
         id: TaskId(row.big(0)?),
         identity: identity(row, 1)?,
@@ -145,7 +128,7 @@ pub(crate) fn task(row: &impl Row) -> Result<Task> {
 }
 
 /// Reads the columns listed in `claim.rs`.
-pub(crate) fn claimed_task(row: &impl Row) -> Result<ClaimedTask> {
+pub(crate) fn claimed_task(row: &Row<'_>) -> Result<ClaimedTask> {
     Ok(ClaimedTask {
         id: TaskId(row.big(0)?),
         identity: identity(row, 1)?,
@@ -162,7 +145,7 @@ pub(crate) fn claimed_task(row: &impl Row) -> Result<ClaimedTask> {
 }
 
 /// Reads the columns listed in `history.rs`.
-pub(crate) fn decision(row: &impl Row) -> Result<Decision> {
+pub(crate) fn decision(row: &Row<'_>) -> Result<Decision> {
     let rule = row.text(4)?;
     Ok(Decision {
         id: DecisionId {
@@ -183,7 +166,7 @@ pub(crate) fn decision(row: &impl Row) -> Result<Decision> {
 }
 
 /// What was asked for: `put`, with its time, or `cancel`.
-fn requested(row: &impl Row, index: usize) -> Result<Option<Requested>> {
+fn requested(row: &Row<'_>, index: usize) -> Result<Option<Requested>> {
     let Some(_) = row.text_or_null(index)? else {
         return Ok(None);
     };
@@ -194,7 +177,7 @@ fn requested(row: &impl Row, index: usize) -> Result<Option<Requested>> {
 }
 
 /// Reads the columns listed in `history.rs`.
-pub(crate) fn attempt(row: &impl Row) -> Result<Attempt> {
+pub(crate) fn attempt(row: &Row<'_>) -> Result<Attempt> {
     Ok(Attempt {
         task_id: TaskId(row.big(0)?),
         term: Term(row.big(1)?),
@@ -210,7 +193,7 @@ pub(crate) fn attempt(row: &impl Row) -> Result<Attempt> {
 }
 
 /// Reads the columns listed in `register.rs`.
-pub(crate) fn node(row: &impl Row) -> Result<Node> {
+pub(crate) fn node(row: &Row<'_>) -> Result<Node> {
     Ok(Node {
         session: row.text(0)?,
         name: row.text(1)?,
@@ -222,7 +205,7 @@ pub(crate) fn node(row: &impl Row) -> Result<Node> {
 }
 
 /// Reads what a run of a node says of itself.
-pub(crate) fn troubles(row: &impl Row) -> Result<NodeTroubles> {
+pub(crate) fn troubles(row: &Row<'_>) -> Result<NodeTroubles> {
     Ok(NodeTroubles {
         node: row.text(0)?,
         seen_at: instant(row.big(1)?)?,
@@ -231,7 +214,7 @@ pub(crate) fn troubles(row: &impl Row) -> Result<NodeTroubles> {
 }
 
 /// Reads the columns listed in `register.rs`.
-pub(crate) fn mark(row: &impl Row) -> Result<Mark> {
+pub(crate) fn mark(row: &Row<'_>) -> Result<Mark> {
     Ok(Mark {
         at: instant(row.big(0)?)?,
         uptime: SignedDuration::from_micros(row.big(1)?),
@@ -241,7 +224,7 @@ pub(crate) fn mark(row: &impl Row) -> Result<Mark> {
 }
 
 /// Reads the columns listed in `register.rs`.
-pub(crate) fn token(row: &impl Row) -> Result<Token> {
+pub(crate) fn token(row: &Row<'_>) -> Result<Token> {
     let scope = row.text(2)?;
     Ok(Token {
         name: row.text(0)?,
@@ -253,7 +236,15 @@ pub(crate) fn token(row: &impl Row) -> Result<Token> {
     })
 }
 
-fn identity(row: &impl Row, index: usize) -> Result<Identity> {
+/// Reads what a key was used for.
+pub(crate) fn once(row: &Row<'_>) -> Result<OnceRecord> {
+    Ok(OnceRecord {
+        digest: row.text(0)?,
+        receipts: serde_json::from_str(&row.text(1)?).map_err(unreadable)?,
+    })
+}
+
+fn identity(row: &Row<'_>, index: usize) -> Result<Identity> {
     let subject = Subject::parse(&row.text(index)?).map_err(unreadable)?;
     let kind = Kind::parse(&row.text(index + 1)?).map_err(unreadable)?;
     Ok(Identity { subject, kind })

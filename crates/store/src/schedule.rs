@@ -7,13 +7,18 @@
 //! slot is not noted as fired (SF-04).
 
 use almanack_core::{
-    plan::{Schedule, ScheduleName, ScheduleWrite, Slot, slot_identity},
-    store::{DueSchedules, Page, Result, ScheduleFilter},
+    plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot, slot_identity},
+    store::{Applied, DueSchedules, LedgerPage, Page, Result, ScheduleFilter, ScheduleStore},
     task::Identity,
 };
+use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::row::{self, Row, micros, nearest, unreadable};
+use crate::{
+    database::{Database, SqlStore},
+    row::{self, Row, examined, micros, most, nearest, one_more, readable, unreadable, values},
+    session::Session,
+};
 
 /// Where the time of the next look stands among the columns of a schedule.
 const LOOK_AT: usize = 13;
@@ -174,7 +179,7 @@ pub(crate) const LOAD_EDITS: &str = concat!(
 );
 
 /// A row that [`LOAD_DUE`] found. When to look at it, and which it is, is known even of one that cannot be read.
-pub(crate) struct DueRow {
+struct DueRow {
     look_at_us: i64,
     schedule_id: i64,
     schedule: Result<Schedule>,
@@ -182,7 +187,7 @@ pub(crate) struct DueRow {
 }
 
 impl DueRow {
-    pub(crate) fn read(row: &impl Row) -> Result<Self> {
+    fn read(row: &Row<'_>) -> Result<Self> {
         let schedule = row::schedule(row);
         Ok(Self {
             look_at_us: row.big(LOOK_AT)?,
@@ -198,7 +203,7 @@ impl DueRow {
 
 /// Sorts what [`LOAD_DUE`] found, asked for one more than `limit`, into what is to be looked at now and
 /// when to come back.
-pub(crate) fn due(mut found: Vec<DueRow>, now: Timestamp, limit: usize) -> DueSchedules {
+fn due(mut found: Vec<DueRow>, now: Timestamp, limit: usize) -> DueSchedules {
     // `union all` promises no order.
     found.sort_by_key(|row| (row.look_at_us, row.schedule_id));
     let is_due = |row: &&DueRow| row.look_at_us <= micros(now);
@@ -226,25 +231,99 @@ pub(crate) fn fired_slots(write: &ScheduleWrite) -> Vec<(&Slot, Identity)> {
         .collect()
 }
 
-/// The page of what [`LIST`] found, asked for one more than `limit`.
-pub(crate) fn page(
-    found: Vec<Schedule>,
-    limit: usize,
-    examined_to: Option<&str>,
+/// Whether removed schedules are listed: naming their state asks for them too.
+fn with_removed(filter: &ScheduleFilter) -> bool {
+    filter.removed || filter.state.as_deref() == Some("removed")
+}
+
+#[async_trait]
+impl<D: Database> ScheduleStore for SqlStore<D> {
+    async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
+        let values = values![now, one_more(limit)];
+        let found = self
+            .0
+            .read("load due schedules", values, |session, values| {
+                Box::pin(session.rows(LOAD_DUE, values, DueRow::read))
+            });
+        Ok(due(found.await?, now, limit))
+    }
+
+    async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
+        self.0.load_schedules(names).await
+    }
+
+    async fn list_schedules(
+        &self,
+        filter: &ScheduleFilter,
+    ) -> Result<Page<Schedule, ScheduleName>> {
+        let page = self
+            .0
+            .read("list schedules", filter.clone(), |session, filter| {
+                Box::pin(page(session, filter))
+            });
+        page.await
+    }
+
+    async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
+        self.0.write_schedules(writes).await
+    }
+
+    async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
+        let values = values![id.0, page.before, most(page.limit)];
+        self.listed("load ledger", LOAD_SLOTS, values, |found| {
+            readable("slot", row::slot(found))
+        })
+        .await
+    }
+
+    async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
+        let values = values![id.0, most(limit)];
+        let edits = self.listed("load edits", LOAD_EDITS, values, |found| {
+            readable("schedule_edit", row::edit(found))
+        });
+        let mut edits = edits.await?;
+        edits.reverse();
+        Ok(edits)
+    }
+
+    async fn load_decided_ahead(
+        &self,
+        after: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ScheduleName>> {
+        let (name, values) = ("load schedules decided ahead", values![after, most(limit)]);
+        self.listed(name, DECIDED_AHEAD, values, |found| {
+            readable("schedule", row::schedule_name(found))
+        })
+        .await
+    }
+
+    async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        let text = D::text(PRUNE_SLOTS_SQLITE, PRUNE_SLOTS_POSTGRES);
+        self.execute("prune ledger", text, values![before, most(limit)])
+            .await
+    }
+}
+
+async fn page(
+    session: &dyn Session,
+    filter: &ScheduleFilter,
 ) -> Result<Page<Schedule, ScheduleName>> {
-    let to = examined_to.map(ScheduleName::parse).transpose();
+    let after = filter.after.as_ref().map_or("", ScheduleName::as_str);
+    let among = values![after, examined(filter.among)];
+    let to = session.one(EXAMINED_TO, &among, |row| row.text(0)).await?;
+    let values = values![
+        after,
+        to.as_deref().unwrap_or(END),
+        filter.origin.map(Origin::as_str),
+        &filter.state,
+        with_removed(filter),
+        one_more(filter.limit),
+    ];
+    let found = session.listed(LIST, &values, row::shown_schedule).await?;
+    let to = to.as_deref().map(ScheduleName::parse).transpose();
     let to = to.map_err(unreadable)?;
-    Ok(Page::cut(found, limit, to, |schedule| {
+    Ok(Page::cut(found, filter.limit, to, |schedule| {
         schedule.name.clone()
     }))
-}
-
-/// Where a page begins: every name comes after the empty one.
-pub(crate) fn after(filter: &ScheduleFilter) -> &str {
-    filter.after.as_ref().map_or("", ScheduleName::as_str)
-}
-
-/// Whether removed schedules are listed: naming their state asks for them too.
-pub(crate) fn with_removed(filter: &ScheduleFilter) -> bool {
-    filter.removed || filter.state.as_deref() == Some("removed")
 }

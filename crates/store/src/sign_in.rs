@@ -1,5 +1,17 @@
 //! Statements about users and their sessions.
 
+use almanack_core::{
+    sign_in::{Session, User},
+    store::{Result, SignInStore},
+};
+use async_trait::async_trait;
+
+use crate::{
+    database::{Database, SqlStore},
+    register::taken_unless,
+    row::{self, holder_columns, values},
+};
+
 /// What [`crate::row::user`] reads.
 macro_rules! user_columns {
     () => {
@@ -56,3 +68,81 @@ pub(crate) const LOAD_SESSION: &str = concat!(
     " from session where hash = $1"
 );
 pub(crate) const REMOVE_SESSION: &str = "delete from session where hash = $1";
+
+#[async_trait]
+impl<D: Database> SignInStore for SqlStore<D> {
+    async fn save_user(&self, user: &User) -> Result<()> {
+        let values = values![
+            &user.name,
+            &user.password.0,
+            user.scope.as_str(),
+            user.created_at,
+            user.changed_at,
+        ];
+        let saved = self.execute("save user", SAVE_USER, values).await?;
+        taken_unless(saved == 1, "user", &user.name)
+    }
+
+    async fn change_user(&self, user: &User) -> Result<bool> {
+        let values = values![
+            &user.password.0,
+            user.scope.as_str(),
+            user.changed_at,
+            &user.name,
+        ];
+        Ok(self.execute("change user", CHANGE_USER, values).await? == 1)
+    }
+
+    async fn load_user(&self, name: &str) -> Result<Option<User>> {
+        self.one("load user", LOAD_USER, values![name], row::user)
+            .await
+    }
+
+    async fn load_users(&self) -> Result<Vec<User>> {
+        self.listed("load users", LOAD_USERS, values![], row::shown_user)
+            .await
+    }
+
+    async fn remove_user(&self, name: &str) -> Result<bool> {
+        let removed = self
+            .0
+            .write_all("remove user", name.to_owned(), |session, name| {
+                Box::pin(async move {
+                    let mut removed = 0;
+                    for text in REMOVE_USER {
+                        removed = session.execute(text, &values![name]).await?;
+                    }
+                    Ok(removed)
+                })
+            });
+        Ok(removed.await? == 1)
+    }
+
+    async fn save_session(&self, session: &Session) -> Result<()> {
+        let began_at = values![session.created_at];
+        self.execute("prune sessions", PRUNE_SESSIONS, began_at)
+            .await?;
+        let (kind, holder) = holder_columns(&session.holder);
+        let values = values![
+            &session.hash,
+            kind,
+            holder,
+            session.created_at,
+            session.expires_at,
+        ];
+        self.execute("save session", SAVE_SESSION, values)
+            .await
+            .map(drop)
+    }
+
+    async fn load_session(&self, hash: &str) -> Result<Option<Session>> {
+        self.one("load session", LOAD_SESSION, values![hash], row::session)
+            .await
+    }
+
+    async fn remove_session(&self, hash: &str) -> Result<()> {
+        self.execute("remove session", REMOVE_SESSION, values![hash])
+            .await
+            .map(drop)
+    }
+}

@@ -7,7 +7,25 @@
 
 pub(crate) mod numbers;
 
-use almanack_core::{source::check::FailureClass, store::SourceFilter};
+use almanack_core::{
+    source::{
+        Attention, Source, SourceId, SourceType, check::FailureClass, entry::Entry,
+        policy::cadence::Cadence,
+    },
+    store::{
+        Added, EntryFilter, EntryRetention, Fleet, Page, PrunedEntries, Result, SourceFilter,
+        SourceNumbers, SourceStore, SourceWrite, Written,
+    },
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{
+    database::{Database, SqlStore},
+    entry,
+    row::{self, examined, many, most, one_more, readable, values},
+    session::Session,
+};
 
 /// What [`crate::row::source`] reads.
 macro_rules! columns {
@@ -41,7 +59,7 @@ macro_rules! keyed {
     };
 }
 /// A value for each of [`written!`].
-macro_rules! values {
+macro_rules! numbered {
     () => {
         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
          ?, ?, ?"
@@ -54,7 +72,7 @@ pub(crate) const INSERT_SQLITE: &str = concat!(
     ", ",
     keyed!(),
     ", created_at_us, version) values (",
-    values!(),
+    numbered!(),
     ", ?, ?, ?, ?, ?, ?, 1) on conflict (address) do nothing"
 );
 pub(crate) const INSERT_POSTGRES: &str = concat!(
@@ -81,7 +99,7 @@ pub(crate) const UPDATE_QUIETLY_SQLITE: &str = concat!(
     "update source set version = version + 1, (",
     written!(),
     ") = (",
-    values!(),
+    numbered!(),
     ") where address = ? and source_type = ? and state = ? and cadence is ? and attention is ? \
      and source_id = ? and version = ?"
 );
@@ -92,7 +110,7 @@ pub(crate) const UPDATE_SQLITE: &str = concat!(
     ", ",
     keyed!(),
     ") = (",
-    values!(),
+    numbered!(),
     ", ?, ?, ?, ?, ?) where source_id = ? and version = ?"
 );
 
@@ -251,7 +269,7 @@ pub(crate) const RESTING_TO: &str = examined_to!("state <> 'active' and ");
 
 /// A page's text, and the text that says how far it may go. Few want attention and few rest, so these are walked through for
 /// themselves; of types and cadences each is common.
-pub(crate) fn list(filter: &SourceFilter) -> (&'static str, &'static str) {
+fn list(filter: &SourceFilter) -> (&'static str, &'static str) {
     let state = filter.state.as_deref();
     if filter.needs_attention || filter.attention.is_some() {
         (LIST_ATTENTION, ATTENTION_TO)
@@ -263,13 +281,13 @@ pub(crate) fn list(filter: &SourceFilter) -> (&'static str, &'static str) {
 }
 
 /// How the last look must have failed, as the texts compare it.
-pub(crate) fn failure(filter: &SourceFilter) -> Option<&'static str> {
+fn failure(filter: &SourceFilter) -> Option<&'static str> {
     let any = filter.failed.then_some("any");
     filter.failure.map(FailureClass::as_str).or(any)
 }
 
 /// What a name or an address must contain, as the texts compare it.
-pub(crate) fn containing(filter: &SourceFilter) -> Option<String> {
+fn containing(filter: &SourceFilter) -> Option<String> {
     let part = filter.containing.as_deref()?.to_ascii_lowercase();
     (!part.is_empty()).then_some(part)
 }
@@ -299,3 +317,146 @@ pub(crate) const NOTE_PRUNED_POSTGRES: &str = "update source s set version = s.v
      pruned_before_us = greatest(s.pruned_before_us, u.pruned_before_us) \
      from unnest($1::bigint[], $2::bigint[], $3::bigint[]) u(source_id, seen, pruned_before_us) \
      where s.source_id = any (array[u.source_id]) and s.version = u.seen returning s.source_id";
+
+#[async_trait]
+impl<D: Database> SourceStore for SqlStore<D> {
+    async fn add_sources(&self, sources: Vec<Source>) -> Result<Vec<Added>> {
+        self.0.add_sources(sources).await
+    }
+
+    async fn load_sources(&self, ids: &[SourceId]) -> Result<Vec<Option<Source>>> {
+        self.0.load_sources(ids).await
+    }
+
+    async fn load_source_at(&self, address: &str) -> Result<Option<Source>> {
+        let name = "load source by address";
+        self.one(name, LOAD_AT, values![address], row::source).await
+    }
+
+    async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
+        let page = self
+            .0
+            .read("list sources", filter.clone(), |session, filter| {
+                Box::pin(page(session, filter))
+            });
+        page.await
+    }
+
+    async fn load_due_sources(
+        &self,
+        source_type: Option<SourceType>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Source>> {
+        let (text, values) = match source_type {
+            None => (LOAD_DUE, values![now, most(limit)]),
+            Some(only) => (LOAD_DUE_OF, values![only.as_str(), now, most(limit)]),
+        };
+        self.listed("load due sources", text, values, |found| {
+            readable("source", row::source(found))
+        })
+        .await
+    }
+
+    async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
+        let values = values![overdue, most(limit)];
+        self.listed("load stray sources", LOAD_STRAYS, values, |found| {
+            found.big(0).ok().map(SourceId)
+        })
+        .await
+    }
+
+    async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
+        self.0.write_sources(writes).await
+    }
+
+    /// The row goes first: a look that is being written finds it locked, and then gone.
+    async fn remove_source(&self, id: SourceId) -> Result<bool> {
+        let removed = self.0.write_all("remove source", id, |session, id| {
+            Box::pin(async move {
+                let removed = session.execute(REMOVE, &values![id.0]).await?;
+                session.execute(entry::REMOVE_ALL, &values![id.0]).await?;
+                Ok(removed == 1)
+            })
+        });
+        removed.await
+    }
+
+    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>> {
+        self.0.known_keys(id, keys).await
+    }
+
+    async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
+        let page = self
+            .0
+            .read("list entries", filter.clone(), |session, filter| {
+                Box::pin(entry::page(session, filter))
+            });
+        page.await
+    }
+
+    async fn count_sources(
+        &self,
+        source_type: Option<SourceType>,
+        now: Timestamp,
+    ) -> Result<SourceNumbers> {
+        let values = values![now, source_type.map(SourceType::as_str)];
+        let numbers = self.0.read("count sources", values, |session, values| {
+            Box::pin(numbers::count(session, values))
+        });
+        numbers.await
+    }
+
+    async fn load_fleet(&self) -> Result<Option<Fleet>> {
+        let fleet = self.listed("load fleet", LOAD_FLEET, values![], |found| {
+            readable("source_fleet", row::fleet(found))
+        });
+        Ok(fleet.await?.pop())
+    }
+
+    async fn count_checks(&self, checks: u64) -> Result<()> {
+        self.execute("count checks", COUNT_CHECKS, values![many(checks)])
+            .await
+            .map(drop)
+    }
+
+    async fn set_price(&self, seen: Option<i64>, price: f64, now: Timestamp) -> Result<bool> {
+        let (text, values) = match seen {
+            None => (FIRST_PRICE, values![price, now]),
+            Some(version) => (NEXT_PRICE, values![price, now, version]),
+        };
+        Ok(self.execute("set price", text, values).await? == 1)
+    }
+
+    async fn prune_entries(
+        &self,
+        retention: EntryRetention,
+        after: SourceId,
+        limit: usize,
+    ) -> Result<PrunedEntries> {
+        self.0.prune_entries(retention, after, limit).await
+    }
+}
+
+async fn page(session: &dyn Session, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
+    let (list, to) = list(filter);
+    let after = filter.after.map_or(0, |id| id.0);
+    let among = values![after, examined(filter.among)];
+    let to = session.number(to, &among).await?;
+    let values = values![
+        filter.source_type.map(SourceType::as_str),
+        &filter.state,
+        filter.cadence.map(Cadence::as_str),
+        filter.attention.map(Attention::as_str),
+        failure(filter),
+        containing(filter),
+        after,
+        to.unwrap_or(i64::MAX),
+        one_more(filter.limit),
+    ];
+    let found = session.rows(list, &values, |found| {
+        Ok((SourceId(found.big(0)?), row::shown_source(found)))
+    });
+    let page = Page::cut(found.await?, filter.limit, to.map(SourceId), |(id, _)| *id);
+    Ok(page.filter_map(|(_, source)| source))
+}

@@ -4,18 +4,13 @@
 //! few others, of which each sort of caller has its own (see `caller.rs`); write-ahead logging lets them work at once. Other processes may use the same file:
 //! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
 
-mod alert;
 mod claim;
-mod edition;
 mod lane;
 mod node_lock;
-mod overview;
-mod port;
 #[cfg(test)]
 mod readers;
-mod records;
 mod schedule;
-mod sign_in;
+mod session;
 mod source;
 mod task;
 mod thread;
@@ -30,18 +25,19 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::store::{Error, Node, Nudges, Result, Store};
-use async_trait::async_trait;
+use almanack_core::store::{Error, Node, Result};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
 use crate::{
     caller::{Caller, READ_WITHIN, Room, took_too_long},
+    database::{Database, SqlStore},
     measure::Stopwatch,
     migrate,
-    nudge::{NudgeReceiver, Nudger},
+    nudge::Nudger,
     register, row,
-    sqlite::thread::{Fault, Mode, Outcome, Threads, in_transaction},
+    session::Work,
+    sqlite::thread::{Fault, Mode, Outcome, READS, Threads, WRITES, in_transaction},
 };
 
 /// Reads of each sort of caller that may run at the same time. Changes look things up by their keys, which takes microseconds; the
@@ -73,7 +69,10 @@ pub enum Durability {
 }
 
 /// The store on one SQLite file, for one sort of caller.
-pub struct SqliteStore {
+pub type SqliteStore = SqlStore<Sqlite>;
+
+/// The file, and who works on it.
+pub struct Sqlite {
     access: Arc<Access>,
     caller: Caller,
     nudger: Nudger,
@@ -116,11 +115,11 @@ impl SqliteStore {
     }
 
     fn over(access: Access) -> Self {
-        Self {
+        Self(Sqlite {
             access: Arc::new(access),
             caller: Caller::Work,
             nudger: Nudger::new(),
-        }
+        })
     }
 
     /// The same store for who wants something changed.
@@ -136,11 +135,11 @@ impl SqliteStore {
     }
 
     fn handed_to(&self, caller: Caller) -> Self {
-        Self {
-            access: Arc::clone(&self.access),
+        Self(Sqlite {
+            access: Arc::clone(&self.0.access),
             caller,
-            nudger: self.nudger.clone(),
-        }
+            nudger: self.0.nudger.clone(),
+        })
     }
 
     /// Opens a store in memory that works on the caller's own thread: every call is complete at its
@@ -155,12 +154,14 @@ impl SqliteStore {
         migrate(&mut connection)?;
         Ok(Self::over(Access::Inline(Mutex::new(connection))))
     }
+}
 
+impl Sqlite {
     /// Runs `work` in a write transaction, shared with whatever else is waiting.
-    async fn write<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
+    async fn on_writer<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+        F: FnMut(&mut Connection) -> Outcome<T> + Send + 'static,
     {
         let done = match &*self.access {
             Access::Threads(staff) => {
@@ -170,7 +171,7 @@ impl SqliteStore {
                 done
             }
             Access::Inline(connection) => match connection.lock() {
-                Ok(mut connection) => in_transaction(&mut connection, &mut work),
+                Ok(mut connection) => in_transaction(&mut connection, WRITES, &mut work),
                 Err(_) => Err(Fault::Stopped),
             },
         };
@@ -178,15 +179,15 @@ impl SqliteStore {
     }
 
     /// Runs `work` on a connection of this caller's that only reads. Whoever stops waiting stops it.
-    async fn read<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
+    async fn on_reader<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+        F: FnMut(&mut Connection) -> Outcome<T> + Send + 'static,
     {
         let done = match &*self.access {
             Access::Threads(staff) => return staff.read(self.caller, statement, work).await,
             Access::Inline(connection) => match connection.lock() {
-                Ok(connection) => work(&connection),
+                Ok(mut connection) => work(&mut connection),
                 Err(_) => Err(Fault::Stopped),
             },
         };
@@ -198,7 +199,7 @@ impl Staff {
     async fn read<T, F>(&self, caller: Caller, statement: &'static str, work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+        F: FnMut(&mut Connection) -> Outcome<T> + Send + 'static,
     {
         let _place = self.room.enter(caller)?;
         let watch = Stopwatch::start();
@@ -216,14 +217,64 @@ impl Staff {
     }
 }
 
-#[async_trait]
-impl Store for SqliteStore {
-    fn nudges(&self) -> Box<dyn Nudges> {
-        Box::new(NudgeReceiver::new(self.nudger.subscribe()))
+impl Database for Sqlite {
+    const SAFETY_POLL: SignedDuration = SAFETY_POLL;
+
+    fn nudger(&self) -> &Nudger {
+        &self.nudger
     }
 
-    fn safety_poll(&self) -> SignedDuration {
-        SAFETY_POLL
+    fn text(sqlite: &'static str, _: &'static str) -> &'static str {
+        sqlite
+    }
+
+    async fn read<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.on_reader(name, move |connection| {
+            session::ask(connection, name, &args, work)
+        })
+        .await
+    }
+
+    async fn read_moment<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.on_reader(name, move |connection| {
+            in_transaction(connection, READS, |connection| {
+                session::ask(connection, name, &args, work)
+            })
+        })
+        .await
+    }
+
+    async fn write<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.write_all(name, args, work).await
+    }
+
+    async fn write_all<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.on_writer(name, move |connection| {
+            session::ask(connection, name, &args, work)
+        })
+        .await
+    }
+
+    async fn hint(&self, due_at: Option<Timestamp>) {
+        if let Some(due_at) = due_at {
+            self.nudger.nudge(due_at);
+        }
     }
 
     /// One machine, one clock: there is nothing to correct.
@@ -232,19 +283,10 @@ impl Store for SqliteStore {
     }
 
     async fn ping(&self) -> Result<()> {
-        self.read("ping", |connection| {
+        self.on_reader("ping", |connection| {
             Ok(connection.query_row("select 1", [], |_| Ok(()))?)
         })
         .await
-    }
-
-    /// The file as its header tells it, without the log beside it.
-    async fn size_bytes(&self) -> Result<Option<u64>> {
-        let size = "select page_count * page_size from pragma_page_count, pragma_page_size";
-        let bytes = self.read("load size", move |connection| {
-            Ok(connection.query_row(size, [], |row| row.get::<_, i64>(0))?)
-        });
-        Ok(u64::try_from(bytes.await?).ok())
     }
 }
 
@@ -253,10 +295,10 @@ fn noting_wait<T, F>(
     watch: Stopwatch,
     pool: &'static str,
     mut work: F,
-) -> impl FnMut(&Connection) -> Outcome<T> + Send + 'static
+) -> impl FnMut(&mut Connection) -> Outcome<T> + Send + 'static
 where
     T: Send + 'static,
-    F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    F: FnMut(&mut Connection) -> Outcome<T> + Send + 'static,
 {
     let mut is_waiting = true;
     move |connection| {
@@ -281,7 +323,7 @@ pub(crate) fn registered(path: &Path) -> Result<Vec<Node>> {
         let mut rows = statement.query([])?;
         let mut nodes = Vec::new();
         while let Some(row) = rows.next()? {
-            nodes.extend(row::readable("node", row::node(row)));
+            nodes.extend(row::readable("node", row::node(&row.into())));
         }
         Ok(nodes)
     };
@@ -341,7 +383,7 @@ fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
 /// Two processes may start at once: each step is its own immediate transaction that first looks
 /// again at what has been applied.
 fn migrate(connection: &mut Connection) -> Result<()> {
-    in_transaction(connection, |connection| {
+    in_transaction(connection, WRITES, |connection| {
         connection.execute_batch(migrate::CREATE_LEDGER)?;
         for migration in migrate::pending(migrate::ALL, &applied(connection)?)? {
             connection.execute_batch(migration.sqlite)?;

@@ -11,6 +11,27 @@
 //! Parameters: SQLite numbers `$1` by where it first stands in the text, not by its digit. A shared
 //! text must therefore use its parameters in ascending order; a text for SQLite alone says `?1`.
 
+use almanack_core::{
+    finish::Finish,
+    history::Decision,
+    reschedule::Change,
+    store::{
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, ExpiredClaim, Finished,
+        HistoryPage, OnceKey, OnceRecord, Page, Pruned, Records, Result, TaskFilter, TaskStore,
+    },
+    task::{Identity, Kind, Status, Task, TaskId},
+};
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{
+    claim,
+    database::{Database, SqlStore},
+    depth, history,
+    row::{self, examined, most, one_more, readable, small, values},
+    session::Session,
+};
+
 /// What [`crate::row::task`] reads.
 macro_rules! columns {
     () => {
@@ -183,3 +204,130 @@ macro_rules! prune {
 pub(crate) const PRUNE_SQLITE: &str = prune!("id = ?1", "?2");
 pub(crate) const PRUNE_POSTGRES: &str =
     concat!(prune!("id = any ($1::bigint[])", "$2"), " returning id");
+
+#[async_trait]
+impl<D: Database> TaskStore for SqlStore<D> {
+    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+        self.0.load_current(identities).await
+    }
+
+    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
+        self.0.apply(changes).await
+    }
+
+    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
+        self.0.apply_once(key, changes).await
+    }
+
+    async fn load_once(&self, key: &str) -> Result<Option<OnceRecord>> {
+        let name = "load idempotency key";
+        self.one(name, history::LOAD_ONCE, values![key], row::once)
+            .await
+    }
+
+    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
+        self.0.claim(request).await
+    }
+
+    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+        self.0.finish(finishes).await
+    }
+
+    async fn extend_claims(
+        &self,
+        claims: &[ClaimId],
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<ClaimId>> {
+        self.0.extend_claims(claims, now, lease_until).await
+    }
+
+    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
+        self.0.release_claims(claims).await
+    }
+
+    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+        self.0.load_expired(now, limit).await
+    }
+
+    async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
+        let found = self.listed("load task", LOAD, values![id.0], row::shown_task);
+        Ok(found.await?.pop())
+    }
+
+    async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
+        let page = self
+            .0
+            .read("list tasks", filter.clone(), |session, filter| {
+                Box::pin(page(session, filter))
+            });
+        page.await
+    }
+
+    async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
+        let args = (identity.clone(), page);
+        let records = self
+            .0
+            .read("load history", args, |session, (identity, page)| {
+                Box::pin(history::load(session, identity, *page))
+            });
+        records.await
+    }
+
+    async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>> {
+        let values = values![id.0, small(after), most(limit)];
+        self.listed("load decisions", history::LOAD_DECISIONS, values, |found| {
+            readable("decision", row::decision(found))
+        })
+        .await
+    }
+
+    async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
+        let values = values![most(limit)];
+        self.listed("load waiting kinds", claim::KINDS, values, |found| {
+            Kind::parse(&found.text(0).ok()?).ok()
+        })
+        .await
+    }
+
+    async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
+        let depths = self.0.read("load depths", now, |session, now| {
+            Box::pin(depth::load(session, *now))
+        });
+        depths.await
+    }
+
+    async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
+        self.0.prune(before, after, limit).await
+    }
+
+    async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize> {
+        let values = values![before, most(limit)];
+        self.execute("prune idempotency keys", history::PRUNE_ONCE, values)
+            .await
+    }
+}
+
+async fn page(session: &dyn Session, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
+    let before = filter.before.map_or(i64::MAX, |id| id.0);
+    let to = if filter.is_empty() {
+        None
+    } else {
+        let among = values![before, examined(filter.among)];
+        session.number(EXAMINED_TO, &among).await?
+    };
+    let values = values![
+        before,
+        to.unwrap_or(0),
+        filter.kind.as_ref().map(Kind::as_str),
+        filter.status.map(Status::as_str),
+        &filter.subject_prefix,
+        one_more(filter.limit),
+    ];
+    let text = session.text(LIST_SQLITE, LIST_POSTGRES);
+    let found = session.rows(text, &values, |found| {
+        Ok((TaskId(found.big(0)?), row::shown_task(found)))
+    });
+    let page = Page::cut(found.await?, filter.limit, to.map(TaskId), |(id, _)| *id);
+    Ok(page.filter_map(|(_, task)| task))
+}

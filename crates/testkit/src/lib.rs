@@ -1,5 +1,5 @@
-//! What tests share: time that stands still, chance that repeats itself, ready-made requests, and
-//! the conformance suite that proves one store equal to another.
+//! What tests of several crates share: time that stands still, chance that repeats itself,
+//! ready-made requests, servers to talk to, and a layer that meddles with a store's calls.
 //!
 //! Only ever a dev-dependency. A broken expectation here is a failed test, so it panics, and the
 //! panic names what was expected.
@@ -13,11 +13,11 @@
 
 pub mod authority;
 pub mod clock;
-pub mod conformance;
 pub mod entropy;
 pub mod fixture;
 pub mod kafka;
+pub mod layer;
+pub mod lock;
 pub mod nats;
 pub mod newsroom;
 pub mod postgres;
-pub mod simulator;

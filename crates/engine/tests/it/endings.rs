@@ -21,7 +21,7 @@ use almanack_engine::{
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     fixture::{PUBLISH, identity, put},
-    simulator::layer::{Layer, Layered},
+    layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;

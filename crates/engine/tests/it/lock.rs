@@ -10,9 +10,9 @@ use almanack_engine::lock::{SLOT_LOCK, StoreLock};
 use almanack_store::{postgres::PostgresStore, sqlite::SqliteStore};
 use almanack_testkit::{
     clock::ManualClock,
-    conformance::lock::{Place, key},
     entropy::SeededEntropy,
     fixture::{START, claim_request},
+    lock::{Place, key},
     postgres::Schema,
 };
 

@@ -39,8 +39,8 @@ use almanack_store::{postgres::PostgresStore, sqlite::SqliteStore};
 use almanack_testkit::{
     entropy::SeededEntropy,
     fixture::{PUBLISH, identity, put},
+    layer::{Layer, Layered},
     postgres::Schema,
-    simulator::layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};

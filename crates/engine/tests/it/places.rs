@@ -29,7 +29,7 @@ use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     entropy::SeededEntropy,
     fixture::{PUBLISH, kind, put},
-    simulator::layer::{Layer, Layered},
+    layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;

@@ -19,7 +19,7 @@ use almanack_engine::{
 };
 use almanack_testkit::{
     fixture::{START, at, claim_request},
-    simulator::layer::{Layer, Layered},
+    layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};

@@ -23,7 +23,7 @@ use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
     fixture::{START, at},
-    simulator::layer::{Layer, Layered},
+    layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 

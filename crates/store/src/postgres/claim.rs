@@ -2,26 +2,30 @@
 
 use almanack_core::{
     finish::Finish,
-    store::{ClaimId, ClaimRequest, Claimed, ExpiredClaim, Finished, Result},
+    store::{ClaimId, ClaimRequest, Claimed, ExpiredClaim, Finished, Result, TaskLine},
     task::{ClaimedTask, Kind},
 };
 use deadpool_postgres::{GenericClient, Object};
 use jiff::Timestamp;
-use tokio_postgres::{Statement, types::ToSql};
+use tokio_postgres::{Row, Statement, types::ToSql};
 
-use super::{PostgresStore, SAFETY_POLL, explain, listen::NOTIFY, task::insert_tasks};
+use super::{Postgres, SAFETY_POLL, explain, listen::NOTIFY, task::insert_tasks};
 use crate::{
     claim::{self, Unreadable},
+    database::Claims,
     history,
     nudge::earliest_wait,
-    row::{micros, most, nearest, small},
+    overview::{self, Latest},
+    row::{self, micros, most, nearest, small},
 };
 
 /// Where the priority stands: behind the columns of a claimed task.
 const PRIORITY: usize = 12;
+/// How many claims' tasks are looked up in one round trip.
+const CLAIMS_AT_ONCE: usize = 200;
 
-impl PostgresStore {
-    pub(super) async fn take(&self, request: ClaimRequest) -> Result<Claimed> {
+impl Claims for Postgres {
+    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
         let client = self.client().await?;
         let full_before = request.full_after(&[]);
         // Prepared first, or the two could overtake each other while being prepared. Then sent
@@ -50,7 +54,7 @@ impl PostgresStore {
         Ok(Claimed { tasks, next_due_at })
     }
 
-    pub(super) async fn end(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         let mut client = self.client().await?;
         let mut sorted: Vec<(usize, &Finish)> = finishes.iter().enumerate().collect();
         sorted.sort_by_key(|(_, finish)| finish.task_id);
@@ -71,7 +75,7 @@ impl PostgresStore {
         Ok(answers)
     }
 
-    pub(super) async fn extend(
+    async fn extend_claims(
         &self,
         claims: &[ClaimId],
         now: Timestamp,
@@ -85,7 +89,7 @@ impl PostgresStore {
         Ok(rows.iter().map(|row| ClaimId(row.get(0))).collect())
     }
 
-    pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
+    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
         let ids = numbers(claims);
         self.execute("release claims", claim::RELEASE_POSTGRES, &[&ids])
             .await?;
@@ -94,7 +98,7 @@ impl PostgresStore {
             .map(|_| ())
     }
 
-    pub(super) async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
         let failed = |error| explain("load expired claims", error);
         let client = self.client().await?;
         let parameters: [&(dyn ToSql + Sync); 2] = [&micros(now), &most(limit)];
@@ -110,7 +114,7 @@ impl PostgresStore {
                 .await;
             let (mut tasks, mut aside) = (Vec::new(), Vec::new());
             for row in &left.map_err(failed)? {
-                tasks.extend(claim::read(row, claim_id, &mut aside)?);
+                tasks.extend(claim::read(&row.into(), claim_id, &mut aside)?);
             }
             set_aside(&client, &aside, now).await?;
             expired.push(ExpiredClaim {
@@ -120,6 +124,37 @@ impl PostgresStore {
             });
         }
         Ok(expired)
+    }
+
+    async fn load_finished(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TaskLine>> {
+        let name = "load finished tasks";
+        let (from, until) = (micros(from), micros(until));
+        let mut latest = Latest::new(limit);
+        let lines = |rows: &[Row]| -> Vec<TaskLine> {
+            let lines = rows.iter().map(|row| row::shown_line(&row.into()));
+            lines.flatten().collect()
+        };
+        let window: [&(dyn ToSql + Sync); 2] = [&from, &until];
+        let lately = self.rows(name, overview::ENDED_POSTGRES, &window);
+        latest.add(lines(&lately.await?));
+        let asked: [&(dyn ToSql + Sync); 2] = [&from, &overview::PAST_CLAIMS_MAX];
+        let past = self.rows(name, overview::PAST_CLAIMS, &asked).await?;
+        for claims in past.chunks(CLAIMS_AT_ONCE) {
+            let lease_until = claims.first().map_or(0, |claim| claim.get(1));
+            if !latest.has_room(nearest(lease_until)) {
+                break;
+            }
+            let ids: Vec<i64> = claims.iter().map(|claim| claim.get(0)).collect();
+            let key: [&(dyn ToSql + Sync); 3] = [&from, &until, &ids];
+            let ended = self.rows(name, overview::ENDED_PAST_POSTGRES, &key);
+            latest.add(lines(&ended.await?));
+        }
+        Ok(latest.into_lines())
     }
 }
 
@@ -158,7 +193,7 @@ async fn take(
     let mut taken: Vec<(i32, ClaimedTask)> = Vec::with_capacity(rows.len());
     let mut aside = Vec::new();
     for row in &rows {
-        let task = claim::read(row, request.claim_id, &mut aside)?;
+        let task = claim::read(&row.into(), request.claim_id, &mut aside)?;
         taken.extend(task.map(|task| (row.get(PRIORITY), task)));
     }
     set_aside(client, &aside, request.now).await?;

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::store::{Error, LaneAnswer, LaneAsk, LaneStore, Result, Visitor};
-use async_trait::async_trait;
-use jiff::Timestamp;
+use almanack_core::store::{Error, LaneAnswer, LaneAsk, Result, Visitor};
 use tokio_postgres::types::ToSql;
 
-use super::PostgresStore;
+use super::Postgres;
 use crate::{
+    database::Lanes,
     lane,
     row::{self, micros, most, nearest, readable, unreadable},
 };
 
-#[async_trait]
-impl LaneStore for PostgresStore {
+impl Lanes for Postgres {
     async fn enter_lanes(&self, visitor: &Visitor, asks: &[LaneAsk]) -> Result<Vec<LaneAnswer>> {
         if asks.is_empty() {
             return Ok(Vec::new());
@@ -26,17 +24,9 @@ impl LaneStore for PostgresStore {
             entered => entered,
         }
     }
-
-    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
-        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(before), &micros(now)];
-        let gone = self
-            .execute("prune lanes", lane::PRUNE, &parameters)
-            .await?;
-        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
-    }
 }
 
-impl PostgresStore {
+impl Postgres {
     async fn enter(&self, visitor: &Visitor, asks: &[LaneAsk]) -> Result<Vec<LaneAnswer>> {
         let column = |value: fn(&LaneAsk) -> i64| asks.iter().map(value).collect::<Vec<i64>>();
         let names: Vec<&str> = asks.iter().map(|ask| ask.lane.as_str()).collect();

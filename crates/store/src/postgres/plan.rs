@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{
-    plan::{Edit, Schedule, ScheduleId, ScheduleWrite, Slot},
+    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     store::{Applied, Result},
     task::Subject,
 };
@@ -19,22 +19,41 @@ use deadpool_postgres::{GenericClient, Object};
 use tokio_postgres::types::ToSql;
 
 use super::{
-    PostgresStore, SAFETY_POLL, explain,
+    Postgres, SAFETY_POLL, explain,
     task::{apply_one, insert_tasks, tell},
 };
 use crate::{
+    database::Schedules,
     nudge::hint_of_write,
-    row::{StateColumns, beside_or_null, many, micros},
+    row::{self, StateColumns, beside_or_null, many, micros},
     schedule,
 };
+
+/// Where the position stands: behind the columns of a schedule.
+const POSITION: usize = 18;
 
 /// A write and its place in the list asked for.
 type Placed<'a> = (usize, &'a ScheduleWrite);
 /// A write whose row was got, with the row's number.
 type Won<'a> = (usize, ScheduleId, &'a ScheduleWrite);
 
-impl PostgresStore {
-    pub(super) async fn decide(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
+impl Schedules for Postgres {
+    async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
+        let asked: Vec<&str> = names.iter().map(ScheduleName::as_str).collect();
+        let rows = self
+            .rows("load schedules", schedule::LOAD_POSTGRES, &[&asked])
+            .await?;
+        let mut found: Vec<Option<Schedule>> = names.iter().map(|_| None).collect();
+        for row in rows {
+            let position = usize::try_from(row.get::<_, i64>(POSITION)).unwrap_or(0);
+            if let Some(place) = found.get_mut(position.wrapping_sub(1)) {
+                *place = row::shown_schedule(&(&row).into());
+            }
+        }
+        Ok(found)
+    }
+
+    async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
         let mut client = self.client().await?;
         let mut answers = vec![Applied::Lost; writes.len()];
         for set in sets(&writes) {

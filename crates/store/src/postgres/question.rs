@@ -21,15 +21,25 @@ pub(super) struct Question {
     client: Arc<Object>,
     tls: Tls,
     answered: bool,
+    in_transaction: bool,
 }
 
 impl Question {
-    pub(super) fn on(client: Object, tls: Tls) -> Self {
+    /// Only who looks at pages may leave; others are `patient`.
+    pub(super) fn on(client: Object, tls: Tls, patient: bool) -> Self {
         Self {
             client: Arc::new(client),
             tls,
-            answered: false,
+            answered: patient,
+            in_transaction: false,
         }
+    }
+
+    /// Several in one transaction; whoever leaves in the middle of it, the connection is closed.
+    pub(super) fn in_transaction(client: Object, tls: Tls) -> Self {
+        let mut question = Self::on(client, tls, false);
+        question.in_transaction = true;
+        question
     }
 
     pub(super) fn client(&self) -> &Object {
@@ -49,16 +59,21 @@ impl Drop for Question {
         }
         // Without a runtime the process ends, and the connection with it.
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(stop(Arc::clone(&self.client), self.tls.clone()));
+            let stopped = stop(
+                Arc::clone(&self.client),
+                self.tls.clone(),
+                self.in_transaction,
+            );
+            runtime.spawn(stopped);
         }
     }
 }
 
 /// Gives the connection back once nothing runs on it. One that was cancelled is closed instead: the server may be slow to act on
 /// that, and must not stop what the next one asks.
-async fn stop(client: Arc<Object>, tls: Tls) {
+async fn stop(client: Arc<Object>, tls: Tls, in_transaction: bool) {
     // The server takes one thing after another, so it answers this when it is done with the question.
-    if ends(&client, ENDS_BY_ITSELF).await {
+    if ends(&client, ENDS_BY_ITSELF).await && !in_transaction {
         return;
     }
     tracing::debug!("a page that nobody waits for is cancelled");

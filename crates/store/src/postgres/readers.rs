@@ -36,8 +36,8 @@ impl Stage {
     /// A page that takes for ever, known by the store's channel.
     fn endless(&self) -> BoxFuture<'static, Result<()>> {
         let pages = Arc::clone(&self.pages);
-        let text = format!("select pg_sleep(600) /* {} */", self.work.channel);
-        Box::pin(async move { pages.rows("endless", &text, &[]).await.map(|_| ()) })
+        let text = format!("select pg_sleep(600) /* {} */", self.work.0.channel);
+        Box::pin(async move { pages.0.rows("endless", &text, &[]).await.map(|_| ()) })
     }
 
     /// How many of them the server works on.
@@ -45,7 +45,7 @@ impl Stage {
         let text = format!(
             "select count(*) from pg_stat_activity where state = 'active' \
              and pid <> pg_backend_pid() and query like '%/* {} */%'",
-            self.work.channel
+            self.work.0.channel
         );
         number(self.schema.url(), &text).await
     }
@@ -54,14 +54,18 @@ impl Stage {
     async fn servers(&self) -> Vec<i32> {
         let text = "select pid from pg_stat_activity where state = 'active' \
              and pid <> pg_backend_pid() and query like '%/* ' || $1 || ' */%'";
-        let rows = self.work.rows("look", text, &[&self.work.channel]).await;
+        let rows = self
+            .work
+            .0
+            .rows("look", text, &[&self.work.0.channel])
+            .await;
         rows.unwrap().iter().map(|row| row.get(0)).collect()
     }
 
     /// How many of these processes are still there.
     async fn connected(&self, servers: &[i32]) -> i64 {
         let text = "select count(*) from pg_stat_activity where pid = any ($1)";
-        let rows = self.work.rows("look", text, &[&servers]).await;
+        let rows = self.work.0.rows("look", text, &[&servers]).await;
         rows.unwrap()[0].get(0)
     }
 
@@ -148,8 +152,8 @@ async fn sf_01_a_statement_for_a_page_has_less_time() {
     let stage = Stage::set().await;
     let text = "select setting from pg_settings where name = 'statement_timeout'";
     let told = |rows: Vec<tokio_postgres::Row>| rows[0].get::<_, String>(0);
-    let pages = stage.pages.rows("look", text, &[]).await.unwrap();
+    let pages = stage.pages.0.rows("look", text, &[]).await.unwrap();
     assert_eq!(told(pages), READ_WITHIN.as_millis().to_string());
-    let work = stage.work.rows("look", text, &[]).await.unwrap();
+    let work = stage.work.0.rows("look", text, &[]).await.unwrap();
     assert_eq!(told(work), "30000");
 }

@@ -5,10 +5,10 @@ use almanack_core::{
     store::Result,
 };
 
-use super::{Row, count, instant, maybe_instant, micros, unreadable};
+use super::{Row, Value, count, instant, maybe_instant, unreadable, values};
 
 /// Reads the columns listed in `alert.rs`.
-pub(crate) fn alert(row: &impl Row) -> Result<Alert> {
+pub(crate) fn alert(row: &Row<'_>) -> Result<Alert> {
     let (rule, about, severity) = (row.text(0)?, row.text(1)?, row.text(2)?);
     let unknown = |what: &str, text: &str| unreadable(format!("{what} `{text}` of an alert"));
     Ok(Alert {
@@ -30,41 +30,21 @@ pub(crate) fn alert(row: &impl Row) -> Result<Alert> {
     })
 }
 
-/// An alert as its columns hold it.
-pub(crate) struct AlertColumns {
-    pub(crate) rule: &'static str,
-    pub(crate) about: String,
-    pub(crate) severity: &'static str,
-    pub(crate) detail: String,
-    pub(crate) opened_at_us: i64,
-    pub(crate) calm_since_us: Option<i64>,
-    pub(crate) closed_at_us: Option<i64>,
-    pub(crate) returns: i32,
-    pub(crate) open_told_at_us: Option<i64>,
-    pub(crate) close_told_at_us: Option<i64>,
-    pub(crate) tell_at_us: Option<i64>,
-    pub(crate) taken_by: String,
-    /// The version that was seen; 0 for a new row.
-    pub(crate) seen: i64,
-}
-
-impl From<&Alert> for AlertColumns {
-    fn from(alert: &Alert) -> Self {
-        Self {
-            rule: alert.key.rule.as_str(),
-            about: alert.key.about.to_string(),
-            severity: alert.severity.as_str(),
-            detail: alert.detail.clone(),
-            opened_at_us: micros(alert.opened_at),
-            calm_since_us: alert.calm_since.map(micros),
-            closed_at_us: alert.closed_at.map(micros),
-            returns: i32::try_from(alert.returns).unwrap_or(i32::MAX),
-            open_told_at_us: alert.open_told_at.map(micros),
-            close_told_at_us: alert.close_told_at.map(micros),
-            tell_at_us: alert.tell_at.map(micros),
-            // Texts can always be written as JSON.
-            taken_by: serde_json::to_string(&alert.taken_by).unwrap_or_default(),
-            seen: alert.version,
-        }
-    }
+/// What an alert is written with: its key, and what changes.
+pub(crate) fn alert_values(alert: &Alert) -> (Vec<Value<'_>>, Vec<Value<'_>>) {
+    let key = values![alert.key.rule.as_str(), alert.key.about.to_string()];
+    let facts = values![
+        alert.severity.as_str(),
+        &alert.detail,
+        alert.opened_at,
+        alert.calm_since,
+        alert.closed_at,
+        alert.returns,
+        alert.open_told_at,
+        alert.close_told_at,
+        alert.tell_at,
+        // Texts can always be written as JSON.
+        serde_json::to_string(&alert.taken_by).unwrap_or_default(),
+    ];
+    (key, facts)
 }

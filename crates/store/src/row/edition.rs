@@ -17,7 +17,7 @@ use jiff::civil::Date;
 use super::{Row, Value, instant, many, maybe_instant, unreadable};
 use crate::edition::{COLUMNS, REPLACED, day};
 
-pub(crate) fn edition(row: &impl Row) -> Result<Edition> {
+pub(crate) fn edition(row: &Row<'_>) -> Result<Edition> {
     let archived_from = row.text_or_null(3)?;
     Ok(Edition {
         date: row.text(0)?.parse().map_err(unreadable)?,
@@ -40,7 +40,7 @@ pub(crate) fn edition(row: &impl Row) -> Result<Edition> {
 }
 
 /// A day whose alerts people have not all heard of.
-pub(crate) fn untold(row: &impl Row) -> Result<Date> {
+pub(crate) fn untold(row: &Row<'_>) -> Result<Date> {
     row.text(0)?.parse().map_err(unreadable)
 }
 
@@ -76,7 +76,7 @@ fn changing(edition: &Edition) -> Vec<Value<'_>> {
 }
 
 /// An edition in a list: its columns, then what was counted.
-pub(crate) fn line(row: &impl Row) -> Result<EditionLine> {
+pub(crate) fn line(row: &Row<'_>) -> Result<EditionLine> {
     let counted = |place: usize| number(row, COLUMNS + place);
     let (pending, processing) = (counted(0)?, counted(1)?);
     let (completed, failed) = (counted(2)?, counted(3)?);
@@ -93,7 +93,7 @@ pub(crate) fn line(row: &impl Row) -> Result<EditionLine> {
     })
 }
 
-pub(crate) fn story(row: &impl Row) -> Result<Story> {
+pub(crate) fn story(row: &Row<'_>) -> Result<Story> {
     let note = row.text_or_null(16)?;
     let batch = row.big_or_null(3)?;
     Ok(Story {
@@ -149,7 +149,7 @@ pub(crate) fn story_values<'a>(day: &'a str, story: &'a Story) -> Vec<Value<'a>>
     ]
 }
 
-pub(crate) fn batch(row: &impl Row) -> Result<Batch> {
+pub(crate) fn batch(row: &Row<'_>) -> Result<Batch> {
     let tokens = |index: usize| u64::try_from(row.big(index)?).map_err(unreadable);
     Ok(Batch {
         index: number(row, 0)?,
@@ -187,7 +187,7 @@ pub(crate) fn batch_values<'a>(day: &'a str, batch: &'a Batch) -> Vec<Value<'a>>
     ]
 }
 
-pub(crate) fn delivery(row: &impl Row) -> Result<Delivery> {
+pub(crate) fn delivery(row: &Row<'_>) -> Result<Delivery> {
     Ok(Delivery {
         revision: number(row, 0)?,
         destination: row.text(1)?,
@@ -232,7 +232,7 @@ pub(crate) fn skipped_values<'a>(edition: &Edition, document: &Document) -> Vec<
     ]
 }
 
-pub(crate) fn alert(row: &impl Row) -> Result<Alert> {
+pub(crate) fn alert(row: &Row<'_>) -> Result<Alert> {
     Ok(Alert {
         rule: named("rule", &row.text(0)?, Rule::parse)?,
         detail: row.text(1)?,
@@ -255,7 +255,7 @@ pub(crate) fn alert_values<'a>(day: &'a str, alert: &'a Alert) -> Vec<Value<'a>>
     ]
 }
 
-pub(crate) fn document(row: &impl Row) -> Result<Document> {
+pub(crate) fn document(row: &Row<'_>) -> Result<Document> {
     Ok(Document {
         inputs: serde_json::from_str(&row.text(0)?).map_err(unreadable)?,
         template: row.text(1)?,
@@ -284,7 +284,7 @@ fn named<T>(what: &str, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result
     parse(name).ok_or_else(|| unreadable(format!("{what} `{name}`")))
 }
 
-fn number(row: &impl Row, index: usize) -> Result<u32> {
+fn number(row: &Row<'_>, index: usize) -> Result<u32> {
     small(row.big(index)?)
 }
 

@@ -10,7 +10,7 @@ use almanack_core::{
 use super::{Row, instant, micros, unreadable};
 
 /// Reads the columns of [`crate::lane::LOAD_SQLITE`].
-pub(crate) fn lane(row: &impl Row) -> Result<SharedLane> {
+pub(crate) fn lane(row: &Row<'_>) -> Result<SharedLane> {
     Ok(SharedLane {
         free_at: instant(row.big(0)?)?,
         held_until: instant(row.big(1)?)?,

@@ -9,7 +9,7 @@ use almanack_core::{
 use super::{Row, count, decision, edit, identity, instant, maybe_instant, slot, unreadable};
 
 /// Reads the columns of a line listed in `overview.rs`.
-pub(crate) fn task_line(row: &impl Row) -> Result<TaskLine> {
+pub(crate) fn task_line(row: &Row<'_>) -> Result<TaskLine> {
     Ok(TaskLine {
         id: TaskId(row.big(0)?),
         identity: identity(row, 1)?,
@@ -28,7 +28,7 @@ pub(crate) fn task_line(row: &impl Row) -> Result<TaskLine> {
 }
 
 /// Reads how many there are of a status.
-pub(crate) fn status_count(row: &impl Row) -> Result<StatusCount> {
+pub(crate) fn status_count(row: &Row<'_>) -> Result<StatusCount> {
     Ok(StatusCount {
         status: Status::parse(&row.text(0)?).map_err(unreadable)?,
         tasks: u64::try_from(row.big(1)?).map_err(unreadable)?,
@@ -36,7 +36,7 @@ pub(crate) fn status_count(row: &impl Row) -> Result<StatusCount> {
 }
 
 /// Reads the columns of a claim listed in `overview.rs`.
-pub(crate) fn claim_line(row: &impl Row) -> Result<ClaimLine> {
+pub(crate) fn claim_line(row: &Row<'_>) -> Result<ClaimLine> {
     Ok(ClaimLine {
         claim_id: ClaimId(row.big(0)?),
         node: row.text(1)?,
@@ -47,7 +47,7 @@ pub(crate) fn claim_line(row: &impl Row) -> Result<ClaimLine> {
 }
 
 /// Reads a ledger row with its schedule's name behind it.
-pub(crate) fn slot_line(row: &impl Row) -> Result<SlotLine> {
+pub(crate) fn slot_line(row: &Row<'_>) -> Result<SlotLine> {
     Ok(SlotLine {
         schedule: ScheduleName::parse(&row.text(7)?).map_err(unreadable)?,
         slot: slot(row)?,
@@ -55,7 +55,7 @@ pub(crate) fn slot_line(row: &impl Row) -> Result<SlotLine> {
 }
 
 /// Reads a decision with its task's identity behind it.
-pub(crate) fn change(row: &impl Row) -> Result<Activity> {
+pub(crate) fn change(row: &Row<'_>) -> Result<Activity> {
     Ok(Activity::Task {
         identity: identity(row, 14)?,
         decision: decision(row)?,
@@ -63,7 +63,7 @@ pub(crate) fn change(row: &impl Row) -> Result<Activity> {
 }
 
 /// Reads an edit with its schedule's name behind it.
-pub(crate) fn schedule_edit(row: &impl Row) -> Result<Activity> {
+pub(crate) fn schedule_edit(row: &Row<'_>) -> Result<Activity> {
     Ok(Activity::Schedule {
         name: ScheduleName::parse(&row.text(6)?).map_err(unreadable)?,
         edit: Box::new(edit(row)?),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::{Row, instant, maybe_instant, unreadable};
 
 /// Reads the columns of a schedule listed in `schedule.rs`.
-pub(crate) fn schedule(row: &impl Row) -> Result<Schedule> {
+pub(crate) fn schedule(row: &Row<'_>) -> Result<Schedule> {
     let origin = row.text(2)?;
     let state = StateColumns {
         since: maybe_instant(row.big_or_null(7)?)?,
@@ -40,7 +40,7 @@ pub(crate) fn schedule(row: &impl Row) -> Result<Schedule> {
 }
 
 /// Reads a name that stands alone.
-pub(crate) fn schedule_name(row: &impl Row) -> Result<ScheduleName> {
+pub(crate) fn schedule_name(row: &Row<'_>) -> Result<ScheduleName> {
     ScheduleName::parse(&row.text(0)?).map_err(unreadable)
 }
 
@@ -113,7 +113,7 @@ impl StateColumns {
 }
 
 /// Reads the columns of a ledger row listed in `schedule.rs`.
-pub(crate) fn slot(row: &impl Row) -> Result<Slot> {
+pub(crate) fn slot(row: &Row<'_>) -> Result<Slot> {
     let verdict = row.text(3)?;
     Ok(Slot {
         slot_at: instant(row.big(0)?)?,
@@ -128,7 +128,7 @@ pub(crate) fn slot(row: &impl Row) -> Result<Slot> {
 }
 
 /// Reads the columns of an edit listed in `schedule.rs`.
-pub(crate) fn edit(row: &impl Row) -> Result<Edit> {
+pub(crate) fn edit(row: &Row<'_>) -> Result<Edit> {
     let edited = row.text(1)?;
     Ok(Edit {
         revision: row.big(0)?,

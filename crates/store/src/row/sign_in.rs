@@ -9,7 +9,7 @@ use almanack_core::{
 use super::{Row, instant, unreadable};
 
 /// Reads the columns of a user listed in `sign_in.rs`.
-pub(crate) fn user(row: &impl Row) -> Result<User> {
+pub(crate) fn user(row: &Row<'_>) -> Result<User> {
     let scope = row.text(2)?;
     Ok(User {
         name: row.text(0)?,
@@ -21,7 +21,7 @@ pub(crate) fn user(row: &impl Row) -> Result<User> {
 }
 
 /// Reads the columns of a session listed in `sign_in.rs`.
-pub(crate) fn session(row: &impl Row) -> Result<Session> {
+pub(crate) fn session(row: &Row<'_>) -> Result<Session> {
     let (kind, holder) = (row.text(1)?, row.text(2)?);
     let holder = match kind.as_str() {
         "token" => Holder::Token(holder),

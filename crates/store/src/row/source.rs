@@ -22,7 +22,7 @@ use super::{Row, count, instant, many, maybe_instant, micros, small, unreadable}
 const NAMED: &str = "id:";
 
 /// Reads the columns of a source listed in `source.rs`.
-pub(crate) fn source(row: &impl Row) -> Result<Source> {
+pub(crate) fn source(row: &Row<'_>) -> Result<Source> {
     Ok(Source {
         id: SourceId(row.big(0)?),
         version: row.big(1)?,
@@ -39,7 +39,7 @@ pub(crate) fn source(row: &impl Row) -> Result<Source> {
     })
 }
 
-fn definition(row: &impl Row) -> Result<Definition> {
+fn definition(row: &Row<'_>) -> Result<Definition> {
     Ok(Definition {
         name: row.text(2)?,
         address: row.text(3)?,
@@ -50,7 +50,7 @@ fn definition(row: &impl Row) -> Result<Definition> {
     })
 }
 
-fn state(row: &impl Row) -> Result<State> {
+fn state(row: &Row<'_>) -> Result<State> {
     let name = row.text(8)?;
     let since = maybe_instant(row.big_or_null(9)?)?;
     let note = row.text_or_null(10)?;
@@ -69,7 +69,7 @@ fn state(row: &impl Row) -> Result<State> {
     })
 }
 
-fn stats(row: &impl Row) -> Result<Stats> {
+fn stats(row: &Row<'_>) -> Result<Stats> {
     let frequency = |name: String| {
         let known = Frequency::ALL.into_iter();
         let found = known.into_iter().find(|known| known.as_str() == name);
@@ -92,7 +92,7 @@ fn stats(row: &impl Row) -> Result<Stats> {
     })
 }
 
-fn memory(row: &impl Row) -> Result<Memory> {
+fn memory(row: &Row<'_>) -> Result<Memory> {
     let hints = row.text_or_null(27)?;
     let times = count(row.int(29)?)?;
     Ok(Memory {
@@ -111,20 +111,20 @@ fn memory(row: &impl Row) -> Result<Memory> {
     })
 }
 
-pub(crate) fn cadence_or_null(row: &impl Row, index: usize) -> Result<Option<Cadence>> {
+pub(crate) fn cadence_or_null(row: &Row<'_>, index: usize) -> Result<Option<Cadence>> {
     let name = row.text_or_null(index)?;
     name.map(|name| name.parse().map_err(unreadable))
         .transpose()
 }
 
-pub(crate) fn attention_or_null(row: &impl Row, index: usize) -> Result<Option<Attention>> {
+pub(crate) fn attention_or_null(row: &Row<'_>, index: usize) -> Result<Option<Attention>> {
     let read = |name: String| {
         Attention::parse(&name).ok_or_else(|| unreadable(format!("attention `{name}`")))
     };
     row.text_or_null(index)?.map(read).transpose()
 }
 
-pub(crate) fn class_or_null(row: &impl Row, index: usize) -> Result<Option<FailureClass>> {
+pub(crate) fn class_or_null(row: &Row<'_>, index: usize) -> Result<Option<FailureClass>> {
     let read = |name: String| {
         FailureClass::parse(&name).ok_or_else(|| unreadable(format!("failure class `{name}`")))
     };
@@ -284,7 +284,7 @@ fn facts(state: &State) -> (Option<Timestamp>, Option<&str>) {
 }
 
 /// Reads the columns of an entry listed in `entry.rs`. What its publisher calls it stands in its key.
-pub(crate) fn entry(row: &impl Row) -> Result<Entry> {
+pub(crate) fn entry(row: &Row<'_>) -> Result<Entry> {
     let key = row.text(2)?;
     Ok(Entry {
         id: row.big(0)?,
@@ -304,7 +304,7 @@ pub(crate) fn entry(row: &impl Row) -> Result<Entry> {
 }
 
 /// Reads the fleet's row.
-pub(crate) fn fleet(row: &impl Row) -> Result<Fleet> {
+pub(crate) fn fleet(row: &Row<'_>) -> Result<Fleet> {
     let price = row.real_or_null(0)?;
     Ok(Fleet {
         price: price.ok_or_else(|| unreadable("no price"))?,

@@ -69,11 +69,11 @@ fn say(table: &'static str, why: &str) {
 }
 
 /// A row, or what stands in for it.
-fn shown<R: Row, T>(
+fn shown<T>(
     table: &'static str,
-    row: &R,
-    read: impl Fn(&R) -> Result<T>,
-    stand_in: impl Fn(&R, String) -> Option<T>,
+    row: &Row<'_>,
+    read: impl Fn(&Row<'_>) -> Result<T>,
+    stand_in: impl Fn(&Row<'_>, String) -> Option<T>,
 ) -> Option<T> {
     read(row).map_or_else(
         |why| {
@@ -86,7 +86,7 @@ fn shown<R: Row, T>(
 }
 
 /// A task in a list.
-pub(crate) fn shown_task<R: Row>(row: &R) -> Option<Task> {
+pub(crate) fn shown_task(row: &Row<'_>) -> Option<Task> {
     shown("task", row, task, |row, why| {
         Some(Task {
             id: TaskId(row.big(0).ok()?),
@@ -117,7 +117,7 @@ pub(crate) fn shown_task<R: Row>(row: &R) -> Option<Task> {
 }
 
 /// A line about a task.
-pub(crate) fn shown_line<R: Row>(row: &R) -> Option<TaskLine> {
+pub(crate) fn shown_line(row: &Row<'_>) -> Option<TaskLine> {
     shown("task", row, task_line, |row, why| {
         Some(TaskLine {
             id: TaskId(row.big(0).ok()?),
@@ -138,7 +138,7 @@ pub(crate) fn shown_line<R: Row>(row: &R) -> Option<TaskLine> {
 }
 
 /// A schedule in a list: it is parked, because nobody here can compute it. Written anew it is whole again.
-pub(crate) fn shown_schedule<R: Row>(row: &R) -> Option<Schedule> {
+pub(crate) fn shown_schedule(row: &Row<'_>) -> Option<Schedule> {
     shown("schedule", row, schedule, |row, reason| {
         let id = row.big(0).ok()?;
         let name = row.text(1).unwrap_or_default();
@@ -169,7 +169,7 @@ pub(crate) fn shown_schedule<R: Row>(row: &R) -> Option<Schedule> {
 }
 
 /// A source in a list: it rests, and its note says why.
-pub(crate) fn shown_source<R: Row>(row: &R) -> Option<Source> {
+pub(crate) fn shown_source(row: &Row<'_>) -> Option<Source> {
     shown("source", row, source, |row, why| {
         let updated_at = instant(row, 36)?;
         Some(Source {
@@ -205,7 +205,7 @@ pub(crate) fn shown_source<R: Row>(row: &R) -> Option<Source> {
 
 /// A token in a list. Its row opens nothing, but the list stays one with a token in it: whether a node is
 /// guarded must not depend on what can be read.
-pub(crate) fn shown_token<R: Row>(row: &R) -> Option<Token> {
+pub(crate) fn shown_token(row: &Row<'_>) -> Option<Token> {
     shown("token", row, token, |row, _| {
         Some(Token {
             name: row.text(0).ok()?,
@@ -219,7 +219,7 @@ pub(crate) fn shown_token<R: Row>(row: &R) -> Option<Token> {
 }
 
 /// A user in a list, for the same reason; no password fits.
-pub(crate) fn shown_user<R: Row>(row: &R) -> Option<User> {
+pub(crate) fn shown_user(row: &Row<'_>) -> Option<User> {
     shown("user", row, user, |row, _| {
         Some(User {
             name: row.text(0).ok()?,
@@ -237,21 +237,21 @@ pub(crate) fn nearest(micros: i64) -> Timestamp {
     Timestamp::from_microsecond(micros).unwrap_or(farthest)
 }
 
-fn instant(row: &impl Row, index: usize) -> Option<Timestamp> {
+fn instant(row: &Row<'_>, index: usize) -> Option<Timestamp> {
     row.big_or_null(index).ok().flatten().map(nearest)
 }
 
-fn count(row: &impl Row, index: usize) -> u32 {
+fn count(row: &Row<'_>, index: usize) -> u32 {
     let count = row.int(index).unwrap_or(0);
     u32::try_from(count).unwrap_or(0)
 }
 
-fn status(row: &impl Row, index: usize) -> Status {
+fn status(row: &Row<'_>, index: usize) -> Status {
     let name = row.text(index).unwrap_or_default();
     Status::parse(&name).unwrap_or(Status::Fail)
 }
 
-fn identity(row: &impl Row) -> Option<Identity> {
+fn identity(row: &Row<'_>) -> Option<Identity> {
     let (subject, kind) = (row.text(1).ok()?, row.text(2).ok()?);
     let subject = Subject::parse(&subject).or_else(|_| Subject::parse("unreadable"));
     let kind = Kind::parse(&kind).or_else(|_| Kind::parse("UNREADABLE"));

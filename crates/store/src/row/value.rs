@@ -13,6 +13,24 @@ use super::micros;
 pub(crate) enum Value<'a> {
     Text(Option<Cow<'a, str>>),
     Big(Option<i64>),
+    Real(f64),
+}
+
+/// The parameters of a statement, in its order.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { vec![$($crate::row::Value::from($value)),*] };
+}
+pub(crate) use values;
+
+impl Value<'_> {
+    /// The same for another thread.
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Text(text) => Value::Text(text.map(|text| Cow::Owned(text.into_owned()))),
+            Self::Big(number) => Value::Big(number),
+            Self::Real(number) => Value::Real(number),
+        }
+    }
 }
 
 impl<'a> From<&'a str> for Value<'a> {
@@ -30,6 +48,12 @@ impl<'a> From<&'a String> for Value<'a> {
 impl From<String> for Value<'_> {
     fn from(text: String) -> Self {
         Self::Text(Some(Cow::Owned(text)))
+    }
+}
+
+impl From<Option<String>> for Value<'_> {
+    fn from(text: Option<String>) -> Self {
+        Self::Text(text.map(Cow::Owned))
     }
 }
 
@@ -57,6 +81,24 @@ impl From<Option<i64>> for Value<'_> {
     }
 }
 
+impl From<i32> for Value<'_> {
+    fn from(number: i32) -> Self {
+        Self::Big(Some(number.into()))
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(truth: bool) -> Self {
+        Self::Big(Some(truth.into()))
+    }
+}
+
+impl From<f64> for Value<'_> {
+    fn from(number: f64) -> Self {
+        Self::Real(number)
+    }
+}
+
 impl From<u32> for Value<'_> {
     fn from(count: u32) -> Self {
         Self::Big(Some(count.into()))
@@ -80,6 +122,7 @@ impl rusqlite::ToSql for Value<'_> {
         let value = match self {
             Self::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
             Self::Big(Some(number)) => ValueRef::Integer(*number),
+            Self::Real(number) => ValueRef::Real(*number),
             Self::Text(None) | Self::Big(None) => ValueRef::Null,
         };
         Ok(ToSqlOutput::Borrowed(value))
@@ -95,7 +138,11 @@ impl ToSql for Value<'_> {
         // Each knows what it fits into; the type as a whole cannot say.
         match self {
             Self::Text(text) => text.as_deref().to_sql_checked(column, out),
+            Self::Big(Some(number)) if *column == Type::INT4 => {
+                i32::try_from(*number)?.to_sql(column, out)
+            }
             Self::Big(number) => number.to_sql_checked(column, out),
+            Self::Real(number) => number.to_sql_checked(column, out),
         }
     }
 

@@ -8,7 +8,10 @@ use almanack_core::{
     store::{Result, SourceNumbers},
 };
 
-use crate::row::{Row, attention_or_null, cadence_or_null, class_or_null, unreadable};
+use crate::{
+    row::{Row, Value, attention_or_null, cadence_or_null, class_or_null, readable, unreadable},
+    session::Session,
+};
 
 /// How many there are of each sort, how many of them were looked at, are due, are kept waiting, and the sum
 /// of their hit rates.
@@ -22,16 +25,27 @@ pub(crate) const COUNT: &str = "select state, cadence, attention, last_error_cla
      group by state, cadence, attention, last_error_class \
      order by state, cadence, attention, last_error_class";
 
+pub(crate) async fn count(session: &dyn Session, values: &[Value<'_>]) -> Result<SourceNumbers> {
+    let mut sum = Sum::default();
+    let mut add = |row: &Row<'_>| {
+        // What is not known by name is counted under none.
+        let _ = readable("source", sum.add(row));
+        Ok(())
+    };
+    session.each(COUNT, values, &mut add).await?;
+    Ok(sum.numbers())
+}
+
 /// Adds up the rows of [`COUNT`].
 #[derive(Default)]
-pub(crate) struct Sum {
+struct Sum {
     numbers: SourceNumbers,
     hit_rates: f64,
 }
 
 impl Sum {
-    pub(crate) fn add(&mut self, row: &impl Row) -> Result<()> {
-        let of = |index| row.big(index).and_then(count);
+    fn add(&mut self, row: &Row<'_>) -> Result<()> {
+        let of = |index| row.big(index).and_then(counted);
         let sources = of(4)?;
         let numbers = &mut self.numbers;
         numbers.total_sources += sources;
@@ -53,7 +67,7 @@ impl Sum {
     }
 
     /// All of it, each list in the order of what it counts.
-    pub(crate) fn numbers(mut self) -> SourceNumbers {
+    fn numbers(mut self) -> SourceNumbers {
         let by_cadence = |counted: &(Cadence, u64)| counted.0;
         let by_attention = |counted: &(Attention, u64)| counted.0;
         self.numbers.cadence_distribution.sort_by_key(by_cadence);
@@ -79,6 +93,6 @@ fn add<T: PartialEq>(counted: &mut Vec<(T, u64)>, what: T, more: u64) {
     }
 }
 
-fn count(stored: i64) -> Result<u64> {
+fn counted(stored: i64) -> Result<u64> {
     u64::try_from(stored).map_err(unreadable)
 }

@@ -2,24 +2,26 @@
 
 use almanack_core::{
     finish::Finish,
-    store::{ClaimId, ClaimRequest, Claimed, ExpiredClaim, Finished, Result},
+    store::{ClaimId, ClaimRequest, Claimed, ExpiredClaim, Finished, Result, TaskLine},
     task::ClaimedTask,
 };
 use jiff::Timestamp;
-use rusqlite::{CachedStatement, Connection, params};
+use rusqlite::{CachedStatement, Connection, Params, params};
 
 use crate::{
     claim::{self, Unreadable},
+    database::Claims,
     history,
     lanes::{Lane, shares},
     nudge::earliest_wait,
-    row::{micros, most, nearest, small, unreadable},
-    sqlite::{SAFETY_POLL, SqliteStore, task::insert_all, thread::Outcome},
+    overview::{self, Latest},
+    row::{self, micros, most, nearest, small, unreadable},
+    sqlite::{SAFETY_POLL, Sqlite, task::insert_all, thread::Outcome},
 };
 
-impl SqliteStore {
-    pub(super) async fn take(&self, request: ClaimRequest) -> Result<Claimed> {
-        self.write("claim tasks", move |connection| {
+impl Claims for Sqlite {
+    async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
+        self.on_writer("claim tasks", move |connection| {
             let mut tasks = Vec::new();
             let due: Vec<Lane> = lanes(connection)?
                 .into_iter()
@@ -39,10 +41,10 @@ impl SqliteStore {
         .await
     }
 
-    pub(super) async fn end(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
+    async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         let hint = earliest_wait(&finishes, SAFETY_POLL);
         let answers = self
-            .write("finish attempts", move |connection| {
+            .on_writer("finish attempts", move |connection| {
                 let mut endings = Endings::prepare(connection)?;
                 finishes
                     .iter()
@@ -56,14 +58,14 @@ impl SqliteStore {
         Ok(answers)
     }
 
-    pub(super) async fn extend(
+    async fn extend_claims(
         &self,
         claims: &[ClaimId],
         now: Timestamp,
         lease_until: Timestamp,
     ) -> Result<Vec<ClaimId>> {
         let claims = claims.to_vec();
-        self.write("extend claims", move |connection| {
+        self.on_writer("extend claims", move |connection| {
             let mut statement = connection.prepare_cached(claim::EXTEND_SQLITE)?;
             let mut extended = Vec::with_capacity(claims.len());
             for claim in &claims {
@@ -75,9 +77,9 @@ impl SqliteStore {
         .await
     }
 
-    pub(super) async fn release(&self, claims: &[ClaimId]) -> Result<()> {
+    async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
         let claims = claims.to_vec();
-        self.write("release claims", move |connection| {
+        self.on_writer("release claims", move |connection| {
             for text in claim::RELEASE_SQLITE {
                 let mut statement = connection.prepare_cached(text)?;
                 for claim in &claims {
@@ -90,9 +92,9 @@ impl SqliteStore {
         .await
     }
 
-    pub(super) async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
+    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
         let (expired, aside) = self
-            .read("load expired claims", move |connection| {
+            .on_reader("load expired claims", move |connection| {
                 let mut statement = connection.prepare_cached(claim::EXPIRED)?;
                 let mut rows = statement.query(params![micros(now), most(limit)])?;
                 let (mut expired, mut aside) = (Vec::new(), Vec::new());
@@ -110,13 +112,48 @@ impl SqliteStore {
             })
             .await?;
         if !aside.is_empty() {
-            self.write("set tasks aside", move |connection| {
+            self.on_writer("set tasks aside", move |connection| {
                 set_aside(connection, &aside, now)
             })
             .await?;
         }
         Ok(expired)
     }
+
+    async fn load_finished(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TaskLine>> {
+        self.on_reader("load finished tasks", move |connection| {
+            let (from, until) = (micros(from), micros(until));
+            let mut latest = Latest::new(limit);
+            latest.add(lines(connection, overview::ENDED_SQLITE, [from, until])?);
+            let mut past = connection.prepare_cached(overview::PAST_CLAIMS)?;
+            let mut past = past.query([from, overview::PAST_CLAIMS_MAX])?;
+            while let Some(claim) = past.next()? {
+                let (id, lease_until): (i64, i64) = (claim.get(0)?, claim.get(1)?);
+                if !latest.has_room(nearest(lease_until)) {
+                    break;
+                }
+                let key = [from, until, id];
+                latest.add(lines(connection, overview::ENDED_PAST_SQLITE, key)?);
+            }
+            Ok(latest.into_lines())
+        })
+        .await
+    }
+}
+
+fn lines(connection: &Connection, text: &str, key: impl Params) -> Outcome<Vec<TaskLine>> {
+    let mut statement = connection.prepare_cached(text)?;
+    let mut rows = statement.query(key)?;
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next()? {
+        lines.extend(row::shown_line(&row.into()));
+    }
+    Ok(lines)
 }
 
 /// The lanes with waiting tasks, and when each is next due.
@@ -152,7 +189,7 @@ fn take_from(
     let mut taken = Vec::with_capacity(share.min(1024));
     let mut aside = Vec::new();
     while let Some(row) = rows.next()? {
-        taken.extend(claim::read(row, request.claim_id, &mut aside)?);
+        taken.extend(claim::read(&row.into(), request.claim_id, &mut aside)?);
     }
     set_aside(connection, &aside, request.now)?;
     // `returning` promises no order; within a lane the earliest goes first.
@@ -277,7 +314,7 @@ fn left_behind(
     let mut rows = statement.query([claim_id.0])?;
     let mut tasks = Vec::new();
     while let Some(row) = rows.next()? {
-        tasks.extend(claim::read(row, claim_id, aside)?);
+        tasks.extend(claim::read(&row.into(), claim_id, aside)?);
     }
     Ok(tasks)
 }

@@ -2,34 +2,24 @@
 
 use almanack_core::{
     lane::shared::{SharedLane, settle},
-    store::{LaneAnswer, LaneAsk, LaneStore, Result, Visitor},
+    store::{LaneAnswer, LaneAsk, Result, Visitor},
 };
-use async_trait::async_trait;
-use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::{SqliteStore, thread::Outcome};
+use super::{Sqlite, thread::Outcome};
 use crate::{
+    database::Lanes,
     lane,
     row::{self, micros, most},
 };
 
-#[async_trait]
-impl LaneStore for SqliteStore {
+impl Lanes for Sqlite {
     async fn enter_lanes(&self, visitor: &Visitor, asks: &[LaneAsk]) -> Result<Vec<LaneAnswer>> {
         let (visitor, asks) = (visitor.clone(), asks.to_vec());
-        self.write("enter lanes", move |connection| {
+        self.on_writer("enter lanes", move |connection| {
             asks.iter()
                 .map(|ask| enter(connection, &visitor, ask))
                 .collect()
-        })
-        .await
-    }
-
-    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
-        self.write("prune lanes", move |connection| {
-            let mut statement = connection.prepare_cached(lane::PRUNE)?;
-            Ok(statement.execute([micros(before), micros(now)])?)
         })
         .await
     }
@@ -58,6 +48,6 @@ fn load(connection: &Connection, name: &str, visitor: &Visitor) -> Outcome<Share
     let Some(row) = rows.next()? else {
         return Ok(SharedLane::default());
     };
-    let found = row::readable("lane", row::lane::lane(row));
+    let found = row::readable("lane", row::lane::lane(&row.into()));
     Ok(found.unwrap_or_else(|| row::lane::unknown(visitor)))
 }

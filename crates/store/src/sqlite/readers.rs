@@ -45,7 +45,7 @@ impl Stage {
     fn endless(&self) -> BoxFuture<'static, Result<()>> {
         let (pages, begun) = (Arc::clone(&self.pages), Arc::clone(&self.begun));
         Box::pin(async move {
-            let read = pages.read("endless", move |connection| {
+            let read = pages.0.on_reader("endless", move |connection| {
                 begun.fetch_add(1, Ordering::SeqCst);
                 Ok(connection.query_row(ENDLESS, [], |_| Ok(()))?)
             });

@@ -1,85 +1,49 @@
 //! Schedules on SQLite.
 
 use almanack_core::{
-    plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
-    store::{Applied, DueSchedules, LedgerPage, Page, Result, ScheduleFilter},
+    store::{Applied, Result},
     task::Subject,
 };
 use jiff::Timestamp;
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, params};
 
 use crate::{
+    database::Schedules,
     nudge::hint_of_write,
-    row::{self, StateColumns, beside_or_null, examined, many, micros, most, one_more, readable},
-    schedule::{self, DueRow},
+    row::{self, StateColumns, beside_or_null, many, micros},
+    schedule,
     sqlite::{
-        SAFETY_POLL, SqliteStore,
+        SAFETY_POLL, Sqlite,
         task::{apply, insert},
         thread::Outcome,
     },
 };
 
-impl SqliteStore {
-    pub(super) async fn due(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
-        self.read("load due schedules", move |connection| {
-            let mut statement = connection.prepare_cached(schedule::LOAD_DUE)?;
-            let one_more = most(limit.saturating_add(1));
-            let mut rows = statement.query(params![micros(now), one_more])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(DueRow::read(row)?);
-            }
-            Ok(schedule::due(found, now, limit))
-        })
-        .await
-    }
-
-    pub(super) async fn named(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
+impl Schedules for Sqlite {
+    async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>> {
         let names = names.to_vec();
-        self.read("load schedules", move |connection| {
+        self.on_reader("load schedules", move |connection| {
             let mut statement = connection.prepare_cached(schedule::LOAD_SQLITE)?;
             let mut load = |name: &ScheduleName| -> Outcome<Option<Schedule>> {
                 let mut rows = statement.query([name.as_str()])?;
-                Ok(rows.next()?.and_then(row::shown_schedule))
+                Ok(rows
+                    .next()?
+                    .and_then(|row| row::shown_schedule(&row.into())))
             };
             names.iter().map(&mut load).collect()
         })
         .await
     }
 
-    pub(super) async fn schedules(
-        &self,
-        filter: &ScheduleFilter,
-    ) -> Result<Page<Schedule, ScheduleName>> {
-        let filter = filter.clone();
-        self.read("list schedules", move |connection| {
-            let after = schedule::after(&filter);
-            let mut examining = connection.prepare_cached(schedule::EXAMINED_TO)?;
-            let to = examining.query_row(params![after, examined(filter.among)], |row| row.get(0));
-            let to: Option<String> = to.optional()?;
-            let mut statement = connection.prepare_cached(schedule::LIST)?;
-            let parameters = params![
-                after,
-                to.as_deref().unwrap_or(schedule::END),
-                filter.origin.map(Origin::as_str),
-                filter.state,
-                schedule::with_removed(&filter),
-                one_more(filter.limit),
-            ];
-            let found = schedules(&mut statement, parameters)?;
-            Ok(schedule::page(found, filter.limit, to.as_deref())?)
-        })
-        .await
-    }
-
-    pub(super) async fn decide(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
+    async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
         let hints: Vec<Option<Timestamp>> = writes
             .iter()
             .map(|write| hint_of_write(write, SAFETY_POLL))
             .collect();
         let answers = self
-            .write("write schedules", move |connection| {
+            .on_writer("write schedules", move |connection| {
                 writes
                     .iter()
                     .map(|write| whole(connection, write))
@@ -93,70 +57,6 @@ impl SqliteStore {
         }
         Ok(answers)
     }
-
-    pub(super) async fn ledger(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
-        self.read("load ledger", move |connection| {
-            let mut statement = connection.prepare_cached(schedule::LOAD_SLOTS)?;
-            let mut rows = statement.query(params![id.0, micros(page.before), most(page.limit)])?;
-            let mut slots = Vec::new();
-            while let Some(row) = rows.next()? {
-                slots.extend(readable("slot", row::slot(row)));
-            }
-            Ok(slots)
-        })
-        .await
-    }
-
-    pub(super) async fn edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
-        self.read("load edits", move |connection| {
-            let mut statement = connection.prepare_cached(schedule::LOAD_EDITS)?;
-            let mut rows = statement.query(params![id.0, most(limit)])?;
-            let mut edits = Vec::new();
-            while let Some(row) = rows.next()? {
-                edits.extend(readable("schedule_edit", row::edit(row)));
-            }
-            edits.reverse();
-            Ok(edits)
-        })
-        .await
-    }
-
-    pub(super) async fn decided_ahead(
-        &self,
-        after: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<ScheduleName>> {
-        self.read("load schedules decided ahead", move |connection| {
-            let mut statement = connection.prepare_cached(schedule::DECIDED_AHEAD)?;
-            let mut rows = statement.query(params![micros(after), most(limit)])?;
-            let mut names = Vec::new();
-            while let Some(row) = rows.next()? {
-                names.extend(readable("schedule", row::schedule_name(row)));
-            }
-            Ok(names)
-        })
-        .await
-    }
-
-    pub(super) async fn forget_slots(&self, before: Timestamp, limit: usize) -> Result<usize> {
-        self.write("prune ledger", move |connection| {
-            let mut statement = connection.prepare_cached(schedule::PRUNE_SLOTS_SQLITE)?;
-            Ok(statement.execute(params![micros(before), most(limit)])?)
-        })
-        .await
-    }
-}
-
-fn schedules(
-    statement: &mut CachedStatement<'_>,
-    parameters: impl Params,
-) -> Outcome<Vec<Schedule>> {
-    let mut rows = statement.query(parameters)?;
-    let mut schedules = Vec::new();
-    while let Some(row) = rows.next()? {
-        schedules.extend(row::shown_schedule(row));
-    }
-    Ok(schedules)
 }
 
 /// Carries out one write, or nothing of it.

@@ -1,41 +1,42 @@
-//! Carrying out changes of intent on SQLite.
+//! Changes of intent on SQLite, and forgetting tasks.
 
 use almanack_core::{
     history::{DECISIONS_KEPT, REPEATED_WITHIN},
     reschedule::{Amend, Change, Requested},
-    store::{Applied, AppliedOnce, OnceKey, OnceRecord, Result},
+    store::{Applied, AppliedOnce, OnceKey, Pruned, Result},
     task::{Identity, NewTask, Task, TaskId},
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
+    database::Tasks,
     history,
     nudge::earliest_hint,
-    row::{self, micros, small, unreadable},
-    sqlite::{SAFETY_POLL, SqliteStore, thread::Outcome},
+    row::{self, micros, most, nearest, small, unreadable},
+    sqlite::{SAFETY_POLL, Sqlite, thread::Outcome},
     task,
 };
 
-impl SqliteStore {
-    pub(super) async fn current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
+impl Tasks for Sqlite {
+    async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
         let identities = identities.to_vec();
-        self.read("load current tasks", move |connection| {
+        self.on_reader("load current tasks", move |connection| {
             let mut statement = connection.prepare_cached(task::LOAD_CURRENT_SQLITE)?;
             let load = |identity: &Identity| -> Outcome<Option<Task>> {
                 let key = (identity.subject.as_str(), identity.kind.as_str());
                 let mut rows = statement.query(key)?;
-                Ok(rows.next()?.map(row::task).transpose()?)
+                Ok(rows.next()?.map(|row| row::task(&row.into())).transpose()?)
             };
             identities.iter().map(load).collect()
         })
         .await
     }
 
-    pub(super) async fn carry_out(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
+    async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>> {
         let hint = earliest_hint(&changes, SAFETY_POLL);
         let applied = self
-            .write("apply changes", move |connection| {
+            .on_writer("apply changes", move |connection| {
                 changes
                     .iter()
                     .map(|change| apply(connection, change))
@@ -48,14 +49,10 @@ impl SqliteStore {
         Ok(applied)
     }
 
-    pub(super) async fn carry_out_once(
-        &self,
-        key: OnceKey,
-        changes: Vec<Change>,
-    ) -> Result<AppliedOnce> {
+    async fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> Result<AppliedOnce> {
         let hint = earliest_hint(&changes, SAFETY_POLL);
         let applied = self
-            .write("apply changes once", move |connection| {
+            .on_writer("apply changes once", move |connection| {
                 // Other jobs share the transaction: only our own part is undone when we lose.
                 connection.execute_batch("savepoint once")?;
                 let applied = apply_all_once(connection, &key, &changes)?;
@@ -72,29 +69,36 @@ impl SqliteStore {
         Ok(applied)
     }
 
-    pub(super) async fn once(&self, key: &str) -> Result<Option<OnceRecord>> {
-        let key = key.to_owned();
-        self.read("load idempotency key", move |connection| {
-            let mut statement = connection.prepare_cached(history::LOAD_ONCE)?;
-            let found = statement
-                .query_row([&key], |row| {
-                    Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-                })
-                .optional()?;
-            let Some((digest, receipts)) = found else {
-                return Ok(None);
-            };
-            let receipts = serde_json::from_str(&receipts).map_err(unreadable)?;
-            Ok(Some(OnceRecord { digest, receipts }))
-        })
-        .await
-    }
-
-    /// Hints at tasks that tell, written with something else.
-    pub(super) fn nudge_told(&self, due_at: Option<Timestamp>) {
-        if let Some(due_at) = due_at {
-            self.nudger.nudge(due_at);
-        }
+    /// The walk reads beside the writer; only what goes is written.
+    async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
+        let walked = self
+            .on_reader("find old tasks", move |connection| {
+                let mut statement = connection.prepare_cached(task::NEXT_ROWS)?;
+                let rows = statement.query_map(params![after.0, most(limit)], |row| {
+                    Ok(Walked {
+                        id: row.get(0)?,
+                        created_at_us: row.get(1)?,
+                        has_history: row.get(2)?,
+                    })
+                })?;
+                Ok(rows.collect::<rusqlite::Result<Vec<Walked>>>()?)
+            })
+            .await?;
+        let oldest = walked
+            .iter()
+            .map(|row| row.created_at_us)
+            .min()
+            .map(nearest);
+        let next = walked
+            .last()
+            .filter(|_| walked.len() == limit)
+            .map(|row| TaskId(row.id));
+        let rows = self
+            .on_writer("prune", move |connection| {
+                prune_rows(connection, &walked, before)
+            })
+            .await?;
+        Ok(Pruned { rows, next, oldest })
     }
 }
 
@@ -270,4 +274,30 @@ fn note_decision(
         statement.execute(params![task_id, last])?;
     }
     Ok(())
+}
+
+/// A row that the walk looked at.
+struct Walked {
+    id: i64,
+    created_at_us: i64,
+    has_history: bool,
+}
+
+fn prune_rows(connection: &Connection, walked: &[Walked], before: Timestamp) -> Outcome<usize> {
+    let mut prune = connection.prepare_cached(task::PRUNE_SQLITE)?;
+    let mut gone = 0;
+    for row in walked {
+        let key = params![row.id, micros(before)];
+        if prune.execute(key)? == 1 {
+            gone += 1;
+            for history in history::PRUNE_SQLITE {
+                connection.prepare_cached(history)?.execute([row.id])?;
+            }
+        } else if row.has_history {
+            for history in history::FORGET_SQLITE {
+                connection.prepare_cached(history)?.execute(key)?;
+            }
+        }
+    }
+    Ok(gone)
 }

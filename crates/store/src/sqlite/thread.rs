@@ -18,7 +18,7 @@ use std::{
 };
 
 use almanack_core::store::Error;
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 /// Most jobs that share one commit; bounds how long the first of them waits for the last.
@@ -54,7 +54,7 @@ pub(super) type Outcome<T> = Result<T, Fault>;
 
 /// A piece of work that a connection's thread does.
 trait Job: Send {
-    fn run(&mut self, connection: &Connection) -> Outcome<()>;
+    fn run(&mut self, connection: &mut Connection) -> Outcome<()>;
     /// Tells the asker: what `run` made, or why it did not last.
     fn answer(self: Box<Self>, committed: Outcome<()>);
     /// Set when nobody waits for the answer any more.
@@ -77,8 +77,8 @@ impl Drop for Waiting {
     }
 }
 
-impl<T: Send, F: FnMut(&Connection) -> Outcome<T> + Send> Job for Asked<T, F> {
-    fn run(&mut self, connection: &Connection) -> Outcome<()> {
+impl<T: Send, F: FnMut(&mut Connection) -> Outcome<T> + Send> Job for Asked<T, F> {
+    fn run(&mut self, connection: &mut Connection) -> Outcome<()> {
         self.made = Some((self.work)(connection)?);
         Ok(())
     }
@@ -142,7 +142,7 @@ impl Threads {
     pub(super) async fn ask<T, F>(&self, work: F) -> Outcome<T>
     where
         T: Send + 'static,
-        F: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+        F: FnMut(&mut Connection) -> Outcome<T> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting(Arc::default());
@@ -228,25 +228,35 @@ fn commit_group(connection: &mut Connection, mut group: Vec<Box<dyn Job>>) {
     }
 }
 
-/// Runs `work` in one write transaction; an error leaves nothing behind.
+/// Begins a transaction that may write at once, or waits for who does.
+pub(super) const WRITES: &str = "begin immediate";
+/// Begins one that reads everything as it is at its first look.
+pub(super) const READS: &str = "begin";
+
+/// Runs `work` in one transaction; an error leaves nothing behind.
 pub(super) fn in_transaction<T>(
     connection: &mut Connection,
-    mut work: impl FnMut(&Connection) -> Outcome<T>,
+    begin: &str,
+    mut work: impl FnMut(&mut Connection) -> Outcome<T>,
 ) -> Outcome<T> {
-    let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
-    let transaction = match begun {
+    match connection.execute_batch(begin) {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
             return Err(Fault::NotBegun(error.to_string()));
         }
         begun => begun?,
-    };
-    let made = work(&transaction)?;
-    transaction.commit()?;
-    Ok(made)
+    }
+    let made = work(connection).and_then(|made| {
+        connection.execute_batch("commit")?;
+        Ok(made)
+    });
+    if !connection.is_autocommit() {
+        connection.execute_batch("rollback")?;
+    }
+    made
 }
 
 fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Outcome<()> {
-    in_transaction(connection, |transaction| {
-        jobs.iter_mut().try_for_each(|job| job.run(transaction))
+    in_transaction(connection, WRITES, |connection| {
+        jobs.iter_mut().try_for_each(|job| job.run(connection))
     })
 }

@@ -2,10 +2,13 @@
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a panic is how a test fails"
 )]
 
 mod backup;
+mod conformance;
 mod postgres;
 mod sqlite;
 mod transfer;

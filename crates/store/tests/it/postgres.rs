@@ -9,11 +9,12 @@ use almanack_core::{
 };
 use almanack_store::{Location, postgres::PostgresStore};
 use almanack_testkit::{
-    conformance::Fresh,
     fixture::{PUBLISH, START, claim_request, new_schedule, node, put, schedule, source},
     postgres::Schema,
 };
 use jiff::{SignedDuration, Timestamp};
+
+use crate::conformance::Fresh;
 
 async fn fresh() -> Fresh {
     let schema = Schema::create().await;
@@ -21,7 +22,7 @@ async fn fresh() -> Fresh {
     Fresh::new(store).keeping(schema)
 }
 
-almanack_testkit::conformance!(fresh);
+crate::conformance!(fresh);
 
 /// PostgreSQL keeps no null byte in a text. Asking again would not help, and a planner must be able to
 /// tell that from a database that is away: it then looks for the one schedule at fault (DP-18).

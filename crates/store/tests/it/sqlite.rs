@@ -12,8 +12,8 @@ const DAMAGE_SQLITE: &str = "update source set shown = x'0000000000000001ff', re
 mod file {
     use std::future::{Ready, ready};
 
+    use crate::conformance::Fresh;
     use almanack_store::sqlite::{Durability, SqliteStore};
-    use almanack_testkit::conformance::Fresh;
 
     /// Not durable against power failure: the same code, without waiting for the disk.
     fn fresh() -> Ready<Fresh> {
@@ -23,7 +23,7 @@ mod file {
         ready(Fresh::new(store).keeping(directory))
     }
 
-    almanack_testkit::conformance!(fresh);
+    crate::conformance!(fresh);
 }
 
 /// What a source remembers for itself is not worth losing the source over.
@@ -54,12 +54,12 @@ fn a_dropped_store_has_closed_its_files() {
 mod memory {
     use std::future::{Ready, ready};
 
+    use crate::conformance::Fresh;
     use almanack_store::sqlite::SqliteStore;
-    use almanack_testkit::conformance::Fresh;
 
     fn fresh() -> Ready<Fresh> {
         ready(Fresh::new(SqliteStore::in_memory().unwrap()))
     }
 
-    almanack_testkit::conformance!(fresh);
+    crate::conformance!(fresh);
 }

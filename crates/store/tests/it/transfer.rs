@@ -20,7 +20,6 @@ use almanack_store::{
     transfer::{Error, Moved, Others, Step, transfer},
 };
 use almanack_testkit::{
-    conformance::{edition, entry, fleet, ledger, node, once, sign_in, token},
     fixture::{
         at, claim_request,
         edition::{day, document, story},
@@ -30,6 +29,8 @@ use almanack_testkit::{
 };
 use rusqlite::Connection;
 use tokio_postgres::NoTls;
+
+use crate::conformance::{edition, entry, fleet, ledger, node, once, sign_in, token};
 
 /// Where [`filled`] puts something.
 const FILLED: &[&str] = &[

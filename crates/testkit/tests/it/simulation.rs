@@ -20,7 +20,8 @@ use std::{
 
 use almanack_core::store::Store;
 use almanack_store::sqlite::SqliteStore;
-use almanack_testkit::simulator::{Broken, Options, Summary, simulate};
+
+use crate::simulator::{Broken, Options, Summary, simulate};
 
 /// Fixed seeds of a deep run.
 const SEEDS: u64 = 500;

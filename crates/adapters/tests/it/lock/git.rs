@@ -18,7 +18,7 @@ use almanack_adapters::{
     lock::git::{GitLock, GitSettings},
 };
 use almanack_core::lock::{Acquired, Error, SlotLock};
-use almanack_testkit::conformance::lock::{Place, key};
+use almanack_testkit::lock::{Place, key};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 

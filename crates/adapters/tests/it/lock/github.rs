@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use almanack_adapters::{entropy::OsEntropy, github::Github, lock::github::GithubLock};
 use almanack_core::lock::{Acquired, Error, SlotLock};
-use almanack_testkit::conformance::lock::{Place, key};
+use almanack_testkit::lock::{Place, key};
 use jiff::SignedDuration;
 
 use crate::hub::{Fault, Hub, repository};

@@ -19,7 +19,7 @@ use almanack_core::{
     task::{ClaimedTask, Term},
     time::Clock,
 };
-use almanack_testkit::conformance::lock::{Place, key};
+use almanack_testkit::lock::{Place, key};
 use almanack_world::github::{
     Config, Running,
     fault::{Effect, Matching, Rule, When},

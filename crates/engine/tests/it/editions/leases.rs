@@ -10,8 +10,8 @@ use almanack_core::{
 use almanack_engine::editions::Unwatched;
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
+    layer::{Layer, Layered},
     newsroom::{Fate, Place},
-    simulator::layer::{Layer, Layered},
 };
 use tokio::sync::Semaphore;
 

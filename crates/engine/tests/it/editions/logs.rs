@@ -18,8 +18,8 @@ use almanack_engine::editions::handler::TickHandler;
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     fixture::claim_request,
+    layer::{Layer, Layered},
     newsroom::Fate,
-    simulator::layer::{Layer, Layered},
 };
 
 use super::*;

@@ -11,7 +11,7 @@ use almanack_core::{
     },
     store::EditionWritten,
 };
-use almanack_testkit::simulator::layer::{Layer, Layered};
+use almanack_testkit::layer::{Layer, Layered};
 
 use super::*;
 

@@ -11,8 +11,8 @@ use almanack_core::{
     store::{EditionFilter, EditionWritten},
 };
 use almanack_testkit::{
+    layer::{Layer, Layered, StoreCall},
     newsroom::{Fate, Place},
-    simulator::layer::{Layer, Layered},
 };
 
 use super::*;
@@ -111,8 +111,15 @@ const ANSWERS_AFTER: SignedDuration = SignedDuration::from_millis(75);
 
 #[async_trait::async_trait]
 impl Layer for FarAway {
-    async fn edition_asked(&self) {
-        self.0.advance(ANSWERS_AFTER);
+    async fn around<T: Send + 'static>(
+        &self,
+        below: &dyn Store,
+        call: StoreCall<T>,
+    ) -> almanack_core::store::Result<T> {
+        if call.port == "EditionStore" {
+            self.0.advance(ANSWERS_AFTER);
+        }
+        call.on(below).await
     }
 }
 

@@ -15,8 +15,8 @@ use almanack_server::{AppState, Configured, Limits, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     entropy::SeededEntropy,
+    layer::{Layer, Layered},
     newsroom::Newsroom,
-    simulator::layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 use axum::Router;

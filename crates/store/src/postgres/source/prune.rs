@@ -10,46 +10,45 @@ use almanack_core::{
 use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 
-use super::super::{PostgresStore, explain};
+use super::super::{Postgres, explain};
 use crate::{
     entry::{self, Doomed, Kept, doomed},
     row::{Row, hashes, most},
     source,
 };
 
-impl PostgresStore {
-    pub(super) async fn forget_entries(
-        &self,
-        retention: EntryRetention,
-        after: SourceId,
-        limit: usize,
-    ) -> Result<PrunedEntries> {
-        let name = "find old entries";
-        let walked = self
-            .rows(name, source::NEXT_ROWS, &[&after.0, &most(limit)])
-            .await?;
-        let ids: Vec<i64> = walked.iter().map(|row| row.get(0)).collect();
-        let mut newest: BTreeMap<SourceId, Vec<Kept>> = BTreeMap::new();
-        for row in &self.rows(name, entry::KEPT_POSTGRES, &[&ids]).await? {
-            let (id, kept) = Kept::read(row)?;
-            newest.entry(id).or_default().push(kept);
-        }
-        let mut doomed_of: BTreeMap<i64, (i64, Doomed)> = BTreeMap::new();
-        for row in &walked {
-            let (id, version) = (row.big(0)?, row.big(1)?);
-            let entries = newest.remove(&SourceId(id)).unwrap_or_default();
-            let doomed = doomed(&entries, &hashes(&row.bytes(2)?), retention);
-            if !doomed.ids.is_empty() {
-                doomed_of.insert(id, (version, doomed));
-            }
-        }
-        let rows = delete(&mut self.client().await?, &doomed_of).await?;
-        let next = ids.last().filter(|_| ids.len() == limit);
-        Ok(PrunedEntries {
-            rows,
-            next: next.map(|id| SourceId(*id)),
-        })
+pub(super) async fn prune(
+    store: &Postgres,
+    retention: EntryRetention,
+    after: SourceId,
+    limit: usize,
+) -> Result<PrunedEntries> {
+    let name = "find old entries";
+    let walked = store
+        .rows(name, source::NEXT_ROWS, &[&after.0, &most(limit)])
+        .await?;
+    let ids: Vec<i64> = walked.iter().map(|row| row.get(0)).collect();
+    let mut newest: BTreeMap<SourceId, Vec<Kept>> = BTreeMap::new();
+    for row in &store.rows(name, entry::KEPT_POSTGRES, &[&ids]).await? {
+        let (id, kept) = Kept::read(&row.into())?;
+        newest.entry(id).or_default().push(kept);
     }
+    let mut doomed_of: BTreeMap<i64, (i64, Doomed)> = BTreeMap::new();
+    for row in &walked {
+        let row = Row::from(row);
+        let (id, version) = (row.big(0)?, row.big(1)?);
+        let entries = newest.remove(&SourceId(id)).unwrap_or_default();
+        let doomed = doomed(&entries, &hashes(&row.bytes(2)?), retention);
+        if !doomed.ids.is_empty() {
+            doomed_of.insert(id, (version, doomed));
+        }
+    }
+    let rows = delete(&mut store.client().await?, &doomed_of).await?;
+    let next = ids.last().filter(|_| ids.len() == limit);
+    Ok(PrunedEntries {
+        rows,
+        next: next.map(|id| SourceId(*id)),
+    })
 }
 
 async fn delete(client: &mut Object, doomed_of: &BTreeMap<i64, (i64, Doomed)>) -> Result<usize> {

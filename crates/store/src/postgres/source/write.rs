@@ -292,19 +292,3 @@ async fn insert(client: &impl GenericClient, sources: &[Source]) -> Result<BTree
         .map_err(failed)?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
-
-/// The row goes first: a look that is being written finds it locked, and then gone.
-pub(super) async fn remove(client: &mut Object, id: SourceId) -> Result<bool> {
-    let failed = |error| explain("remove source", error);
-    let transaction = client.transaction().await.map_err(failed)?;
-    let removed = transaction
-        .execute(source::REMOVE, &[&id.0])
-        .await
-        .map_err(failed)?;
-    transaction
-        .execute(entry::REMOVE_ALL, &[&id.0])
-        .await
-        .map_err(failed)?;
-    transaction.commit().await.map_err(failed)?;
-    Ok(removed == 1)
-}

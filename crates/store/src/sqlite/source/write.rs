@@ -125,6 +125,7 @@ fn next_rows(
     let mut rows = statement.query(params![after.0, most(limit)])?;
     let mut walked = Vec::new();
     while let Some(row) = rows.next()? {
+        let row = Row::from(row);
         walked.push((row.big(0)?, row.big(1)?, hashes(&row.bytes(2)?)));
     }
     Ok(walked)
@@ -140,7 +141,7 @@ fn prune_one(
     let mut rows = statement.query([id])?;
     let mut newest = Vec::new();
     while let Some(row) = rows.next()? {
-        newest.push(Kept::read(row)?.1);
+        newest.push(Kept::read(&row.into())?.1);
     }
     let doomed = doomed(&newest, shown, retention);
     if doomed.ids.is_empty() {

@@ -2,9 +2,8 @@
 
 mod teeth;
 
-use almanack_testkit::simulator::editions::{EditionOptions, EditionSummary, simulate_editions};
-
 use super::{no_seed_breaks, open, seeds};
+use crate::simulator::editions::{EditionOptions, EditionSummary, simulate_editions};
 
 /// Fixed seeds of a deep run, each a year.
 const SEEDS: u64 = 9;
@@ -16,7 +15,6 @@ fn ed_12_no_seed_loses_or_doubles_an_edition() {
     });
 }
 
-#[expect(clippy::panic, reason = "a broken promise fails its test")]
 fn story(seed: u64, days: u32) -> EditionSummary {
     let options = EditionOptions {
         days,

@@ -11,15 +11,12 @@ use std::{
 use almanack_core::store::{LaneAnswer, LaneAsk, Result, Store, Visitor};
 use almanack_testkit::{
     fixture::{PUBLISH, kind},
-    simulator::{
-        Options,
-        layer::{Layer, Layered},
-        simulate,
-    },
+    layer::{Layer, Layered},
 };
 use async_trait::async_trait;
 
 use super::{SEEDS, no_seed_breaks, open, seeds};
+use crate::simulator::{Options, simulate};
 
 /// Seeds within which every missing safeguard must be noticed.
 const NOTICED_WITHIN: u64 = 60;

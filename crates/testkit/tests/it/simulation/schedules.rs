@@ -1,10 +1,7 @@
 //! Ninety days of schedules per seed, every slot accounted for (DP-05, DP-08, DP-16, DP-17).
 
-use almanack_testkit::simulator::schedules::{
-    ScheduleOptions, ScheduleSummary, simulate_schedules,
-};
-
 use super::{no_seed_breaks, open, seeds};
+use crate::simulator::schedules::{ScheduleOptions, ScheduleSummary, simulate_schedules};
 
 /// Fixed seeds that run unless the environment says otherwise.
 const SEEDS: u64 = 90;
@@ -16,7 +13,6 @@ fn dp_16_no_seed_loses_or_doubles_a_slot() {
     });
 }
 
-#[expect(clippy::panic, reason = "a broken promise fails its test")]
 fn story(seed: u64) -> ScheduleSummary {
     let told = simulate_schedules(seed, &ScheduleOptions::default(), open);
     told.unwrap_or_else(|broken| panic!("{broken}"))
@@ -77,14 +73,12 @@ mod teeth {
         store::{Applied, Pruned, Result, Store},
         task::{Subject, TaskId},
     };
-    use almanack_testkit::simulator::{
-        layer::{Layer, Layered},
-        schedules::{ScheduleOptions, simulate_schedules},
-    };
+    use almanack_testkit::layer::{Layer, Layered};
     use async_trait::async_trait;
     use jiff::{SignedDuration, Timestamp};
 
     use super::open;
+    use crate::simulator::schedules::{ScheduleOptions, simulate_schedules};
 
     /// Seeds within which every missing safeguard must be noticed.
     const NOTICED_WITHIN: u64 = 60;

@@ -12,16 +12,13 @@ use almanack_core::{
     task::{Status, TaskId},
 };
 use almanack_store::sqlite::SqliteStore;
-use almanack_testkit::simulator::{
-    Options,
-    layer::{Layer, Layered},
-    simulate,
-};
+use almanack_testkit::layer::{Layer, Layered};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 
 use super::open;
+use crate::simulator::{Options, simulate};
 
 /// Seeds within which every missing safeguard must be noticed.
 const NOTICED_WITHIN: u64 = 200;

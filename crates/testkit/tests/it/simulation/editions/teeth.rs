@@ -17,13 +17,11 @@ use almanack_core::{
     store::{EditionWritten, Result, Store},
 };
 use almanack_engine::editions::Outside;
-use almanack_testkit::simulator::{
-    editions::{EditionOptions, simulate_editions},
-    layer::{Layer, Layered},
-};
+use almanack_testkit::layer::{Layer, Layered};
 use async_trait::async_trait;
 
 use super::open;
+use crate::simulator::editions::{EditionOptions, simulate_editions};
 
 /// Seeds within which every missing safeguard must be noticed.
 const NOTICED_WITHIN: u64 = 20;

@@ -1,0 +1,265 @@
+//! What the port needs of a database, and the store that is made of one.
+//!
+//! A method of the port whose statements are the same for both databases is written once, for
+//! [`SqlStore`], beside its statements. The others are tuned to one database each and are what
+//! [`Database`] asks for, by the names that the port gives them.
+
+use almanack_core::{
+    finish::Finish,
+    plan::{Schedule, ScheduleName, ScheduleWrite},
+    reschedule::Change,
+    source::{Source, SourceId},
+    store::{
+        Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, EntryRetention, ExpiredClaim,
+        Finished, LaneAnswer, LaneAsk, Nudges, OnceKey, Pruned, PrunedEntries, Result, SourceWrite,
+        Store, TaskLine, Visitor, Written,
+    },
+    task::{Identity, Task, TaskId},
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    nudge::{NudgeReceiver, Nudger},
+    row::{Row, Value},
+    session::Work,
+};
+
+/// The store on one database, for one sort of caller.
+pub struct SqlStore<D>(pub(crate) D);
+
+pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Lanes + 'static {
+    /// A node asks this often even if nobody nudged it.
+    const SAFETY_POLL: SignedDuration;
+
+    fn nudger(&self) -> &Nudger;
+    /// The text that this database reads.
+    fn text(sqlite: &'static str, postgres: &'static str) -> &'static str;
+
+    /// Asks on a connection of this caller's that only reads. Whoever stops waiting stops it.
+    fn read<A, T>(
+        &self,
+        name: &'static str,
+        args: A,
+        work: Work<A, T>,
+    ) -> impl Future<Output = Result<T>> + Send
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+    /// The same of one moment, whatever is written beside it.
+    fn read_moment<A, T>(
+        &self,
+        name: &'static str,
+        args: A,
+        work: Work<A, T>,
+    ) -> impl Future<Output = Result<T>> + Send
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+    /// Writes with one statement, which needs no transaction around it.
+    fn write<A, T>(
+        &self,
+        name: &'static str,
+        args: A,
+        work: Work<A, T>,
+    ) -> impl Future<Output = Result<T>> + Send
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+    /// Writes in a transaction; an error leaves nothing behind.
+    fn write_all<A, T>(
+        &self,
+        name: &'static str,
+        args: A,
+        work: Work<A, T>,
+    ) -> impl Future<Output = Result<T>> + Send
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+    /// Tells sleeping nodes of what is due.
+    fn hint(&self, due_at: Option<Timestamp>) -> impl Future<Output = ()> + Send;
+
+    fn database_time(&self) -> impl Future<Output = Result<Option<Timestamp>>> + Send;
+    fn ping(&self) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// Changes of intent; see [`almanack_core::store::TaskStore`].
+pub(crate) trait Tasks: Send + Sync {
+    fn load_current(
+        &self,
+        identities: &[Identity],
+    ) -> impl Future<Output = Result<Vec<Option<Task>>>> + Send;
+    fn apply(&self, changes: Vec<Change>) -> impl Future<Output = Result<Vec<Applied>>> + Send;
+    fn apply_once(
+        &self,
+        key: OnceKey,
+        changes: Vec<Change>,
+    ) -> impl Future<Output = Result<AppliedOnce>> + Send;
+    fn prune(
+        &self,
+        before: Timestamp,
+        after: TaskId,
+        limit: usize,
+    ) -> impl Future<Output = Result<Pruned>> + Send;
+}
+
+/// Attempts at tasks; see [`almanack_core::store::TaskStore`].
+pub(crate) trait Claims: Send + Sync {
+    fn claim(&self, request: ClaimRequest) -> impl Future<Output = Result<Claimed>> + Send;
+    fn finish(&self, finishes: Vec<Finish>) -> impl Future<Output = Result<Vec<Finished>>> + Send;
+    fn extend_claims(
+        &self,
+        claims: &[ClaimId],
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> impl Future<Output = Result<Vec<ClaimId>>> + Send;
+    fn release_claims(&self, claims: &[ClaimId]) -> impl Future<Output = Result<()>> + Send;
+    fn load_expired(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<ExpiredClaim>>> + Send;
+    fn load_finished(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<TaskLine>>> + Send;
+}
+
+/// See [`almanack_core::store::ScheduleStore`].
+pub(crate) trait Schedules: Send + Sync {
+    fn load_schedules(
+        &self,
+        names: &[ScheduleName],
+    ) -> impl Future<Output = Result<Vec<Option<Schedule>>>> + Send;
+    fn write_schedules(
+        &self,
+        writes: Vec<ScheduleWrite>,
+    ) -> impl Future<Output = Result<Vec<Applied>>> + Send;
+}
+
+/// See [`almanack_core::store::SourceStore`].
+pub(crate) trait Sources: Send + Sync {
+    fn add_sources(&self, sources: Vec<Source>) -> impl Future<Output = Result<Vec<Added>>> + Send;
+    fn load_sources(
+        &self,
+        ids: &[SourceId],
+    ) -> impl Future<Output = Result<Vec<Option<Source>>>> + Send;
+    fn write_sources(
+        &self,
+        writes: Vec<SourceWrite>,
+    ) -> impl Future<Output = Result<Vec<Written>>> + Send;
+    fn known_keys(
+        &self,
+        id: SourceId,
+        keys: &[String],
+    ) -> impl Future<Output = Result<Vec<String>>> + Send;
+    fn prune_entries(
+        &self,
+        retention: EntryRetention,
+        after: SourceId,
+        limit: usize,
+    ) -> impl Future<Output = Result<PrunedEntries>> + Send;
+}
+
+/// See [`almanack_core::store::LaneStore`].
+pub(crate) trait Lanes: Send + Sync {
+    fn enter_lanes(
+        &self,
+        visitor: &Visitor,
+        asks: &[LaneAsk],
+    ) -> impl Future<Output = Result<Vec<LaneAnswer>>> + Send;
+}
+
+/// What one statement does; `name` is for errors, never its text or parameters.
+#[expect(private_bounds, reason = "which databases there are is decided here")]
+impl<D: Database> SqlStore<D> {
+    /// Carries it out; how many rows it changed.
+    pub(crate) async fn execute(
+        &self,
+        name: &'static str,
+        text: &'static str,
+        values: Vec<Value<'_>>,
+    ) -> Result<usize> {
+        let args = (text, owned(values));
+        let done = self.0.write(name, args, |session, (text, values)| {
+            Box::pin(session.execute(text, values))
+        });
+        done.await
+    }
+
+    /// Every row that `read` has something to say of.
+    pub(crate) async fn listed<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        text: &'static str,
+        values: Vec<Value<'_>>,
+        read: fn(&Row<'_>) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        let args = (text, owned(values), read);
+        let found = self.0.read(name, args, |session, (text, values, read)| {
+            Box::pin(session.listed(text, values, read))
+        });
+        found.await
+    }
+
+    /// The one row there is, if any.
+    pub(crate) async fn one<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        text: &'static str,
+        values: Vec<Value<'_>>,
+        read: fn(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let args = (text, owned(values), read);
+        let found = self.0.read(name, args, |session, (text, values, read)| {
+            Box::pin(session.one(text, values, read))
+        });
+        found.await
+    }
+
+    /// The first number of the one row there is, if any.
+    pub(crate) async fn number(
+        &self,
+        name: &'static str,
+        text: &'static str,
+        values: Vec<Value<'_>>,
+    ) -> Result<Option<i64>> {
+        let found = self.one(name, text, values, |row| row.big_or_null(0));
+        Ok(found.await?.flatten())
+    }
+}
+
+fn owned(values: Vec<Value<'_>>) -> Vec<Value<'static>> {
+    values.into_iter().map(Value::into_owned).collect()
+}
+
+#[async_trait]
+impl<D: Database> Store for SqlStore<D> {
+    fn nudges(&self) -> Box<dyn Nudges> {
+        Box::new(NudgeReceiver::new(self.0.nudger().subscribe()))
+    }
+
+    fn safety_poll(&self) -> SignedDuration {
+        D::SAFETY_POLL
+    }
+
+    async fn database_time(&self) -> Result<Option<Timestamp>> {
+        self.0.database_time().await
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.0.ping().await
+    }
+
+    /// SQLite's as the header of its file tells it, without the log beside it.
+    async fn size_bytes(&self) -> Result<Option<u64>> {
+        let text = D::text(
+            "select page_count * page_size from pragma_page_count, pragma_page_size",
+            "select pg_database_size(current_database())",
+        );
+        let bytes = self.number("load size", text, Vec::new()).await?;
+        Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()))
+    }
+}

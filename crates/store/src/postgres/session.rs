@@ -1,0 +1,127 @@
+//! A connection as a session, and statements that take whole lists.
+
+use almanack_core::{store::Result, task::NewTask};
+use async_trait::async_trait;
+use deadpool_postgres::GenericClient;
+use futures_util::future::try_join_all;
+use tokio_postgres::{Row, types::ToSql};
+
+use super::{Postgres, explain, question::Question, task::insert_tasks};
+use crate::{
+    caller::{Caller, Place},
+    measure::Stopwatch,
+    row::Value,
+    session::{Each, Session},
+};
+
+/// Parameters in the driver's words; lists among them.
+type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+impl Postgres {
+    pub(super) async fn execute(
+        &self,
+        name: &'static str,
+        text: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<u64> {
+        let watch = Stopwatch::start();
+        let client = self.client().await?;
+        let done = execute(&client, name, text, parameters).await;
+        watch.took("write");
+        done
+    }
+
+    pub(super) async fn rows(
+        &self,
+        name: &'static str,
+        text: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>> {
+        let watch = Stopwatch::start();
+        let (_place, question) = self.question().await?;
+        let rows = query(question.client(), name, text, parameters).await;
+        question.answered();
+        watch.took("read");
+        rows
+    }
+
+    /// A connection to ask on, and a place among those who wait for their page, where that is needed.
+    pub(super) async fn question(&self) -> Result<(Place, Question)> {
+        let place = self.place()?;
+        let (client, tls) = (self.client().await?, self.shared.tls.clone());
+        let patient = self.caller != Caller::Pages;
+        Ok((place, Question::on(client, tls, patient)))
+    }
+}
+
+pub(super) async fn execute(
+    client: &impl GenericClient,
+    name: &'static str,
+    text: &str,
+    parameters: Parameters<'_>,
+) -> Result<u64> {
+    let failed = |error| explain(name, error);
+    let statement = client.prepare_cached(text).await.map_err(failed)?;
+    client.execute(&statement, parameters).await.map_err(failed)
+}
+
+pub(super) async fn query(
+    client: &impl GenericClient,
+    name: &'static str,
+    text: &str,
+    parameters: Parameters<'_>,
+) -> Result<Vec<Row>> {
+    let failed = |error| explain(name, error);
+    let statement = client.prepare_cached(text).await.map_err(failed)?;
+    client.query(&statement, parameters).await.map_err(failed)
+}
+
+pub(super) struct PostgresSession<'c, C> {
+    pub(super) client: &'c C,
+    pub(super) name: &'static str,
+}
+
+#[async_trait]
+impl<C: GenericClient> Session for PostgresSession<'_, C> {
+    fn text(&self, _: &'static str, postgres: &'static str) -> &'static str {
+        postgres
+    }
+
+    async fn execute(&self, text: &'static str, values: &[Value<'_>]) -> Result<usize> {
+        let done = execute(self.client, self.name, text, &parameters(values)).await?;
+        Ok(usize::try_from(done).unwrap_or(usize::MAX))
+    }
+
+    /// Sent without waiting for each other's answers.
+    async fn execute_each(&self, text: &'static str, rows: &[Vec<Value<'_>>]) -> Result<()> {
+        let failed = |error| explain(self.name, error);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let statement = self.client.prepare_cached(text).await.map_err(failed)?;
+        let each = rows.iter().map(async |values| {
+            let values = parameters(values);
+            self.client.execute(&statement, &values).await
+        });
+        try_join_all(each).await.map(drop).map_err(failed)
+    }
+
+    async fn each(
+        &self,
+        text: &'static str,
+        values: &[Value<'_>],
+        read: &mut Each<'_>,
+    ) -> Result<()> {
+        let rows = query(self.client, self.name, text, &parameters(values)).await?;
+        rows.iter().try_for_each(|row| read(&row.into()))
+    }
+
+    async fn insert_tasks(&self, tasks: &[NewTask], created_at_us: i64) -> Result<()> {
+        let wanted = tasks.iter().map(|new| (0, created_at_us, new));
+        insert_tasks(self.client, wanted.collect()).await.map(drop)
+    }
+}
+
+fn parameters<'a>(values: &'a [Value<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    values.iter().map(|value| value as _).collect()
+}

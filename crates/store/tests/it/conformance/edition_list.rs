@@ -1,0 +1,295 @@
+//! Listing editions, finding documents, and forgetting stories.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    edition::{
+        Account, Counts, State,
+        account::Change,
+        alert::{Alert, Rule},
+        batch, story,
+    },
+    store::{EditionFilter, EditionWritten, PrunedStories, Store},
+};
+use almanack_testkit::fixture::{
+    START, at,
+    edition::{batch, day, delivery, document, story},
+};
+use jiff::civil::Date;
+
+use super::{account_of, changed, opened};
+
+/// An edition of the `number`th day with everything a published one has.
+async fn made(store: &dyn Store, number: i32, state: State) -> Account {
+    let seen = opened(store, number).await;
+    let mut change = Change::of(seen.edition.clone());
+    change.edition.state = state;
+    change.edition.revision = 1;
+    change.stories = (1..=5).map(story).collect();
+    for (story, status) in change.stories.iter_mut().zip(story::Status::ALL) {
+        story.status = status;
+    }
+    change.batches = vec![batch(1), batch(2), batch(3)];
+    change.batches[0].status = batch::Status::Success;
+    change.batches[1].status = batch::Status::Failed;
+    change.deliveries = vec![delivery(1, "web")];
+    change.alerts = vec![Alert::new(Rule::Overdue, String::new(), START)];
+    change.document = Some(document(seen.edition.date, 1, &change.stories));
+    let after = change.clone().apply(seen);
+    changed(store, change).await;
+    after
+}
+
+async fn days(store: &dyn Store, filter: EditionFilter) -> Vec<Date> {
+    let lines = store.list_editions(&filter).await.expect("list_editions");
+    lines.iter().map(|line| line.edition.date).collect()
+}
+
+/// Whatever is written, the list counts what is there.
+pub(crate) async fn ed_30_counts_are_those_of_the_rows(store: Arc<dyn Store>) {
+    opened(&*store, 1).await;
+    let mut account = made(&*store, 0, State::Processing).await;
+    let filter = EditionFilter {
+        limit: 9,
+        ..EditionFilter::default()
+    };
+    let lines = store.list_editions(&filter).await.unwrap();
+    assert_eq!(lines[0].counts, Counts::default());
+    assert_eq!((lines[0].batches, lines[1].batches), (0, 2));
+    assert_eq!(lines[1].edition, account.edition);
+    let counts = Counts {
+        total: 5,
+        pending: 2,
+        processing: 1,
+        completed: 1,
+        failed: 1,
+    };
+    assert_eq!(lines[1].counts, counts);
+    for status in story::Status::ALL {
+        let mut change = Change::of(account.edition.clone());
+        change.stories.clone_from(&account.stories);
+        for story in &mut change.stories {
+            story.status = status;
+        }
+        account = change.clone().apply(account);
+        changed(&*store, change).await;
+        let lines = store.list_editions(&filter).await.unwrap();
+        assert_eq!(lines[1].counts, account.counts());
+    }
+}
+
+/// Newest day first; states narrow alone and together, and so does having been published.
+pub(crate) async fn filters_of_editions_narrow_alone_and_together(store: Arc<dyn Store>) {
+    for (number, state) in State::ALL.into_iter().enumerate() {
+        let seen = opened(&*store, i32::try_from(number).unwrap()).await;
+        let mut change = Change::of(seen.edition);
+        change.edition.state = state;
+        change.edition.published_at = (number % 2 == 0).then_some(at(1));
+        changed(&*store, change).await;
+    }
+    let found = async |states: &[State], published: bool| {
+        let filter = EditionFilter {
+            states: states.to_vec(),
+            published,
+            limit: 99,
+            ..EditionFilter::default()
+        };
+        days(&*store, filter).await
+    };
+    let expected = |numbers: &[i32]| numbers.iter().map(|n| day(*n)).collect::<Vec<_>>();
+    assert_eq!(found(&[], false).await, expected(&[6, 5, 4, 3, 2, 1, 0]));
+    assert_eq!(found(&[], true).await, expected(&[6, 4, 2, 0]));
+    for (number, state) in (0..).zip(State::ALL) {
+        assert_eq!(found(&[state], false).await, expected(&[number]), "{state}");
+    }
+    let open: Vec<State> = State::ALL.into_iter().filter(|s| s.is_open()).collect();
+    assert_eq!(found(&open, false).await, expected(&[3, 2, 1, 0]));
+    assert_eq!(found(&open, true).await, expected(&[2, 0]));
+    let both = [State::Archived, State::Init];
+    assert_eq!(found(&both, false).await, expected(&[6, 0]));
+    assert_eq!(found(&[State::Empty], true).await, expected(&[]));
+}
+
+/// Page by page every edition comes once, narrowed or not.
+pub(crate) async fn pages_of_editions_cover_every_day_once(store: Arc<dyn Store>) {
+    // Over the turn of a year, where days do not sort by their last digits.
+    for number in -10..10 {
+        let seen = opened(&*store, number).await;
+        let mut change = Change::of(seen.edition);
+        change.edition.state = if number % 2 == 0 {
+            State::Init
+        } else {
+            State::Archived
+        };
+        changed(&*store, change).await;
+    }
+    let all: Vec<Date> = (-10..10).rev().map(day).collect();
+    let even: Vec<Date> = (-10..10).rev().filter(|n| n % 2 == 0).map(day).collect();
+    for (states, expected) in [(vec![], all), (vec![State::Init], even)] {
+        let mut filter = EditionFilter {
+            states,
+            limit: 3,
+            ..EditionFilter::default()
+        };
+        let mut seen = Vec::new();
+        loop {
+            let page = days(&*store, filter.clone()).await;
+            let Some(last) = page.last() else { break };
+            assert!(page.len() <= 3);
+            filter.before = Some(*last);
+            seen.extend(page);
+            assert!(seen.len() <= expected.len(), "{seen:?}");
+        }
+        assert_eq!(seen, expected);
+    }
+    let none = EditionFilter::default();
+    assert_eq!(days(&*store, none).await, [], "a limit of 0");
+}
+
+/// By revision, or the newest; as it was made, whatever became of its stories.
+pub(crate) async fn documents_are_found_by_revision(store: Arc<dyn Store>) {
+    let mut account = opened(&*store, 0).await;
+    assert_eq!(store.load_document(day(0), None).await.unwrap(), None);
+    let mut told = story(1);
+    for revision in [1, 2, 10] {
+        told.written.note = Some(story::Note::TitleOnly);
+        told.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
+        let mut change = Change::of(account.edition.clone());
+        change.edition.revision = revision;
+        let mut made = document(day(0), revision, std::slice::from_ref(&told));
+        made.inputs.left_out = revision;
+        made.inputs.stories[0].score = Some(-1);
+        made.inputs.stories[0].published_at = Some(at(1));
+        change.document = Some(made.clone());
+        account = change.clone().apply(account);
+        changed(&*store, change).await;
+        for asked in [None, Some(revision)] {
+            let read = store.load_document(day(0), asked).await.unwrap();
+            assert_eq!(read.as_ref(), Some(&made));
+        }
+    }
+    let first = store.load_document(day(0), Some(1)).await.unwrap();
+    assert_eq!(first.unwrap().inputs.revision, 1);
+    assert_eq!(store.load_document(day(0), Some(3)).await.unwrap(), None);
+    assert_eq!(store.load_document(day(1), Some(1)).await.unwrap(), None);
+}
+
+/// An alert is untold until people know that it began, and once more when it is over; whatever became of its edition.
+pub(crate) async fn days_with_untold_alerts_are_found_oldest_first(store: Arc<dyn Store>) {
+    for (number, state) in [State::Archived, State::Published, State::Empty]
+        .into_iter()
+        .enumerate()
+    {
+        made(&*store, i32::try_from(number).unwrap(), state).await;
+    }
+    let untold = |before, limit| {
+        let store = Arc::clone(&store);
+        async move { store.load_untold(day(before), limit).await.unwrap() }
+    };
+    assert_eq!(untold(9, 9).await, [day(0), day(1), day(2)]);
+    assert_eq!(untold(9, 2).await, [day(0), day(1)]);
+    assert_eq!(untold(1, 9).await, [day(0)], "days before, only");
+    // One row of two that waits names its day once.
+    let seen = account_of(&*store, day(1)).await;
+    let mut change = Change::of(seen.edition.clone());
+    change.alerts = vec![Alert::new(Rule::Empty, String::new(), START)];
+    changed(&*store, change).await;
+    assert_eq!(untold(2, 9).await, [day(0), day(1)]);
+    let told = |closed: Option<i64>, told: Option<i64>| {
+        let store = Arc::clone(&store);
+        async move {
+            let seen = account_of(&*store, day(0)).await;
+            let mut change = Change::of(seen.edition.clone());
+            change.alerts = seen.alerts.clone();
+            change.alerts[0].open_told_at = Some(at(1));
+            change.alerts[0].closed_at = closed.map(at);
+            change.alerts[0].close_told_at = told.map(at);
+            changed(&*store, change).await;
+        }
+    };
+    told(None, None).await;
+    assert_eq!(untold(1, 9).await, [], "told, and it lasts");
+    told(Some(2), None).await;
+    assert_eq!(untold(1, 9).await, [day(0)], "over, and nobody knows");
+    told(Some(2), Some(3)).await;
+    assert_eq!(untold(1, 9).await, []);
+}
+
+/// Stories and batches of archived editions go; the row, its document, deliveries and alerts stay.
+pub(crate) async fn ed_31_pruning_keeps_the_edition_and_its_document(store: Arc<dyn Store>) {
+    let old = made(&*store, 0, State::Archived).await;
+    let printed = store.load_document(day(0), None).await.unwrap();
+    let pruned = store.prune_stories(day(1), 9).await.unwrap();
+    let all = PrunedStories {
+        stories: 5,
+        batches: 3,
+    };
+    assert_eq!(pruned, all);
+    let kept = account_of(&*store, day(0)).await;
+    assert_eq!((&kept.stories[..], &kept.batches[..]), (&[][..], &[][..]));
+    assert_eq!(kept.deliveries, old.deliveries);
+    assert_eq!(kept.alerts, old.alerts);
+    let mut edition = kept.edition.clone();
+    edition.version = old.edition.version;
+    assert_eq!(edition, old.edition, "but for its version");
+    assert!(printed.is_some());
+    assert_eq!(store.load_document(day(0), None).await.unwrap(), printed);
+    let filter = EditionFilter {
+        limit: 9,
+        ..EditionFilter::default()
+    };
+    let lines = store.list_editions(&filter).await.unwrap();
+    assert_eq!((lines[0].counts, lines[0].batches), (Counts::default(), 0));
+    let again = store.prune_stories(day(1), 9).await.unwrap();
+    assert_eq!(again, PrunedStories::default());
+    assert_eq!(account_of(&*store, day(0)).await, kept);
+}
+
+/// Only of archived editions, only of days before, and never of more editions than asked.
+pub(crate) async fn ed_31_pruning_takes_only_what_it_may(store: Arc<dyn Store>) {
+    for (number, state) in State::ALL.into_iter().enumerate() {
+        made(&*store, i32::try_from(number).unwrap(), state).await;
+    }
+    for number in 10..15 {
+        made(&*store, number, State::Archived).await;
+    }
+    // The sixth day's and three of the later ones, two at a time; the last two are too young.
+    for editions in [2, 2, 0] {
+        let pruned = store.prune_stories(day(13), 2).await.unwrap();
+        assert_eq!(
+            (pruned.stories, pruned.batches),
+            (5 * editions, 3 * editions)
+        );
+    }
+    for number in (0..6).chain(13..15) {
+        let kept = account_of(&*store, day(number)).await;
+        assert_eq!((kept.stories.len(), kept.batches.len()), (5, 3), "{number}");
+    }
+    for number in [6, 10, 11, 12] {
+        assert_eq!(account_of(&*store, day(number)).await.stories, []);
+    }
+    assert_eq!(
+        store.prune_stories(day(99), 0).await.unwrap(),
+        PrunedStories::default()
+    );
+}
+
+/// Who reopens an edition that was pruned meanwhile must see that its stories are gone; one that was reopened
+/// before keeps them.
+pub(crate) async fn ed_31_who_saw_an_edition_before_it_was_pruned_decides_again(
+    store: Arc<dyn Store>,
+) {
+    let reopened = |account: &Account| {
+        let mut change = Change::of(account.edition.clone());
+        change.edition.state = State::Processing;
+        change
+    };
+    let pruned = made(&*store, 0, State::Archived).await;
+    store.prune_stories(day(1), 9).await.unwrap();
+    let late = store.write_edition(reopened(&pruned)).await.unwrap();
+    assert_eq!(late, EditionWritten::Lost);
+    let before = made(&*store, 1, State::Archived).await;
+    changed(&*store, reopened(&before)).await;
+    store.prune_stories(day(9), 9).await.unwrap();
+    assert_eq!(account_of(&*store, day(1)).await.stories.len(), 5);
+}

@@ -1,0 +1,270 @@
+//! A layer between the engine and a store: sees calls pass, and may meddle with them.
+//!
+//! The methods of the port are listed once, at the end of this file. From the list come a hook per
+//! method, which a layer overrides where it has something to say about that call, and the store
+//! that passes every call through its hook. What a layer does around any call it says once, in
+//! [`Layer::around`].
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use almanack_core::{
+    alert::{
+        Alert,
+        trouble::{NodeTroubles, Trouble},
+    },
+    clock::Mark,
+    edition::{Account, Edition, account, document::Document},
+    finish::Finish,
+    history::Decision,
+    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    reschedule::Change,
+    sign_in::{Session, User},
+    source::{Source, SourceId, SourceType, entry::Entry},
+    store::{
+        Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
+        ClaimLine, ClaimRequest, Claimed, Depth, DueSchedules, EditionFilter, EditionLine,
+        EditionStore, EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet,
+        HistoryPage, LaneAnswer, LaneAsk, LaneStore, LedgerPage, Node, NodeStore, Nudges, OnceKey,
+        OnceRecord, OverviewStore, Page, Pruned, PrunedEntries, PrunedStories, Records, Result,
+        ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers,
+        SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore,
+        TokenStore, Visitor, Written,
+    },
+    task::{Identity, Kind, Task, TaskId},
+    token::Token,
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp, civil::Date};
+
+/// What a call is answered with, some time.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+type Run<T> = dyn for<'a> FnOnce(&'a dyn Store) -> Answer<'a, T> + Send;
+
+/// A call on its way, with its arguments.
+pub struct StoreCall<T> {
+    /// The trait it belongs to.
+    pub port: &'static str,
+    /// The method.
+    pub method: &'static str,
+    run: Box<Run<T>>,
+}
+
+impl<T> StoreCall<T> {
+    fn new(
+        port: &'static str,
+        method: &'static str,
+        run: impl for<'a> FnOnce(&'a dyn Store) -> Answer<'a, T> + Send + 'static,
+    ) -> Self {
+        let run = Box::new(run);
+        Self { port, method, run }
+    }
+
+    /// Makes the call.
+    pub fn on(self, store: &dyn Store) -> Answer<'_, T> {
+        (self.run)(store)
+    }
+}
+
+/// A store with a layer over it.
+pub struct Layered<L> {
+    layer: L,
+    below: Arc<dyn Store>,
+}
+
+impl<L: Layer + 'static> Layered<L> {
+    /// Puts `layer` over `below`.
+    pub fn over(below: Arc<dyn Store>, layer: L) -> Arc<dyn Store> {
+        Arc::new(Self { layer, below })
+    }
+}
+
+#[async_trait]
+impl<L: Layer> Store for Layered<L> {
+    fn nudges(&self) -> Box<dyn Nudges> {
+        self.layer.nudges(&*self.below)
+    }
+    fn safety_poll(&self) -> SignedDuration {
+        self.layer.safety_poll(&*self.below)
+    }
+    async fn database_time(&self) -> Result<Option<Timestamp>> {
+        self.layer.database_time(&*self.below).await
+    }
+    async fn ping(&self) -> Result<()> {
+        self.below.ping().await
+    }
+    async fn size_bytes(&self) -> Result<Option<u64>> {
+        self.below.size_bytes().await
+    }
+}
+
+/// Makes [`Layer`] and what [`Layered`] does of a list of methods. An argument with an ampersand is
+/// lent; the layer gets a copy of it, because a call may outlive whoever made it.
+macro_rules! layered {
+    ($($port:ident { $(
+        $method:ident($( $(&$lent:ident)? $($given:ident)? : $type:ty ),*) -> $answer:ty;
+    )* })*) => {
+        /// What a layer may do about calls. What it leaves out passes untouched.
+        #[async_trait]
+        pub trait Layer: Send + Sync {
+            /// Every call that is not overridden.
+            async fn around<T: Send + 'static>(
+                &self,
+                below: &dyn Store,
+                call: StoreCall<T>,
+            ) -> Result<T> {
+                call.on(below).await
+            }
+            /// See [`Store::nudges`].
+            fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {
+                below.nudges()
+            }
+            /// See [`Store::safety_poll`].
+            fn safety_poll(&self, below: &dyn Store) -> SignedDuration {
+                below.safety_poll()
+            }
+            /// See [`Store::database_time`].
+            async fn database_time(&self, below: &dyn Store) -> Result<Option<Timestamp>> {
+                below.database_time().await
+            }
+            $($(
+                #[doc = concat!("See [`", stringify!($port), "::", stringify!($method), "`].")]
+                async fn $method(
+                    &self,
+                    below: &dyn Store,
+                    $( $($lent: &$type)? $($given: $type)? ),*
+                ) -> Result<$answer> {
+                    $( $(let $lent = $lent.to_owned();)? )*
+                    let call = StoreCall::new(stringify!($port), stringify!($method), move |store| {
+                        Box::pin(async move {
+                            store.$method($( $(&$lent)? $($given)? ),*).await
+                        })
+                    });
+                    self.around(below, call).await
+                }
+            )*)*
+        }
+
+        $(
+            #[async_trait]
+            impl<L: Layer> $port for Layered<L> { $(
+                async fn $method(
+                    &self,
+                    $( $($lent: &$type)? $($given: $type)? ),*
+                ) -> Result<$answer> {
+                    let below = &*self.below;
+                    self.layer.$method(below, $( $($lent)? $($given)? ),*).await
+                }
+            )* }
+        )*
+    };
+}
+
+layered! {
+    TaskStore {
+        load_current(&identities: [Identity]) -> Vec<Option<Task>>;
+        apply(changes: Vec<Change>) -> Vec<Applied>;
+        apply_once(key: OnceKey, changes: Vec<Change>) -> AppliedOnce;
+        load_once(&key: str) -> Option<OnceRecord>;
+        claim(request: ClaimRequest) -> Claimed;
+        finish(finishes: Vec<Finish>) -> Vec<Finished>;
+        extend_claims(&claims: [ClaimId], now: Timestamp, lease_until: Timestamp) -> Vec<ClaimId>;
+        release_claims(&claims: [ClaimId]) -> ();
+        load_expired(now: Timestamp, limit: usize) -> Vec<ExpiredClaim>;
+        load_task(id: TaskId) -> Option<Task>;
+        list_tasks(&filter: TaskFilter) -> Page<Task, TaskId>;
+        load_history(&identity: Identity, page: HistoryPage) -> Records;
+        load_decisions(id: TaskId, after: u32, limit: usize) -> Vec<Decision>;
+        load_waiting_kinds(limit: usize) -> Vec<Kind>;
+        load_depths(now: Timestamp) -> Vec<Depth>;
+        prune(before: Timestamp, after: TaskId, limit: usize) -> Pruned;
+        prune_keys(before: Timestamp, limit: usize) -> usize;
+    }
+    ScheduleStore {
+        load_due_schedules(now: Timestamp, limit: usize) -> DueSchedules;
+        load_schedules(&names: [ScheduleName]) -> Vec<Option<Schedule>>;
+        list_schedules(&filter: ScheduleFilter) -> Page<Schedule, ScheduleName>;
+        write_schedules(writes: Vec<ScheduleWrite>) -> Vec<Applied>;
+        load_slots(id: ScheduleId, page: LedgerPage) -> Vec<Slot>;
+        load_edits(id: ScheduleId, limit: usize) -> Vec<Edit>;
+        load_decided_ahead(after: Timestamp, limit: usize) -> Vec<ScheduleName>;
+        prune_slots(before: Timestamp, limit: usize) -> usize;
+    }
+    SourceStore {
+        add_sources(sources: Vec<Source>) -> Vec<Added>;
+        load_sources(&ids: [SourceId]) -> Vec<Option<Source>>;
+        load_source_at(&address: str) -> Option<Source>;
+        list_sources(&filter: SourceFilter) -> Page<Source, SourceId>;
+        load_due_sources(
+            source_type: Option<SourceType>, now: Timestamp, limit: usize
+        ) -> Vec<Source>;
+        load_stray_sources(overdue: Timestamp, limit: usize) -> Vec<SourceId>;
+        write_sources(writes: Vec<SourceWrite>) -> Vec<Written>;
+        remove_source(id: SourceId) -> bool;
+        known_keys(id: SourceId, &keys: [String]) -> Vec<String>;
+        list_entries(&filter: EntryFilter) -> Page<Entry, i64>;
+        count_sources(source_type: Option<SourceType>, now: Timestamp) -> SourceNumbers;
+        load_fleet() -> Option<Fleet>;
+        count_checks(checks: u64) -> ();
+        set_price(seen: Option<i64>, price: f64, now: Timestamp) -> bool;
+        prune_entries(
+            retention: EntryRetention, after: SourceId, limit: usize
+        ) -> PrunedEntries;
+    }
+    EditionStore {
+        open_edition(date: Date, now: Timestamp) -> (Edition, bool);
+        load_account(date: Date) -> Option<Account>;
+        list_editions(&filter: EditionFilter) -> Vec<EditionLine>;
+        write_edition(change: account::Change) -> EditionWritten;
+        load_document(date: Date, revision: Option<u32>) -> Option<Document>;
+        load_untold(before: Date, limit: usize) -> Vec<Date>;
+        prune_stories(before: Date, limit: usize) -> PrunedStories;
+    }
+    NodeStore {
+        save_node(&node: Node) -> ();
+        load_nodes() -> Vec<Node>;
+        forget_node(&session: str) -> ();
+        save_troubles(&session: str, &troubles: [Trouble]) -> ();
+        load_troubles() -> Vec<NodeTroubles>;
+        save_clock(&mark: Mark) -> bool;
+        load_clock() -> Option<Mark>;
+    }
+    TokenStore {
+        save_token(&token: Token) -> ();
+        load_token(&hash: str) -> Option<Token>;
+        load_tokens() -> Vec<Token>;
+        revoke_token(&name: str, now: Timestamp) -> bool;
+        load_guarded_since() -> Option<Timestamp>;
+    }
+    SignInStore {
+        save_user(&user: User) -> ();
+        change_user(&user: User) -> bool;
+        load_user(&name: str) -> Option<User>;
+        load_users() -> Vec<User>;
+        remove_user(&name: str) -> bool;
+        save_session(&session: Session) -> ();
+        load_session(&hash: str) -> Option<Session>;
+        remove_session(&hash: str) -> ();
+    }
+    OverviewStore {
+        search_tasks(&search: TaskSearch) -> Vec<TaskLine>;
+        count_found(&search: TaskSearch) -> u64;
+        count_statuses(among: usize) -> Vec<StatusCount>;
+        load_finished(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;
+        load_upcoming(until: Timestamp, limit: usize) -> Vec<TaskLine>;
+        load_running(limit: usize) -> Vec<TaskLine>;
+        load_claims(limit: usize) -> Vec<ClaimLine>;
+        load_slots_between(from: Timestamp, until: Timestamp, limit: usize) -> Vec<SlotLine>;
+        load_activity(&filter: ActivityFilter) -> Vec<Activity>;
+    }
+    LaneStore {
+        enter_lanes(&visitor: Visitor, &asks: [LaneAsk]) -> Vec<LaneAnswer>;
+        prune_lanes(before: Timestamp, now: Timestamp) -> usize;
+    }
+    AlertStore {
+        load_alerts(filter: AlertFilter) -> Vec<Alert>;
+        write_alerts(alerts: Vec<Alert>) -> Vec<Applied>;
+        claim_alerts(now: Timestamp, until: Timestamp, limit: usize) -> Vec<Alert>;
+        prune_alerts(before: Timestamp, limit: usize) -> usize;
+    }
+}

@@ -1,0 +1,261 @@
+//! Those who change their minds: authors who put, move, withdraw and retry, and queues that deliver
+//! numbered changes twice and out of order. Replies get lost on them; some repeat, some do not.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use almanack_core::{
+    reschedule::{Cancel, Put, Receipt, Request, Rule},
+    store::OnceKey,
+    task::{Identity, Priority, Revision},
+};
+use almanack_engine::reschedule::Error;
+use almanack_testkit::fixture::{PUBLISH, identity};
+use jiff::{SignedDuration, Timestamp};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout_at},
+};
+
+use super::{
+    dice::Dice,
+    node::{Call, NARROW, Reply, Wish, World},
+    time::pass,
+};
+
+/// How long anybody waits for a reply before taking it for lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Every so many seconds a new identity takes the place of the oldest.
+const TURNOVER_S: u64 = 4;
+/// Furthest ahead anybody plans.
+const AHEAD_MS_MAX: i64 = 45_000;
+
+/// A reply that arrived.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    pub(super) origin: String,
+    pub(super) identity: Identity,
+    pub(super) receipt: Receipt,
+}
+
+/// What the askers know, for the checks at the end.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) told: Vec<Told>,
+    /// Origins that used an idempotency key: each may take effect once.
+    pub(super) keyed: Vec<String>,
+    /// Streams whose every event was acknowledged, with their last number.
+    pub(super) delivered: Vec<(Identity, Revision)>,
+}
+
+/// Somebody who asks for things.
+pub(super) struct Asker {
+    pub(super) name: String,
+    pub(super) world: World,
+    pub(super) dice: Dice,
+    pub(super) notes: Arc<Mutex<Notes>>,
+}
+
+impl Asker {
+    /// Changes its mind until `until`, about one of `contested` identities at a time.
+    pub(super) async fn write(self, contested: u64, until: Timestamp) {
+        let mut asked = 0;
+        while self.world.truth.now() < until {
+            pass(self.dice.millis(0, 4_000)).await;
+            asked += 1;
+            let origin = format!("{}#{asked}", self.name);
+            let wish = self.wish(contested);
+            let key = self.key(&origin, &wish);
+            if key.is_some() {
+                self.notes().keyed.push(origin.clone());
+            }
+            while !self.ask(&wish, &origin, key.clone()).await && self.dice.hits(600) {
+                pass(self.dice.millis(0, 3_000)).await;
+            }
+        }
+    }
+
+    fn wish(&self, contested: u64) -> Wish {
+        let identity = self.contested(contested);
+        match self.dice.below(10) {
+            0..5 => Wish::Ask(vec![self.put(identity, None)]),
+            5..7 => Wish::Ask(vec![cancel(identity, None)]),
+            7 => Wish::Retry(identity),
+            _ => {
+                let more = (0..self.dice.below(4)).map(|_| self.contested(contested));
+                let all = std::iter::once(identity).chain(more);
+                Wish::Ask(all.map(|identity| self.put(identity, None)).collect())
+            }
+        }
+    }
+
+    /// Few at a time, so that authors get in each other's way; others as time passes, because what
+    /// is done is done for ever.
+    fn contested(&self, count: u64) -> Identity {
+        let number = self.world.truth.elapsed().as_secs() / TURNOVER_S + self.dice.below(count);
+        let kinds = [PUBLISH, "AUDIT", NARROW];
+        let kind = kinds[usize::try_from(number % 3).unwrap_or(0)];
+        identity(&format!("article:{number}"), kind)
+    }
+
+    /// A keyed call is all or nothing, so two wishes about one identity could never be carried out
+    /// together; such calls go without a key.
+    fn key(&self, origin: &str, wish: &Wish) -> Option<OnceKey> {
+        let Wish::Ask(requests) = wish else {
+            return None;
+        };
+        let mut identities: Vec<_> = requests.iter().map(Request::identity).collect();
+        identities.sort();
+        identities.dedup();
+        let fits = identities.len() == requests.len();
+        let [key, digest] = [origin.to_owned(), "digest".to_owned()];
+        (fits && self.dice.hits(300)).then_some(OnceKey { key, digest })
+    }
+
+    fn put(&self, identity: Identity, revision: Option<Revision>) -> Request {
+        let ahead = SignedDuration::from_millis(self.dice.between(-3_000, AHEAD_MS_MAX));
+        let level = i64::from(self.dice.hits(200)) + 5;
+        Request::Put(Put {
+            identity,
+            execute_at: self.world.truth.now() + ahead,
+            payload: None,
+            callback_url: None,
+            max_retry: None,
+            priority: self.dice.hits(500).then(|| Priority::new(level).unwrap()),
+            revision,
+        })
+    }
+
+    /// Asks one of the processes; whether an answer came.
+    async fn ask(&self, wish: &Wish, origin: &str, key: Option<OnceKey>) -> bool {
+        let (reply, answer) = oneshot::channel();
+        let call = Call {
+            wish: wish.clone(),
+            origin: origin.to_owned(),
+            key,
+            on_the_way: self.world.traffic.enter(),
+            reply,
+        };
+        if !self.world.doors.knock(&self.dice, call) {
+            return false;
+        }
+        match within(PATIENCE, answer).await {
+            Some(Ok(Ok(receipts))) => {
+                self.hear(wish, origin, receipts);
+                return true;
+            }
+            // Only the store may fail here: nobody reuses keys, and nobody is that contended.
+            Some(Ok(Err(error))) if !matches!(error, Error::Store(_)) => {
+                self.world
+                    .record
+                    .broke(format_args!("{origin} was refused: {error}"));
+            }
+            _ => self.world.record.note(origin, "hears nothing"),
+        }
+        false
+    }
+
+    fn hear(&self, wish: &Wish, origin: &str, receipts: Vec<Option<Receipt>>) {
+        let identities: Vec<&Identity> = match wish {
+            Wish::Ask(requests) => requests.iter().map(Request::identity).collect(),
+            Wish::Retry(identity) => vec![identity],
+        };
+        for (index, receipt) in receipts.into_iter().enumerate() {
+            let Some(receipt) = receipt else { continue };
+            if let Wish::Ask(requests) = wish {
+                let checked = fits(&requests[index], &receipt, self.world.truth.now());
+                self.world.record.check(checked);
+            }
+            self.notes().told.push(Told {
+                origin: origin.to_owned(),
+                identity: identities[index].clone(),
+                receipt,
+            });
+        }
+    }
+
+    /// Delivers a stream of numbered changes of one identity at least once each, until all are
+    /// acknowledged; only then is it known what must have become of them.
+    pub(super) async fn deliver(self, identity: Identity, until: Timestamp) {
+        let events = self.stream(&identity);
+        let last = Revision(i64::try_from(events.len()).unwrap_or(0));
+        let spread = u64::try_from(until.duration_since(self.world.truth.now()).as_millis());
+        let spread = spread.unwrap_or(0) / (events.len() as u64 + 1);
+        let asker = Arc::new(self);
+        let mut deliveries = tokio::task::JoinSet::new();
+        for (number, event) in events.into_iter().enumerate() {
+            pass(asker.dice.millis(0, spread)).await;
+            for copy in 0..=asker.dice.below(3) {
+                let late = asker.dice.millis(0, if copy == 0 { 3_000 } else { 20_000 });
+                let origin = format!("{}@{}.{copy}", asker.name, number + 1);
+                let (asker, wish) = (Arc::clone(&asker), Wish::Ask(vec![event.clone()]));
+                deliveries.spawn(async move {
+                    // Copies of one event often arrive together.
+                    pass(if copy == 1 { Duration::ZERO } else { late }).await;
+                    while !asker.ask(&wish, &origin, None).await {
+                        pass(asker.dice.millis(100, 3_000)).await;
+                    }
+                });
+            }
+        }
+        while deliveries.join_next().await.is_some() {}
+        asker.notes().delivered.push((identity, last));
+    }
+
+    fn stream(&self, identity: &Identity) -> Vec<Request> {
+        let event = |number: i64| {
+            let revision = Some(Revision(number));
+            if self.dice.hits(250) {
+                cancel(identity.clone(), revision)
+            } else {
+                self.put(identity.clone(), revision)
+            }
+        };
+        (1..=self.dice.between(1, 6)).map(event).collect()
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn within(
+    patience: Duration,
+    answer: oneshot::Receiver<Reply>,
+) -> Option<Result<Reply, oneshot::error::RecvError>> {
+    #[expect(clippy::disallowed_methods, reason = "virtual time")]
+    let until = Instant::now() + patience;
+    timeout_at(until, answer).await.ok()
+}
+
+fn cancel(identity: Identity, revision: Option<Revision>) -> Request {
+    Request::Cancel(Cancel { identity, revision })
+}
+
+/// Whether a receipt answers what was asked.
+fn fits(request: &Request, receipt: &Receipt, now: Timestamp) -> Result<(), String> {
+    let fits = match (request, receipt.rule) {
+        (_, Rule::IgnoredDone | Rule::IgnoredStale | Rule::Unchanged) => true,
+        (Request::Cancel(_), rule) => rule == Rule::Cancelled,
+        (Request::Put(_), Rule::Cancelled) => false,
+        // A past time means now, which was at the latest when the reply came.
+        (Request::Put(put), _) => {
+            receipt.execute_at == put.execute_at
+                || (put.execute_at < receipt.execute_at && receipt.execute_at <= now + SLACK)
+        }
+    };
+    let complaint = || format!("{request:?} was answered with {receipt:?}");
+    if fits { Ok(()) } else { Err(complaint()) }
+}
+
+/// What a drifting clock may be ahead.
+const SLACK: SignedDuration = SignedDuration::from_secs(1);
+
+/// Identities for streams: nobody else touches them, so that their end is known.
+pub(super) fn streamed(count: usize) -> Vec<Identity> {
+    (0..count)
+        .map(|n| identity(&format!("stream:{n}"), PUBLISH))
+        .collect()
+}

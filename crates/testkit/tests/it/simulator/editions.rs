@@ -1,0 +1,84 @@
+//! Editions in the simulation: years of days, made by two nodes and whoever else has a say, with everything
+//! going wrong, and every edition accounted for at the end.
+//!
+//! Ticks, runs and wishes are the product's own. Nodes die at any await and come back, or stay away for days; their
+//! clocks differ; the store refuses, loses replies and answers when a lease has passed; the outside fails, hangs,
+//! loses answers and lacks things, destinations are down for days; people reset, retry, force and take up old
+//! days while nodes are at work. The quiet part of a day is jumped over: a day has only as many ticks as it needs, and a few.
+//!
+//! ```text
+//!   people ─► Editions ─┐                 ┌─► Newsroom: counts, and keeps what arrived
+//!                       ├─► FaultyStore ──┴─► Witness ─► the store under test
+//!   nodes ──► Editions ─┘    (one each)       (a copy of every edition)
+//! ```
+//!
+//! Checkers only observe: `witness` holds every write against the picture of `core::edition`, at the write; `deeds` holds
+//! what a call says it spent against what the newsroom counted; `checks` reads the whole story from its end.
+
+mod cast;
+mod checks;
+mod climate;
+mod deeds;
+mod nodes;
+mod people;
+mod stage;
+mod witness;
+
+use std::sync::Arc;
+
+use almanack_core::store::Store;
+use almanack_engine::editions::Outside;
+
+use self::stage::Stage;
+use super::Broken;
+
+/// How large a simulation of editions is, and what is wrong with it on purpose.
+#[derive(Debug, Clone)]
+pub(crate) struct EditionOptions {
+    /// How many days things go wrong.
+    pub(crate) days: u32,
+    /// What stands between nodes and the newsroom; tests of the simulator sabotage it here.
+    pub(crate) meddle: fn(Outside) -> Outside,
+}
+
+impl Default for EditionOptions {
+    fn default() -> Self {
+        Self {
+            days: 365,
+            meddle: |outside| outside,
+        }
+    }
+}
+
+/// What a simulation that held its promises went through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct EditionSummary {
+    /// Every event, in order.
+    pub(crate) log: Vec<String>,
+    /// Editions that were published.
+    pub(crate) published: usize,
+    /// Editions that were not, each with an alert.
+    pub(crate) alerted: usize,
+    /// Documents that were made, each of them again at the end.
+    pub(crate) documents: usize,
+    /// Letters that reached a destination.
+    pub(crate) letters: usize,
+}
+
+/// Runs the story of `seed` over the store that `open` gives, and says which promise it broke. The store
+/// must be as [`simulate`](super::simulate) wants it.
+pub(crate) fn simulate_editions(
+    seed: u64,
+    options: &EditionOptions,
+    open: impl FnOnce() -> Arc<dyn Store>,
+) -> Result<EditionSummary, Broken> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without I/O needs nothing from the system");
+    runtime.block_on(async {
+        let stage = Stage::set(seed, options, open());
+        stage.play().await
+    })
+}

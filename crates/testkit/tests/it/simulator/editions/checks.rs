@@ -1,0 +1,157 @@
+//! The reckoning: what destinations got, all the while; and every edition, at the end.
+
+use std::collections::BTreeMap;
+
+use almanack_core::{
+    edition::{
+        Account, State,
+        alert::Rule,
+        delivery::{OnRevision, OnUnknown},
+    },
+    store::EditionFilter,
+};
+use almanack_engine::editions::Editions;
+use almanack_testkit::newsroom::{Place, Received};
+
+use super::{EditionSummary, nodes::World};
+
+/// More editions than any story has.
+const EDITIONS_MAX: usize = 100_000;
+
+/// What destinations got so far.
+#[derive(Default)]
+pub(super) struct Mailboxes {
+    boxes: BTreeMap<String, Mailbox>,
+}
+
+#[derive(Default)]
+struct Mailbox {
+    letters: usize,
+    times: BTreeMap<String, usize>,
+    revisions: BTreeMap<String, u32>,
+}
+
+impl Mailboxes {
+    /// Letters that arrived.
+    pub(super) fn letters(&self) -> usize {
+        self.boxes.values().map(|mailbox| mailbox.letters).sum()
+    }
+
+    /// Looks at what arrived since the last look.
+    pub(super) fn look(&mut self, world: &World) {
+        for place in &world.cast.places {
+            let mailbox = self.boxes.entry(place.name.clone()).or_default();
+            for letter in world.room.received_after(&place.name, mailbox.letters) {
+                mailbox.letters += 1;
+                let checked = mailbox.take(place, &letter, world);
+                world.record.check(checked);
+            }
+        }
+    }
+}
+
+impl Mailbox {
+    fn take(&mut self, place: &Place, letter: &Received, world: &World) -> Result<(), String> {
+        let key = &letter.key;
+        let times = self.times.entry(key.clone()).or_default();
+        *times += 1;
+        let resent = world.witness.is_resent(key);
+        let may_repeat = place.on_unknown == OnUnknown::Repeat && !place.can_look;
+        if *times > 1 && !may_repeat && !resent {
+            return Err(format!("{key} arrived twice"));
+        }
+        let mut parts = key.trim_start_matches("edition:").split('/');
+        let (date, revision) = (parts.next(), parts.next());
+        let date = date.ok_or_else(|| format!("{key} names no day"))?;
+        if revision != Some(letter.revision.to_string().as_str()) {
+            let of = letter.revision;
+            return Err(format!("{key} was made of the document of revision {of}"));
+        }
+        let first = self.revisions.entry(date.to_owned());
+        let first = *first.or_insert(letter.revision);
+        // Better twice than missing: that holds for a first document that perhaps never arrived, too.
+        let earlier = format!("edition:{date}/{first}/{}/", place.name);
+        let may_follow = may_repeat && !world.witness.is_confirmed(&earlier);
+        let second = first != letter.revision && !may_follow && !resent;
+        if place.on_revision == OnRevision::Skip && second {
+            return Err(format!(
+                "{key} arrived where revision {first} had arrived, and no second is wanted"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Checks everything that is kept.
+pub(super) async fn check(world: &World, editions: &Editions) -> Result<EditionSummary, String> {
+    let all = EditionFilter {
+        limit: EDITIONS_MAX,
+        ..EditionFilter::default()
+    };
+    let lines = editions.list(&all).await.map_err(|error| error.chain())?;
+    let mut summary = EditionSummary::default();
+    for line in lines {
+        let date = line.edition.date;
+        let account = editions.account(date).await;
+        let account = account.map_err(|error| error.chain())?;
+        if world
+            .witness
+            .edition(date)
+            .is_some_and(|copy| copy != account)
+        {
+            return Err(format!(
+                "{date}: the store keeps something else than was written"
+            ));
+        }
+        check_end(&account).map_err(|what| format!("{date}: {what}"))?;
+        if account.was_published() {
+            summary.published += 1;
+        } else {
+            summary.alerted += 1;
+        }
+        summary.documents += check_documents(editions, &account).await?;
+    }
+    Ok(summary)
+}
+
+/// Published, or in a clear state with an alert; and people know.
+fn check_end(account: &Account) -> Result<(), String> {
+    let (state, was) = (account.edition.state, account.edition.archived_from);
+    let open = |rule: &Rule| {
+        let mut alerts = account.alerts.iter();
+        alerts.any(|alert| alert.rule == *rule && alert.closed_at.is_none())
+    };
+    let ended = match was.unwrap_or(state) {
+        State::Published => true,
+        State::Empty => open(&Rule::Empty),
+        // What was published and taken up again is still the published one.
+        _ => account.was_published() || open(&Rule::Unfinished),
+    };
+    if state.is_open() || !ended {
+        return Err(format!(
+            "it ends as {state} (was {was:?}), and nobody is told why"
+        ));
+    }
+    let untold = account.alerts.iter().find(|alert| alert.untold().is_some());
+    if let Some(alert) = untold {
+        return Err(format!(
+            "nobody was told that `{}` {:?}",
+            alert.rule,
+            alert.untold()
+        ));
+    }
+    Ok(())
+}
+
+/// Every document comes out of its inputs as it was.
+async fn check_documents(editions: &Editions, account: &Account) -> Result<usize, String> {
+    let date = account.edition.date;
+    for revision in 1..=account.edition.revision {
+        let rebuilt = editions.rebuild(date, Some(revision), None).await;
+        let rebuilt = rebuilt.map_err(|error| error.chain())?;
+        if !rebuilt.identical {
+            return Err(format!("{date}: document {revision} comes out otherwise"));
+        }
+    }
+    Ok(account.edition.revision as usize)
+}

@@ -1,0 +1,126 @@
+//! What becomes of calls to the outside: each seed has its own rates, and parts of it are down for days.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use almanack_core::edition::port::FailureClass;
+use almanack_testkit::newsroom::{Call, Fate, Newsroom};
+use jiff::{SignedDuration, Timestamp};
+
+use super::super::{dice::Dice, record::Record, time::TrueClock};
+
+/// Parts of the outside that can be down, beside the destinations.
+const PARTS: [&str; 4] = ["list", "reader", "writer", "teller"];
+
+/// How likely each trouble is, per thousand calls.
+struct Rates {
+    fails: u64,
+    hangs: u64,
+    lost: u64,
+    lacks: u64,
+    late: u64,
+    down: u64,
+}
+
+/// The outside's moods.
+pub(super) struct Climate {
+    dice: Dice,
+    truth: TrueClock,
+    rates: Rates,
+    healed: Arc<AtomicBool>,
+    down_until: Mutex<BTreeMap<String, Timestamp>>,
+}
+
+impl Climate {
+    pub(super) fn rules_over(
+        room: &Newsroom,
+        dice: Dice,
+        truth: TrueClock,
+        healed: Arc<AtomicBool>,
+    ) -> Arc<Self> {
+        let rate = |most: u64| if dice.hits(300) { 0 } else { dice.below(most) };
+        let rates = Rates {
+            fails: rate(60),
+            hangs: rate(8),
+            lost: rate(80),
+            lacks: rate(40),
+            late: rate(60),
+            down: rate(40),
+        };
+        let climate = Arc::new(Self {
+            rates,
+            dice,
+            truth,
+            healed,
+            down_until: Mutex::default(),
+        });
+        let decides = Arc::clone(&climate);
+        room.decide(move |call, _| decides.fate(call));
+        climate
+    }
+
+    /// A day begins, and something may break for some of them.
+    pub(super) fn dawns(&self, destinations: &[String], record: &Record) {
+        let parts = PARTS.into_iter().map(str::to_owned);
+        for part in parts.chain(destinations.iter().cloned()) {
+            if self.dice.hits(self.rates.down) {
+                let hours = self.dice.between(1, 80);
+                record.note("world", format_args!("{part} is down for {hours} hours"));
+                let until = self.truth.now() + SignedDuration::from_hours(hours);
+                self.down().insert(part, until);
+            }
+        }
+    }
+
+    fn down(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Timestamp>> {
+        let down = self.down_until.lock();
+        down.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_down(&self, part: &str) -> bool {
+        let until = self.down().get(part).copied();
+        until.is_some_and(|until| until > self.truth.now())
+    }
+
+    fn fate(&self, call: &Call) -> Fate {
+        if self.healed.load(Ordering::Relaxed) {
+            return Fate::Well;
+        }
+        let (part, hangs, loses) = match call {
+            Call::List => ("list", false, false),
+            Call::Page(_) | Call::Comments(_) => ("reader", true, false),
+            Call::Titles(_) | Call::Summary(_) => ("writer", true, false),
+            // Whoever filters has a time limit of its own, as has whoever lists and whoever tells.
+            Call::Judge(_) => ("writer", false, false),
+            Call::Send(to, _) => (to.as_str(), true, true),
+            Call::Look(at, _) => (at.as_str(), true, false),
+            Call::Tell(..) => ("teller", false, true),
+        };
+        let (dice, rates) = (&self.dice, &self.rates);
+        if self.is_down(part) {
+            return match dice.below(20) {
+                0 if hangs => Fate::Hangs,
+                1 if loses => Fate::Lost,
+                _ => Fate::Fails(FailureClass::Credentials),
+            };
+        }
+        if dice.hits(rates.fails) {
+            Fate::Fails(FailureClass::Transient)
+        } else if hangs && dice.hits(rates.hangs) {
+            Fate::Hangs
+        } else if loses && dice.hits(rates.lost) {
+            Fate::Lost
+        } else if dice.hits(rates.lacks) {
+            Fate::Lacks
+        } else if dice.hits(rates.late) {
+            Fate::Late(dice.millis(100, 200_000))
+        } else {
+            Fate::Well
+        }
+    }
+}

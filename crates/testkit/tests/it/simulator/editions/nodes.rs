@@ -1,0 +1,135 @@
+//! Processes that make editions. One dies by being dropped, at whatever await it had reached.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use almanack_core::{
+    store::Store,
+    time::{Clock, CorrectedClock},
+};
+use almanack_engine::{
+    editions::{Editions, Outside},
+    reschedule::{Kinds, Rescheduler},
+};
+use almanack_testkit::newsroom::Newsroom;
+
+use super::{
+    super::{
+        dice::Dice,
+        faults::{FaultyStore, Traffic, Weather},
+        record::Record,
+        time::{Gate, NodeClock, NodeSleeper, TrueClock},
+    },
+    cast::Cast,
+    witness::Witness,
+};
+
+/// What everybody shares.
+pub(super) struct World {
+    pub(super) truth: TrueClock,
+    pub(super) record: Arc<Record>,
+    pub(super) cast: Arc<Cast>,
+    pub(super) room: Newsroom,
+    pub(super) witness: Witness,
+    /// The store, behind the witness.
+    pub(super) store: Arc<dyn Store>,
+    pub(super) weather: Weather,
+    pub(super) healed: Arc<AtomicBool>,
+    pub(super) meddle: fn(Outside) -> Outside,
+    pub(super) processes: AtomicU32,
+}
+
+/// One process, from start to end.
+pub(super) struct Process {
+    pub(super) name: String,
+    /// On whose account the newsroom counts.
+    pub(super) account: u32,
+    pub(super) editions: Editions,
+}
+
+impl World {
+    pub(super) fn start(&self, name: &str, dice: &Dice) -> Process {
+        let account = 1 + self.processes.fetch_add(1, Ordering::Relaxed);
+        let gate = Arc::new(Gate::new(self.truth));
+        let clock = self.clock(dice);
+        let store = self.way(name, &gate, dice);
+        let sleeper = NodeSleeper {
+            clock: Arc::clone(&clock),
+            gate,
+        };
+        let clock: Arc<dyn Clock> = clock;
+        let kinds = Kinds {
+            accept_any: true,
+            ..Kinds::default()
+        };
+        let rescheduler = Rescheduler::new(Arc::clone(&store), Arc::clone(&clock), kinds);
+        let outside = self.room.on_account_of(account).outside();
+        let mut settings = self.cast.settings.clone();
+        name.clone_into(&mut settings.node);
+        Process {
+            name: name.to_owned(),
+            account,
+            editions: Editions::new(
+                store,
+                clock,
+                Arc::new(sleeper),
+                Arc::new(rescheduler),
+                (self.meddle)(outside),
+                settings,
+            ),
+        }
+    }
+
+    fn way(&self, who: &str, gate: &Arc<Gate>, dice: &Dice) -> Arc<dyn Store> {
+        let way = FaultyStore {
+            below: Arc::clone(&self.store),
+            who: who.to_owned(),
+            truth: self.truth,
+            gate: Arc::clone(gate),
+            link: Arc::new(Gate::new(self.truth)),
+            record: Arc::clone(&self.record),
+            dice: dice.fork(),
+            weather: self.weather,
+            session: Arc::new(OnceLock::new()),
+            traffic: Traffic::default(),
+            healed: Arc::clone(&self.healed),
+        };
+        way.store()
+    }
+
+    fn clock(&self, dice: &Dice) -> Arc<CorrectedClock> {
+        let most = i64::try_from(self.cast.skew.as_micros()).unwrap_or(0);
+        let clock = NodeClock::new(self.truth, dice.between(-most, most), 0);
+        Arc::new(CorrectedClock::new(Arc::new(clock)))
+    }
+
+    pub(super) fn is_healed(&self) -> bool {
+        self.healed.load(Ordering::Relaxed)
+    }
+}
+
+/// Work that is dropped when it has been polled so often: `None` then.
+pub(super) struct Mortal<'a, T> {
+    pub(super) work: Pin<Box<dyn Future<Output = T> + 'a>>,
+    pub(super) polls_left: Option<u64>,
+}
+
+impl<T> Future for Mortal<'_, T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        match &mut self.polls_left {
+            Some(0) => return Poll::Ready(None),
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        self.work.as_mut().poll(context).map(Some)
+    }
+}

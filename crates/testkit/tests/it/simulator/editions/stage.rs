@@ -1,0 +1,318 @@
+//! The stage: one world, years of days, a rest, and the reckoning.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use almanack_core::store::Store;
+use almanack_testkit::{layer::Layered, newsroom::Newsroom};
+use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
+
+use super::{
+    super::{
+        Broken,
+        dice::Dice,
+        faults::Weather,
+        record::Record,
+        time::{TrueClock, pass},
+    },
+    EditionOptions, EditionSummary,
+    cast::Cast,
+    checks::{self, Mailboxes},
+    climate::Climate,
+    deeds::{Deed, Ended, Turn, perform},
+    nodes::{Process, World},
+    people,
+    witness::Witness,
+};
+
+const NODES: usize = 2;
+const MINUTE_MS: u64 = 60_000;
+const HOUR_MS: u64 = 60 * MINUTE_MS;
+/// Days in which nothing goes wrong any more: what was taken up again has a day's time, and a day to be put away.
+const REST_DAYS: u32 = 3;
+/// Retention keeps stories for so long.
+const KEPT_DAYS: i64 = 30;
+
+/// Everything one simulation needs.
+pub(super) struct Stage {
+    seed: u64,
+    dice: Dice,
+    days: u32,
+    world: World,
+    climate: Arc<Climate>,
+    mailboxes: Mailboxes,
+    nodes: [Option<Process>; NODES],
+    away_until: [Timestamp; NODES],
+    person: Dice,
+    queued: BTreeSet<Date>,
+    /// The day whose destination a person skipped last, until they have another wish.
+    skipped: Option<Date>,
+}
+
+impl Stage {
+    pub(super) fn set(seed: u64, options: &EditionOptions, store: Arc<dyn Store>) -> Self {
+        let dice = Dice::new(seed);
+        let truth = TrueClock::start();
+        let record = Arc::new(Record::new(truth));
+        let cast = Arc::new(Cast::draw(&dice));
+        record.note("world", format_args!("{:?}", cast.settings.rules));
+        record.note("world", format_args!("{:?}", cast.places));
+        let stories = u32::try_from(cast.settings.rules.stories).unwrap_or(1) + 3;
+        let room = Newsroom::with_places(stories, cast.places.clone());
+        let healed = Arc::new(AtomicBool::new(false));
+        let climate = Climate::rules_over(&room, dice.fork(), truth, Arc::clone(&healed));
+        let witness = Witness::new(truth, Arc::clone(&record), Arc::clone(&cast), room.clone());
+        let world = World {
+            truth,
+            record,
+            cast,
+            room,
+            store: Layered::over(store, witness.clone()),
+            witness,
+            weather: Weather::draw_calm(&dice),
+            healed,
+            meddle: options.meddle,
+            processes: AtomicU32::new(0),
+        };
+        Self {
+            seed,
+            days: options.days,
+            climate,
+            mailboxes: Mailboxes::default(),
+            nodes: [None, None],
+            away_until: [truth.now(); NODES],
+            person: dice.fork(),
+            queued: BTreeSet::new(),
+            skipped: None,
+            dice,
+            world,
+        }
+    }
+
+    pub(super) async fn play(mut self) -> Result<EditionSummary, Broken> {
+        let mut date = self.today();
+        for _ in 0..self.days {
+            if self.world.record.is_broken() {
+                break;
+            }
+            self.day(date).await;
+            date = date.tomorrow().unwrap_or(date);
+        }
+        self.heal();
+        for _ in 0..REST_DAYS {
+            if !self.world.record.is_broken() {
+                self.calm_day(date).await;
+                date = date.tomorrow().unwrap_or(date);
+            }
+        }
+        let mut summary = EditionSummary::default();
+        if !self.world.record.is_broken() {
+            let reader = self.world.start("reader", &self.dice);
+            let checked = checks::check(&self.world, &reader.editions).await;
+            self.world
+                .record
+                .check(checked.map(|counted| summary = counted));
+        }
+        summary.letters = self.mailboxes.letters();
+        summary.log = self.world.record.take_lines();
+        match self.world.record.broken() {
+            None => Ok(summary),
+            Some(what) => Err(Broken {
+                seed: self.seed,
+                what,
+                log: summary.log,
+            }),
+        }
+    }
+
+    fn today(&self) -> Date {
+        let zone = &self.world.cast.settings.zone;
+        zone.to_datetime(self.world.truth.now()).date()
+    }
+
+    /// Waits for an instant of a day; not at all if it is over.
+    async fn wait_for(&self, date: Date, into_the_day: Duration) {
+        let midnight = date.to_zoned(self.world.cast.settings.zone.clone());
+        let midnight = midnight.expect("a day of the calendar").timestamp();
+        let at = midnight + SignedDuration::try_from(into_the_day).unwrap_or_default();
+        loop {
+            let left = at.duration_since(self.world.truth.now());
+            match Duration::try_from(left) {
+                Ok(left) if left > Duration::ZERO => pass(left).await,
+                _ => return,
+            }
+        }
+    }
+
+    /// A day with everything that may go wrong: as many moments as it needs, and a few.
+    async fn day(&mut self, date: Date) {
+        let begins = match self.dice.below(20) {
+            // Clocks differ: one node is in the new day, another in the old one.
+            0 | 1 => self.dice.millis(0, 4_000),
+            // The day ends before the edition does.
+            2 => self.dice.millis(22 * HOUR_MS, 24 * HOUR_MS),
+            _ => self.dice.millis(0, 20 * HOUR_MS),
+        };
+        self.wait_for(date, begins).await;
+        self.dawn(date).await;
+        if self.dice.hits(10) {
+            self.world.record.note("world", "nobody is there");
+            return;
+        }
+        let most = self.world.cast.ticks_needed() as u64 + 3 + self.dice.below(6);
+        for _ in 0..most {
+            self.moment().await;
+            let broken = self.world.record.is_broken();
+            let quiet = !self.world.witness.is_open(date) && !self.dice.hits(300);
+            if broken || quiet || self.today() > date {
+                break;
+            }
+            let wait = if self.dice.hits(50) {
+                self.dice.millis(HOUR_MS, 5 * HOUR_MS)
+            } else {
+                self.dice.millis(8 * MINUTE_MS, 11 * MINUTE_MS)
+            };
+            pass(wait).await;
+        }
+    }
+
+    async fn dawn(&mut self, date: Date) {
+        let world = &self.world;
+        world.room.forget_calls();
+        let places = world.cast.places.iter().map(|place| place.name.clone());
+        self.climate
+            .dawns(&places.collect::<Vec<_>>(), &world.record);
+        for (slot, until) in self.away_until.iter_mut().enumerate() {
+            if self.dice.hits(20) {
+                let hours = self.dice.between(1, 70);
+                let note = format_args!("node-{slot} is away for {hours} hours");
+                world.record.note("world", note);
+                *until = world.truth.now() + SignedDuration::from_hours(hours);
+                self.nodes[slot] = None;
+            }
+        }
+        if self.dice.hits(20) {
+            let before = date.checked_sub(KEPT_DAYS.days()).unwrap_or(date);
+            let pruned = world.store.prune_stories(before, 50).await;
+            world.record.note("retention", format_args!("{pruned:?}"));
+            world.witness.forget_before(before);
+        }
+    }
+
+    /// Nodes tick, in turn or at once, and people have wishes.
+    async fn moment(&mut self) {
+        let queued: Vec<Date> = self.queued.iter().copied().collect();
+        let [first, second] = self.turns(&queued);
+        let wish = people::wish(&self.world, self.today(), self.skipped, &self.person);
+        if let Some((deed, _)) = wish {
+            self.queued.extend(people::queues(&self.world, deed));
+        }
+        let world = &self.world;
+        let person = self.person.fork();
+        let mut skipped = self.skipped;
+        let wishing = async {
+            if let Some((deed, delay)) = wish {
+                pass(delay).await;
+                let process = world.start("ada", &person);
+                let ended = perform(world, &process, deed, &person).await;
+                skipped = match deed {
+                    Deed::Skip(date) if ended == Ended::Well => Some(date),
+                    _ => None,
+                };
+            }
+        };
+        let (first, second, ()) = tokio::join!(take(first, world), take(second, world), wishing);
+        self.skipped = skipped;
+        self.nodes = [first, second];
+        self.mailboxes.look(&self.world);
+        let witness = &self.world.witness;
+        self.queued.retain(|date| witness.is_open(*date));
+    }
+
+    /// Who ticks at this moment, and when.
+    fn turns<'a>(&mut self, queued: &'a [Date]) -> [Option<Turn<'a>>; NODES] {
+        let delays: [Vec<u64>; NODES] = match self.dice.below(20) {
+            0..10 => [vec![0], vec![0]],
+            10..14 => [vec![0], vec![self.dice.below(5 * MINUTE_MS)]],
+            14 => [vec![self.dice.below(20_000)], vec![0]],
+            // One of them goes on while the other may be stuck.
+            15 => [vec![0], vec![100_000; 5]],
+            16 => [vec![100_000; 5], vec![0]],
+            17 => [vec![0], vec![]],
+            _ => [vec![], vec![0]],
+        };
+        let now = self.world.truth.now();
+        let mut slot = 0;
+        delays.map(|delays| {
+            let mine = slot;
+            slot += 1;
+            if self.away_until[mine] > now || delays.is_empty() {
+                return None;
+            }
+            let dice = self.dice.fork();
+            Some(Turn {
+                process: self.node(mine, &dice),
+                dice,
+                delays: delays.into_iter().map(Duration::from_millis).collect(),
+                queued: if mine == 0 { queued } else { &[] },
+            })
+        })
+    }
+
+    fn node(&mut self, slot: usize, dice: &Dice) -> Process {
+        let process = self.nodes[slot].take();
+        process.unwrap_or_else(|| self.world.start(&format!("node-{slot}"), dice))
+    }
+
+    /// The faults stop, and everybody is there.
+    fn heal(&mut self) {
+        self.world.record.note("world", "heals");
+        self.world.healed.store(true, Ordering::Relaxed);
+        self.away_until = [self.world.truth.now(); NODES];
+    }
+
+    /// A day on which nothing goes wrong: published in as many ticks as it takes.
+    async fn calm_day(&mut self, date: Date) {
+        self.wait_for(date, Duration::from_mins(10)).await;
+        self.world.room.forget_calls();
+        let needed = self.world.cast.ticks_needed();
+        for tick in 0..needed {
+            self.calm_tick(tick % NODES).await;
+        }
+        self.mailboxes.look(&self.world);
+        self.world.record.check(self.published(date, needed));
+        // What began and was over in the last of them is told in two more.
+        for slot in 0..NODES {
+            self.calm_tick(slot).await;
+        }
+    }
+
+    async fn calm_tick(&mut self, slot: usize) {
+        let dice = self.dice.fork();
+        let process = self.node(slot, &dice);
+        perform(&self.world, &process, Deed::Tick, &dice).await;
+        self.nodes[slot] = Some(process);
+        pass(Duration::from_mins(10)).await;
+    }
+
+    fn published(&self, date: Date, ticks: usize) -> Result<(), String> {
+        let account = self.world.witness.edition(date);
+        let state = account.map(|account| account.edition.state);
+        if state == Some(almanack_core::edition::State::Published) {
+            return Ok(());
+        }
+        Err(format!(
+            "{date}: it is {state:?} after {ticks} ticks in which nothing went wrong"
+        ))
+    }
+}
+
+async fn take(turn: Option<Turn<'_>>, world: &World) -> Option<Process> {
+    turn?.take(world).await
+}

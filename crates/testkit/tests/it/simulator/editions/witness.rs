@@ -1,0 +1,210 @@
+//! Sees every write to an edition take effect, right above the store, and keeps a copy of every edition.
+
+mod ledger;
+mod picture;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use almanack_core::{
+    edition::{
+        Account,
+        account::Change,
+        alert::Alert,
+        delivery::{self, Delivery},
+    },
+    store::{EditionWritten, Result, Store},
+};
+use almanack_testkit::{layer::Layer, newsroom::Newsroom};
+use async_trait::async_trait;
+use jiff::{Timestamp, civil::Date};
+
+use super::{
+    super::{record::Record, time::TrueClock},
+    cast::Cast,
+};
+
+/// One write, from before to after.
+pub(super) struct Write<'a> {
+    pub(super) before: &'a Account,
+    pub(super) change: &'a Change,
+    pub(super) after: &'a Account,
+    /// The latest that anybody's clock shows.
+    pub(super) now: Timestamp,
+    pub(super) cast: &'a Cast,
+    pub(super) room: &'a Newsroom,
+}
+
+impl Write<'_> {
+    /// Whether a person has a part of the document that is known sent again: that begins the work on it anew, as nothing else about a delivery does.
+    pub(super) fn is_resent(&self, delivery: &Delivery) -> bool {
+        let (before, after) = (&self.before.edition, &self.after.edition);
+        delivery.state == delivery::State::Intended
+            && self.change.document.is_none()
+            && before.started_at != after.started_at
+    }
+}
+
+#[derive(Default)]
+struct Pages {
+    editions: BTreeMap<Date, Account>,
+    /// Letters whose arrival was written down, by their keys.
+    confirmed: BTreeSet<String>,
+    /// Letters that a person had sent again, by their keys.
+    resent: BTreeSet<String>,
+    /// How often it was written down that people were told something.
+    told: usize,
+}
+
+/// The witness. Clones share what was seen.
+#[derive(Clone)]
+pub(super) struct Witness {
+    truth: TrueClock,
+    record: Arc<Record>,
+    cast: Arc<Cast>,
+    room: Newsroom,
+    pages: Arc<Mutex<Pages>>,
+}
+
+impl Witness {
+    pub(super) fn new(
+        truth: TrueClock,
+        record: Arc<Record>,
+        cast: Arc<Cast>,
+        room: Newsroom,
+    ) -> Self {
+        let pages = Arc::default();
+        Self {
+            truth,
+            record,
+            cast,
+            room,
+            pages,
+        }
+    }
+
+    /// The edition of a day as it must be, if it was ever written to.
+    pub(super) fn edition(&self, date: Date) -> Option<Account> {
+        self.pages().editions.get(&date).cloned()
+    }
+
+    /// Whether there is work left in the edition of a day, or none yet.
+    pub(super) fn is_open(&self, date: Date) -> bool {
+        let pages = self.pages();
+        let known = pages.editions.get(&date);
+        known.is_none_or(|account| account.edition.state.is_open())
+    }
+
+    /// Whether the arrival of a letter was written down whose key begins so.
+    pub(super) fn is_confirmed(&self, beginning: &str) -> bool {
+        let pages = self.pages();
+        let first = pages.confirmed.range(beginning.to_owned()..).next();
+        first.is_some_and(|key| key.starts_with(beginning))
+    }
+
+    /// Whether a person had a letter sent again.
+    pub(super) fn is_resent(&self, key: &str) -> bool {
+        self.pages().resent.contains(key)
+    }
+
+    /// Retention has been at work on what is older.
+    pub(super) fn forget_before(&self, date: Date) {
+        let mut pages = self.pages();
+        pages.editions = pages.editions.split_off(&date);
+    }
+
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn saw(&self, before: &Account, change: &Change, after: &Account) {
+        let date = after.edition.date;
+        if before.edition.state != after.edition.state {
+            let (from, to) = (before.edition.state, after.edition.state);
+            self.record
+                .note("witness", format_args!("{date}: {from} -> {to}"));
+        }
+        let write = Write {
+            before,
+            change,
+            after,
+            now: self.truth.now() + self.cast.skew,
+            cast: &self.cast,
+            room: &self.room,
+        };
+        let checked = picture::check(&write).and_then(|()| ledger::check(&write));
+        self.record
+            .check(checked.map_err(|what| format!("{date}: {what}")));
+        self.count_told(before, change);
+        for written in &change.deliveries {
+            let (revision, to, part) = (written.revision, &written.destination, written.part);
+            let key = format!("edition:{date}/{revision}/{to}/{part}");
+            if written.state == delivery::State::Confirmed {
+                self.pages().confirmed.insert(key);
+            } else if write.is_resent(written) {
+                self.pages().resent.insert(key);
+            }
+        }
+    }
+
+    fn count_told(&self, before: &Account, change: &Change) {
+        let marks = |alert: &Alert| {
+            usize::from(alert.open_told_at.is_some()) + usize::from(alert.close_told_at.is_some())
+        };
+        let mut pages = self.pages();
+        for alert in &change.alerts {
+            let same =
+                |known: &&Alert| known.rule == alert.rule && known.opened_at == alert.opened_at;
+            let known = before.alerts.iter().find(same).map_or(0, marks);
+            pages.told += marks(alert).saturating_sub(known);
+        }
+        if pages.told > self.room.told() {
+            let (marked, told) = (pages.told, self.room.told());
+            self.record.broke(format_args!(
+                "people are said to have been told {marked} things, but heard {told}"
+            ));
+        }
+    }
+}
+
+#[async_trait]
+impl Layer for Witness {
+    async fn write_edition(&self, below: &dyn Store, change: Change) -> Result<EditionWritten> {
+        let date = change.edition.date;
+        let known = self.edition(date);
+        let before = match known {
+            Some(account) => Some(account),
+            None => below.load_account(date).await?,
+        };
+        let written = below.write_edition(change.clone()).await?;
+        let Some(before) = before else {
+            if written == EditionWritten::Done {
+                let what = format_args!("{date}: an edition that nobody opened was written");
+                self.record.broke(what);
+            }
+            return Ok(written);
+        };
+        let same = before.edition.version == change.edition.version;
+        match written {
+            EditionWritten::Lost if same => {
+                let what = "a write was refused although nobody had been faster";
+                self.record.broke(format_args!("{date}: {what}"));
+            }
+            EditionWritten::Lost => self.record.note("witness", "somebody else was faster"),
+            EditionWritten::Done => {
+                if !same {
+                    self.record.broke(format_args!(
+                        "{date}: what was decided on version {} was written on version {}",
+                        change.edition.version, before.edition.version
+                    ));
+                }
+                let after = change.clone().apply(before.clone());
+                self.saw(&before, &change, &after);
+                self.pages().editions.insert(date, after);
+            }
+        }
+        Ok(written)
+    }
+}
