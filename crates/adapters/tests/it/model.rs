@@ -12,7 +12,7 @@ use almanack_core::{
     secret::Secret,
     time::{Clock, Sleeper},
 };
-use almanack_world::model::{
+use almanack_lab::model::{
     self, Config, Running,
     fault::{Effect, Rule, When},
     handle::Handle,

@@ -15,8 +15,8 @@ use almanack_engine::{
     schedules::{Schedules, Wanted},
     zones::Zones,
 };
+use almanack_lab::{article, clock, customer, hooks};
 use almanack_store::Location;
-use almanack_world::{article, clock, customer, hooks};
 use tokio_util::sync::CancellationToken;
 
 use super::{

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
-use almanack_world::customer::book::Second;
+use almanack_lab::customer::book::Second;
 
 use super::{fleet::Sample, plan::Blow};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use almanack_world::chance::Chance;
+use almanack_lab::chance::Chance;
 
 /// What can go wrong with a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,8 +16,8 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::schedules::Wanted;
+use almanack_lab::{article, authors, customer, hooks};
 use almanack_store::scratch::Scratch;
-use almanack_world::{article, authors, customer, hooks};
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::plan::{Slot, Verdict as Became};
-use almanack_world::{
+use almanack_lab::{
     article::state::{Article, FORBIDDEN, State},
     customer::book::Figures,
 };

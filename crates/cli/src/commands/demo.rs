@@ -25,7 +25,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::sources::Sources;
-use almanack_world::{article, authors::Editor, clock::Clock as WorldClock};
+use almanack_lab::{article, authors::Editor, clock::Clock as WorldClock};
 use jiff::SignedDuration;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

@@ -4,7 +4,7 @@ mod edition;
 
 use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
-use almanack_world::{
+use almanack_lab::{
     article::{self, relay::Bus},
     feeds::{self, fleet::Fleet, host::Shares},
     github::{self, setup::Setup},

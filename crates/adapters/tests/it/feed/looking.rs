@@ -6,7 +6,7 @@ use almanack_core::source::{
     check::FailureClass,
     reading::{HtmlRules, JsonRules, SitemapRules},
 };
-use almanack_world::feeds::{document::Document as Form, fault::Fault};
+use almanack_lab::feeds::{document::Document as Form, fault::Fault};
 use axum::{Router, http::HeaderMap, http::StatusCode, routing::get};
 use jiff::SignedDuration;
 use tokio::sync::Notify;
@@ -119,8 +119,8 @@ async fn ss_12_validators_go_back_byte_for_byte() {
 async fn ss_12_nothing_new_is_unchanged_until_something_is() {
     let (world, _guard) = world().await;
     let client = client();
-    let is_plain = |feed: &almanack_world::feeds::feed::Feed| {
-        feed.validators != almanack_world::feeds::feed::Validators::None && feed.document.is_feed()
+    let is_plain = |feed: &almanack_lab::feeds::feed::Feed| {
+        feed.validators != almanack_lab::feeds::feed::Validators::None && feed.document.is_feed()
     };
     let number = world.handle.feeds_where(is_plain).next().unwrap();
     let first = look(&client, &world.handle.feed_url(number)).await.unwrap();

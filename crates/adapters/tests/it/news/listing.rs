@@ -1,7 +1,7 @@
 //! The best list, text posts and comments.
 
 use almanack_core::edition::story::StoryKey;
-use almanack_world::news::{
+use almanack_lab::news::{
     journal::Endpoint,
     story::{Link, NewStory},
 };

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use almanack_adapters::clock::pause;
 use almanack_core::source::{Definition, reading::Reading};
-use almanack_world::{
+use almanack_lab::{
     clock::Clock,
     feeds::{self, fault::Fault, fault::Rule, fleet::Fleet},
     github::{

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use almanack_world::{article, authors, clock::Clock as WorldClock, flaky::Faults};
+use almanack_lab::{article, authors, clock::Clock as WorldClock, flaky::Faults};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

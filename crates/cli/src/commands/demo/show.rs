@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{SpedClock, pause};
 use almanack_core::{store::Store, time::Clock};
-use almanack_world::{
+use almanack_lab::{
     article::happening::Happening,
     authors::{self, Editor},
 };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use almanack_world::{
+use almanack_lab::{
     model,
     telegram::{self, state::Chat},
 };

@@ -21,8 +21,8 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::chain::{Chain, Ports, Settings};
+use almanack_lab::github::{Config, Running, handle::Handle, setup::REQUESTS_PER_HOUR, start};
 use almanack_testkit::{clock::ManualClock, entropy::SeededEntropy};
-use almanack_world::github::{Config, Running, handle::Handle, setup::REQUESTS_PER_HOUR, start};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio_util::sync::{CancellationToken, DropGuard};

@@ -10,7 +10,7 @@ use std::{
 };
 
 use almanack_core::{dispatch, lock::Content, lock::LockKey};
-use almanack_world::github::{
+use almanack_lab::github::{
     self, Config, Running,
     fault::{Effect, Matching, Rule, When},
     handle::Handle,

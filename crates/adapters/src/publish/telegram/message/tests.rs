@@ -1,7 +1,7 @@
 //! Messages as a reader of Telegram's HTML sees them, which knows nothing of how they were written.
 
 use almanack_core::edition::story::{Note, StoryKey};
-use almanack_world::telegram::entities::{Ampersands, parse_html};
+use almanack_lab::telegram::entities::{Ampersands, parse_html};
 use jiff::civil::date;
 use proptest::prelude::*;
 

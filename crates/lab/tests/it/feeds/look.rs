@@ -1,6 +1,6 @@
 //! Looking at feeds that behave.
 
-use almanack_world::feeds::{document::Document, feed::Charset, rhythm::Rhythm};
+use almanack_lab::feeds::{document::Document, feed::Charset, rhythm::Rhythm};
 
 use super::{World, received};
 use crate::support::client;

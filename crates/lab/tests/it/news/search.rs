@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use almanack_world::news::story::NewStory;
+use almanack_lab::news::story::NewStory;
 use serde_json::Value;
 
 use super::{DAY_S, News};

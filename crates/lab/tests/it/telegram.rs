@@ -2,7 +2,7 @@
 
 mod faults;
 
-use almanack_world::telegram::{
+use almanack_lab::telegram::{
     self, Config, Running,
     entities::Ampersands,
     fault::{Effect, Matching, Rule, When},

@@ -2,7 +2,7 @@
 
 mod faults;
 
-use almanack_world::model::{
+use almanack_lab::model::{
     self, Config, Running,
     fault::{Effect, Matching, Rule, When},
     handle::Handle,

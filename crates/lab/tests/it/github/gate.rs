@@ -1,6 +1,6 @@
 //! What holds for every endpoint: who may call, what it costs, what the answer says of itself.
 
-use almanack_world::github::{limit::Resource, setup::Token};
+use almanack_lab::github::{limit::Resource, setup::Token};
 use reqwest::Method;
 use serde_json::json;
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use almanack_world::{
+use almanack_lab::{
     article::{self, Config, Running, happening::Happening, relay::Pace},
     clock::Clock,
 };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use almanack_world::authors::{self, Config, Outcome};
+use almanack_lab::authors::{self, Config, Outcome};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

@@ -9,7 +9,7 @@ mod search;
 
 use std::time::Duration;
 
-use almanack_world::news::{self, Config, Running, handle::Handle, site::Site, story::NewStory};
+use almanack_lab::news::{self, Config, Running, handle::Handle, site::Site, story::NewStory};
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use almanack_core::{event, reschedule::Request};
-use almanack_world::article::relay::Bus;
+use almanack_lab::article::relay::Bus;
 use rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,
     consumer::{Consumer as _, StreamConsumer},

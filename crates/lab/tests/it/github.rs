@@ -8,7 +8,7 @@ mod gate;
 mod graphql;
 mod refs;
 
-use almanack_world::github::{
+use almanack_lab::github::{
     self, Config, Running,
     handle::Handle,
     setup::{Input, Permission, Repository, Setup, Token, Workflow},

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{event, reschedule::Request};
-use almanack_world::article::happening::Happening;
+use almanack_lab::article::happening::Happening;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

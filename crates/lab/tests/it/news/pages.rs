@@ -1,6 +1,6 @@
 //! What stories lead to.
 
-use almanack_world::news::{
+use almanack_lab::news::{
     journal::Endpoint,
     page::{Page, Shares},
     site::Site,

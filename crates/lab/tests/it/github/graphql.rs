@@ -1,6 +1,6 @@
 //! GraphQL: many refs changed by one call, together or not at all.
 
-use almanack_world::github::limit::Resource;
+use almanack_lab::github::limit::Resource;
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Told to misbehave, the service still publishes once.
 
-use almanack_world::{
+use almanack_lab::{
     article::{Config, happening::Happening},
     flaky::{Fault, Faults},
 };

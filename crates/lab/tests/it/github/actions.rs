@@ -1,6 +1,6 @@
 //! Workflows: dispatched, listed, cancelled, and executed by whoever plays the runner.
 
-use almanack_world::github::state::run::{Conclusion, RunEvent, Status};
+use almanack_lab::github::state::run::{Conclusion, RunEvent, Status};
 use reqwest::Method;
 use serde_json::{Value, json};
 

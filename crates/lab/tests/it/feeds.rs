@@ -6,7 +6,7 @@ mod hostile;
 mod look;
 mod manners;
 
-use almanack_world::feeds::{
+use almanack_lab::feeds::{
     self, Config, Running,
     feed::{Feed, Validators},
     fleet::Fleet,

@@ -1,6 +1,6 @@
 //! A site that has a bad day.
 
-use almanack_world::news::{
+use almanack_lab::news::{
     fault::{Effect, Rule, When},
     journal::{Count, Endpoint},
 };

@@ -1,6 +1,6 @@
 //! A call counts only if it is signed, as it arrived, recently, with the shared secret.
 
-use almanack_world::webhook::Secret;
+use almanack_lab::webhook::Secret;
 use serde_json::Value;
 
 use crate::support::{Almanack, World, answer, call_body};
@@ -33,7 +33,7 @@ async fn call(world: &World, signing: Signing<'_>) -> (u16, Value) {
 #[tokio::test]
 async fn rs_12_a_call_that_cannot_be_trusted_is_answered_401_and_has_no_effect() {
     let almanack = Almanack::start([]).await;
-    let signed = |config: &mut almanack_world::article::Config| {
+    let signed = |config: &mut almanack_lab::article::Config| {
         config.webhook_secret = Some(SECRET.to_owned());
     };
     let world = World::start_with(&almanack.url, signed).await;

@@ -1,6 +1,6 @@
 //! What the administrator of a feed's server would hold against a caller.
 
-use almanack_world::feeds::{document::Document, fault::Fault, feed::Validators};
+use almanack_lab::feeds::{document::Document, fault::Fault, feed::Validators};
 
 use super::World;
 

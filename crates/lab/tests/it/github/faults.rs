@@ -1,6 +1,6 @@
 //! A GitHub that has a bad day.
 
-use almanack_world::github::fault::{Effect, Matching, Rule, When};
+use almanack_lab::github::fault::{Effect, Matching, Rule, When};
 use reqwest::Method;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! What goes wrong when a test, fate or a host's character says so.
 
-use almanack_world::feeds::{
+use almanack_lab::feeds::{
     fault::{Fault, Rule},
     fleet::Fleet,
     host::{Character, Shares},
