@@ -6,12 +6,7 @@
 
 pub mod book;
 
-use std::{
-    io,
-    net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
 use axum::{
     Json, Router,
@@ -22,7 +17,6 @@ use axum::{
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use self::book::{Book, Figures};
@@ -30,7 +24,7 @@ use crate::{
     chance::Chance,
     client,
     clock::{self, Clock},
-    line::{self, Lines},
+    stand::{self, Opening, Stand, Upstream},
 };
 
 /// The kind of the customer's tasks.
@@ -47,18 +41,9 @@ const MAX_RETRY: u32 = 100;
 /// Why the customer did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address is taken or not ours.
-    #[error("listen on {addr}")]
-    Listen {
-        /// Which address.
-        addr: SocketAddr,
-        /// What happened.
-        #[source]
-        source: io::Error,
-    },
-    /// The server stopped on its own.
-    #[error("serve calls")]
-    Serve(#[source] io::Error),
+    /// Nobody takes the calls.
+    #[error(transparent)]
+    Stand(#[from] stand::Error),
     /// There is no way to ask Almanack.
     #[error(transparent)]
     Client(#[from] client::Error),
@@ -81,67 +66,56 @@ pub struct Config {
 
 /// A customer whose address is known, and who has not asked for anything yet.
 pub struct Customer {
-    /// Where calls arrive.
-    pub addr: SocketAddr,
     config: Config,
-    desk: Arc<Desk>,
-    join: JoinHandle<Result<(), Error>>,
-}
-
-struct Desk {
-    book: Mutex<Book>,
-    clock: Clock,
-}
-
-impl Desk {
-    /// The book is whole after every line, so what a panic left behind can be used.
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    running: stand::Running<Book>,
 }
 
 /// Listens for calls until `cancel`. Once this returns, they are taken.
 pub async fn start(config: Config, cancel: CancellationToken) -> Result<Customer, Error> {
-    let at = |source| Error::Listen {
-        addr: config.listen,
-        source,
-    };
-    let listener = TcpListener::bind(config.listen).await.map_err(at)?;
-    let addr = listener.local_addr().map_err(at)?;
-    let desk = Arc::new(Desk {
-        book: Mutex::default(),
+    let opening = Opening {
+        listen: config.listen,
         clock: config.clock.clone(),
-    });
-    let app = Router::new()
-        .route("/calls", post(take))
-        .with_state(Arc::clone(&desk));
-    let join = tokio::spawn(async move {
-        let served = line::serve(Lines(listener), app, cancel).await;
-        served.map_err(Error::Serve)
-    });
-    Ok(Customer {
-        addr,
-        config,
-        desk,
-        join,
-    })
+        latency: Duration::ZERO,
+        config: (),
+        state: Book::default(),
+    };
+    let running = stand::start(opening, cancel).await?;
+    Ok(Customer { config, running })
+}
+
+impl Upstream for Book {
+    const NAME: &'static str = "calls";
+    const WELCOME: &'static str = "POST /calls takes calls.\n";
+    type Config = ();
+    type Matching = ();
+    type Effect = ();
+    type Request = ();
+
+    fn routes(stand: Stand<Self>) -> Router {
+        let routes = Router::new().route("/calls", post(take));
+        routes.with_state(stand)
+    }
 }
 
 impl Customer {
     /// Where calls are to be made.
     pub fn url(&self) -> String {
-        format!("http://{}/calls", self.addr)
+        format!("{}/calls", self.running.url())
     }
 
     /// What was promised and what came of it, so far.
     pub fn figures(&self) -> Figures {
-        self.desk.book().figures()
+        self.running.handle.lock().state.figures()
     }
 
     /// Waits until it has stopped listening.
     pub async fn stopped(self) -> Result<(), Error> {
         // A server that panicked has nothing more to tell.
-        self.join.await.unwrap_or(Ok(()))
+        self.running
+            .join
+            .await
+            .unwrap_or(Ok(()))
+            .map_err(Error::from)
     }
 
     /// Puts tasks at the nodes, by turns, until `stop`. A call that is not answered is made again until it is: at the next
@@ -195,7 +169,7 @@ impl Customer {
         node: &str,
         wishes: &[(u64, Timestamp)],
     ) -> bool {
-        self.desk.book().asked(wishes);
+        self.running.handle.lock().state.asked(wishes);
         let tasks: Vec<Value> = wishes
             .iter()
             .map(|(number, at)| body(*number, *at))
@@ -214,11 +188,11 @@ impl Customer {
         };
         let refused = answer.receipts.iter().find_map(|item| item.error.as_ref());
         if let Some(refused) = refused {
-            self.desk.book().refused(&refused.detail);
+            self.running.handle.lock().state.refused(&refused.detail);
         }
         let whole = refused.is_none() && answer.receipts.len() == wishes.len();
         if whole {
-            self.desk.book().acknowledged(wishes);
+            self.running.handle.lock().state.acknowledged(wishes);
         }
         whole
     }
@@ -265,17 +239,17 @@ struct CallBody {
 }
 
 async fn take(
-    State(desk): State<Arc<Desk>>,
+    State(stand): State<Stand<Book>>,
     headers: HeaderMap,
     Json(call): Json<CallBody>,
 ) -> StatusCode {
     let number = call.subject.strip_prefix("call:");
     let number = number.and_then(|number| number.parse().ok());
     let keyed = headers.contains_key("idempotency-key");
-    let now = (desk.clock)();
+    let now = stand.now();
     match number.filter(|_| keyed) {
         Some(number) => {
-            desk.book().called(number, now);
+            stand.lock().state.called(number, now);
             StatusCode::NO_CONTENT
         }
         None => StatusCode::BAD_REQUEST,

@@ -13,7 +13,7 @@
 //! - [`news`]: a news site as an edition meets it: lists, search, comments, pages and page readers;
 //! - [`model`]: a language model behind an OpenAI-compatible endpoint, diligent or not;
 //! - [`telegram`]: Telegram's Bot API, with its rules of text and its limits;
-//! - [`rule`]: how often a server misbehaves, and to whom;
+//! - [`stand`]: the one stand-in that all of these are; [`rule`]: how often it misbehaves, to whom;
 //! - [`webhook`]: how it knows that a call really comes from Almanack.
 //!
 //! INVARIANT: the crate knows Almanack only over HTTP, as any user's service would. It shares no
@@ -25,7 +25,6 @@ pub mod chance;
 pub mod client;
 pub mod clock;
 pub mod customer;
-mod fate;
 pub mod feeds;
 mod fingerprint;
 pub mod flaky;
@@ -34,6 +33,8 @@ pub mod hooks;
 mod line;
 pub mod model;
 pub mod news;
+pub mod reply;
 pub mod rule;
+pub mod stand;
 pub mod telegram;
 pub mod webhook;

@@ -53,28 +53,58 @@ impl Cut {
     }
 }
 
-impl Connected<IncomingStream<'_, Lines>> for Cut {
+/// What is known of a connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Met {
+    /// Cuts it.
+    pub(crate) cut: Cut,
+    /// The address that the caller dialled.
+    pub(crate) address: Option<SocketAddr>,
+}
+
+impl Connected<IncomingStream<'_, Lines>> for Met {
     fn connect_info(stream: IncomingStream<'_, Lines>) -> Self {
-        stream.io().cut.clone()
+        let line = stream.io();
+        Self {
+            cut: line.cut.clone(),
+            address: line.stream.local_addr().ok(),
+        }
     }
 }
 
 /// Accepts connections that can be cut.
 #[derive(Debug)]
-pub(crate) struct Lines(pub(crate) TcpListener);
+pub(crate) struct Lines {
+    pub(crate) listener: TcpListener,
+    /// Who listens on every address, so that each under 127.0.0.0/8 is a host of its own, would
+    /// also let the network in, to documents made to hurt: such a connection is closed at once.
+    pub(crate) loopback_only: bool,
+}
+
+impl Lines {
+    fn admits(&self, stream: &TcpStream) -> bool {
+        let is_loopback = |addr: SocketAddr| addr.ip().to_canonical().is_loopback();
+        !self.loopback_only || stream.local_addr().is_ok_and(is_loopback)
+    }
+}
 
 impl Listener for Lines {
     type Io = Line;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Line, SocketAddr) {
-        let (stream, address) = Listener::accept(&mut self.0).await;
-        let cut = Cut::default();
-        (Line { stream, cut }, address)
+        loop {
+            let (stream, address) = Listener::accept(&mut self.listener).await;
+            if self.admits(&stream) {
+                let cut = Cut::default();
+                return (Line { stream, cut }, address);
+            }
+            tracing::warn!("a caller from outside this machine was turned away");
+        }
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
+        self.listener.local_addr()
     }
 }
 
@@ -83,18 +113,6 @@ impl Listener for Lines {
 pub(crate) struct Line {
     stream: TcpStream,
     cut: Cut,
-}
-
-impl Line {
-    /// What cuts it.
-    pub(crate) fn cut(&self) -> Cut {
-        self.cut.clone()
-    }
-
-    /// The address that the caller dialled.
-    pub(crate) fn dialled(&self) -> io::Result<SocketAddr> {
-        self.stream.local_addr()
-    }
 }
 
 impl AsyncRead for Line {
@@ -129,7 +147,7 @@ impl AsyncWrite for Line {
 
 /// Serves until `cancel`, then gives what is under way a little time to end.
 pub(crate) async fn serve(lines: Lines, app: Router, cancel: CancellationToken) -> io::Result<()> {
-    let app = app.into_make_service_with_connect_info::<Cut>();
+    let app = app.into_make_service_with_connect_info::<Met>();
     let serving = axum::serve(lines, app).with_graceful_shutdown(cancel.clone().cancelled_owned());
     let too_late = async {
         cancel.cancelled().await;

@@ -5,61 +5,54 @@
 //! ways real models and the services before them do: prose around the JSON, an element too few,
 //! another order, nothing at all, 429, silence.
 //!
-//! ```text
-//!   client ──► line ──► key ──► body ──► task ──► fault ──► mind ──► spoil ──► answer
-//! ```
-//!
 //! - [`task`]: what is asked, recognised from the messages;
 //! - `mind`: how it is answered; the same input gives the same words;
 //! - [`fault`]: how it goes wrong, and `spoil`: what that does to an answer;
-//! - [`refusal`]: why it says no, in the words of such services;
-//! - [`journal`]: what was asked; [`handle`]: how a test in the same process disturbs and looks.
-//!   From another process the control API under `/_world/` does the same.
+//! - `answer`: from a request to an answer, with the refusals of such services.
 //!
 //! INVARIANT: neither the journal nor anything else that can be looked at holds a key or the text
 //! of a message; both are known by fingerprints.
 
+mod answer;
 pub mod fault;
-pub mod handle;
-mod http;
-pub mod journal;
 mod mind;
-pub mod refusal;
-mod service;
 mod spoil;
 pub mod task;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
-use tokio::{net::TcpListener, task::JoinHandle};
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{ConnectInfo, DefaultBodyLimit, State},
+    http::{HeaderMap, Method, Uri, header},
+    response::Response,
+    routing::{get, post},
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use self::{handle::Handle, service::Service};
+use self::{
+    answer::{Came, admit, judge, refusal},
+    fault::{Effect, Matching},
+    task::Kind,
+};
+pub use crate::stand::Error;
 use crate::{
-    clock,
-    clock::Clock,
-    line::{self, Lines},
+    clock::{self, Clock},
+    line::Met,
+    reply::{Answer, Reply},
+    stand::{self, Noted, Opening, Stand, Upstream},
 };
 
 /// Words that make a title sensitive where nothing else is said.
 const SENSITIVE_WORDS: [&str; 4] = ["election", "censorship", "protest", "explicit"];
-
-/// Why the server did not start, or stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The address is taken or not ours.
-    #[error("listen on {addr}")]
-    Listen {
-        /// Which address.
-        addr: SocketAddr,
-        /// What happened.
-        #[source]
-        source: io::Error,
-    },
-    /// The server stopped on its own.
-    #[error("serve the model")]
-    Serve(#[source] io::Error),
-}
+/// Largest request body; far more than any context.
+const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Where such services have the endpoint: with or without a version, and behind a router.
+const BASES: [&str; 4] = ["", "/v1", "/api/v1", "/api/paas/v4"];
 
 /// What the server needs to know.
 #[derive(Clone)]
@@ -95,39 +88,181 @@ impl Config {
     }
 }
 
-/// A server that runs.
+/// The model; it remembers nothing.
 #[derive(Debug)]
-pub struct Running {
-    /// Where it listens.
-    pub addr: SocketAddr,
-    /// Ends when the server has stopped.
-    pub join: JoinHandle<Result<(), Error>>,
-    /// Reaches into it.
-    pub handle: Handle,
-}
+pub struct Model;
 
-impl Running {
-    /// Where it answers; `/v1` and `/api/v1` below it are the same API.
-    pub fn url(&self) -> String {
-        format!("http://{}", self.addr)
-    }
-}
+/// Reaches into a running model from the same process.
+pub type Handle = Stand<Model>;
+/// A model that runs.
+pub type Running = stand::Running<Model>;
 
 /// Listens and serves until `cancel`. Once this returns, requests are answered.
 pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
-    let listen = config.listen;
-    let at = |source| Error::Listen {
-        addr: listen,
-        source,
+    let opening = Opening {
+        listen: config.listen,
+        clock: config.clock.clone(),
+        latency: config.latency,
+        config,
+        state: Model,
     };
-    let listener = TcpListener::bind(listen).await.map_err(at)?;
-    let addr = listener.local_addr().map_err(at)?;
-    let handle = Handle(Arc::new(Service::new(config, cancel.clone())));
-    let join = tokio::spawn(run(Lines(listener), handle.clone(), cancel));
-    Ok(Running { addr, join, handle })
+    stand::start(opening, cancel).await
 }
 
-async fn run(lines: Lines, handle: Handle, cancel: CancellationToken) -> Result<(), Error> {
-    let served = line::serve(lines, http::routes(handle), cancel).await;
-    served.map_err(Error::Serve)
+/// One request and what became of it: sizes and kinds, never keys or texts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Request {
+    /// When it arrived.
+    pub at: Timestamp,
+    /// The path, as called.
+    pub path: String,
+    /// Fingerprint of the key that was shown; empty without one.
+    pub key: String,
+    /// What was asked; nothing, where the request was refused before anybody read it.
+    pub asked: Option<Asked>,
+    /// The fault that hit it.
+    pub effect: Option<Effect>,
+    /// Status of the answer that was prepared.
+    pub status: u16,
+    /// Whether it was to be sent; not, where the request was left hanging or cut.
+    pub replied: bool,
+    /// Requests under way when it arrived, itself included.
+    pub in_flight: usize,
+}
+
+/// What a request asked, as far as the journal tells.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Asked {
+    /// Which kind of work.
+    pub kind: Kind,
+    /// Of which model.
+    pub model: String,
+    /// Fingerprint of the last message of the user: the same text has the same.
+    pub input: String,
+    /// How many messages.
+    pub messages: usize,
+    /// Characters of all messages.
+    pub prompt_chars: usize,
+    /// Titles in question; 0 for a summary.
+    pub titles: usize,
+    /// As sent.
+    pub temperature: Option<f64>,
+    /// As sent.
+    pub max_tokens: Option<u64>,
+    /// Tokens of all messages.
+    pub prompt_tokens: usize,
+    /// Tokens of the answer; 0 where there is none.
+    pub completion_tokens: usize,
+}
+
+/// What requests to the model are counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct RequestKind {
+    /// The work; none for a request that nobody read.
+    pub kind: Option<Kind>,
+    /// Status of the answer.
+    pub status: u16,
+}
+
+impl Noted for Request {
+    type Kind = RequestKind;
+
+    fn kind(&self) -> RequestKind {
+        RequestKind {
+            kind: self.asked.as_ref().map(|asked| asked.kind),
+            status: self.status,
+        }
+    }
+}
+
+impl Handle {
+    /// How many requests asked for this kind of work.
+    pub fn count(&self, kind: Kind) -> u64 {
+        let counts = self.counts();
+        let own = counts.iter().filter(|count| count.kind.kind == Some(kind));
+        own.map(|count| count.requests).sum()
+    }
+}
+
+impl Upstream for Model {
+    const NAME: &'static str = "the model";
+    const WELCOME: &'static str = "\
+A simulated language model. Ask it at /v1/chat/completions; this is how to disturb it and look inside.
+
+GET    /_world/faults      the rules in force
+POST   /_world/faults      {\"matching\": {\"kind\": \"titles\", \"contains\": \"Rust\"}, \"when\": {\"next\": 3},
+                            \"effect\": \"one_less\"}
+DELETE /_world/faults      lifts all
+PUT    /_world/latency     {\"latency_ms\": 200}
+GET    /_world/requests    the newest requests, and how many were under way at once
+
+Kind: \"titles\", \"filter\", \"summary\".
+When: \"always\", {\"next\": n}, {\"every\": k}, {\"percent\": {\"percent\": p, \"seed\": s}}.
+Effect: \"prose\", \"prose_with_brackets\", \"fence\", \"trailing_comma\", \"one_less\", \"one_more\", \"shuffled\",
+\"reversed\", \"repeated_index\", \"element_empty\", \"element_null\", \"unchanged\", \"excuse\", \"empty_content\",
+\"null_content\", \"cut_off\", \"no_choices\", \"error_inside\", \"not_json\", {\"status\": 503},
+{\"limited\": {\"retry_after_s\": 30, \"as_date\": false}}, {\"slow\": {\"wait_ms\": 2000}}, \"hang\",
+\"drop_reply\" (takes the request, then cuts the connection).
+";
+    type Config = Config;
+    type Matching = Matching;
+    type Effect = Effect;
+    type Request = Request;
+
+    fn routes(stand: Stand<Self>) -> Router {
+        let api = BASES.iter().fold(Router::new(), |api, base| {
+            api.route(&format!("{base}/chat/completions"), post(complete))
+                .route(&format!("{base}/models"), get(models))
+        });
+        api.fallback(nowhere)
+            .method_not_allowed_fallback(nowhere)
+            .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+            .with_state(stand)
+    }
+}
+
+async fn complete(
+    State(stand): State<Handle>,
+    ConnectInfo(met): ConnectInfo<Met>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let flight = stand.begin();
+    let came = Came {
+        path: uri.path(),
+        key: bearer(&headers),
+        body: &body,
+    };
+    let answer = judge(&stand, &came);
+    stand.send(&met, answer, flight).await
+}
+
+/// Which models there are, for who may know: any name is taken.
+async fn models(
+    State(stand): State<Handle>,
+    ConnectInfo(met): ConnectInfo<Met>,
+    headers: HeaderMap,
+) -> Response {
+    let admitted = admit(stand.config(), bearer(&headers));
+    let list = || Reply::json(200, &json!({ "object": "list", "data": [] }));
+    let answer = Answer::Reply(admitted.map_or_else(|refused| refused, |()| list()));
+    stand.send(&met, answer, ()).await
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
+}
+
+async fn nowhere(
+    State(stand): State<Handle>,
+    ConnectInfo(met): ConnectInfo<Met>,
+    method: Method,
+    uri: Uri,
+) -> Response {
+    let message = format!("Invalid URL ({method} {})", uri.path());
+    let answer = Answer::Reply(refusal(404, None, &message));
+    stand.send(&met, answer, ()).await
 }

@@ -1,8 +1,17 @@
 //! Answers before they become HTTP: plain values, so that what is hostile can be tested in memory.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
-use axum::body::Bytes;
+use axum::{
+    body::{Body as HttpBody, Bytes},
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use futures_util::stream;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock;
 
 /// What a caller gets.
 #[derive(Debug)]
@@ -79,6 +88,14 @@ impl Reply {
         }
     }
 
+    /// JSON with a status.
+    pub fn json(status: u16, body: &serde_json::Value) -> Self {
+        Self {
+            status,
+            ..Self::new("application/json", body.to_string())
+        }
+    }
+
     /// A redirect.
     pub fn redirect(status: u16, to: &str) -> Self {
         Self::status(status, "look elsewhere\n").with("location", to)
@@ -117,6 +134,73 @@ impl Reply {
         }
         self
     }
+}
+
+impl Reply {
+    /// The response itself; `guard` lives until the last piece of its body is sent.
+    pub(crate) fn into_http(
+        self,
+        now: Timestamp,
+        stop: CancellationToken,
+        guard: impl Send + 'static,
+    ) -> Response {
+        let body = match self.body {
+            Body::Whole(bytes) => HttpBody::from(bytes),
+            Body::Pieces(pieces) => HttpBody::from_stream(in_pieces(pieces, stop, guard)),
+        };
+        let mut response = Response::new(body);
+        let status = StatusCode::from_u16(self.status);
+        *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        // The lab's own time: callers count `Retry-After` and freshness from it.
+        let dated = self.headers.into_iter().chain([("date", http_date(now))]);
+        for (name, value) in dated {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.append(HeaderName::from_static(name), value);
+            }
+        }
+        if matches!(self.status, 204 | 304) {
+            headers.remove(header::CONTENT_TYPE);
+        }
+        response
+    }
+}
+
+/// An instant as HTTP headers say it.
+pub fn http_date(at: Timestamp) -> String {
+    at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+fn in_pieces<G: Send + 'static>(
+    pieces: Pieces,
+    stop: CancellationToken,
+    guard: G,
+) -> impl stream::Stream<Item = io::Result<Bytes>> + Send {
+    // Behind locks only because a body must be shareable between threads; nobody else takes them.
+    let held = (std::sync::Mutex::new(pieces), std::sync::Mutex::new(guard));
+    stream::unfold(Some((held, stop)), |held| async move {
+        let ((mut pieces, guard), stop) = held?;
+        loop {
+            let next = pieces.get_mut().ok().and_then(Iterator::next);
+            if matches!(next, Some(Piece::Cut) | None) {
+                // An end that is an error throws away what was not yet written: let it be written.
+                tokio::task::yield_now().await;
+            }
+            match next? {
+                Piece::Bytes(bytes) => return Some((Ok(bytes), Some(((pieces, guard), stop)))),
+                Piece::Wait(wait) => tokio::select! {
+                    () = clock::pause(wait) => {}
+                    () = stop.cancelled() => return Some((aborted(), None)),
+                },
+                Piece::Cut => return Some((aborted(), None)),
+            }
+        }
+    })
+}
+
+/// An error in the middle of a body makes the server close the connection.
+fn aborted() -> io::Result<Bytes> {
+    Err(io::Error::from(io::ErrorKind::ConnectionAborted))
 }
 
 /// Half of a body, and then nothing.

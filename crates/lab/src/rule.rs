@@ -55,13 +55,8 @@ struct Active<M, E> {
 }
 
 impl<M, E> Active<M, E> {
-    fn hits<S>(&mut self, sight: S) -> bool
-    where
-        M: Covers<S>,
-    {
-        if !self.rule.matching.covers(sight) {
-            return false;
-        }
+    /// Counts a request that the rule looks at, and says whether it is hit.
+    fn hits(&mut self) -> bool {
         self.asked += 1;
         match self.rule.when {
             When::Always => true,
@@ -115,10 +110,14 @@ impl<M: Clone, E: Clone> Rules<M, E> {
     where
         M: Covers<S>,
     {
-        let hit = self.0.iter_mut().find_map(|active| {
-            let hits = active.hits(sight);
-            hits.then(|| active.rule.clone())
-        });
+        self.hit_where(|rule| rule.matching.covers(sight))
+    }
+
+    /// Decides about one request by the rules that look at it.
+    pub(crate) fn hit_where(&mut self, looks: impl Fn(&Rule<M, E>) -> bool) -> Option<Rule<M, E>> {
+        let looking = self.0.iter_mut().filter(|active| looks(&active.rule));
+        let mut hits = looking.filter_map(|active| active.hits().then(|| active.rule.clone()));
+        let hit = hits.next();
         self.0.retain(|active| !active.is_spent());
         hit
     }

@@ -13,9 +13,8 @@ use almanack_core::{
     time::{Clock, Sleeper},
 };
 use almanack_lab::model::{
-    self, Config, Running,
+    self, Config, Handle, Running,
     fault::{Effect, Rule, When},
-    handle::Handle,
     task::Kind,
 };
 use async_trait::async_trait;

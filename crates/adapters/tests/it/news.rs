@@ -19,7 +19,7 @@ use almanack_core::{
     },
     time::{Clock, Sleeper},
 };
-use almanack_lab::news::{self, Config, Running, handle::Handle, site::Site};
+use almanack_lab::news::{self, Config, Handle, Running, site::Site};
 use almanack_testkit::clock::ManualClock;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::date};

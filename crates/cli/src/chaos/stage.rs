@@ -16,7 +16,10 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::schedules::Wanted;
-use almanack_lab::{article, authors, customer, hooks};
+use almanack_lab::{
+    article, authors, customer,
+    hooks::{self, Outcome},
+};
 use almanack_store::scratch::Scratch;
 use jiff::Timestamp;
 use tokio::sync::mpsc;
@@ -333,12 +336,12 @@ impl Stage {
     }
 
     async fn slots(&self, end: Timestamp) -> Result<Vec<SlotFigures>, Failure> {
-        let counts = self.hooks.handle.counts();
+        let hooks = &self.hooks.handle;
         let mut all = Vec::new();
         for (name, ready) in &self.schedules {
             let mut figures = self.slots_of(name, ready, end).await?;
-            let count = counts.get(name.as_str()).copied().unwrap_or_default();
-            (figures.taken, figures.repeated) = (count.taken, count.repeated);
+            figures.taken = hooks.count_at(name.as_str(), Outcome::Taken);
+            figures.repeated = hooks.count_at(name.as_str(), Outcome::Repeated);
             all.push(figures);
         }
         Ok(all)

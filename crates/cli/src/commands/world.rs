@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, error::Error, fs, path::Path};
 
 use almanack_lab::{
     article::{self, relay::Bus},
-    feeds::{self, fleet::Fleet, host::Shares},
+    feeds::{self, fleet::Fleet},
     github::{self, setup::Setup},
     news::{self, page, site::Site},
 };
@@ -101,11 +101,9 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Fail
 fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
-    if !arguments.calm {
-        fleet.shares = Shares::usual();
-    }
     let config = feeds::Config {
         listen: arguments.listen,
+        calm: arguments.calm,
         ..feeds::Config::new(fleet)
     };
     start_plain_log(output)?;

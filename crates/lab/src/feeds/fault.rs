@@ -1,7 +1,10 @@
-//! What can be made to go wrong with a feed or a host, for how long, and how often.
+//! What can be made to go wrong with a feed or a host.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use super::feed::Feed;
+use crate::rule;
+pub use crate::rule::When;
 
 /// What happens instead of the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,11 +35,6 @@ pub enum Fault {
         /// How long.
         wait_ms: u64,
     },
-    /// The document, a byte at a time.
-    Drip {
-        /// Real time between two bytes.
-        wait_ms: u64,
-    },
     /// No answer, ever.
     Hang,
     /// The connection is closed before the first byte of an answer.
@@ -52,77 +50,51 @@ impl Fault {
     pub fn moved(status: u16) -> Self {
         Self::Moved { status, to: None }
     }
+}
 
-    /// Refused with 429, and `Retry-After` in seconds.
-    pub fn limited(retry_after_s: i64) -> Self {
-        Self::Limited {
-            status: 429,
-            retry_after_s,
-            as_date: false,
-        }
+/// Which requests a rule looks at; what is left out matches everything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Matching {
+    /// Only for this feed.
+    pub feed: Option<u32>,
+    /// Only to this host.
+    pub host: Option<u32>,
+}
+
+impl Matching {
+    pub(super) fn covers(self, feed: &Feed) -> bool {
+        self.feed.is_none_or(|it| it == feed.number) && self.host.is_none_or(|it| it == feed.host)
     }
 }
 
-/// A fault and when it applies: always, unless something is said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// What happens.
-    pub fault: Fault,
-    /// Not before.
-    #[serde(default)]
-    pub from: Option<Timestamp>,
-    /// Not from then on.
-    #[serde(default)]
-    pub until: Option<Timestamp>,
-    /// Only to so many requests more.
-    #[serde(default)]
-    pub next: Option<u64>,
-}
-
-impl From<Fault> for Rule {
-    fn from(fault: Fault) -> Self {
-        Self {
-            fault,
-            from: None,
-            until: None,
-            next: None,
-        }
-    }
-}
+/// Which requests, how often, what.
+pub type Rule = rule::Rule<Matching, Fault>;
 
 impl Rule {
-    /// The fault, if it applies to a request now; a counted rule is used up by that.
-    pub fn apply(&mut self, now: Timestamp) -> Option<Fault> {
-        let early = self.from.is_some_and(|from| now < from);
-        let late = self.until.is_some_and(|until| now >= until);
-        if early || late || self.next == Some(0) {
-            return None;
-        }
-        if let Some(next) = &mut self.next {
-            *next -= 1;
-        }
-        Some(self.fault.clone())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rule_applies_within_its_time_and_so_often_as_said() {
-        let at = |second| Timestamp::from_second(second).unwrap();
-        let mut rule = Rule {
-            from: Some(at(10)),
-            until: Some(at(20)),
-            next: Some(2),
-            ..Rule::from(Fault::Hang)
+    /// A rule about one feed.
+    pub fn feed(number: u32, when: When, effect: Fault) -> Self {
+        let matching = Matching {
+            feed: Some(number),
+            host: None,
         };
-        assert_eq!(rule.apply(at(9)), None);
-        assert_eq!(rule.apply(at(10)), Some(Fault::Hang));
-        assert_eq!(rule.apply(at(20)), None);
-        assert_eq!(rule.apply(at(19)), Some(Fault::Hang));
-        assert_eq!(rule.apply(at(19)), None, "used up");
+        Self {
+            matching,
+            when,
+            effect,
+        }
+    }
+
+    /// A rule about one host.
+    pub fn host(host: u32, when: When, effect: Fault) -> Self {
+        let matching = Matching {
+            feed: None,
+            host: Some(host),
+        };
+        Self {
+            matching,
+            when,
+            effect,
+        }
     }
 }

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::{
     document::Document,
-    fault::Fault,
+    fault::{Fault, Rule, When},
     feed::{Charset, Declared, Feed, Hints, Ids, Validators},
-    host::{self, Character, Shares},
+    host,
     language::Language,
     rhythm::{Habit, Rhythm},
 };
@@ -20,8 +20,8 @@ use crate::chance::Chance;
 
 /// What the lives of feeds are counted from, unless the caller says otherwise: 2026-01-01, UTC.
 const EPOCH_S: i64 = 1_767_225_600;
-/// Keeps draws about fates apart from draws about feeds.
-const FATE: u64 = 0x0066_6174_6500;
+/// Keeps draws about faults apart from draws about feeds.
+const TROUBLE: u64 = 0x0066_6174_6500;
 
 /// Where people write, and in what; a zone that stands twice has twice as many feeds.
 const PLACES: &[(&str, Language)] = &[
@@ -57,11 +57,8 @@ pub struct Fleet {
     pub feeds: u32,
     /// How many share a host.
     pub feeds_per_host: u32,
-    /// What the lives of feeds are counted from: they began years before, dead ones ended before,
-    /// and those that will be gone go within a fortnight after.
+    /// What the lives of feeds are counted from: they began years before, dead ones ended before.
     pub epoch: Timestamp,
-    /// How many misbehave.
-    pub shares: Shares,
 }
 
 impl Fleet {
@@ -72,7 +69,6 @@ impl Fleet {
             feeds,
             feeds_per_host: 4,
             epoch: Timestamp::from_second(EPOCH_S).unwrap_or(Timestamp::UNIX_EPOCH),
-            shares: Shares::default(),
         }
     }
 
@@ -91,11 +87,6 @@ impl Fleet {
         let each = self.feeds_per_host.max(1);
         let first = host.saturating_mul(each).min(self.feeds);
         first..first.saturating_add(each).min(self.feeds)
-    }
-
-    /// How a host treats its callers.
-    pub fn character(&self, host: u32) -> Character {
-        self.shares.character(self.seed, host)
     }
 
     /// Where a feed's host answers.
@@ -156,37 +147,46 @@ impl Fleet {
         })
     }
 
-    /// What goes wrong with a feed by nature, and from when on.
-    pub fn fate(&self, number: u32) -> Option<(Fault, Timestamp)> {
-        let mut chance = Chance::of(self.seed, &[FATE, u64::from(number)]);
-        let drawn = u16::try_from(chance.below(1000)).unwrap_or(0);
-        let shares = &self.shares;
-        let fates = [
-            (shares.moved, Fault::moved(301)),
-            (shares.missing, Fault::Status(404)),
-            (shares.forbidden, Fault::Status(403)),
-            (shares.login, Fault::Serve("login.html".to_owned())),
-            (shares.gone, Fault::Status(410)),
-        ];
-        let mut below = 0_u16;
-        for (share, fault) in fates {
-            below = below.saturating_add(share);
-            if drawn < below {
-                let ends = fault == Fault::Status(410);
-                let after_s = if ends {
-                    chance.between(0, 14 * 86_400)
-                } else {
-                    0
-                };
-                let from = if ends {
-                    self.epoch
-                } else {
-                    Timestamp::UNIX_EPOCH
-                };
-                return Some((fault, from + SignedDuration::from_secs(after_s)));
-            }
-        }
-        None
+    /// What goes wrong in a long list of real subscriptions, of a thousand hosts and feeds.
+    pub fn usual_faults(&self) -> Vec<Rule> {
+        let on_host = (0..self.hosts()).filter_map(|host| {
+            let mut chance = Chance::of(self.seed, &[TROUBLE, u64::from(host)]);
+            let percent = |percent| When::Percent {
+                percent,
+                seed: u64::from(host),
+            };
+            let (when, fault) = match chance.below(1000) {
+                0..30 => {
+                    let wait_ms = 200 + chance.below(2800);
+                    (When::Always, Fault::Slow { wait_ms })
+                }
+                30..70 => (percent(5), Fault::Status(503)),
+                70..90 => {
+                    let limited = Fault::Limited {
+                        status: 429,
+                        retry_after_s: 60 * chance.between(1, 60),
+                        as_date: chance.happens(300),
+                    };
+                    (percent(20), limited)
+                }
+                90..95 => (When::Always, Fault::Hang),
+                _ => return None,
+            };
+            Some(Rule::host(host, when, fault))
+        });
+        let on_feed = (0..self.feeds).filter_map(|number| {
+            let mut chance = Chance::of(self.seed, &[TROUBLE, u64::from(number), 1]);
+            let fault = match chance.below(1000) {
+                0..10 => Fault::moved(301),
+                10..25 => Fault::Status(404),
+                25..30 => Fault::Status(403),
+                30..35 => Fault::Serve("login.html".to_owned()),
+                35..45 => Fault::Status(410),
+                _ => return None,
+            };
+            Some(Rule::feed(number, When::Always, fault))
+        });
+        on_host.chain(on_feed).collect()
     }
 
     fn habit(&self, chance: &mut Chance, zone: TimeZone) -> Habit {

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::reply::{Answer, Reply};
+use crate::reply::{Answer, Reply};
 
 /// `Content-Type` of a feed that pretends to be well.
 const RSS: &str = "application/rss+xml; charset=utf-8";

@@ -2,7 +2,8 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use super::{document::escape, fleet::Fleet, reply::Piece};
+use super::{document::escape, fleet::Fleet};
+use crate::reply::Piece;
 
 /// Feeds to a folder.
 const FOLDER: usize = 1000;

@@ -6,17 +6,16 @@
 pub(super) mod pack;
 
 use axum::body::Bytes;
-use jiff::{
-    Timestamp,
-    fmt::rfc2822::{DateTimeParser, DateTimePrinter},
-};
+use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 
 use super::{
     document::{self, Document},
     feed::{Announced, Feed, Validators},
-    reply::{Body, Reply},
 };
-use crate::chance::Chance;
+use crate::{
+    chance::Chance,
+    reply::{Body, Reply, http_date},
+};
 
 /// Smaller bodies are not worth compressing.
 const PACK_ABOVE: usize = 256;
@@ -74,12 +73,6 @@ pub fn answer(
     );
     reply.headers.append(&mut headers);
     reply
-}
-
-/// `Mon, 05 Jan 2026 08:00:00 GMT`.
-pub fn http_date(at: Timestamp) -> String {
-    let printed = DateTimePrinter::new().timestamp_to_rfc9110_string(&at);
-    printed.unwrap_or_default()
 }
 
 /// Different for every state of every form of every feed.

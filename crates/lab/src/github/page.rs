@@ -51,8 +51,21 @@ impl Page {
 
 fn query(parameters: &Parameters, number: usize) -> String {
     let kept = parameters.iter().filter(|(name, _)| *name != "page");
-    let kept = kept.map(|(name, value)| format!("{name}={}&", super::view::encode(value)));
+    let kept = kept.map(|(name, value)| format!("{name}={}&", encode(value)));
     kept.collect::<String>() + &format!("page={number}")
+}
+
+/// Percent-encodes what cannot stand in a path or a query; slashes stay.
+pub(super) fn encode(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let shown = text.bytes().map(|byte| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    shown.collect()
 }
 
 #[cfg(test)]

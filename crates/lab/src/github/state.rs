@@ -4,33 +4,23 @@
 //! or a [`Refusal`]. Whoever holds the state exclusively therefore sees each request happen before
 //! or after every other, never in between: that is what makes creating a ref a lock.
 //!
-//! - [`object`]: names of objects, as Git computes them;
-//! - [`refs`]: references over a repository's commits;
-//! - [`tag`]: annotated tag objects;
-//! - [`contents`]: files on branches;
-//! - [`run`]: one run of a workflow;
-//! - [`actions`]: workflows and dispatches, and the runs they make.
+//! - `git`: references, tags and files;
+//! - [`run`]: workflows, dispatches, and the runs they make.
 
-pub mod actions;
-pub mod contents;
-pub mod object;
-pub mod refs;
+pub(super) mod git;
 pub mod run;
-pub mod tag;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use self::{
-    actions::{Dispatch, Workflows},
-    object::{Commit, Oid},
-    run::Run,
-    tag::Tag,
+    git::{Tree, object_id},
+    run::{Dispatch, Run},
 };
 use super::{
     refusal::Refusal,
-    setup::{Permission, Repository, Setup, Token},
+    setup::{Permission, Repository, Setup, Token, Workflow},
 };
 
 /// Which permission an endpoint needs.
@@ -74,7 +64,7 @@ pub struct GitHub {
     /// By lower-case `owner/name`: GitHub's names ignore case.
     repositories: BTreeMap<String, Hosted>,
     /// In order of arrival, over all repositories.
-    dispatches: Vec<Dispatch>,
+    pub(super) dispatches: Vec<Dispatch>,
     runs_made: u64,
 }
 
@@ -90,11 +80,11 @@ pub struct Hosted {
     /// The branch that counts where none is named.
     pub default_branch: String,
     /// Full name to commit: `refs/heads/main`.
-    refs: BTreeMap<String, Oid>,
-    commits: BTreeMap<Oid, Commit>,
-    tags: BTreeMap<Oid, Tag>,
-    workflows: Workflows,
-    runs: Vec<Run>,
+    pub(super) refs: BTreeMap<String, String>,
+    commits: BTreeMap<String, Tree>,
+    tags: BTreeSet<String>,
+    workflows: Vec<Workflow>,
+    pub(super) runs: Vec<Run>,
 }
 
 impl GitHub {
@@ -145,12 +135,12 @@ impl GitHub {
     ) -> Result<&mut Hosted, Refusal> {
         let token = caller
             .filter(|token| token.sees(owner, name))
-            .ok_or(Refusal::NotFound)?;
-        let repository = self.repository(owner, name).ok_or(Refusal::NotFound)?;
+            .ok_or(Refusal::NOT_FOUND)?;
+        let repository = self.repository(owner, name).ok_or(Refusal::NOT_FOUND)?;
         if need.granted_by(token) {
             Ok(repository)
         } else {
-            Err(Refusal::NotAccessible(need.as_str()))
+            Err(Refusal::not_accessible(need.as_str()))
         }
     }
 
@@ -159,21 +149,16 @@ impl GitHub {
         self.repositories.get_mut(&key(owner, name))
     }
 
-    /// The repository with this number.
-    pub fn repository_by_id(&mut self, id: u64) -> Option<&mut Hosted> {
-        self.repositories.values_mut().find(|held| held.id == id)
-    }
-
-    /// All dispatches, in order of arrival.
-    pub fn dispatches(&self) -> &[Dispatch] {
-        &self.dispatches
+    /// Owner and name of the repository with this number.
+    pub fn place_of(&self, id: u64) -> Option<(String, String)> {
+        let found = self.repositories.values().find(|held| held.id == id)?;
+        Some((found.owner.clone(), found.name.clone()))
     }
 }
 
 impl Hosted {
     fn new(repository: Repository, id: u64, now: Timestamp) -> Self {
-        let first = Commit::first(now);
-        let sha = first.id();
+        let sha = object_id("commit", format!("at {now}\n\nInitial commit").as_bytes());
         let at_first = |branch: &String| (format!("refs/heads/{branch}"), sha.clone());
         let default_branch = repository.branches.first().cloned();
         Self {
@@ -182,9 +167,9 @@ impl Hosted {
             name: repository.name,
             default_branch: default_branch.unwrap_or_else(|| "main".to_owned()),
             refs: repository.branches.iter().map(at_first).collect(),
-            commits: BTreeMap::from([(sha, first)]),
-            tags: BTreeMap::new(),
-            workflows: Workflows::new(repository.workflows, id),
+            commits: BTreeMap::from([(sha, Tree::new())]),
+            tags: BTreeSet::new(),
+            workflows: repository.workflows,
             runs: Vec::new(),
         }
     }

@@ -34,80 +34,17 @@ const THIRD: [&str; 3] = [
     "总体而言，TOPIC带来的收益大于成本，但并不适合所有人。",
 ];
 
-/// Frequent words of titles.
-const DICTIONARY: [(&str, &str); 71] = [
-    ("a", ""),
-    ("an", ""),
-    ("the", ""),
-    ("ask", "问"),
-    ("show", "展示"),
-    ("tell", "讲述"),
-    ("launch", "发布"),
-    ("why", "为什么"),
-    ("how", "如何"),
-    ("what", "什么"),
-    ("when", "何时"),
-    ("where", "何处"),
-    ("who", "谁"),
-    ("is", "是"),
-    ("are", "是"),
-    ("was", "曾是"),
-    ("be", "成为"),
-    ("not", "不"),
-    ("no", "没有"),
-    ("and", "和"),
-    ("or", "或"),
-    ("of", "的"),
-    ("to", "到"),
-    ("in", "在"),
-    ("on", "关于"),
-    ("for", "为"),
-    ("from", "来自"),
-    ("with", "与"),
-    ("without", "没有"),
-    ("by", "由"),
-    ("new", "新的"),
-    ("old", "旧的"),
-    ("open", "开放"),
-    ("source", "源"),
-    ("free", "免费"),
-    ("fast", "快速"),
-    ("faster", "更快"),
-    ("slow", "缓慢"),
-    ("simple", "简单"),
-    ("small", "小型"),
-    ("better", "更好"),
-    ("first", "首个"),
-    ("best", "最佳"),
-    ("database", "数据库"),
-    ("language", "语言"),
-    ("programming", "编程"),
-    ("code", "代码"),
-    ("software", "软件"),
-    ("hardware", "硬件"),
-    ("computer", "计算机"),
-    ("system", "系统"),
-    ("systems", "系统"),
-    ("network", "网络"),
-    ("web", "网页"),
-    ("server", "服务器"),
-    ("browser", "浏览器"),
-    ("memory", "内存"),
-    ("data", "数据"),
-    ("model", "模型"),
-    ("models", "模型"),
-    ("security", "安全"),
-    ("company", "公司"),
-    ("science", "科学"),
-    ("history", "历史"),
-    ("world", "世界"),
-    ("time", "时间"),
-    ("year", "年"),
-    ("years", "年"),
-    ("people", "人们"),
-    ("work", "工作"),
-    ("story", "故事"),
-];
+/// Frequent words of titles, each with what it is in Chinese.
+const DICTIONARY: &str = "\
+    a= an= the= ask=问 show=展示 tell=讲述 launch=发布 why=为什么 how=如何 what=什么 \
+    when=何时 where=何处 who=谁 is=是 are=是 was=曾是 be=成为 not=不 no=没有 and=和 or=或 \
+    of=的 to=到 in=在 on=关于 for=为 from=来自 with=与 without=没有 by=由 new=新的 old=旧的 \
+    open=开放 source=源 free=免费 fast=快速 faster=更快 slow=缓慢 simple=简单 small=小型 \
+    better=更好 first=首个 best=最佳 database=数据库 language=语言 programming=编程 \
+    code=代码 software=软件 hardware=硬件 computer=计算机 system=系统 systems=系统 \
+    network=网络 web=网页 server=服务器 browser=浏览器 memory=内存 data=数据 model=模型 \
+    models=模型 security=安全 company=公司 science=科学 history=历史 world=世界 time=时间 \
+    year=年 years=年 people=人们 work=工作 story=故事";
 
 /// Whether a character is Chinese, as far as translations are concerned.
 pub(super) fn is_chinese(c: char) -> bool {
@@ -135,7 +72,10 @@ pub(super) fn translate(title: &str) -> String {
 fn translate_word(word: &str) -> String {
     let core = word.trim_matches(|c: char| !c.is_alphanumeric());
     let lower = core.to_ascii_lowercase();
-    let known = DICTIONARY.iter().find(|(english, _)| *english == lower);
+    let mut pairs = DICTIONARY
+        .split(' ')
+        .filter_map(|pair| pair.split_once('='));
+    let known = pairs.find(|(english, _)| *english == lower);
     match known {
         Some((_, chinese)) if !core.is_empty() => word.replacen(core, chinese, 1),
         _ => word.to_owned(),

@@ -11,7 +11,7 @@ use super::{
     markup,
     page::Page,
     prose,
-    search::{Query, Sight, tag::Tag},
+    search::Question,
     site::{ADDED_FROM, COMMENTS_MAX, PER_STORY, Place, Site, day_of},
     story::{Comment, Link, NewStory, Story},
 };
@@ -25,8 +25,6 @@ const LISTED_DAYS: i64 = 3;
 const COMMENTED_DAYS: i64 = 1;
 /// Most stories on the best list.
 const BEST_MAX: usize = 200;
-/// Most stories on the top list.
-const TOP_MAX: usize = 500;
 
 /// All stories, and what was changed by hand.
 #[derive(Debug)]
@@ -169,38 +167,25 @@ impl Archive {
         ids.take(BEST_MAX).collect()
     }
 
-    /// What stands on the front page and behind it: points fade with the square of their age.
-    pub(super) fn top(&mut self, now: Timestamp) -> Vec<i64> {
-        let weight = |story: &Story| {
-            let age_h = (now.as_second() - story.created_at.as_second()) / 3600 + 2;
-            story.points.unwrap_or(1) * 10_000 / (age_h * age_h)
-        };
-        let mut stories = self.listed(now);
-        stories.sort_by_key(|story| std::cmp::Reverse((weight(story), story.id)));
-        let ids = stories.iter().map(|story| story.id);
-        ids.take(TOP_MAX).collect()
-    }
-
     fn listed(&mut self, now: Timestamp) -> Vec<Story> {
         let from_s = now.as_second() - LISTED_DAYS * 86_400;
         self.between((from_s, i64::MAX), now)
     }
 
-    /// Everything that a query finds, in order.
-    pub(super) fn search(&mut self, query: &Query, order: Order, now: Timestamp) -> Vec<Item> {
+    /// Everything that a question finds, in order.
+    pub(super) fn search(&mut self, asked: &Question, order: Order, now: Timestamp) -> Vec<Item> {
+        let (from_s, to_s) = asked.span_s;
+        let within = |at: Timestamp| (from_s..=to_s).contains(&at.as_second());
         let mut found = Vec::new();
-        for story in self.candidates(query, now) {
-            let comments = self.comment_count(&story, now);
-            if query.wants(&Tag::Story) && query.finds(sight(&story, comments)) {
-                found.push(Item::Story(story.clone(), comments));
-            }
-            if comments > 0 && query.wants(&Tag::Comment) {
-                let all = self.comments(&story, now);
+        for story in self.candidates(asked, now) {
+            if asked.comments {
+                let said = self.comments(&story, now);
+                let said = said.into_iter().filter(|it| within(it.created_at));
                 let story = Arc::new(story);
-                let hits = all
-                    .into_iter()
-                    .filter(|it| query.finds(sight_of_comment(it)));
-                found.extend(hits.map(|it| Item::Comment(it, story.clone())));
+                found.extend(said.map(|it| Item::Comment(it, story.clone())));
+            } else if within(story.created_at) {
+                let comments = self.comment_count(&story, now);
+                found.push(Item::Story(story, comments));
             }
         }
         found.sort_by_key(|item| std::cmp::Reverse(item.rank(order)));
@@ -208,18 +193,14 @@ impl Archive {
     }
 
     /// Stories that are hits, or whose comments can be.
-    fn candidates(&mut self, query: &Query, now: Timestamp) -> Vec<Story> {
-        if let Some(mut ids) = query.stories() {
+    fn candidates(&mut self, asked: &Question, now: Timestamp) -> Vec<Story> {
+        if let Some(mut ids) = asked.stories.clone() {
             ids.sort_unstable();
             ids.dedup();
             return ids.iter().filter_map(|id| self.story(*id, now)).collect();
         }
-        let (from_s, to_s) = query.span_s();
-        let earlier_s = if query.wants(&Tag::Comment) {
-            COMMENTED_DAYS * 86_400
-        } else {
-            0
-        };
+        let (from_s, to_s) = asked.span_s;
+        let earlier_s = i64::from(asked.comments) * COMMENTED_DAYS * 86_400;
         self.between((from_s.saturating_sub(earlier_s), to_s), now)
     }
 
@@ -241,31 +222,15 @@ impl Archive {
     }
 }
 
-fn sight(story: &Story, comments: u32) -> Sight<'_> {
-    Sight {
-        is_comment: false,
-        story_id: story.id,
-        author: &story.author,
-        created_at_s: story.created_at.as_second(),
-        points: story.points,
-        comments: i64::from(comments),
-        text: &story.title,
-    }
-}
-
-fn sight_of_comment(comment: &Comment) -> Sight<'_> {
-    Sight {
-        is_comment: true,
-        story_id: comment.story_id,
-        author: &comment.author,
-        created_at_s: comment.created_at.as_second(),
-        points: None,
-        comments: 0,
-        text: &comment.html,
-    }
-}
-
 impl Item {
+    /// The story that it is or belongs to.
+    pub(super) fn story(&self) -> &Story {
+        match self {
+            Self::Story(story, _) => story,
+            Self::Comment(_, story) => story,
+        }
+    }
+
     /// The larger the earlier; numbers of items settle what is left open.
     fn rank(&self, order: Order) -> (i64, i64) {
         let (points, at, id) = match self {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::journal::Endpoint;
+use super::Endpoint;
 pub use crate::rule::When;
 use crate::rule::{self, Covers};
 
@@ -131,22 +131,5 @@ mod tests {
             assert_eq!(matching.covers(sight), covered, "{why}");
         }
         assert!(!search.covers(page), "another endpoint");
-    }
-
-    #[test]
-    fn the_oldest_rule_that_hits_decides_and_a_spent_one_goes() {
-        let mut faults = Faults::default();
-        faults.add(Rule::at(Endpoint::Page, When::Next(1), Effect::Hang));
-        faults.add(Rule::on("", When::Always, Effect::Truncated));
-        let mut plan = |endpoint| {
-            faults.plan(Sight {
-                endpoint,
-                path: "/",
-            })
-        };
-        assert_eq!(plan(Endpoint::Search), Some(Effect::Truncated));
-        assert_eq!(plan(Endpoint::Page), Some(Effect::Hang));
-        assert_eq!(plan(Endpoint::Page), Some(Effect::Truncated));
-        assert_eq!(faults.rules().len(), 1, "the spent rule is gone");
     }
 }

@@ -1,218 +1,177 @@
-//! Routes: both interfaces of the site, its pages, those who read pages for others, and the
-//! control API.
+//! From a request to an answer: fault, answer, journal, in this order.
+//!
+//! What a request gets is decided and noted when it arrives; only then does anybody wait.
 
-mod control;
-mod deliver;
-
-use std::sync::Arc;
+use std::time::Duration;
 
 use axum::{
-    Router,
     body::Bytes,
-    extract::{
-        ConnectInfo, Path, Query as Parameters, State,
-        rejection::{BytesRejection, QueryRejection},
-    },
+    extract::{ConnectInfo, State, rejection::BytesRejection},
     http::{HeaderMap, Uri, header},
     response::Response,
-    routing::{get, post},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::deliver::{Asked, deliver};
 use super::{
-    archive::{Item, Order},
-    handle::Handle,
-    journal::Endpoint,
-    markup, reading,
-    search::{self, Query},
-    service::{self, Service},
-    site::story_of,
+    Endpoint, Handle, Request,
+    archive::Order,
+    fault::{Effect, Sight},
+    markup,
+    page::Page,
+    reading::{self, Found},
+    search::{self, Question},
     story::Comment,
-    view,
 };
-use crate::feeds::{
-    door::Met,
-    reply::{Answer, Reply},
+use crate::{
+    line::Met,
+    reply::{self, Answer, Body, Reply},
 };
 
-type App = State<Arc<Service>>;
-type Connection = ConnectInfo<Met>;
-/// What cannot be read is refused where it is counted, not before.
-type Asking = Result<Parameters<search::Parameters>, QueryRejection>;
+const JSON: &str = "application/json; charset=utf-8";
 
-/// Everything the server answers.
-pub(super) fn routes(handle: Handle) -> Router {
-    let service = handle.0.clone();
-    let site = Router::new()
-        .route("/v0/beststories.json", get(best))
-        .route("/v0/topstories.json", get(top))
-        .route("/v0/item/{file}", get(item))
-        .route("/api/v1/search", get(search_by_points))
-        .route("/api/v1/search_by_date", get(search_by_date))
-        .route("/pages/{id}", get(page))
-        .route("/pages/{id}/hop/{hop}", get(hop))
-        .route("/item", get(discussion))
-        .route("/crawler", post(crawl))
-        .route("/reader/{*address}", get(read))
-        .fallback(nothing)
-        .method_not_allowed_fallback(nothing)
-        .with_state(service);
-    control::routes(handle).merge(site)
-}
-
-fn as_json(value: &Value) -> Answer {
-    let reply = Reply::new("application/json; charset=utf-8", value.to_string());
-    Answer::Reply(reply)
-}
-
-fn not_found() -> Answer {
-    Answer::Reply(Reply::status(404, "nothing here\n"))
-}
-
-async fn best(State(app): App, ConnectInfo(met): Connection, uri: Uri) -> Response {
-    let asked = Asked::new(Endpoint::BestStories, met, &uri);
-    deliver(&app, asked, |app| {
-        as_json(&json!(app.lock().archive.best(app.now())))
-    })
-    .await
-}
-
-async fn top(State(app): App, ConnectInfo(met): Connection, uri: Uri) -> Response {
-    let asked = Asked::new(Endpoint::TopStories, met, &uri);
-    deliver(&app, asked, |app| {
-        as_json(&json!(app.lock().archive.top(app.now())))
-    })
-    .await
-}
-
-/// `null` for what does not exist, with 200, as at Firebase.
-async fn item(
-    State(app): App,
-    ConnectInfo(met): Connection,
-    Path(file): Path<String>,
-    uri: Uri,
-) -> Response {
-    let asked = Asked::new(Endpoint::Item, met, &uri);
-    deliver(&app, asked, |app| {
-        let id = file.strip_suffix(".json").and_then(|id| id.parse().ok());
-        let shown = id.and_then(|id| show_item(app, id));
-        as_json(&shown.unwrap_or(Value::Null))
-    })
-    .await
-}
-
-fn show_item(app: &Service, id: i64) -> Option<Value> {
-    let now = app.now();
-    let mut inside = app.lock();
-    let story = inside.archive.story(story_of(id), now)?;
-    let comments = inside.archive.comments(&story, now);
-    if story.id == id {
-        return Some(view::story(&story, app.url(&story).as_deref(), &comments));
+impl Endpoint {
+    fn at(path: &str) -> Self {
+        match path {
+            "/v0/beststories.json" => Self::BestStories,
+            "/api/v1/search" => Self::Search,
+            "/api/v1/search_by_date" => Self::SearchByDate,
+            "/item" => Self::Discussion,
+            "/crawler" => Self::Crawler,
+            _ if path.starts_with("/pages/") => Self::Page,
+            _ if path.starts_with("/reader/") => Self::Reader,
+            _ => Self::Other,
+        }
     }
-    let comment = comments.iter().find(|it| it.id == id)?;
-    Some(view::comment(comment, &comments))
 }
 
-async fn search_by_points(
-    State(app): App,
-    ConnectInfo(met): Connection,
-    parameters: Asking,
+/// Everything the site answers.
+pub(super) async fn answer(
+    State(stand): State<Handle>,
+    ConnectInfo(met): ConnectInfo<Met>,
     uri: Uri,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
 ) -> Response {
-    let asked = Asked::new(Endpoint::Search, met, &uri);
-    deliver(&app, asked, |app| find(app, parameters, Order::Points)).await
-}
-
-async fn search_by_date(
-    State(app): App,
-    ConnectInfo(met): Connection,
-    parameters: Asking,
-    uri: Uri,
-) -> Response {
-    let asked = Asked::new(Endpoint::SearchByDate, met, &uri);
-    deliver(&app, asked, |app| find(app, parameters, Order::Newest)).await
-}
-
-fn find(app: &Service, asked: Asking, order: Order) -> Answer {
-    let Ok(Parameters(parameters)) = asked else {
-        return senseless("invalid parameters");
-    };
-    let query = match Query::parse(&parameters) {
-        Ok(query) => query,
-        Err(error) => return senseless(&error.to_string()),
-    };
-    let found = app.lock().archive.search(&query, order, app.now());
-    let cut = query.cut(found.len());
-    let page = found.get(cut.from..cut.until).unwrap_or_default();
-    let hits = page.iter().map(|item| {
-        let story = match item {
-            Item::Story(story, _) => story,
-            Item::Comment(_, story) => story,
-        };
-        view::hit(item, app.url(story).as_deref())
+    let flight = stand.begin();
+    let endpoint = Endpoint::at(uri.path());
+    let path = uri.path_and_query().map_or("/", |it| it.as_str());
+    let effect = stand.lock().faults.plan(Sight { endpoint, path });
+    let answer = disturbed(effect, || {
+        Answer::Reply(match endpoint {
+            Endpoint::BestStories => Reply::new(JSON, json!(stand.best_stories()).to_string()),
+            Endpoint::Search => find(&stand, &uri, Order::Points),
+            Endpoint::SearchByDate => find(&stand, &uri, Order::Newest),
+            Endpoint::Page => show_page(&stand, path).unwrap_or_else(not_found),
+            Endpoint::Discussion => discuss(&stand, path).unwrap_or_else(not_found),
+            Endpoint::Crawler => crawled(&stand, &headers, &body.unwrap_or_default()),
+            Endpoint::Reader => read(&stand, path),
+            Endpoint::Other => not_found(),
+        })
     });
-    let echoed = format!(
-        "advancedSyntax=true&query={}&tags={}&numericFilters={}",
-        parameters.query, parameters.tags, parameters.numeric_filters
-    );
-    as_json(&view::hits(&query, cut, &hits.collect::<Vec<_>>(), &echoed))
+    let host = met.address.map(|it| it.ip().to_string());
+    let at = stand.now();
+    stand.lock().journal.note(Request {
+        at,
+        endpoint,
+        host: host.unwrap_or_default(),
+        path: path.to_owned(),
+        status: match &answer {
+            Answer::Reply(reply) => reply.status,
+            Answer::Hang | Answer::Cut => 0,
+        },
+    });
+    stand.send(&met, answer, flight).await
 }
 
-fn senseless(message: &str) -> Answer {
-    let body = json!({ "message": message, "status": 400 }).to_string();
-    Answer::Reply(Reply {
-        status: 400,
-        ..Reply::new("application/json; charset=utf-8", body)
-    })
+fn disturbed(effect: Option<Effect>, make: impl FnOnce() -> Answer) -> Answer {
+    let Some(effect) = effect else { return make() };
+    match effect {
+        Effect::Status(status) => Answer::Reply(Reply::status(status, "not today\n")),
+        Effect::Limited { retry_after_s } => {
+            let reply = Reply::status(429, "slow down\n");
+            Answer::Reply(reply.with("retry-after", retry_after_s.to_string()))
+        }
+        Effect::Hang => Answer::Hang,
+        Effect::DropRequest => Answer::Cut,
+        Effect::DropReply => {
+            make();
+            Answer::Cut
+        }
+        Effect::Slow { wait_ms } => changed(make(), |reply| Reply {
+            wait: reply.wait + Duration::from_millis(wait_ms),
+            ..reply
+        }),
+        Effect::Truncated => changed(make(), |reply| reply.sent(reply::cut_in_half)),
+        Effect::MalformedJson => changed(make(), |reply| rewritten(reply, halved)),
+        Effect::NullHits => changed(make(), |reply| rewritten(reply, without_hits)),
+    }
 }
 
-async fn page(
-    State(app): App,
-    ConnectInfo(met): Connection,
-    Path(id): Path<String>,
-    uri: Uri,
-) -> Response {
-    let asked = Asked::new(Endpoint::Page, met, &uri);
-    deliver(&app, asked, |app| show_page(app, &id, "0")).await
+fn changed(answer: Answer, change: impl FnOnce(Reply) -> Reply) -> Answer {
+    match answer {
+        Answer::Reply(reply) => Answer::Reply(change(reply)),
+        other => other,
+    }
 }
 
-async fn hop(
-    State(app): App,
-    ConnectInfo(met): Connection,
-    Path((id, hop)): Path<(String, String)>,
-    uri: Uri,
-) -> Response {
-    let asked = Asked::new(Endpoint::Page, met, &uri);
-    deliver(&app, asked, |app| show_page(app, &id, &hop)).await
+/// Only whole bodies can be rewritten.
+fn rewritten(mut reply: Reply, change: impl FnOnce(&Bytes) -> Bytes) -> Reply {
+    if let Body::Whole(bytes) = reply.body {
+        reply.body = Body::Whole(change(&bytes));
+    }
+    reply
 }
 
-fn show_page(app: &Service, id: &str, hop: &str) -> Answer {
-    let (Ok(id), Ok(hop)) = (id.parse(), hop.parse()) else {
-        return not_found();
+fn halved(bytes: &Bytes) -> Bytes {
+    bytes.slice(..bytes.len() / 2)
+}
+
+fn without_hits(bytes: &Bytes) -> Bytes {
+    let nulled = match serde_json::from_slice(bytes) {
+        Ok(Value::Object(mut shown)) if shown.contains_key("hits") => {
+            shown.insert("hits".to_owned(), Value::Null);
+            Value::Object(shown)
+        }
+        _ => Value::Null,
     };
-    app.page(id, hop).unwrap_or_else(not_found)
+    Bytes::from(nulled.to_string())
+}
+
+fn not_found() -> Reply {
+    Reply::status(404, "nothing here\n")
+}
+
+fn find(stand: &Handle, uri: &Uri, order: Order) -> Reply {
+    let Some(question) = Question::read(uri) else {
+        let body = json!({ "message": "a question the simulated search does not know" });
+        return Reply::json(400, &body);
+    };
+    let now = stand.now();
+    let found = stand.lock().state.archive.search(&question, order, now);
+    let hits = found.iter().take(question.hits_max);
+    let hits: Vec<Value> = hits
+        .map(|item| search::hit(item, stand.story_url(item.story()).as_deref()))
+        .collect();
+    let shown = json!({ "hits": hits, "nbHits": found.len(), "page": 0 });
+    Reply::new(JSON, shown.to_string())
+}
+
+/// `/pages/{id}` or `/pages/{id}/hop/{hop}`.
+fn show_page(stand: &Handle, path: &str) -> Option<Reply> {
+    let (id, hop) = path.strip_prefix("/pages/").map(|it| {
+        let (id, hop) = it.split_once("/hop/").unwrap_or((it, "0"));
+        (id.parse().ok(), hop.parse().ok())
+    })?;
+    Some(stand.story(id?)?.sheet().answer(hop?))
 }
 
 /// The story's own page on the site: what a story without an address is linked to.
-async fn discussion(State(app): App, ConnectInfo(met): Connection, uri: Uri) -> Response {
-    let asked = Asked::new(Endpoint::Discussion, met, &uri);
-    let id = service::story_in(&asked.path);
-    deliver(&app, asked, |app| {
-        let shown = id.and_then(|id| discuss(app, id));
-        shown.unwrap_or_else(not_found)
-    })
-    .await
-}
-
-fn discuss(app: &Service, id: i64) -> Option<Answer> {
-    let now = app.now();
-    let mut inside = app.lock();
-    let story = inside.archive.story(id, now)?;
-    let title = markup::escape(&story.title);
-    let text = story.text().unwrap_or_default();
-    let comments = inside.archive.comments(&story, now);
+fn discuss(stand: &Handle, path: &str) -> Option<Reply> {
+    let facts = stand.story(story_in(path)?)?;
+    let title = markup::escape(&facts.story.title);
+    let text = facts.story.text().unwrap_or_default();
+    let comments = stand.comments(facts.story.id);
     let row = |it: &Comment| format!("<tr><td>{}: {}</td></tr>\n", it.author, it.html);
     let rows: Vec<String> = comments.iter().map(row).collect();
     let rows = rows.concat();
@@ -221,21 +180,15 @@ fn discuss(app: &Service, id: i64) -> Option<Answer> {
          class=\"title\">{title}</td></tr><tr><td class=\"toptext\">{text}</td></tr></table>\n\
          <table class=\"comment-tree\">{rows}</table></body></html>\n"
     );
-    Some(Answer::Reply(Reply::new("text/html; charset=utf-8", html)))
+    Some(Reply::new("text/html; charset=utf-8", html))
 }
 
-async fn crawl(
-    State(app): App,
-    ConnectInfo(met): Connection,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Response {
-    let asked = Asked::new(Endpoint::Crawler, met, &uri);
-    deliver(&app, asked, |app| {
-        crawled(app, &headers, &body.unwrap_or_default())
-    })
-    .await
+/// The story whose page an address names: where it leads, or its own on the site.
+fn story_in(address: &str) -> Option<i64> {
+    let named = address.split_once("/pages/");
+    let (_, rest) = named.or_else(|| address.split_once("/item?id="))?;
+    let end = rest.find(|it: char| !it.is_ascii_digit());
+    rest.get(..end.unwrap_or(rest.len()))?.parse().ok()
 }
 
 #[derive(Deserialize)]
@@ -243,8 +196,9 @@ struct CrawlBody {
     url: String,
 }
 
-fn crawled(app: &Service, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let expected = format!("Bearer {}", app.crawler_token);
+fn crawled(stand: &Handle, headers: &HeaderMap, body: &[u8]) -> Reply {
+    let refused = |status, error| Reply::json(status, &json!({ "success": false, "error": error }));
+    let expected = format!("Bearer {}", stand.config().crawler_token);
     let shown = headers.get(header::AUTHORIZATION);
     if shown.is_none_or(|shown| shown.as_bytes() != expected.as_bytes()) {
         return refused(401, "invalid token");
@@ -252,40 +206,37 @@ fn crawled(app: &Service, headers: &HeaderMap, body: &[u8]) -> Answer {
     let Ok(CrawlBody { url }) = serde_json::from_slice(body) else {
         return refused(400, "url is required");
     };
-    let found = app.find(&url);
-    let wait = found.as_ref().map(reading::Found::wait);
-    let answer = reading::crawled(found.as_ref()).to_string();
-    Answer::Reply(Reply {
-        wait: wait.unwrap_or_default(),
-        ..Reply::new("application/json", answer)
-    })
-}
-
-fn refused(status: u16, error: &str) -> Answer {
-    let body = json!({ "success": false, "error": error }).to_string();
-    Answer::Reply(Reply {
-        status,
-        ..Reply::new("application/json", body)
-    })
+    let found = look_at(stand, &url);
+    Reply {
+        wait: found.as_ref().map(wait).unwrap_or_default(),
+        ..Reply::json(200, &reading::crawled(found.as_ref()))
+    }
 }
 
 /// The address follows as it is, with its own query.
-async fn read(State(app): App, ConnectInfo(met): Connection, uri: Uri) -> Response {
-    let asked = Asked::new(Endpoint::Reader, met, &uri);
-    let address = asked.path.strip_prefix("/reader/");
-    let address = address.unwrap_or_default().to_owned();
-    deliver(&app, asked, |app| {
-        let found = app.find(&address);
-        let wait = found.as_ref().map(reading::Found::wait);
-        Answer::Reply(Reply {
-            wait: wait.unwrap_or_default(),
-            ..reading::read(&address, found.as_ref())
-        })
-    })
-    .await
+fn read(stand: &Handle, path: &str) -> Reply {
+    let address = path.strip_prefix("/reader/").unwrap_or_default();
+    let found = look_at(stand, address);
+    Reply {
+        wait: found.as_ref().map(wait).unwrap_or_default(),
+        ..reading::read(address, found.as_ref())
+    }
 }
 
-async fn nothing(State(app): App, ConnectInfo(met): Connection, uri: Uri) -> Response {
-    let asked = Asked::new(Endpoint::Other, met, &uri);
-    deliver(&app, asked, |_| not_found()).await
+/// What a reader of pages finds at an address.
+fn look_at(stand: &Handle, address: &str) -> Option<Found> {
+    let facts = stand.story(story_in(address)?)?;
+    Some(Found {
+        markdown: facts.sheet().markdown(),
+        page: facts.page,
+        title: facts.story.title,
+    })
+}
+
+/// How long reading it takes: as long as the page itself.
+fn wait(found: &Found) -> Duration {
+    match found.page {
+        Page::Slow { wait_ms } => Duration::from_millis(wait_ms),
+        _ => Duration::ZERO,
+    }
 }

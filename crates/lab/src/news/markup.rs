@@ -56,6 +56,11 @@ pub(super) fn plain(html: &str) -> String {
     paragraphs.join("\n\n").trim().to_owned()
 }
 
+/// The paragraphs of the site's HTML as plain text.
+pub(super) fn paragraphs(html: &str) -> Vec<String> {
+    plain(html).split("\n\n").map(str::to_owned).collect()
+}
+
 fn without_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;

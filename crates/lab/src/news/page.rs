@@ -14,13 +14,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::prose;
-use crate::{
-    chance::Chance,
-    feeds::{
-        language::Language,
-        reply::{Answer, Reply},
-    },
-};
+use crate::{chance::Chance, feeds::language::Language, reply::Reply};
 
 /// How long a slow page takes where only its share was named: longer than anybody waits.
 const SLOW_MS: u64 = 60_000;
@@ -178,8 +172,8 @@ impl Page {
 
 impl Sheet<'_> {
     /// What a caller gets who asks for it; `hop` counts the redirects it has followed.
-    pub(super) fn answer(&self, hop: u32) -> Answer {
-        let reply = match self.page {
+    pub(super) fn answer(&self, hop: u32) -> Reply {
+        match self.page {
             Page::Redirected { hops } if hop < hops => self.redirect(hop),
             Page::RedirectLoop => self.redirect(hop),
             Page::Slow { wait_ms } => Reply {
@@ -199,8 +193,7 @@ impl Sheet<'_> {
             Page::Pdf => bad::pdf(),
             Page::Missing => bad::status(404, "This page has moved on"),
             Page::Broken => bad::status(500, "Something went wrong on our side"),
-        };
-        Answer::Reply(reply)
+        }
     }
 
     fn redirect(&self, hop: u32) -> Reply {

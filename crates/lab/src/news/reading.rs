@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::page::Page;
-use crate::feeds::reply::Reply;
+use crate::reply::Reply;
 
 /// What such a service found at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]

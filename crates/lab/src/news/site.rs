@@ -84,11 +84,6 @@ impl Place {
     }
 }
 
-/// The story that an item belongs to.
-pub(super) fn story_of(id: i64) -> i64 {
-    id - id % PER_STORY
-}
-
 /// The day (UTC) of an instant, counted as the site counts.
 pub(super) fn day_of(at: Timestamp) -> i64 {
     at.as_second().div_euclid(DAY_S)

@@ -1,274 +1,230 @@
-//! What becomes of a request: carried out and noted at once, under one lock.
+//! From a request to an answer: carried out and noted at once, under one lock.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use axum::{
-    Json,
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    Form,
+    body::Bytes,
+    extract::{FromRequest, Request as HttpRequest},
+    http::header,
 };
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::parameters::Parameters;
+use super::{
+    Handle, Request,
+    fault::{Effect, Sight},
+    html::plain_text,
+    state::{Chat, Message, Refusal, Telegram},
+};
 use crate::{
-    fate::{Fate, Verdict},
     fingerprint::fingerprint,
-    telegram::{
-        Config,
-        entities::{Ampersands, Formatted, parse_html},
-        fault::{Effect, Sight},
-        journal::Seen,
-        refusal::Refusal,
-        service::{Inside, Service},
-        state::{Chat, ChatKind, Message},
-    },
+    reply::{Answer, Reply},
+    stand::Inside,
 };
 
-/// The bot, in the answers of all tokens.
-const BOT_NAME: &str = "Almanack";
-const BOT_USERNAME: &str = "almanack_bot";
+/// Names to values; numbers and switches are texts here, as in a form.
+type Parameters = BTreeMap<String, String>;
 
 /// A request, as it came.
-pub(super) struct Called<'a> {
-    pub(super) token: String,
-    pub(super) method: &'a str,
-    pub(super) parameters: Result<Parameters, Refusal>,
+pub(super) struct Called {
+    token: String,
+    method: String,
+    parameters: Result<Parameters, Refusal>,
 }
 
-/// What a request did, for the journal.
-#[derive(Default)]
-struct Done {
-    effect: Option<Effect>,
-    applied: bool,
-    message_id: Option<i64>,
-    text_units: Option<usize>,
+impl Called {
+    /// Reads `/bot{token}/{method}`, with GET or POST, JSON or a form.
+    pub(super) async fn read(request: HttpRequest) -> Self {
+        let path = request.uri().path();
+        let named = path.strip_prefix("/bot").and_then(|it| it.split_once('/'));
+        let (token, method) = named.unwrap_or_default();
+        Self {
+            // Clients may write the colon of a token either way.
+            token: token.replace("%3A", ":").replace("%3a", ":"),
+            method: method.to_owned(),
+            parameters: parameters(request).await,
+        }
+    }
+
+    fn parameter(&self, name: &str) -> Option<&str> {
+        let parameters = self.parameters.as_ref().ok()?;
+        let value = parameters.get(name).map(String::as_str);
+        value.filter(|value| !value.is_empty())
+    }
+}
+
+async fn parameters(request: HttpRequest) -> Result<Parameters, Refusal> {
+    let bad = || Refusal::bad("can't parse JSON object");
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.starts_with("application/json") {
+        let form = Form::<Vec<(String, String)>>::from_request(request, &()).await;
+        return Ok(form.map_or_else(|_| Parameters::new(), |Form(it)| it.into_iter().collect()));
+    }
+    let body = Bytes::from_request(request, &()).await;
+    let fields: Map<String, Value> =
+        serde_json::from_slice(&body.map_err(|_| bad())?).map_err(|_| bad())?;
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+    Ok(fields.map(|(name, value)| (name, text(value))).collect())
 }
 
 /// Carries a request out and notes it.
-pub(super) fn judge(app: &Service, called: &Called<'_>) -> Verdict {
-    let now = app.now();
-    let mut inside = app.lock();
-    let inside = &mut *inside;
-    let mut done = Done::default();
-    let answer = take(&app.config, inside, called, now, &mut done);
-    let (fate, slow) = done.effect.map_or((Fate::Answer, Duration::ZERO), fate);
-    let parameters = called.parameters.as_ref().ok();
-    let chat = parameters.and_then(|parameters| parameters.get("chat_id"));
-    inside.journal.note(Seen {
-        sequence: 0,
+pub(super) fn judge(stand: &Handle, called: &Called) -> Answer {
+    let now = stand.now();
+    let inside = &mut *stand.lock();
+    let (mut effect, mut message_id) = (None, None);
+    let answer = admit(stand.config(), called)
+        .and_then(|()| take(inside, called, now, (&mut effect, &mut message_id)));
+    let status = answer
+        .as_ref()
+        .map_or_else(|refusal| refusal.status, |_| 200);
+    let reply = show(answer);
+    let answer = match effect {
+        Some(Effect::HangBefore | Effect::HangAfter) => Answer::Hang,
+        Some(Effect::CutBefore | Effect::CutAfter) => Answer::Cut,
+        Some(Effect::Slow { wait_ms }) => Answer::Reply(Reply {
+            wait: Duration::from_millis(wait_ms),
+            ..reply
+        }),
+        _ => Answer::Reply(reply),
+    };
+    inside.journal.note(Request {
         at: now,
         bot: match called.token.as_str() {
             "" => String::new(),
             token => fingerprint(token),
         },
-        method: called.method.to_owned(),
-        chat: chat.map(str::to_owned),
-        message_id: done.message_id,
-        text_units: done.text_units,
-        effect: done.effect,
-        applied: done.applied,
-        status: answer.as_ref().map_or_else(Refusal::status, |_| 200),
-        description: answer.as_ref().err().map(ToString::to_string),
-        replied: fate == Fate::Answer,
+        method: called.method.clone(),
+        chat: called.parameter("chat_id").map(str::to_owned),
+        message_id,
+        effect,
+        applied: message_id.is_some(),
+        status,
+        replied: matches!(answer, Answer::Reply(_)),
     });
-    Verdict {
-        response: show(answer),
-        wait: inside.latency + slow,
-        fate,
-    }
+    answer
 }
 
-/// What a fault does to the answer.
-fn fate(effect: Effect) -> (Fate, Duration) {
-    match effect {
-        Effect::HangBefore | Effect::HangAfter => (Fate::Hang, Duration::ZERO),
-        Effect::CutBefore | Effect::CutAfter => (Fate::Cut, Duration::ZERO),
-        Effect::Slow { wait_ms } => (Fate::Answer, Duration::from_millis(wait_ms)),
-        _ => (Fate::Answer, Duration::ZERO),
+/// A token that cannot be one is not found; one that could be is not authorised.
+fn admit(tokens: &[String], called: &Called) -> Result<(), Refusal> {
+    if tokens.contains(&called.token) {
+        return Ok(());
     }
+    let (id, secret) = called.token.split_once(':').unwrap_or_default();
+    let looks_right = id.parse::<u64>().is_ok() && !secret.is_empty();
+    Err(if looks_right {
+        Refusal::new(401, "Unauthorized")
+    } else {
+        Refusal::new(404, "Not Found")
+    })
 }
 
 fn take(
-    config: &Config,
-    inside: &mut Inside,
-    called: &Called<'_>,
+    inside: &mut Inside<Telegram>,
+    called: &Called,
     now: Timestamp,
-    done: &mut Done,
+    (effect, message_id): (&mut Option<Effect>, &mut Option<i64>),
 ) -> Result<Value, Refusal> {
-    admit(config, called)?;
-    let parameters = called.parameters.as_ref().map_err(Clone::clone)?;
-    let sight = Sight {
-        method: called.method,
-        chat: parameters.get("chat_id").unwrap_or_default(),
-        text: parameters.get("text").unwrap_or_default(),
-    };
-    done.effect = inside.faults.plan(sight);
-    match done.effect {
-        Some(Effect::FailBefore(status)) => return Err(Refusal::Broken(status)),
-        Some(Effect::Limited { retry_after_s }) => return Err(Refusal::Limited { retry_after_s }),
+    called.parameters.as_ref().map_err(Clone::clone)?;
+    *effect = inside.faults.plan(Sight {
+        method: &called.method,
+        chat: called.parameter("chat_id").unwrap_or_default(),
+        text: called.parameter("text").unwrap_or_default(),
+    });
+    match *effect {
+        Some(Effect::FailBefore(status)) => return Err(broken(status)),
+        Some(Effect::Limited { retry_after_s }) => return Err(Refusal::limited(retry_after_s)),
         // Nobody will read the answer.
-        Some(effect) if !effect.applies() => return Err(Refusal::Broken(500)),
+        Some(Effect::HangBefore | Effect::CutBefore) => return Err(broken(500)),
         _ => {}
     }
-    let mut call = Call {
-        config,
-        inside,
-        parameters,
-        now,
-        done,
+    let answer = match called.method.to_ascii_lowercase().as_str() {
+        "getme" => Ok(bot(&called.token)),
+        "sendmessage" => send(&mut inside.state, called, now).map(|(sent, id)| {
+            *message_id = i64::try_from(id).ok();
+            sent
+        }),
+        _ => Err(Refusal::new(404, "Not Found: method not found")),
     };
-    let answer = call.carry_out(&called.method.to_ascii_lowercase(), &called.token);
-    match done.effect {
-        Some(Effect::FailAfter(status)) => Err(Refusal::Broken(status)),
+    match *effect {
+        Some(Effect::FailAfter(status)) => Err(broken(status)),
         _ => answer,
     }
 }
 
-/// A token that cannot be one is not found; one that could be is not authorised.
-fn admit(config: &Config, called: &Called<'_>) -> Result<(), Refusal> {
-    if config.tokens.contains(&called.token) {
-        return Ok(());
-    }
-    let (id, secret) = called.token.split_once(':').unwrap_or_default();
-    let number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
-    let letter = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if number && !secret.is_empty() && secret.chars().all(letter) {
-        Err(Refusal::Unauthorized)
-    } else {
-        Err(Refusal::NotFound)
-    }
-}
-
-struct Call<'a> {
-    config: &'a Config,
-    inside: &'a mut Inside,
-    parameters: &'a Parameters,
+fn send(
+    telegram: &mut Telegram,
+    called: &Called,
     now: Timestamp,
-    done: &'a mut Done,
+) -> Result<(Value, usize), Refusal> {
+    let text = read_text(called)?;
+    let chat = called.parameter("chat_id");
+    let chat = chat.ok_or_else(|| Refusal::bad("chat_id is empty"))?;
+    let (chat, message) = telegram.send(chat, text, now)?;
+    Ok((show_message(chat, message), message.message_id))
 }
 
-impl Call<'_> {
-    /// `method` is in lower case: Telegram does not care.
-    fn carry_out(&mut self, method: &str, token: &str) -> Result<Value, Refusal> {
-        match method {
-            "getme" => Ok(me(token)),
-            "sendmessage" => self.send(token),
-            "editmessagetext" => self.edit(token),
-            "deletemessage" => self.delete(),
-            _ => Err(Refusal::NoMethod),
+fn read_text(called: &Called) -> Result<String, Refusal> {
+    let text = called.parameter("text");
+    let text = text.ok_or_else(|| Refusal::bad("message text is empty"))?;
+    match called.parameter("parse_mode").unwrap_or_default() {
+        "HTML" => {
+            plain_text(text).map_err(|why| Refusal::bad(format!("can't parse entities: {why}")))
+        }
+        "" => Ok(text.trim().to_owned()),
+        _ => {
+            let why = "Not Implemented: the simulated Telegram knows no parse_mode other than HTML";
+            Err(Refusal::new(501, why))
         }
     }
-
-    fn send(&mut self, token: &str) -> Result<Value, Refusal> {
-        let text = self.text()?;
-        let chat = self.parameters.chat()?;
-        let limit = self.inside.messages_per_minute;
-        let sent = self.inside.chats.send(chat, text, self.now, limit)?;
-        self.done.message_id = Some(sent.1.message_id);
-        self.done.applied = true;
-        Ok(show_message(sent, token))
-    }
-
-    fn edit(&mut self, token: &str) -> Result<Value, Refusal> {
-        let text = self.text()?;
-        let chat = self.parameters.chat()?;
-        let message_id = self.parameters.message_id()?;
-        let chats = &mut self.inside.chats;
-        let edited = chats.edit(chat, message_id, text, self.now)?;
-        self.done.message_id = Some(message_id);
-        self.done.applied = true;
-        Ok(show_message(edited, token))
-    }
-
-    fn delete(&mut self) -> Result<Value, Refusal> {
-        let chat = self.parameters.chat()?;
-        let message_id = self.parameters.message_id()?;
-        self.inside.chats.delete(chat, message_id)?;
-        self.done.message_id = Some(message_id);
-        self.done.applied = true;
-        Ok(Value::Bool(true))
-    }
-
-    fn text(&mut self) -> Result<Formatted, Refusal> {
-        let text = read_text(self.parameters, self.config.ampersands)?;
-        self.done.text_units = Some(text.units());
-        Ok(text)
-    }
-}
-
-fn read_text(parameters: &Parameters, ampersands: Ampersands) -> Result<Formatted, Refusal> {
-    let text = parameters.get("text").ok_or(Refusal::NoText)?;
-    let mode = parameters.get("parse_mode").unwrap_or_default();
-    match mode.to_ascii_lowercase().as_str() {
-        "html" => Ok(parse_html(text, ampersands)?),
-        "" if parameters.get("entities").is_some() => Err(Refusal::NotModelled("entities")),
-        "" | "none" => Ok(Formatted::plain(text)),
-        "markdown" | "markdownv2" => Err(Refusal::NotModelled("parse_mode other than HTML")),
-        _ => Err(Refusal::ParseMode),
-    }
-}
-
-fn me(token: &str) -> Value {
-    let mut me = bot(token);
-    me["can_join_groups"] = json!(true);
-    me["can_read_all_group_messages"] = json!(false);
-    me["supports_inline_queries"] = json!(false);
-    me
 }
 
 fn bot(token: &str) -> Value {
     let (id, _) = token.split_once(':').unwrap_or_default();
     let id: i64 = id.parse().unwrap_or_default();
-    json!({ "id": id, "is_bot": true, "first_name": BOT_NAME, "username": BOT_USERNAME })
+    json!({ "id": id, "is_bot": true, "first_name": "Almanack", "username": "almanack_bot" })
 }
 
-fn show_message((chat, message): (&Chat, &Message), token: &str) -> Value {
-    let mut shown_chat = json!({ "id": chat.id, "type": chat.kind.as_str() });
-    let title = match chat.kind {
-        ChatKind::Private => "first_name",
-        _ => "title",
-    };
-    shown_chat[title] = json!(chat.title);
-    if let Some(username) = &chat.username {
-        shown_chat["username"] = json!(username);
-    }
-    let mut shown = json!({
+fn show_message(chat: &Chat, message: &Message) -> Value {
+    let name = &chat.username;
+    let chat = json!({ "id": chat.id, "type": "channel", "title": name, "username": name });
+    json!({
         "message_id": message.message_id,
-        "chat": shown_chat,
+        "sender_chat": chat,
+        "chat": chat,
         "date": message.sent_at.as_second(),
         "text": message.text,
-    });
-    // A channel speaks for itself; elsewhere the bot does.
-    match chat.kind {
-        ChatKind::Channel => shown["sender_chat"] = shown["chat"].clone(),
-        _ => shown["from"] = bot(token),
-    }
-    if let Some(edited_at) = message.edited_at {
-        shown["edit_date"] = json!(edited_at.as_second());
-    }
-    if !message.entities.is_empty() {
-        shown["entities"] = json!(message.entities);
-    }
-    shown
+    })
 }
 
-fn show(answer: Result<Value, Refusal>) -> Response {
+fn show(answer: Result<Value, Refusal>) -> Reply {
     let refusal = match answer {
-        Ok(result) => return Json(json!({ "ok": true, "result": result })).into_response(),
+        Ok(result) => return Reply::json(200, &json!({ "ok": true, "result": result })),
         Err(refusal) => refusal,
     };
-    let status = refusal.status();
     let mut body = json!({
         "ok": false,
-        "error_code": status,
-        "description": refusal.to_string(),
+        "error_code": refusal.status,
+        "description": refusal.description,
     });
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let Some(seconds) = refusal.retry_after_s() else {
-        return (status, Json(body)).into_response();
+    let Some(seconds) = refusal.retry_after_s else {
+        return Reply::json(refusal.status, &body);
     };
     body["parameters"] = json!({ "retry_after": seconds });
-    let retry_after = [(header::RETRY_AFTER, HeaderValue::from(seconds))];
-    (status, retry_after, Json(body)).into_response()
+    Reply::json(refusal.status, &body).with("retry-after", seconds.to_string())
+}
+
+fn broken(status: u16) -> Refusal {
+    let description = match status {
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        _ => "Internal Server Error",
+    };
+    Refusal::new(status, description)
 }

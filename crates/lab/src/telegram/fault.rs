@@ -48,18 +48,6 @@ pub enum Effect {
     },
 }
 
-impl Effect {
-    /// Whether the request takes effect.
-    pub fn applies(self) -> bool {
-        match self {
-            Self::FailBefore(_) | Self::HangBefore | Self::CutBefore | Self::Limited { .. } => {
-                false
-            }
-            Self::FailAfter(_) | Self::HangAfter | Self::CutAfter | Self::Slow { .. } => true,
-        }
-    }
-}
-
 /// Which requests, how often, what.
 pub type Rule = rule::Rule<Matching, Effect>;
 /// The rules in force, oldest first.

@@ -4,13 +4,12 @@ mod control;
 mod faults;
 mod hostile;
 mod look;
-mod manners;
 
 use almanack_lab::feeds::{
-    self, Config, Running,
+    self, Config, Handle, Running,
+    fault::{Fault, Rule, When},
     feed::{Feed, Validators},
     fleet::Fleet,
-    handle::Handle,
 };
 use reqwest::header::HeaderMap;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -74,6 +73,12 @@ impl World {
     /// The first feed like that.
     fn pick(&self, wanted: impl Fn(&Feed) -> bool) -> u32 {
         self.handle().feeds_where(wanted).next().unwrap()
+    }
+
+    /// From now on this goes wrong with a feed.
+    fn disturb(&self, number: u32, fault: Fault) {
+        let rule = Rule::feed(number, When::Always, fault);
+        self.handle().add_fault(rule);
     }
 
     /// A feed that gives validators and has entries.

@@ -9,8 +9,7 @@ mod graphql;
 mod refs;
 
 use almanack_lab::github::{
-    self, Config, Running,
-    handle::Handle,
+    self, Config, Handle, Running,
     setup::{Input, Permission, Repository, Setup, Token, Workflow},
 };
 use reqwest::{Method, RequestBuilder, header::HeaderMap};

@@ -3,9 +3,8 @@
 mod faults;
 
 use almanack_lab::model::{
-    self, Config, Running,
+    self, Config, Handle, Running,
     fault::{Effect, Matching, Rule, When},
-    handle::Handle,
     task::Kind,
 };
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};

@@ -2,8 +2,8 @@
 
 use almanack_core::edition::port::FailureClass as C;
 use almanack_lab::news::{
+    Endpoint,
     fault::{Effect, Rule, When},
-    journal::Endpoint,
 };
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use almanack_core::edition::story::StoryKey;
 use almanack_lab::news::{
-    journal::Endpoint,
+    Endpoint,
     story::{Link, NewStory},
 };
 

@@ -9,12 +9,16 @@ use almanack_adapters::clock::pause;
 use almanack_core::source::{Definition, reading::Reading};
 use almanack_lab::{
     clock::Clock,
-    feeds::{self, fault::Fault, fault::Rule, fleet::Fleet},
+    feeds::{
+        self,
+        fault::{Fault, Rule},
+        fleet::Fleet,
+    },
     github::{
         self, setup,
         state::run::{Conclusion, RunEvent},
     },
-    hooks::{self, Manners},
+    hooks::{self, Behaviour, Outcome},
     model::{self, fault as model_fault, task::Kind},
     news::{self, page, site::Site},
     rule::When,
@@ -106,14 +110,15 @@ impl Outside {
 
     /// Makes trouble that takes real time, which nobody has while yesterday is run through.
     pub(super) fn make_trouble(&self) {
-        let slow = Manners {
+        let slow = Behaviour {
             wait: SLOW,
-            ..Manners::default()
+            ..Behaviour::default()
         };
-        self.hooks.handle.set_manners(SLOW_HOOK, slow);
+        self.hooks.handle.set_behaviour(SLOW_HOOK, slow);
         let hanging = subscribed(&self.feeds.handle).into_iter().nth(HANGING);
         if let Some(number) = hanging {
-            self.feeds.handle.add_fault(number, Fault::Hang);
+            let hang = Rule::feed(number, When::Always, Fault::Hang);
+            self.feeds.handle.add_fault(hang);
         }
     }
 
@@ -132,8 +137,7 @@ impl Outside {
 
     /// Calls that partners refused on purpose.
     pub(super) fn refused(&self) -> u64 {
-        let counts = self.hooks.handle.counts();
-        counts.values().map(|count| count.refused).sum()
+        self.hooks.handle.count(Outcome::Refused)
     }
 
     /// Waits until all of it has stopped.
@@ -167,7 +171,7 @@ async fn start_news(
 }
 
 /// The first so many that feed readers understand.
-fn subscribed(handle: &feeds::handle::Handle) -> Vec<u32> {
+fn subscribed(handle: &feeds::Handle) -> Vec<u32> {
     let understood = handle.feeds_where(|feed| feed.document.is_feed());
     understood.take(FEEDS).collect()
 }
@@ -185,31 +189,25 @@ async fn start_feeds(
     };
     let started = feeds::start(config, stop.clone()).await;
     let started = started.map_err(|error| told("feeds", &error))?;
-    for (number, fault) in subscribed(&started.handle).into_iter().zip(faults()) {
-        if let Some(rule) = fault {
-            started.handle.add_fault(number, rule);
+    let numbers = subscribed(&started.handle);
+    for (place, when, fault) in faults() {
+        if let Some(number) = numbers.get(place) {
+            started.handle.add_fault(Rule::feed(*number, when, fault));
         }
     }
     Ok(started)
 }
 
 /// What is wrong with which feed, by their order: one that is gone, one that is forbidden, and so on.
-fn faults() -> impl Iterator<Item = Option<Rule>> {
-    let broken: BTreeMap<usize, Rule> = BTreeMap::from([
-        (6, Fault::Status(410).into()),
-        (11, Fault::Status(403).into()),
-        (22, Fault::moved(301).into()),
-        (28, Fault::Status(401).into()),
-        (33, Fault::CutMidBody.into()),
-        (
-            37,
-            Rule {
-                next: Some(2),
-                ..Fault::Status(500).into()
-            },
-        ),
-    ]);
-    (0..FEEDS).map(move |place| broken.get(&place).cloned())
+fn faults() -> [(usize, When, Fault); 6] {
+    [
+        (6, When::Always, Fault::Status(410)),
+        (11, When::Always, Fault::Status(403)),
+        (22, When::Always, Fault::moved(301)),
+        (28, When::Always, Fault::Status(401)),
+        (33, When::Always, Fault::CutMidBody),
+        (37, When::Next(2), Fault::Status(500)),
+    ]
 }
 
 async fn start_model(clock: &Clock, stop: &CancellationToken) -> Result<model::Running, Failure> {
@@ -243,7 +241,7 @@ async fn start_github(clock: &Clock, stop: &CancellationToken) -> Result<github:
 }
 
 /// Somebody has to run what is dispatched.
-fn run_workflows(handle: &github::handle::Handle, stop: &CancellationToken) {
+fn run_workflows(handle: &github::Handle, stop: &CancellationToken) {
     let (handle, mut events) = (handle.clone(), handle.runner());
     let running = async move {
         while let Some(event) = events.recv().await {
@@ -287,13 +285,13 @@ async fn start_telegram(
 }
 
 async fn start_hooks(seed: u64, stop: &CancellationToken) -> Result<hooks::Running, Failure> {
-    let flaky = Manners {
+    let flaky = Behaviour {
         refuse_percent: REFUSE_PERCENT,
-        ..Manners::default()
+        ..Behaviour::default()
     };
     let mut config = hooks::Config::new(here());
     config.seed = seed;
-    config.manners = BTreeMap::from([(FLAKY_HOOK.to_owned(), flaky)]);
+    config.behaviour = BTreeMap::from([(FLAKY_HOOK.to_owned(), flaky)]);
     let started = hooks::start(config, stop.clone()).await;
     started.map_err(|error| told("hooks", &error))
 }

@@ -11,9 +11,8 @@ use std::{
 
 use almanack_core::{dispatch, lock::Content, lock::LockKey};
 use almanack_lab::github::{
-    self, Config, Running,
+    self, Config, Handle, Running,
     fault::{Effect, Matching, Rule, When},
-    handle::Handle,
     setup::{Repository, Setup, Token, Workflow},
     state::run::{Conclusion, Run, RunEvent},
 };

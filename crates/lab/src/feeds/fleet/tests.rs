@@ -106,41 +106,16 @@ fn nobody_publishes_when_they_ask_not_to_be_looked_at() {
 }
 
 #[test]
-fn fates_come_as_often_as_asked_and_the_gone_go_later() {
-    let fleet = Fleet {
-        shares: Shares {
-            moved: 50,
-            gone: 50,
-            missing: 50,
-            forbidden: 50,
-            login: 50,
-            ..Shares::default()
-        },
-        ..fleet()
-    };
-    let fates: Vec<(Fault, Timestamp)> = (0..fleet.feeds)
-        .filter_map(|number| fleet.fate(number))
-        .collect();
-    let count = |wanted: &Fault| fates.iter().filter(|(fault, _)| fault == wanted).count();
-    let gone = Fault::Status(410);
-    for fault in [
-        &gone,
-        &Fault::Status(404),
-        &Fault::Status(403),
-        &Fault::moved(301),
-    ] {
-        assert!(
-            (150..250).contains(&count(fault)),
-            "5 % of 4000, but {}",
-            count(fault)
-        );
-    }
-    let ends = fates.iter().filter(|(fault, _)| *fault == gone);
-    assert!(ends.clone().all(|(_, from)| *from >= fleet.epoch));
-    assert!(
-        Fleet::new(11, 4000).fate(1).is_none(),
-        "a calm fleet has no fates"
-    );
+fn a_few_hosts_and_feeds_misbehave_and_always_the_same() {
+    let fleet = fleet();
+    let faults = fleet.usual_faults();
+    assert_eq!(faults, fleet.usual_faults());
+    let of_hosts = faults.iter().filter(|rule| rule.matching.host.is_some());
+    assert!((60..140).contains(&of_hosts.count()), "9.5 % of 1000");
+    let gone = faults
+        .iter()
+        .filter(|rule| rule.effect == Fault::Status(410));
+    assert!((20..70).contains(&gone.count()), "1 % of 4000");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
 use super::{Answer, Hostile, RSS, feed_with, item, laugh_entities};
-use crate::feeds::{reply::Reply, wire::pack};
+use crate::{feeds::wire::pack, reply::Reply};
 
 /// What the compressed bombs unpack to, about.
 pub(super) const UNPACKED_MIB: usize = 256;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use axum::body::Bytes;
 
 use super::{Answer, HTML, Hostile, Place, RSS, feed, feed_with, item};
-use crate::feeds::reply::{Piece, Reply};
+use crate::reply::{Piece, Reply};
 
 /// What `huge.xml` weighs.
 pub(super) const HUGE_BYTES: usize = 200 * 1024 * 1024;

@@ -1,7 +1,7 @@
 //! Lists of subscriptions as people export and edit them.
 
 use super::{Answer, Hostile, Place, laugh_entities};
-use crate::feeds::reply::Reply;
+use crate::reply::Reply;
 
 /// How deep `opml/deep.opml` nests its folders.
 pub(super) const DEPTH: usize = 10_000;

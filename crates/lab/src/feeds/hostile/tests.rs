@@ -3,8 +3,7 @@
 use std::{collections::BTreeSet, io::Read as _};
 
 use super::*;
-use crate::feeds::reply::Body;
-use crate::feeds::reply::Piece;
+use crate::reply::{Body, Piece};
 
 fn place() -> Place<'static> {
     Place {

@@ -5,10 +5,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 
 use super::{Answer, Hostile, Place, RSS, feed_with, item};
-use crate::feeds::{
-    reply::{self, Reply},
-    wire::http_date,
-};
+use crate::reply::{self, Reply, http_date};
 
 /// Addresses that a redirect must not lead to.
 pub(super) const PRIVATE: &[(&str, &str)] = &[

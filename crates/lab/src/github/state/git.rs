@@ -1,241 +1,192 @@
-//! Files on branches: read, write, delete, each write a commit.
+//! References, created at most once, and files on branches, each write a commit.
+//!
+//! A file's name is the one Git computes, because clients compute it too, to see whether a file is
+//! already as it should be. Commits and tags are named by a digest of what they say; nobody outside
+//! can tell that from Git's own.
 //!
 //! A write says which version of the file it replaces, by the file's object name. Missing for a
 //! file that exists, it is refused (422); another than the present one, it is refused as outdated
 //! (409); given for a file that does not exist, it is ignored. The branch is looked up first.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
+use sha1::{Digest, Sha1};
 
-use super::{
-    Hosted,
-    object::{Commit, Content, Oid, Tree, folder_id},
-};
+use super::Hosted;
 use crate::github::refusal::Refusal;
 
-/// What is at a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// A file.
-    File {
-        /// Its name as an object.
-        sha: Oid,
-        /// What it says.
-        content: Content,
-    },
-    /// A folder.
-    Folder(Vec<Entry>),
-}
-
-/// One line of a folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Its full path.
-    pub path: String,
-    /// Its name as an object.
-    pub sha: Oid,
-    /// Bytes of a file; folders have none.
-    pub size: Option<usize>,
-}
+/// Files by path; contents are shared by all commits that hold them.
+pub(super) type Tree = BTreeMap<String, Arc<[u8]>>;
 
 /// A change of one file.
-#[derive(Debug, Clone, Copy)]
-pub struct Change<'a> {
-    /// Which file.
-    pub path: &'a str,
-    /// Which branch; the default branch where none is named.
-    pub branch: Option<&'a str>,
+#[derive(Debug)]
+pub(crate) struct Change<'a> {
+    pub(crate) path: &'a str,
+    /// The default branch where none is named.
+    pub(crate) branch: Option<String>,
     /// The version it replaces.
-    pub sha: Option<&'a str>,
-    /// What the commit says.
-    pub message: &'a str,
+    pub(crate) sha: Option<&'a str>,
+    pub(crate) message: &'a str,
 }
 
-/// What a write did.
-#[derive(Debug, Clone)]
-pub struct Written {
-    /// Whether the file is new.
-    pub created: bool,
-    /// The file's name as an object.
-    pub file: Oid,
-    /// The commit's name.
-    pub commit: Oid,
+/// The name Git gives a file with this content.
+pub(crate) fn blob_id(content: &[u8]) -> String {
+    object_id("blob", content)
+}
+
+/// The name of an object of this kind with this content.
+pub(super) fn object_id(kind: &str, content: &[u8]) -> String {
+    let mut digest = Sha1::new();
+    digest.update(format!("{kind} {}\0", content.len()));
+    digest.update(content);
+    let digest = digest.finalize();
+    digest
+        .iter()
+        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+}
+
+fn check_sha(sha: &str) -> Result<(), Refusal> {
+    let hex = |digit: u8| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit);
+    if sha.len() == 40 && sha.bytes().all(hex) {
+        Ok(())
+    } else {
+        Err(Refusal::BAD_SHA)
+    }
 }
 
 impl Hosted {
-    /// What is at a path, on a branch, at a tag or in a commit.
-    pub fn read(&self, path: &str, at: Option<&str>) -> Result<Found, Refusal> {
-        let tree = &self.commit_at(at)?.tree;
-        if let Some(content) = tree.get(path) {
-            return Ok(Found::File {
-                sha: Oid::of_file(content),
-                content: content.clone(),
-            });
-        }
-        let entries = entries(tree, path);
-        if entries.is_empty() && !path.is_empty() {
-            Err(Refusal::NotFound)
-        } else {
-            Ok(Found::Folder(entries))
-        }
+    /// All references whose full name starts like this, in order of their names.
+    pub(crate) fn matching_refs(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
+        let from = self.refs.range(prefix.to_owned()..);
+        from.take_while(move |(name, _)| name.starts_with(prefix))
+            .map(|(name, sha)| (name.as_str(), sha.as_str()))
     }
 
-    /// Creates or replaces a file.
-    pub fn write(
+    /// Creates a reference that is not there yet.
+    pub(crate) fn create_ref(&mut self, name: &str, sha: &str) -> Result<(), Refusal> {
+        check_name(name)?;
+        check_sha(sha)?;
+        if !self.commits.contains_key(sha) && !self.is_tag(sha) {
+            return Err(Refusal::OBJECT_MISSING);
+        }
+        if self.refs.contains_key(name) {
+            return Err(Refusal::REF_EXISTS);
+        }
+        if self.has_neighbour(name) {
+            return Err(Refusal::REF_UPDATE_FAILED);
+        }
+        self.refs.insert(name.to_owned(), sha.to_owned());
+        Ok(())
+    }
+
+    /// Removes a reference.
+    pub(crate) fn delete_ref(&mut self, name: &str) -> Result<(), Refusal> {
+        let removed = self.refs.remove(name);
+        removed.map(|_| ()).ok_or(Refusal::REF_MISSING)
+    }
+
+    /// Removes all of these, or none.
+    pub(crate) fn delete_refs(&mut self, names: &[String]) -> Result<(), Refusal> {
+        let before = self.refs.clone();
+        let done = names.iter().try_for_each(|name| self.delete_ref(name));
+        if done.is_err() {
+            self.refs = before;
+        }
+        done
+    }
+
+    /// Makes a tag object on a commit and answers its name; for a reference to point to.
+    pub(crate) fn create_tag(&mut self, object: &str, said: &str) -> Result<String, Refusal> {
+        check_sha(object)?;
+        if !self.commits.contains_key(object) {
+            return Err(Refusal::OBJECT_MISSING);
+        }
+        let id = object_id("tag", format!("object {object}\n{said}").as_bytes());
+        self.tags.insert(id.clone());
+        Ok(id)
+    }
+
+    /// Whether an object of this name is a tag.
+    pub(crate) fn is_tag(&self, id: &str) -> bool {
+        self.tags.contains(id)
+    }
+
+    /// What a file on a branch says.
+    pub(crate) fn read(&self, path: &str, branch: &str) -> Option<Arc<[u8]>> {
+        let head = self.refs.get(&format!("refs/heads/{branch}"))?;
+        self.commits.get(head)?.get(path).cloned()
+    }
+
+    /// Creates or replaces a file; answers whether it is new, and the commit.
+    pub(crate) fn write(
         &mut self,
         change: Change<'_>,
         content: Vec<u8>,
         now: Timestamp,
-    ) -> Result<Written, Refusal> {
-        check_path(change.path)?;
-        let (branch, head) = self.branch(change.branch)?;
-        let mut tree = self.tree_of(&head);
-        let created = match tree.get(change.path) {
-            Some(present) => {
-                check_sha(change, present)?;
-                false
+    ) -> Result<(bool, String), Refusal> {
+        let branch = change.branch.unwrap_or_else(|| self.default_branch.clone());
+        let full = format!("refs/heads/{branch}");
+        let head = self.refs.get(&full).cloned();
+        let head = head.ok_or_else(|| Refusal::about(404, format!("Branch {branch} not found")))?;
+        let mut tree = self.commits.get(&head).cloned().unwrap_or_default();
+        let present = tree.get(change.path).map(|present| blob_id(present));
+        match (&present, change.sha) {
+            (Some(_), None) => return Err(Refusal::missing("sha")),
+            (Some(present), Some(sha)) if present != sha => {
+                let message = format!("{} does not match {sha}", change.path);
+                return Err(Refusal::about(409, message));
             }
-            None => true,
-        };
-        if collides(&tree, change.path) {
-            return Err(Refusal::BadPath);
+            _ => {}
         }
-        let file = Oid::of_file(&content);
+        let file = blob_id(&content);
         tree.insert(change.path.to_owned(), content.into());
-        let commit = self.commit(branch, head, tree, change.message, now);
-        Ok(Written {
-            created,
-            file,
-            commit,
-        })
+        let said = format!(
+            "parent {head}\nfile {} {file}\nat {now}\n\n{}",
+            change.path, change.message
+        );
+        let commit = object_id("commit", said.as_bytes());
+        self.commits.insert(commit.clone(), tree);
+        self.refs.insert(full, commit.clone());
+        Ok((present.is_none(), commit))
     }
 
-    /// Removes a file; answers the commit's name.
-    pub fn remove(&mut self, change: Change<'_>, now: Timestamp) -> Result<Oid, Refusal> {
-        let (branch, head) = self.branch(change.branch)?;
-        let mut tree = self.tree_of(&head);
-        let present = tree.get(change.path).ok_or(Refusal::NotFound)?;
-        check_sha(change, present)?;
-        tree.remove(change.path);
-        Ok(self.commit(branch, head, tree, change.message, now))
-    }
-
-    /// A commit by name.
-    pub fn find_commit(&self, sha: &Oid) -> Option<&Commit> {
-        self.commits.get(sha)
-    }
-
-    fn commit_at(&self, at: Option<&str>) -> Result<&Commit, Refusal> {
-        let name = at.unwrap_or(&self.default_branch);
-        let sha = self.resolve(name).map(|(_, sha)| sha.clone());
-        let sha = sha.or_else(|| Oid::parse(name));
-        sha.and_then(|sha| self.commits.get(&sha))
-            .ok_or_else(|| Refusal::NoCommitFor(name.to_owned()))
-    }
-
-    /// Full name and commit of a branch or tag, given by its short or its full name.
-    pub(super) fn resolve(&self, name: &str) -> Option<(String, &Oid)> {
-        let full = [
-            name.to_owned(),
-            format!("refs/heads/{name}"),
-            format!("refs/tags/{name}"),
-        ];
-        full.into_iter()
-            .filter(|full| full.starts_with("refs/"))
-            .find_map(|full| self.refs.get(&full).map(|sha| (full, sha)))
-    }
-
-    fn branch(&self, named: Option<&str>) -> Result<(String, Oid), Refusal> {
-        let short = named.unwrap_or(&self.default_branch);
-        let short = short.strip_prefix("refs/heads/").unwrap_or(short);
-        let full = format!("refs/heads/{short}");
-        match self.refs.get(&full) {
-            Some(head) => Ok((full, head.clone())),
-            None => Err(Refusal::NoBranch(short.to_owned())),
-        }
-    }
-
-    fn tree_of(&self, sha: &Oid) -> Tree {
-        self.commits
-            .get(sha)
-            .map(|commit| commit.tree.clone())
-            .unwrap_or_default()
-    }
-
-    fn commit(
-        &mut self,
-        branch: String,
-        head: Oid,
-        tree: Tree,
-        message: &str,
-        now: Timestamp,
-    ) -> Oid {
-        let commit = Commit {
-            parent: Some(head),
-            tree,
-            message: message.to_owned(),
-            at: now,
-        };
-        let sha = commit.id();
-        self.commits.insert(sha.clone(), commit);
-        self.refs.insert(branch, sha.clone());
-        sha
+    /// Whether the name would be a folder and a file at once, which Git cannot hold.
+    fn has_neighbour(&self, name: &str) -> bool {
+        let folder = format!("{name}/");
+        let below = self.matching_refs(&folder).next().is_some();
+        let mut above = name.match_indices('/').map(|(at, _)| &name[..at]);
+        below || above.any(|above| self.refs.contains_key(above))
     }
 }
 
-fn check_sha(change: Change<'_>, present: &[u8]) -> Result<(), Refusal> {
-    match change.sha {
-        None => Err(Refusal::Missing(vec!["sha"])),
-        Some(sha) if sha == Oid::of_file(present).as_str() => Ok(()),
-        Some(sha) => Err(Refusal::FileChanged {
-            path: change.path.to_owned(),
-            sha: sha.to_owned(),
-        }),
+/// Git's rules for names, as far as names of locks could break them, and GitHub's: under `refs/`.
+fn check_name(name: &str) -> Result<(), Refusal> {
+    let forbidden = |found: char| found.is_ascii_control() || " ~^:?*[\\".contains(found);
+    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    if name.contains(forbidden) || name.contains("..") || !name.split('/').all(part) {
+        return Err(Refusal::about(
+            422,
+            format!("{name} is not a valid ref name."),
+        ));
     }
+    if !name.starts_with("refs/") {
+        let message = "Reference name must start with 'refs/'.";
+        return Err(Refusal::new(422, message));
+    }
+    Ok(())
 }
 
-fn check_path(path: &str) -> Result<(), Refusal> {
-    let part = |part: &str| !matches!(part, "" | "." | ".." | ".git");
-    if path.split('/').all(part) {
-        Ok(())
-    } else {
-        Err(Refusal::BadPath)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Whether the path would be a folder and a file at once.
-fn collides(tree: &Tree, path: &str) -> bool {
-    let folder = format!("{path}/");
-    let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
-    tree.keys().any(|known| known.starts_with(&folder))
-        || above.any(|above| tree.contains_key(above))
-}
-
-/// What lies directly in a folder; nothing where there is no such folder.
-fn entries(tree: &Tree, folder: &str) -> Vec<Entry> {
-    let below = match folder {
-        "" => String::new(),
-        _ => format!("{folder}/"),
-    };
-    let mut entries = BTreeMap::new();
-    for (path, content) in tree {
-        let Some(rest) = path.strip_prefix(&below) else {
-            continue;
-        };
-        let entry = match rest.split_once('/') {
-            None => Entry {
-                path: path.clone(),
-                sha: Oid::of_file(content),
-                size: Some(content.len()),
-            },
-            Some((name, _)) => Entry {
-                path: format!("{below}{name}"),
-                sha: folder_id(tree, &format!("{below}{name}/")),
-                size: None,
-            },
-        };
-        entries.insert(entry.path.clone(), entry);
+    #[test]
+    fn a_file_has_the_name_that_git_gives_it() {
+        assert_eq!(blob_id(b""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+        assert_eq!(
+            blob_id(b"hello\n"),
+            "ce013625030ba8dba906f756967f9e9ca394464a"
+        );
     }
-    entries.into_values().collect()
 }

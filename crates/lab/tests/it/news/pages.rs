@@ -1,7 +1,7 @@
 //! What stories lead to.
 
 use almanack_lab::news::{
-    journal::Endpoint,
+    Endpoint,
     page::{Page, Shares},
     site::Site,
 };
@@ -149,7 +149,7 @@ async fn a_slow_page_keeps_its_caller_waiting() {
     crate::support::within(news.handle().until(|handle| handle.total() == 1)).await;
     assert!(!waiting.is_finished());
     assert_eq!(
-        news.get("/v0/topstories.json").await.status,
+        news.get("/v0/beststories.json").await.status,
         200,
         "others do not wait"
     );

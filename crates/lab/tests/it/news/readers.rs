@@ -1,6 +1,6 @@
 //! Services that read pages for others.
 
-use almanack_lab::news::{CRAWLER_TOKEN, journal::Endpoint, page::Page};
+use almanack_lab::news::{CRAWLER_TOKEN, Endpoint, page::Page};
 use serde_json::{Value, json};
 
 use super::{Answer, News, received};

@@ -121,7 +121,7 @@ async fn another_process_sets_up_disturbs_and_reads() {
         assert_eq!(done.status, 204, "{path}: {done:?}");
     };
     let chat = json!({
-        "id": -5, "username": "winds", "title": "Winds", "kind": "channel", "standing": "writer",
+        "id": -5, "username": "winds", "standing": "writer",
     });
     change(Method::POST, "/_world/chats", chat).await;
     let fault =
