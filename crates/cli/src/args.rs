@@ -66,7 +66,7 @@ pub(crate) use user::{PasswordArguments, UserCommand};
 #[cfg(feature = "lab")]
 pub(crate) use world::{
     ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
-    TelegramArguments, WORLD_BOT_TOKEN, WORLD_KEY, WorldCommand,
+    TelegramArguments, WorldCommand,
 };
 
 /// Tries things at their time: tasks that can be moved at any moment.

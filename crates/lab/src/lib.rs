@@ -5,7 +5,9 @@
 //!
 //! - [`article`]: the reference article service of RS-12, with audit, publish and an outbox;
 //! - [`authors`]: people who write articles, move their publication and withdraw them;
+//! - [`chaos`]: faults drawn from a seed, nodes that are hit by them, and what came of it;
 //! - [`customer`]: somebody who puts tasks at a steady rate and knows what was promised;
+//! - [`demo`]: the cast of `almanack demo`, and how it misbehaves;
 //! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
@@ -22,9 +24,11 @@
 pub mod article;
 pub mod authors;
 pub mod chance;
+pub mod chaos;
 pub mod client;
 pub mod clock;
 pub mod customer;
+pub mod demo;
 pub mod feeds;
 mod fingerprint;
 pub mod flaky;

@@ -17,7 +17,13 @@ use almanack_core::{
 };
 use almanack_engine::schedules::Wanted;
 use almanack_lab::{
-    article, authors, customer,
+    article, authors,
+    chaos::{
+        fleet::{Member, Recipe, Sample, most_memory},
+        plan::{Blow, Fault},
+        verdict::{self, SlotFigures, Verdict},
+    },
+    customer,
     hooks::{self, Outcome},
 };
 use almanack_store::scratch::Scratch;
@@ -27,10 +33,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     configuration::{self, EVERY_SECOND, Places},
-    fleet::{Member, Recipe, Sample, most_memory},
+    ledger::account,
     outside::{failed, member, put_schedules, start_articles, start_customer, start_hooks},
-    plan::{Blow, Fault},
-    verdict::{self, SlotFigures, Verdict},
 };
 use crate::{
     config::Settings,
@@ -379,7 +383,7 @@ impl Stage {
             std::iter::successors(ready.next_after(self.begun), |slot| ready.next_after(*slot))
                 .take_while(|slot| *slot <= end)
                 .collect();
-        let mut figures = verdict::account(name.as_str(), &expected, &ledger);
+        let mut figures = account(name.as_str(), &expected, &ledger);
         // Calls are counted over the whole run, so firings are, too.
         figures.unfinished = self.unfinished(name, &ledger, end).await?;
         let fired = ledger.iter().filter(|row| row.verdict.is_fired());

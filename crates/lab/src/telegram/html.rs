@@ -82,7 +82,7 @@ fn tag<'a>(text: &'a str, at: usize, open: &mut Vec<&'static str>) -> Result<&'a
     }
     let address = inner.strip_prefix("a href=\"");
     let address = address.and_then(|it| it.strip_suffix('"'));
-    let is_link = address.is_some_and(|it| it.starts_with("http") && !it.contains(['"', '<']));
+    let is_link = address.is_some_and(|it| !it.contains(['"', '<']));
     match inner {
         _ if !text.contains('>') => {}
         "b" => {

@@ -10,13 +10,14 @@ use almanack_core::{store::Store, time::Clock};
 use almanack_lab::{
     article::happening::Happening,
     authors::{self, Editor},
+    demo::Outside,
 };
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    editions::Editions, line::Line, outside::Outside, plan::Plan, schedules::Schedules,
-    sources::Sources, story::Story,
+    editions::Editions, line::Line, plan::Plan, schedules::Schedules, sources::Sources,
+    story::Story,
 };
 use crate::{
     failure::Failure,

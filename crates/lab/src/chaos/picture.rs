@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
-use almanack_lab::customer::book::Second;
+use crate::customer::book::Second;
 
 use super::{fleet::Sample, plan::Blow};
 
@@ -32,21 +32,21 @@ const STYLE: &str = "\
 const LINES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// What is drawn.
-pub(crate) struct Scene<'a> {
+pub struct Scene<'a> {
     /// What it is called.
-    pub(crate) title: String,
+    pub title: String,
     /// When it began, as Unix time.
-    pub(crate) begun_unix: i64,
+    pub begun_unix: i64,
     /// How long it lasted.
-    pub(crate) period: Duration,
+    pub period: Duration,
     /// What the customer got.
-    pub(crate) seconds: &'a [Second],
+    pub seconds: &'a [Second],
     /// What memory nodes had.
-    pub(crate) samples: &'a [Sample],
+    pub samples: &'a [Sample],
     /// What hit whom.
-    pub(crate) blows: &'a [Blow],
+    pub blows: &'a [Blow],
     /// How many nodes.
-    pub(crate) nodes: usize,
+    pub nodes: usize,
 }
 
 /// A line: what it is called, and its points in seconds and its own unit.
@@ -56,7 +56,7 @@ struct Line {
 }
 
 /// Draws it.
-pub(crate) fn draw(scene: &Scene<'_>) -> String {
+pub fn draw(scene: &Scene<'_>) -> String {
     let panels = [late(scene), calls(scene), memory(scene)];
     let lanes = count(scene.nodes) * LANE;
     let height = TOP + (PANEL + GAP) * count(panels.len()) + lanes + 60.0;

@@ -29,7 +29,7 @@ const FAKETIME: [&str; 3] = [
 ];
 
 /// What steps the clocks of processes, where it is installed.
-pub(crate) fn faketime() -> Option<PathBuf> {
+pub fn faketime() -> Option<PathBuf> {
     let mut places = FAKETIME.iter().map(PathBuf::from);
     places.find(|place| place.exists())
 }
@@ -39,21 +39,21 @@ fn step(blow: &Blow) -> &'static str {
 }
 
 /// How nodes are started.
-pub(crate) struct Recipe {
+pub struct Recipe {
     /// This program.
-    pub(crate) program: PathBuf,
+    pub program: PathBuf,
     /// Where everything is.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// What steps clocks, if clocks are to be stepped.
-    pub(crate) faketime: Option<PathBuf>,
+    pub faketime: Option<PathBuf>,
 }
 
 /// One node: a process now, or a dead one that will be started again.
-pub(crate) struct Member {
+pub struct Member {
     /// What it is called.
-    pub(crate) name: String,
+    pub name: String,
     /// Where it answers.
-    pub(crate) address: SocketAddr,
+    pub address: SocketAddr,
     database: String,
     wire: Option<Wire>,
     child: Option<Child>,
@@ -62,7 +62,7 @@ pub(crate) struct Member {
 
 impl Member {
     /// A node that has not been started; `wire` leads to its database, if it can be cut.
-    pub(crate) fn new(number: usize, database: String, wire: Option<Wire>) -> io::Result<Self> {
+    pub fn new(number: usize, database: String, wire: Option<Wire>) -> io::Result<Self> {
         // Given back at once and taken again by the node; nobody else on this machine is as quick.
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         Ok(Self {
@@ -76,12 +76,12 @@ impl Member {
     }
 
     /// Where it answers.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Starts it, or starts it again, with a clock that is right.
-    pub(crate) fn start(&mut self, recipe: &Recipe) -> io::Result<()> {
+    pub fn start(&mut self, recipe: &Recipe) -> io::Result<()> {
         self.start_at(recipe, RIGHT)
     }
 
@@ -117,7 +117,7 @@ impl Member {
     }
 
     /// Lets a blow fall.
-    pub(crate) async fn strike(&mut self, blow: &Blow, recipe: &Recipe) -> io::Result<()> {
+    pub async fn strike(&mut self, blow: &Blow, recipe: &Recipe) -> io::Result<()> {
         match blow.fault {
             Fault::Kill => self.kill().await,
             Fault::Freeze => {
@@ -139,7 +139,7 @@ impl Member {
     }
 
     /// Mends what a blow did. A node that ended itself meanwhile is started again, as its keeper would.
-    pub(crate) fn mend(&mut self, fault: Fault, recipe: &Recipe) -> io::Result<()> {
+    pub fn mend(&mut self, fault: Fault, recipe: &Recipe) -> io::Result<()> {
         match fault {
             Fault::Kill => {}
             Fault::Freeze => {
@@ -162,7 +162,7 @@ impl Member {
     }
 
     /// As `kill -9` does.
-    pub(crate) async fn kill(&mut self) -> io::Result<()> {
+    pub async fn kill(&mut self) -> io::Result<()> {
         match &mut self.child {
             Some(child) => child.kill().await,
             None => Ok(()),
@@ -170,7 +170,7 @@ impl Member {
     }
 
     /// Asks it to end, and waits until it has.
-    pub(crate) async fn stop(&mut self) -> io::Result<()> {
+    pub async fn stop(&mut self) -> io::Result<()> {
         if self.frozen {
             self.signal(Signal::CONT)?;
         }
@@ -182,7 +182,7 @@ impl Member {
     }
 
     /// How much memory it has, in kilobytes, where the system tells.
-    pub(crate) fn memory_kb(&self) -> Option<u64> {
+    pub fn memory_kb(&self) -> Option<u64> {
         let id = self.child.as_ref()?.id()?;
         let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -211,7 +211,7 @@ impl Member {
 }
 
 /// The most memory that each node ever had, from samples.
-pub(crate) fn most_memory(samples: &[Sample]) -> BTreeMap<String, u64> {
+pub fn most_memory(samples: &[Sample]) -> BTreeMap<String, u64> {
     let mut most: BTreeMap<String, u64> = BTreeMap::new();
     for sample in samples {
         let seen = most.entry(sample.node.clone()).or_default();
@@ -222,11 +222,11 @@ pub(crate) fn most_memory(samples: &[Sample]) -> BTreeMap<String, u64> {
 
 /// A node's memory at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sample {
+pub struct Sample {
     /// Seconds since the beginning.
-    pub(crate) at_s: u64,
+    pub at_s: u64,
     /// Which node.
-    pub(crate) node: String,
+    pub node: String,
     /// How much, in kilobytes.
-    pub(crate) memory_kb: u64,
+    pub memory_kb: u64,
 }

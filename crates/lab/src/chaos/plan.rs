@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use almanack_lab::chance::Chance;
+use crate::chance::Chance;
 
 /// What can go wrong with a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// Killed as by `kill -9`, and started again.
     Kill,
     /// Stopped as by SIGSTOP for longer than its lease, and woken.
@@ -21,7 +21,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// All of them.
-    pub(crate) const ALL: [Self; 5] = [
+    pub const ALL: [Self; 5] = [
         Self::Kill,
         Self::Freeze,
         Self::Cut,
@@ -30,12 +30,12 @@ impl Fault {
     ];
 
     /// Whether it needs a clock that can be set.
-    pub(crate) fn sets_clocks(self) -> bool {
+    pub fn sets_clocks(self) -> bool {
         matches!(self, Self::Clock | Self::Start)
     }
 
     /// The name people type and read.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Kill => "kill",
             Self::Freeze => "freeze",
@@ -46,46 +46,46 @@ impl Fault {
     }
 
     /// Reads a name.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|fault| fault.name() == text)
     }
 }
 
 /// One thing that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Blow {
+pub struct Blow {
     /// When, from the beginning.
-    pub(crate) at: Duration,
+    pub at: Duration,
     /// How long until it is mended.
-    pub(crate) lasts: Duration,
+    pub lasts: Duration,
     /// To which node.
-    pub(crate) node: usize,
+    pub node: usize,
     /// What.
-    pub(crate) fault: Fault,
+    pub fault: Fault,
     /// A clock goes forward or back.
-    pub(crate) forward: bool,
+    pub forward: bool,
 }
 
 impl Blow {
     /// When it is mended.
-    pub(crate) fn until(&self) -> Duration {
+    pub fn until(&self) -> Duration {
         self.at + self.lasts
     }
 }
 
 /// What a run is like.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Climate<'a> {
+pub struct Climate<'a> {
     /// Where chance comes from.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// What may happen.
-    pub(crate) faults: &'a [Fault],
+    pub faults: &'a [Fault],
     /// To how many nodes.
-    pub(crate) nodes: usize,
+    pub nodes: usize,
     /// Within how long; the last blow is mended by then.
-    pub(crate) period: Duration,
+    pub period: Duration,
     /// How long a node's claims hold: what lasts longer must pass its work on.
-    pub(crate) lease: Duration,
+    pub lease: Duration,
 }
 
 /// Between two blows, in milliseconds.
@@ -99,7 +99,7 @@ const FROZEN_PERCENT: (u64, u64) = (120, 200);
 const CUT_PERCENT: (u64, u64) = (30, 250);
 
 /// Draws the blows, in order. No node is hit while it is down already; others may be.
-pub(crate) fn blows(climate: &Climate<'_>) -> Vec<Blow> {
+pub fn blows(climate: &Climate<'_>) -> Vec<Blow> {
     let mut chance = Chance::new(climate.seed);
     let mut busy_until = vec![Duration::ZERO; climate.nodes];
     let mut blows = Vec::new();

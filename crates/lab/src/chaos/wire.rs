@@ -20,16 +20,16 @@ use url::Url;
 const PIECE: usize = 16 * 1024;
 
 /// A wire; it goes with its owner.
-pub(crate) struct Wire {
+pub struct Wire {
     /// Where it begins.
-    pub(crate) address: SocketAddr,
+    pub address: SocketAddr,
     whole: watch::Sender<bool>,
     _end: DropGuard,
 }
 
 impl Wire {
     /// Lays a wire to `HOST:PORT`.
-    pub(crate) async fn lay(target: String) -> io::Result<Self> {
+    pub async fn lay(target: String) -> io::Result<Self> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let (whole, seen) = watch::channel(true);
@@ -44,12 +44,12 @@ impl Wire {
     }
 
     /// From now on nothing passes.
-    pub(crate) fn cut(&self) {
+    pub fn cut(&self) {
         self.whole.send_replace(false);
     }
 
     /// What waited passes, and so does everything else.
-    pub(crate) fn mend(&self) {
+    pub fn mend(&self) {
         self.whole.send_replace(true);
     }
 }
@@ -101,7 +101,7 @@ async fn carry(
 }
 
 /// Where PostgreSQL listens, if a wire can lead there: one host, and nobody who checks its name.
-pub(crate) fn wire_target(url: &str) -> Option<String> {
+pub fn wire_target(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let host = url.host_str().filter(|host| !host.contains(','))?;
     let checks_names = url
@@ -112,7 +112,7 @@ pub(crate) fn wire_target(url: &str) -> Option<String> {
 }
 
 /// The same database at the near end of a wire.
-pub(crate) fn through(url: &str, near: SocketAddr) -> Option<String> {
+pub fn through(url: &str, near: SocketAddr) -> Option<String> {
     let mut url = Url::parse(url).ok()?;
     url.set_host(Some(&near.ip().to_string())).ok()?;
     url.set_port(Some(near.port())).ok()?;
