@@ -23,7 +23,7 @@ use crate::{
     },
     hooks::{self, Behaviour, Outcome},
     model::{self, fault as model_fault, task::Kind},
-    news::{self, page, site::Site},
+    news::{self, site::Site},
     rule::When,
     stand::Error,
     telegram::{self, fault as telegram_fault, state::Chat},
@@ -191,7 +191,7 @@ fn here() -> SocketAddr {
 
 async fn start_news(setting: &Setting) -> Result<news::Running, Error> {
     let mut site = Site::new(setting.seed, STORIES_PER_DAY);
-    site.shares = page::Shares::usual();
+    site.calm = false;
     let config = news::Config {
         clock: setting.clock.clone(),
         ..news::Config::new(here(), site)

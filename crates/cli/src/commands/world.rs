@@ -8,7 +8,7 @@ use almanack_lab::{
     feeds::{self, fleet::Fleet},
     github::{self, setup::Setup},
     model,
-    news::{self, page, site::Site},
+    news::{self, site::Site},
     stand::{self, Running, Upstream},
     telegram::{self, state::Chat},
 };
@@ -142,9 +142,7 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failur
 
 fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut site = Site::new(arguments.seed, arguments.stories_per_day);
-    if !arguments.calm {
-        site.shares = page::Shares::usual();
-    }
+    site.calm = arguments.calm;
     let config = news::Config {
         latency: arguments.latency,
         ..news::Config::new(arguments.listen, site)

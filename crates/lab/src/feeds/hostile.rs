@@ -30,47 +30,32 @@ pub struct Place<'a> {
 }
 
 /// A document with a name.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Hostile {
     /// The last part of its address.
     pub name: &'static str,
     /// What is wrong with it.
     pub what: &'static str,
-    make: fn(&Place<'_>) -> Answer,
-}
-
-/// Names it; how it is made says nothing.
-impl std::fmt::Debug for Hostile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Hostile").field(&self.name).finish()
-    }
-}
-
-impl Hostile {
-    const fn new(name: &'static str, what: &'static str, make: fn(&Place<'_>) -> Answer) -> Self {
-        Self { name, what, make }
-    }
-
-    /// The document.
-    pub fn answer(&self, place: &Place<'_>) -> Answer {
-        (self.make)(place)
-    }
 }
 
 /// All that have a fixed name, in the order of a tour.
-pub fn all() -> impl Iterator<Item = &'static Hostile> {
-    let lists = [content::ALL, bomb::ALL, transport::ALL, opml::ALL];
-    lists.into_iter().flatten()
+pub fn all() -> impl Iterator<Item = Hostile> {
+    let lines = include_str!("hostile/names.txt").lines();
+    lines.filter_map(|line| {
+        let (name, what) = line.split_once(": ")?;
+        Some(Hostile { name, what })
+    })
 }
 
 /// The answer under a name. Beside the fixed names: `hops/{n}` redirects n times and then serves a
 /// feed, `redirect-forever/{n}` never repeats an address and never ends, and
 /// `redirect-private/{which}` leads to an address nobody outside should reach.
 pub fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
-    if let Some(hostile) = all().find(|it| it.name == name) {
-        return Some(hostile.answer(place));
-    }
-    transport::numbered(name, place)
+    content::answer(name, place)
+        .or_else(|| bomb::answer(name, place))
+        .or_else(|| transport::answer(name, place))
+        .or_else(|| opml::answer(name, place))
+        .or_else(|| transport::numbered(name, place).map(Answer::Reply))
 }
 
 /// Where `redirect-private/{which}` leads: the names and the addresses.
@@ -107,8 +92,8 @@ fn laugh_entities() -> String {
     entities
 }
 
-fn feed(items: &str) -> Answer {
-    Answer::Reply(Reply::new(RSS, feed_with(items)))
+fn feed(items: &str) -> Reply {
+    Reply::new(RSS, feed_with(items))
 }
 
 #[cfg(test)]

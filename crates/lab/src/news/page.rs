@@ -63,86 +63,22 @@ pub enum Page {
     Broken,
 }
 
-/// Of a thousand pages so many are of a kind; the rest are articles. The default is a web where
-/// all of them are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Shares {
-    /// [`Page::AboutBlocking`].
-    pub about_blocking: u16,
-    /// [`Page::Gb18030`].
-    pub gb18030: u16,
-    /// [`Page::ShiftJis`].
-    pub shift_jis: u16,
-    /// [`Page::Redirected`], one to four times.
-    pub redirected: u16,
-    /// [`Page::Slow`], longer than anybody waits.
-    pub slow: u16,
-    /// [`Page::Blocked`].
-    pub blocked: u16,
-    /// [`Page::Forbidden`].
-    pub forbidden: u16,
-    /// [`Page::Empty`].
-    pub empty: u16,
-    /// [`Page::Shell`].
-    pub shell: u16,
-    /// [`Page::Oversized`].
-    pub oversized: u16,
-    /// [`Page::Pdf`].
-    pub pdf: u16,
-    /// [`Page::Missing`].
-    pub missing: u16,
-    /// [`Page::Broken`].
-    pub broken: u16,
-}
-
-impl Shares {
-    /// About what a day's stories lead to.
-    pub fn usual() -> Self {
-        Self {
-            about_blocking: 10,
-            gb18030: 10,
-            shift_jis: 10,
-            redirected: 60,
-            slow: 5,
-            blocked: 40,
-            forbidden: 40,
-            empty: 10,
-            shell: 30,
-            oversized: 5,
-            pdf: 30,
-            missing: 10,
-            broken: 10,
-        }
-    }
-
-    /// One page's kind.
-    pub(super) fn draw(&self, chance: &mut Chance) -> Page {
-        let drawn = chance.below(1000);
-        let hops = 1 + u32::try_from(chance.below(4)).unwrap_or(0);
-        let kinds = [
-            (self.about_blocking, Page::AboutBlocking),
-            (self.gb18030, Page::Gb18030),
-            (self.shift_jis, Page::ShiftJis),
-            (self.redirected, Page::Redirected { hops }),
-            (self.slow, Page::Slow { wait_ms: SLOW_MS }),
-            (self.blocked, Page::Blocked),
-            (self.forbidden, Page::Forbidden),
-            (self.empty, Page::Empty),
-            (self.shell, Page::Shell),
-            (self.oversized, Page::Oversized),
-            (self.pdf, Page::Pdf),
-            (self.missing, Page::Missing),
-            (self.broken, Page::Broken),
-        ];
-        let mut below = 0;
-        let found = kinds.into_iter().find(|(share, _)| {
-            below += u64::from(*share);
-            drawn < below
-        });
-        found.map_or(Page::Article, |(_, page)| page)
-    }
-}
+/// About what a day's stories lead to: of a thousand pages so many are of a kind; the rest are articles.
+const USUAL: [(u64, Page); 13] = [
+    (10, Page::AboutBlocking),
+    (10, Page::Gb18030),
+    (10, Page::ShiftJis),
+    (60, Page::Redirected { hops: 2 }),
+    (5, Page::Slow { wait_ms: SLOW_MS }),
+    (40, Page::Blocked),
+    (40, Page::Forbidden),
+    (10, Page::Empty),
+    (30, Page::Shell),
+    (5, Page::Oversized),
+    (30, Page::Pdf),
+    (10, Page::Missing),
+    (10, Page::Broken),
+];
 
 /// A page to be written.
 #[derive(Debug, Clone, Copy)]
@@ -156,6 +92,17 @@ pub(super) struct Sheet<'a> {
 }
 
 impl Page {
+    /// What a drawn page is like, on a web that is about as good as the real one.
+    pub(super) fn draw(chance: &mut Chance) -> Self {
+        let mut drawn = chance.below(1000);
+        let found = USUAL.into_iter().find(|(share, _)| {
+            let hit = drawn < *share;
+            drawn = drawn.saturating_sub(*share);
+            hit
+        });
+        found.map_or(Self::Article, |(_, page)| page)
+    }
+
     /// The paragraphs of its article; none where it holds no article.
     pub(super) fn article(self, chance: &mut Chance) -> Option<Vec<String>> {
         match self {

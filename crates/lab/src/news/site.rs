@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{
     markup,
-    page::{Page, Shares},
+    page::Page,
     prose,
     story::{Comment, Link, Story},
 };
@@ -59,8 +59,8 @@ pub struct Site {
     pub stories_per_day: u32,
     /// How many days before today still have stories.
     pub history_days: u32,
-    /// How many pages are bad, and how.
-    pub shares: Shares,
+    /// Whether all pages are articles; else some are bad, about as many as on the real web.
+    pub calm: bool,
 }
 
 /// Where an item was drawn from.
@@ -96,7 +96,7 @@ impl Site {
             seed,
             stories_per_day,
             history_days: 30,
-            shares: Shares::default(),
+            calm: true,
         }
     }
 
@@ -182,7 +182,10 @@ impl Site {
     /// What a story's page is like.
     pub(super) fn page(&self, id: i64) -> Page {
         let mut chance = Chance::of(self.seed, &[salt::PAGE, id.cast_unsigned()]);
-        self.shares.draw(&mut chance)
+        if self.calm {
+            return Page::Article;
+        }
+        Page::draw(&mut chance)
     }
 
     /// The article of a story's page, if it holds one.

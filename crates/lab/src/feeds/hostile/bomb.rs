@@ -8,7 +8,7 @@ use std::{fmt::Write as _, io::Write as _, sync::LazyLock};
 use axum::body::Bytes;
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
-use super::{Answer, Hostile, RSS, feed_with, item, laugh_entities};
+use super::{Answer, Place, RSS, feed_with, item, laugh_entities};
 use crate::{feeds::wire::pack, reply::Reply};
 
 /// What the compressed bombs unpack to, about.
@@ -17,51 +17,31 @@ pub(super) const UNPACKED_MIB: usize = 256;
 pub(super) const DEPTH: usize = 200_000;
 const MIB: usize = 1024 * 1024;
 
-pub(super) const ALL: &[Hostile] = &[
-    Hostile::new(
-        "gzip-bomb.xml",
-        "256 MiB in a few hundred kB of gzip",
-        |_| packed(GZIP_BOMB.clone(), "gzip"),
-    ),
-    Hostile::new("brotli-bomb.xml", "256 MiB in a few kB of brotli", |_| {
-        packed(BROTLI_BOMB.clone(), "br")
-    }),
-    Hostile::new("gzip-garbage.xml", "claims gzip and is not", |_| {
-        packed(feed_with(&item(1)).into(), "gzip")
-    }),
-    Hostile::new("gzip-truncated.xml", "gzip that ends early", |_| {
-        let items: String = (0..200).map(item).collect();
-        let mut bytes = pack::gzip(feed_with(&items).as_bytes()).unwrap_or_default();
-        bytes.truncate(bytes.len() / 2);
-        packed(bytes.into(), "gzip")
-    }),
-    Hostile::new("gzip-twice.xml", "gzip inside gzip, told once", |_| {
-        let once = pack::gzip(feed_with(&item(1)).as_bytes()).unwrap_or_default();
-        packed(pack::gzip(&once).unwrap_or_default().into(), "gzip")
-    }),
-    Hostile::new("entity-bomb.xml", "a billion laughs", |_| {
-        document(&laughs())
-    }),
-    Hostile::new(
-        "entity-quadratic.xml",
-        "one long entity, named often",
-        |_| {
+pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
+    Some(Answer::Reply(match name {
+        "gzip-bomb.xml" => packed(GZIP_BOMB.clone(), "gzip"),
+        "brotli-bomb.xml" => packed(BROTLI_BOMB.clone(), "br"),
+        "gzip-garbage.xml" => packed(feed_with(&item(1)).into(), "gzip"),
+        "gzip-truncated.xml" => {
+            let items: String = (0..200).map(item).collect();
+            let mut bytes = pack::gzip(feed_with(&items).as_bytes()).unwrap_or_default();
+            bytes.truncate(bytes.len() / 2);
+            packed(bytes.into(), "gzip")
+        }
+        "gzip-twice.xml" => {
+            let once = pack::gzip(feed_with(&item(1)).as_bytes()).unwrap_or_default();
+            packed(pack::gzip(&once).unwrap_or_default().into(), "gzip")
+        }
+        "entity-bomb.xml" => document(&laughs()),
+        "entity-quadratic.xml" => {
             let (long, often) = ("A".repeat(100_000), "&a;".repeat(10_000));
             document(&with_entities(&format!("<!ENTITY a \"{long}\">"), &often))
-        },
-    ),
-    Hostile::new(
-        "external-entity.xml",
-        "an entity that is a local file",
-        |_| {
+        }
+        "external-entity.xml" => {
             let entity = "<!ENTITY secret SYSTEM \"file:///etc/passwd\">";
             document(&with_entities(entity, "&secret;"))
-        },
-    ),
-    Hostile::new(
-        "external-dtd.xml",
-        "a document type to be fetched",
-        |place| {
+        }
+        "external-dtd.xml" => {
             let base = place.base_url;
             let text = feed_with(&item(1)).replacen(
                 "<rss",
@@ -69,35 +49,27 @@ pub(super) const ALL: &[Hostile] = &[
                 1,
             );
             document(&text)
-        },
-    ),
-    Hostile::new("deep.xml", "200,000 elements inside each other", |_| {
-        let text = format!("{}{}", "<a>".repeat(DEPTH), "</a>".repeat(DEPTH));
-        document(&feed_with(&format!(
-            "<item><title>Deep</title>{text}</item>"
-        )))
-    }),
-    Hostile::new(
-        "deep-unclosed.xml",
-        "200,000 elements that never end",
-        |_| document(&format!("<rss><channel>{}", "<item>".repeat(DEPTH))),
-    ),
-    Hostile::new("deep.json", "200,000 arrays inside each other", |_| {
-        let text = format!(
-            "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":{}{}}}",
-            "[".repeat(DEPTH),
-            "]".repeat(DEPTH)
-        );
-        Answer::Reply(Reply::new("application/feed+json", text))
-    }),
-    Hostile::new("deep.html", "200,000 elements of a page", |_| {
-        let text = format!("<!doctype html><html><body>{}", "<div>".repeat(DEPTH));
-        Answer::Reply(Reply::new(super::HTML, text))
-    }),
-    Hostile::new(
-        "many-attributes.xml",
-        "an element with 100,000 attributes",
-        |_| {
+        }
+        "deep.xml" => {
+            let text = format!("{}{}", "<a>".repeat(DEPTH), "</a>".repeat(DEPTH));
+            document(&feed_with(&format!(
+                "<item><title>Deep</title>{text}</item>"
+            )))
+        }
+        "deep-unclosed.xml" => document(&format!("<rss><channel>{}", "<item>".repeat(DEPTH))),
+        "deep.json" => {
+            let text = format!(
+                "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":{}{}}}",
+                "[".repeat(DEPTH),
+                "]".repeat(DEPTH)
+            );
+            Reply::new("application/feed+json", text)
+        }
+        "deep.html" => {
+            let text = format!("<!doctype html><html><body>{}", "<div>".repeat(DEPTH));
+            Reply::new(super::HTML, text)
+        }
+        "many-attributes.xml" => {
             let mut attributes = String::new();
             for number in 0..100_000 {
                 let _ = write!(attributes, " a{number}=\"\"");
@@ -105,20 +77,21 @@ pub(super) const ALL: &[Hostile] = &[
             document(&feed_with(&format!(
                 "<item{attributes}><title>T</title></item>"
             )))
-        },
-    ),
-];
+        }
+        _ => return None,
+    }))
+}
 
 /// Built when first asked for.
 static GZIP_BOMB: LazyLock<Bytes> = LazyLock::new(|| gzip_bomb().unwrap_or_default().into());
 static BROTLI_BOMB: LazyLock<Bytes> = LazyLock::new(|| brotli_bomb().unwrap_or_default().into());
 
-fn document(text: &str) -> Answer {
-    Answer::Reply(Reply::new(RSS, text.to_owned()))
+fn document(text: &str) -> Reply {
+    Reply::new(RSS, text.to_owned())
 }
 
-fn packed(bytes: Bytes, encoding: &str) -> Answer {
-    Answer::Reply(Reply::new(RSS, bytes).with("content-encoding", encoding))
+fn packed(bytes: Bytes, encoding: &str) -> Reply {
+    Reply::new(RSS, bytes).with("content-encoding", encoding)
 }
 
 fn laughs() -> String {

