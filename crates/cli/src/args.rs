@@ -5,17 +5,20 @@
 
 use std::path::PathBuf;
 
-use almanack_adapters::clock::Speed;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
 mod alert;
+#[cfg(feature = "lab")]
 mod bench;
 mod chain;
+#[cfg(feature = "lab")]
 mod chaos;
 mod clock;
+#[cfg(feature = "lab")]
+mod demo;
 mod edition;
 mod import;
 mod next;
@@ -25,16 +28,21 @@ mod simulate;
 mod source;
 mod subscription;
 mod user;
+#[cfg(feature = "lab")]
 mod world;
 
 pub(crate) use alert::AlertCommand;
+#[cfg(feature = "lab")]
 pub(crate) use bench::{
     BenchCommand, LoadArguments, Phase, ReaderLoadArguments, ScheduleLoadArguments,
     SourceLoadArguments,
 };
 pub(crate) use chain::{ChainArguments, GuardArguments};
+#[cfg(feature = "lab")]
 pub(crate) use chaos::ChaosArguments;
 pub(crate) use clock::ClockCommand;
+#[cfg(feature = "lab")]
+pub(crate) use demo::DemoArguments;
 pub(crate) use edition::{
     EditionArguments, EditionCommand, EditionShowArguments, RedeliveryArguments,
 };
@@ -55,9 +63,10 @@ pub(crate) use source::{
 };
 pub(crate) use subscription::SubscriptionCommand;
 pub(crate) use user::{PasswordArguments, UserCommand};
+#[cfg(feature = "lab")]
 pub(crate) use world::{
     ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
-    TelegramArguments, WORLD_BOT_TOKEN, WORLD_KEY, WorldCommand,
+    TelegramArguments, WorldCommand,
 };
 
 /// Tries things at their time: tasks that can be moved at any moment.
@@ -123,6 +132,7 @@ fn pair(text: &str) -> Option<(String, String)> {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[cfg(feature = "lab")]
     /// Show everything at work on this machine alone: Almanack and a simulated world around it
     Demo(DemoArguments),
     /// Run a node: try tasks at their time and answer the HTTP API
@@ -188,15 +198,25 @@ pub(crate) enum Command {
     /// Look at everything a node depends on, and tell what to do about what is wrong
     #[command(after_help = operations::DOCTOR_HELP)]
     Doctor(DoctorArguments),
+    #[cfg(feature = "lab")]
     /// Run a piece of the simulated outside world
     #[command(subcommand)]
     World(WorldCommand),
+    #[cfg(feature = "lab")]
     /// Measure the engine on a scratch store of its own
     #[command(subcommand)]
     Bench(BenchCommand),
+    #[cfg(feature = "lab")]
     /// Run a scratch copy of the configuration while things go wrong, and check
     #[command(after_help = chaos::CHAOS_HELP)]
     Chaos(ChaosArguments),
+    #[cfg(not(feature = "lab"))]
+    /// What a build without the lab answers to its commands
+    #[command(name = "lab", aliases = ["demo", "world", "bench", "chaos"], hide = true)]
+    WithoutLab {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<std::ffi::OsString>,
+    },
     /// Write a completion script for a shell
     Completions {
         /// Which shell
@@ -227,40 +247,6 @@ impl ServeArguments {
         });
         set.collect()
     }
-}
-
-/// How to show it.
-#[derive(Debug, Args)]
-pub(crate) struct DemoArguments {
-    /// Stop after this long, like 30s [default: until Ctrl-C]
-    #[arg(long = "for", value_name = "PERIOD")]
-    pub(crate) period: Option<String>,
-    /// How many times faster than yours the clock runs, 1 to 3600
-    #[arg(long, value_name = "TIMES", default_value = "60", value_parser = speed)]
-    pub(crate) speed: Speed,
-    /// Begin at once, without running through yesterday first
-    #[arg(long)]
-    pub(crate) no_warm_up: bool,
-    /// Keep the files in this folder instead of removing them
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) keep: Option<PathBuf>,
-    /// Another number tells another story
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Address of the dashboard and the API; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
-    pub(crate) listen: String,
-}
-
-/// Fast enough for a week in three minutes; beyond, nothing would have time to happen.
-fn speed(text: &str) -> Result<Speed, String> {
-    let times = text
-        .parse()
-        .ok()
-        .filter(|times| (1.0..=3_600.0).contains(times));
-    times
-        .and_then(Speed::new)
-        .ok_or_else(|| "write a number from 1 to 3600, like 60".to_owned())
 }
 
 /// Nothing takes no time, and says nothing about something.

@@ -9,16 +9,12 @@
 //! ```
 //!
 //! Nothing outside this machine is touched: the database is a scratch one beside the configured one, every schedule of the copy fires
-//! at a hook of ours. The oracles are not Almanack: the customer knows what was acknowledged and what arrived ([`almanack_world::customer`]), the article
-//! service has a table of its own, and the slot ledger is held against the schedule's own expression ([`verdict`]).
+//! at a hook of ours. The oracles are not Almanack: the customer knows what was acknowledged and what arrived ([`almanack_lab::customer`]), the article
+//! service has a table of its own, and the slot ledger is held against the schedule's own expression ([`ledger`]).
 //!
-//! Blows are drawn from a seed ([`plan`]); which instant a process has reached when it is hit is not, so a seed repeats the blows and not the story.
+//! Blows are drawn from a seed ([`almanack_lab::chaos::plan`]); which instant a process has reached when it is hit is not, so a seed repeats the blows and not the story.
 
 pub(crate) mod configuration;
-pub(crate) mod fleet;
+mod ledger;
 mod outside;
-pub(crate) mod picture;
-pub(crate) mod plan;
 pub(crate) mod stage;
-pub(crate) mod verdict;
-pub(crate) mod wire;

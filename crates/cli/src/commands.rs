@@ -21,12 +21,15 @@ use crate::{
 mod alert;
 mod alive;
 mod backup;
+#[cfg(feature = "lab")]
 mod bench;
 mod chain;
+#[cfg(feature = "lab")]
 mod chaos;
 mod check;
 mod clock;
 mod completions;
+#[cfg(feature = "lab")]
 mod demo;
 mod doctor;
 mod edition;
@@ -47,7 +50,12 @@ mod task;
 mod tick;
 mod token;
 mod user;
+#[cfg(feature = "lab")]
 mod world;
+
+#[cfg(not(feature = "lab"))]
+const WITHOUT_LAB: &str =
+    "this build has no lab: demo, world, bench and chaos need the feature `lab`";
 
 /// Does what was asked.
 #[expect(
@@ -66,18 +74,24 @@ pub(crate) fn dispatch(
     };
     match &arguments.command {
         Command::Completions { shell } => completions::run(*shell, output),
+        #[cfg(feature = "lab")]
         Command::Bench(command) => {
             let settings = checked(config::load(&inputs, Need::Database))?;
             bench::run(command, &settings, output)
         }
+        #[cfg(feature = "lab")]
         Command::Chaos(arguments) => chaos::run(arguments, &inputs, output),
+        #[cfg(feature = "lab")]
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
         Command::Import(arguments) => import::run(arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
+        #[cfg(feature = "lab")]
         Command::World(command) => world::run(command, &inputs.environment, output),
+        #[cfg(not(feature = "lab"))]
+        Command::WithoutLab { .. } => Err(Failure::new(Exit::Usage, WITHOUT_LAB)),
         Command::Check => check::run(&inputs, output),
         Command::Backup(arguments) => backup::run(arguments, &inputs, output),
         Command::Restore(arguments) => backup::restore(arguments, &inputs, output),

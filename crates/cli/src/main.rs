@@ -10,7 +10,9 @@ use almanack_adapters::command::{SUPERVISE, supervise};
 use clap::Parser;
 
 mod args;
+#[cfg(feature = "lab")]
 mod bench;
+#[cfg(feature = "lab")]
 mod chaos;
 mod commands;
 mod config;

@@ -24,7 +24,7 @@ use almanack_core::{
     },
     time::Clock,
 };
-use almanack_world::telegram::{
+use almanack_lab::telegram::{
     Config, Running,
     fault::{self, Effect, When},
     start,

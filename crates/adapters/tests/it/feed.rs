@@ -20,7 +20,7 @@ use almanack_core::{
     },
     time::Clock,
 };
-use almanack_world::feeds::{Config, Running, fleet::Fleet, start};
+use almanack_lab::feeds::{Config, Running, fleet::Fleet, start};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::{CancellationToken, DropGuard};

@@ -12,10 +12,9 @@ use almanack_core::{
     secret::Secret,
     time::{Clock, Sleeper},
 };
-use almanack_world::model::{
-    self, Config, Running,
+use almanack_lab::model::{
+    self, Config, Handle, Running,
     fault::{Effect, Rule, When},
-    handle::Handle,
     task::Kind,
 };
 use async_trait::async_trait;

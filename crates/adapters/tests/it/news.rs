@@ -19,8 +19,8 @@ use almanack_core::{
     },
     time::{Clock, Sleeper},
 };
+use almanack_lab::news::{self, Config, Handle, Running, site::Site};
 use almanack_testkit::clock::ManualClock;
-use almanack_world::news::{self, Config, Running, handle::Handle, site::Site};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::date};
 use tokio_util::sync::{CancellationToken, DropGuard};

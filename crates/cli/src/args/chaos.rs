@@ -2,9 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use almanack_lab::chaos::plan::Fault;
 use clap::Args;
-
-use crate::chaos::plan::Fault;
 
 /// What `--help` says below everything else.
 pub(super) const CHAOS_HELP: &str = "\

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use almanack_lab::demo;
 use clap::{Args, Subcommand};
 
 use crate::when::parse_duration;
@@ -121,10 +122,6 @@ pub(crate) struct ArticleServiceArguments {
     pub(crate) max_retry: Option<u32>,
 }
 
-/// The key of the simulated model, and the token of the simulated bot: for everybody to read.
-pub(crate) const WORLD_KEY: &str = "world-key";
-pub(crate) const WORLD_BOT_TOKEN: &str = "123456:almanack-world";
-
 /// How to run the simulated model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
@@ -132,7 +129,7 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8094")]
     pub(crate) listen: std::net::SocketAddr,
     /// The key it accepts
-    #[arg(long, value_name = "KEY", default_value = WORLD_KEY)]
+    #[arg(long, value_name = "KEY", default_value = demo::KEY)]
     pub(crate) key: String,
     /// Time every answer takes
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 0)]
@@ -146,7 +143,7 @@ pub(crate) struct TelegramArguments {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8095")]
     pub(crate) listen: std::net::SocketAddr,
     /// The token of its bot
-    #[arg(long, value_name = "TOKEN", default_value = WORLD_BOT_TOKEN)]
+    #[arg(long, value_name = "TOKEN", default_value = demo::BOT_TOKEN)]
     pub(crate) token: String,
     /// The channel the bot may post to
     #[arg(long, value_name = "@NAME", default_value = "@almanack")]

@@ -8,7 +8,7 @@ use almanack_core::{
     target::Target,
 };
 use almanack_engine::schedules::Wanted;
-use almanack_world::customer;
+use almanack_lab::customer;
 use jiff::SignedDuration;
 
 use crate::{config::Settings, when::show_duration};

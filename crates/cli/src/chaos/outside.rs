@@ -15,15 +15,20 @@ use almanack_engine::{
     schedules::{Schedules, Wanted},
     zones::Zones,
 };
+use almanack_lab::{
+    article,
+    chaos::{
+        fleet::Member,
+        wire::{Wire, through, wire_target},
+    },
+    clock, customer, hooks,
+};
 use almanack_store::Location;
-use almanack_world::{article, clock, customer, hooks};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     configuration::{self, Places},
-    fleet::Member,
     stage::Wishes,
-    wire::{Wire, through, wire_target},
 };
 use crate::{
     failure::{Exit, Failure},

@@ -16,18 +16,25 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::schedules::Wanted;
+use almanack_lab::{
+    article, authors,
+    chaos::{
+        fleet::{Member, Recipe, Sample, most_memory},
+        plan::{Blow, Fault},
+        verdict::{self, SlotFigures, Verdict},
+    },
+    customer,
+    hooks::{self, Outcome},
+};
 use almanack_store::scratch::Scratch;
-use almanack_world::{article, authors, customer, hooks};
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     configuration::{self, EVERY_SECOND, Places},
-    fleet::{Member, Recipe, Sample, most_memory},
+    ledger::account,
     outside::{failed, member, put_schedules, start_articles, start_customer, start_hooks},
-    plan::{Blow, Fault},
-    verdict::{self, SlotFigures, Verdict},
 };
 use crate::{
     config::Settings,
@@ -333,12 +340,12 @@ impl Stage {
     }
 
     async fn slots(&self, end: Timestamp) -> Result<Vec<SlotFigures>, Failure> {
-        let counts = self.hooks.handle.counts();
+        let hooks = &self.hooks.handle;
         let mut all = Vec::new();
         for (name, ready) in &self.schedules {
             let mut figures = self.slots_of(name, ready, end).await?;
-            let count = counts.get(name.as_str()).copied().unwrap_or_default();
-            (figures.taken, figures.repeated) = (count.taken, count.repeated);
+            figures.taken = hooks.count_at(name.as_str(), Outcome::Taken);
+            figures.repeated = hooks.count_at(name.as_str(), Outcome::Repeated);
             all.push(figures);
         }
         Ok(all)
@@ -376,7 +383,7 @@ impl Stage {
             std::iter::successors(ready.next_after(self.begun), |slot| ready.next_after(*slot))
                 .take_while(|slot| *slot <= end)
                 .collect();
-        let mut figures = verdict::account(name.as_str(), &expected, &ledger);
+        let mut figures = account(name.as_str(), &expected, &ledger);
         // Calls are counted over the whole run, so firings are, too.
         figures.unfinished = self.unfinished(name, &ledger, end).await?;
         let fired = ledger.iter().filter(|row| row.verdict.is_fired());

@@ -9,19 +9,19 @@ use std::{
 use almanack_adapters::clock::SystemClock;
 use almanack_core::time::Clock;
 use almanack_engine::schedules::Wanted;
+use almanack_lab::chaos::{
+    fleet::faketime,
+    picture::{self, Scene},
+    plan::{Blow, Climate, Fault, blows},
+    verdict::{SlotFigures, Verdict},
+    wire::wire_target,
+};
 use almanack_store::{Location, scratch::Scratch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     args::ChaosArguments,
-    chaos::{
-        fleet::faketime,
-        picture::{self, Scene},
-        plan::{Blow, Climate, Fault, blows},
-        stage::{Stage, Wishes},
-        verdict::{SlotFigures, Verdict},
-        wire::wire_target,
-    },
+    chaos::stage::{Stage, Wishes},
     commands::{checked, runtime},
     config::{self, Inputs, Need, Settings},
     failure::{Exit, Failure},

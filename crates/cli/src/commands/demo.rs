@@ -8,8 +8,6 @@ mod configuration;
 mod editions;
 mod folder;
 mod line;
-mod outside;
-mod people;
 mod plan;
 mod schedules;
 mod show;
@@ -21,11 +19,17 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{SpedClock, Speed, SystemClock, pause};
 use almanack_core::{
+    source::{Definition, reading::Reading},
     store::{SourceFilter, Store},
     time::Clock,
 };
 use almanack_engine::sources::Sources;
-use almanack_world::{article, authors::Editor, clock::Clock as WorldClock};
+use almanack_lab::{
+    article,
+    authors::{Editor, Habits},
+    clock::Clock as WorldClock,
+    demo::{self, Outside, Setting},
+};
 use jiff::SignedDuration;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -39,13 +43,14 @@ use crate::{
     wiring::Time,
 };
 use folder::Folder;
-use outside::Outside;
 use plan::Plan;
 use show::{Heard, Show};
 use warm_up::WarmUp;
 
 /// Sources that are asked for when a slow show begins.
 const ASKED: usize = 12;
+/// How far ahead authors plan, in real seconds.
+const AHEAD_S: (u64, u64) = (4, 15);
 /// A node that does not end by itself is left behind after this long; the process ends with us.
 const LEAVE_WITHIN: Duration = Duration::from_secs(15);
 
@@ -87,8 +92,14 @@ impl Stage {
     ) -> Result<Self, Failure> {
         let plan = Plan::new(SystemClock.now(), arguments.speed);
         let clock = Arc::new(start_clock(&plan, arguments.no_warm_up));
-        let shown = world_clock(&clock);
-        let outside = Outside::start(arguments.seed, &plan, &shown, stop).await?;
+        let setting = Setting {
+            seed: arguments.seed,
+            clock: world_clock(&clock),
+            limited_s: plan.limited_s(),
+            stop: stop.clone(),
+        };
+        let outside = Outside::start(&setting).await;
+        let outside = outside.map_err(|error| world::told("demo", &error))?;
         if !arguments.no_warm_up {
             find_room(arguments, folder, &plan, &outside).await?;
             let yesterday = WarmUp {
@@ -106,12 +117,13 @@ impl Stage {
         let node = tokio::spawn(process.run(stop.clone()));
         // Once: one that has moved since would come back at its old address.
         if arguments.no_warm_up {
-            sources.add(outside.subscriptions(), "demo").await?;
+            sources.add(subscriptions(&outside), "demo").await?;
         }
-        let service =
-            people::start_service(folder, address, (arguments.seed, shown.clone()), stop).await?;
+        let articles = folder.path().join("articles.db");
+        let service = demo::start_service(&setting, articles, format!("http://{address}")).await;
+        let service = service.map_err(|error| world::failed(&error))?;
         let happenings = service.watch();
-        let acts = people::start_authors(&service, arguments.seed, (&plan, shown), stop);
+        let acts = demo::start_authors(&setting, &service, habits(&plan));
         let editor = Editor::new(&service.url());
         let editor = editor.map_err(|error| world::told("editor", &error))?;
         let mut show = Show::new(store.clone(), Arc::clone(&clock), plan, editor);
@@ -245,6 +257,30 @@ async fn start_node(
         counted: true,
     };
     process::start(&settings, &inputs, &time).await
+}
+
+/// The feeds as sources.
+fn subscriptions(outside: &Outside) -> Vec<Definition> {
+    let feeds = outside.subscriptions().into_iter();
+    feeds
+        .map(|feed| Definition {
+            name: feed.name,
+            address: feed.url,
+            reading: Reading::Feed,
+            category: feed.category,
+            policy: None,
+            cadence: None,
+        })
+        .collect()
+}
+
+/// How far ahead authors plan: a few real seconds.
+fn habits(plan: &Plan) -> Habits {
+    let ahead = |real_s| plan.shown(real_s).unsigned_abs();
+    Habits {
+        ahead_min: ahead(AHEAD_S.0),
+        ahead_max: ahead(AHEAD_S.1),
+    }
 }
 
 fn stop_after(period: Duration, stop: &CancellationToken) {

@@ -1,18 +1,24 @@
 //! `almanack world`: pieces of the simulated outside, as processes of their own.
 
-mod edition;
+use std::{collections::BTreeMap, error::Error, fs, path::Path, time::Duration};
 
-use std::{collections::BTreeMap, error::Error, fs, path::Path};
-
-use almanack_world::{
+use almanack_lab::{
     article::{self, relay::Bus},
-    feeds::{self, fleet::Fleet, host::Shares},
+    demo,
+    feeds::{self, fleet::Fleet},
     github::{self, setup::Setup},
-    news::{self, page, site::Site},
+    model,
+    news::{self, site::Site},
+    stand::{self, Running, Upstream},
+    telegram::{self, state::Chat},
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    args::{ArticleServiceArguments, FeedsArguments, GithubArguments, NewsArguments, WorldCommand},
+    args::{
+        ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
+        TelegramArguments, WorldCommand,
+    },
     commands::runtime,
     config::settings::{Log, LogFormat},
     failure::{Exit, Failure},
@@ -25,6 +31,8 @@ use crate::{
 const TOKEN_VARIABLE: &str = "ALMANACK_TOKEN";
 /// The secret Almanack's calls are signed with.
 const SECRET_VARIABLE: &str = "ALMANACK_WEBHOOK_SECRET";
+/// The id of the one channel; Telegram's channels have such numbers.
+const CHANNEL_ID: i64 = -1_001_000_000_001;
 
 /// Runs a piece of the world until SIGTERM or Ctrl-C.
 pub(super) fn run(
@@ -37,8 +45,8 @@ pub(super) fn run(
         WorldCommand::Github(arguments) => github(arguments, output),
         WorldCommand::Feeds(arguments) => feeds(arguments, output),
         WorldCommand::News(arguments) => news(arguments, output),
-        WorldCommand::Model(arguments) => edition::model(arguments, output),
-        WorldCommand::Telegram(arguments) => edition::telegram(arguments, output),
+        WorldCommand::Model(arguments) => model(arguments, output),
+        WorldCommand::Telegram(arguments) => telegram(arguments, output),
     }
 }
 
@@ -60,10 +68,8 @@ fn article_service(
     config.wishes.max_retry = arguments.max_retry;
     start_plain_log(output)?;
     runtime()?.block_on(async {
-        let stop = stop_signal()?;
-        let running = article::start(config, stop)
-            .await
-            .map_err(|error| failed(&error))?;
+        let started = article::start(config, stop_signal()?).await;
+        let running = started.map_err(|error| failed(&error))?;
         output.note(&greeting(&running.url(), arguments));
         let ended = running.join.await;
         ended
@@ -73,91 +79,139 @@ fn article_service(
     })
 }
 
-/// Runs the simulated GitHub until SIGTERM or Ctrl-C.
+/// Runs an upstream until SIGTERM or Ctrl-C; says where it is and what to try.
+fn serve<S: Upstream>(
+    start: impl AsyncFnOnce(CancellationToken) -> Result<Running<S>, stand::Error>,
+    greeting: impl FnOnce(&Running<S>) -> String,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    start_plain_log(output)?;
+    runtime()?.block_on(async {
+        let running = start(stop_signal()?).await;
+        let running = running.map_err(|error| told(S::NAME, &error))?;
+        output.note(&greeting(&running));
+        let ended = running.join.await;
+        ended
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(|error| told(S::NAME, &error))?;
+        Ok(Exit::Ok)
+    })
+}
+
 fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut config = github::Config::new(arguments.listen);
     if let Some(file) = &arguments.setup {
         config.setup = read_setup(file)?;
     }
-    start_plain_log(output)?;
-    runtime()?.block_on(async {
-        let stop = stop_signal()?;
-        let running = github::start(config, stop)
-            .await
-            .map_err(|error| told("GitHub", &error))?;
+    let greeting = |running: &github::Running| {
         let url = running.url();
-        output.note(&format!(
+        format!(
             "a simulated GitHub at {url}; set it up and look inside:\n\n  curl {url}/_world\n\n"
-        ));
-        let ended = running.join.await;
-        ended
-            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
-            .map_err(|error| told("GitHub", &error))?;
-        Ok(Exit::Ok)
-    })
+        )
+    };
+    serve(
+        async |stop| github::start(config, stop).await,
+        greeting,
+        output,
+    )
 }
 
-/// Runs the feeds until SIGTERM or Ctrl-C.
 fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
-    if !arguments.calm {
-        fleet.shares = Shares::usual();
-    }
     let config = feeds::Config {
         listen: arguments.listen,
+        calm: arguments.calm,
         ..feeds::Config::new(fleet)
     };
-    start_plain_log(output)?;
-    runtime()?.block_on(async {
-        let stop = stop_signal()?;
-        let running = feeds::start(config, stop)
-            .await
-            .map_err(|error| told("feeds", &error))?;
+    let greeting = |running: &feeds::Running| {
         let (url, count) = (running.url(), arguments.feeds);
         let first = running.handle.feed_url(0);
-        output.note(&format!(
+        format!(
             "{count} feeds, the first at {first}\nall of them as OPML, documents made to hurt, and \
              how to disturb and look inside:\n\n  curl {url}/opml\n  curl {url}/hostile\n  \
              curl {url}/_world\n\n"
-        ));
-        let ended = running.join.await;
-        ended
-            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
-            .map_err(|error| told("feeds", &error))?;
-        Ok(Exit::Ok)
-    })
+        )
+    };
+    serve(
+        async |stop| feeds::start(config, stop).await,
+        greeting,
+        output,
+    )
 }
 
-/// Runs the news site until SIGTERM or Ctrl-C.
 fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut site = Site::new(arguments.seed, arguments.stories_per_day);
-    if !arguments.calm {
-        site.shares = page::Shares::usual();
-    }
+    site.calm = arguments.calm;
     let config = news::Config {
         latency: arguments.latency,
         ..news::Config::new(arguments.listen, site)
     };
-    start_plain_log(output)?;
-    runtime()?.block_on(async {
-        let stop = stop_signal()?;
-        let running = news::start(config, stop)
-            .await
-            .map_err(|error| told("news", &error))?;
+    let greeting = |running: &news::Running| {
         let url = running.url();
-        output.note(&format!(
+        format!(
             "a simulated news site at {url}\nlists under {url}/v0, the search under {url}/api/v1; \
              everything else, and how to disturb and look inside:\n\n  \
              curl {url}/v0/beststories.json\n  curl '{url}/api/v1/search?tags=story'\n  \
              curl {url}/_world\n\n"
-        ));
-        let ended = running.join.await;
-        ended
-            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
-            .map_err(|error| told("news", &error))?;
-        Ok(Exit::Ok)
-    })
+        )
+    };
+    serve(
+        async |stop| news::start(config, stop).await,
+        greeting,
+        output,
+    )
+}
+
+fn model(arguments: &ModelArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let config = model::Config {
+        latency: Duration::from_millis(arguments.latency_ms),
+        ..model::Config::new(arguments.listen, &arguments.key)
+    };
+    let greeting = |running: &model::Running| {
+        let (url, key) = (running.url(), shown(&arguments.key, demo::KEY));
+        format!(
+            "a simulated language model at {url}/v1\nask it, disturb it and look inside:\n\n  \
+             curl {url}/v1/chat/completions -H 'authorization: Bearer {key}' \\\n    \
+             -H 'content-type: application/json' \\\n    \
+             -d '{{\"model\": \"world\", \"messages\": [{{\"role\": \"user\", \"content\": \
+             \"[\\\"Why tides matter\\\"]\"}}]}}'\n  curl {url}/_world\n\n"
+        )
+    };
+    serve(
+        async |stop| model::start(config, stop).await,
+        greeting,
+        output,
+    )
+}
+
+fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let channel = Chat::channel(CHANNEL_ID, &arguments.channel);
+    let config = telegram::Config {
+        messages_per_minute: arguments.messages_per_minute,
+        latency: Duration::from_millis(arguments.latency_ms),
+        ..telegram::Config::new(arguments.listen, &arguments.token, vec![channel])
+    };
+    let greeting = |running: &telegram::Running| {
+        let (url, token) = (running.url(), shown(&arguments.token, demo::BOT_TOKEN));
+        let name = arguments.channel.trim_start_matches('@');
+        format!(
+            "a simulated Telegram at {url} with the channel @{name}\npost to it, read it, disturb it \
+             and look inside:\n\n  \
+             curl {url}/bot{token}/sendMessage -d chat_id=@{name} -d text=Tides\n  \
+             curl {url}/_world/messages/@{name}\n  curl {url}/_world\n\n"
+        )
+    };
+    serve(
+        async |stop| telegram::start(config, stop).await,
+        greeting,
+        output,
+    )
+}
+
+/// The well-known secret is no secret; another one may be, and is not repeated.
+fn shown<'a>(secret: &'a str, known: &str) -> &'a str {
+    if secret == known { secret } else { "…" }
 }
 
 /// Errors name the file and the place in it, never what stands there: the file holds secrets.

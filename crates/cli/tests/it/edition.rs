@@ -9,7 +9,7 @@ mod ticks;
 
 use std::{net::Ipv4Addr, time::Duration};
 
-use almanack_world::{
+use almanack_lab::{
     github::{self, setup},
     model,
     news::{self, site::Site},

@@ -11,8 +11,8 @@ mod slow_line;
 use std::{net::SocketAddr, time::Duration};
 
 use almanack_adapters::clock::pause;
+use almanack_lab::chance::Chance;
 use almanack_testkit::postgres::Schema;
-use almanack_world::chance::Chance;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 

@@ -26,14 +26,14 @@ use almanack_engine::{
     schedules::Schedules,
     zones::Zones,
 };
-use almanack_store::{postgres::PostgresStore, sqlite::SqliteStore};
-use almanack_testkit::{clock::ManualClock, fixture::claim_request, postgres::Schema};
-use almanack_world::github::{
+use almanack_lab::github::{
     Config, Running,
     fault::{Effect, Matching, Rule, When},
     setup::{self, Setup},
     start,
 };
+use almanack_store::{postgres::PostgresStore, sqlite::SqliteStore};
+use almanack_testkit::{clock::ManualClock, fixture::claim_request, postgres::Schema};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};

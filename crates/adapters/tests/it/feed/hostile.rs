@@ -1,7 +1,7 @@
 //! Bad input, by name: each ends in a typed failure, or in a document within its limits.
 
 use almanack_core::source::check::FailureClass as C;
-use almanack_world::feeds::hostile;
+use almanack_lab::feeds::hostile;
 
 use super::*;
 

@@ -6,7 +6,10 @@ use almanack_core::source::{
     check::FailureClass,
     reading::{HtmlRules, JsonRules, SitemapRules},
 };
-use almanack_world::feeds::{document::Document as Form, fault::Fault};
+use almanack_lab::feeds::{
+    document::Document as Form,
+    fault::{Fault, Rule, When},
+};
 use axum::{Router, http::HeaderMap, http::StatusCode, routing::get};
 use jiff::SignedDuration;
 use tokio::sync::Notify;
@@ -119,8 +122,8 @@ async fn ss_12_validators_go_back_byte_for_byte() {
 async fn ss_12_nothing_new_is_unchanged_until_something_is() {
     let (world, _guard) = world().await;
     let client = client();
-    let is_plain = |feed: &almanack_world::feeds::feed::Feed| {
-        feed.validators != almanack_world::feeds::feed::Validators::None && feed.document.is_feed()
+    let is_plain = |feed: &almanack_lab::feeds::feed::Feed| {
+        feed.validators != almanack_lab::feeds::feed::Validators::None && feed.document.is_feed()
     };
     let number = world.handle.feeds_where(is_plain).next().unwrap();
     let first = look(&client, &world.handle.feed_url(number)).await.unwrap();
@@ -145,8 +148,9 @@ async fn ss_12_moves_for_good_are_told_and_others_followed() {
         .unwrap();
     let address = world.handle.feed_url(number);
     for (status, is_for_good) in [(301, true), (308, true), (302, false), (307, false)] {
-        world.handle.clear_faults(number);
-        world.handle.add_fault(number, Fault::moved(status));
+        world.handle.clear_faults();
+        let moved = Rule::feed(number, When::Always, Fault::moved(status));
+        world.handle.add_fault(moved);
         let document = look(&client(), &address).await.unwrap();
         assert_eq!(document.moved_to.is_some(), is_for_good, "{status}");
         assert!(!document.entries.is_empty());
@@ -158,8 +162,9 @@ async fn ss_12_moves_for_good_are_told_and_others_followed() {
         (410, FailureClass::Gone),
         (500, FailureClass::Server),
     ] {
-        world.handle.clear_faults(number);
-        world.handle.add_fault(number, Fault::Status(status));
+        world.handle.clear_faults();
+        let refused = Rule::feed(number, When::Always, Fault::Status(status));
+        world.handle.add_fault(refused);
         let failure = look(&client(), &address).await.unwrap_err();
         assert_eq!(failure.class, class, "{status}");
     }

@@ -19,12 +19,13 @@ use almanack_core::{
     task::{ClaimedTask, Term},
     time::Clock,
 };
-use almanack_testkit::lock::{Place, key};
-use almanack_world::github::{
+use almanack_lab::github::{
     Config, Running,
     fault::{Effect, Matching, Rule, When},
     setup, start,
 };
+use almanack_testkit::lock::{Place, key};
+use almanack_testkit::conformance::lock::{Place, key};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;

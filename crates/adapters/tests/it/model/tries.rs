@@ -135,7 +135,7 @@ async fn no_more_requests_are_under_way_than_the_service_allows() {
     while let Some(asked) = asking.join_next().await {
         assert!(asked.unwrap().is_ok());
     }
-    assert!(desk.handle().in_flight_seen() <= 2);
+    assert!(desk.handle().in_flight_max() <= 2);
     assert_eq!(
         (budget.spent(), desk.waits().len()),
         (8, 0),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use almanack_world::news::{journal::Endpoint, story::NewStory};
+use almanack_lab::news::{Endpoint, story::NewStory};
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! A site that fails: what is tried again, how often, after what wait, and what it costs.
 
 use almanack_core::edition::port::FailureClass as C;
-use almanack_world::news::{
+use almanack_lab::news::{
+    Endpoint,
     fault::{Effect, Rule, When},
-    journal::Endpoint,
 };
 
 use super::*;

@@ -1,8 +1,8 @@
 //! The best list, text posts and comments.
 
 use almanack_core::edition::story::StoryKey;
-use almanack_world::news::{
-    journal::Endpoint,
+use almanack_lab::news::{
+    Endpoint,
     story::{Link, NewStory},
 };
 

@@ -11,7 +11,7 @@ use almanack_core::{
     address::Guard,
     edition::port::{FailureClass as C, Reader},
 };
-use almanack_world::news::{CRAWLER_TOKEN, journal::Endpoint, page::Page, story::NewStory};
+use almanack_lab::news::{CRAWLER_TOKEN, Endpoint, page::Page, story::NewStory};
 use async_trait::async_trait;
 use axum::{Router, http::HeaderMap, routing::get};
 

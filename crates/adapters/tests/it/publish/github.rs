@@ -14,7 +14,7 @@ use almanack_core::{
     budget::Budget,
     edition::port::{FailureClass, Publisher, Seen, Sent},
 };
-use almanack_world::github::{
+use almanack_lab::github::{
     Config, Running,
     fault::{Effect, Matching, Rule, When},
     limit::Resource,

@@ -14,7 +14,7 @@ use almanack_core::{
         port::{FailureClass, Letter, Publisher, Seen, Sent},
     },
 };
-use almanack_world::telegram::{
+use almanack_lab::telegram::{
     Config, Running,
     fault::{Effect, Rule, When},
     start,

@@ -6,7 +6,7 @@ use almanack_core::{
     address::IpNet,
     source::{Definition, reading::Reading},
 };
-use almanack_world::feeds::fleet::Fleet;
+use almanack_lab::feeds::fleet::Fleet;
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},
     process::{Child, ChildStderr, Command},

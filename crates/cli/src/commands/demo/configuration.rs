@@ -5,12 +5,12 @@
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
-use super::{
-    outside::{ALERTS, CHANNEL, FLAKY_HOOK, Outside, REPOSITORY, SLOW_HOOK, WORKFLOW},
-    plan::Plan,
+use almanack_lab::demo::{
+    ALERTS, BOT_TOKEN, CHANNEL, FLAKY_HOOK, KEY, Outside, REPOSITORY, SLOW_HOOK, WORKFLOW,
 };
+
+use super::plan::Plan;
 use crate::{
-    args::{WORLD_BOT_TOKEN, WORLD_KEY},
     commands::checked,
     config::{self, Inputs, Need, Settings, settings::Editions},
     failure::Failure,
@@ -29,9 +29,9 @@ const FRONT_PAGE_HOOK: &str = "front-page";
 
 /// Writes the configuration into its folder, and what it says is kept beside it.
 pub(super) fn write(folder: &Path, plan: &Plan, outside: &Outside) -> io::Result<()> {
-    fs::write(folder.join("model.key"), WORLD_KEY)?;
-    fs::write(folder.join("github.token"), WORLD_KEY)?;
-    fs::write(folder.join("telegram.token"), WORLD_BOT_TOKEN)?;
+    fs::write(folder.join("model.key"), KEY)?;
+    fs::write(folder.join("github.token"), KEY)?;
+    fs::write(folder.join("telegram.token"), BOT_TOKEN)?;
     fs::create_dir_all(folder.join("site"))?;
     let parts = [
         head(folder, plan),

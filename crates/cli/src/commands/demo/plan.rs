@@ -45,6 +45,9 @@ const MORNINGS: [(&str, i8); 6] = [
 ];
 /// Morning, in hours of the day.
 const MORNING: std::ops::RangeInclusive<i8> = 5..=9;
+/// Telegram wants to be left alone for so many real seconds, from so fast a clock on.
+const LIMITED_S: u64 = 2;
+const LIMITED_FROM: f64 = 10.0;
 
 /// When the demo begins, how fast it runs, and what follows from that.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,6 +93,13 @@ impl Plan {
             chain: true,
             ..*self
         }
+    }
+
+    /// How long Telegram wants to be left alone once it has refused a message. Who is refused waits
+    /// for half a minute by the clock at least; at a slow clock that would be half of what people see.
+    pub(super) fn limited_s(&self) -> Option<u32> {
+        let limits = self.speed.times() >= LIMITED_FROM;
+        limits.then(|| u32::try_from(self.shown(LIMITED_S).as_secs()).unwrap_or(u32::MAX))
     }
 
     /// Whether a check may take longer to come than people watch.

@@ -7,16 +7,17 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{SpedClock, pause};
 use almanack_core::{store::Store, time::Clock};
-use almanack_world::{
+use almanack_lab::{
     article::happening::Happening,
     authors::{self, Editor},
+    demo::Outside,
 };
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    editions::Editions, line::Line, outside::Outside, plan::Plan, schedules::Schedules,
-    sources::Sources, story::Story,
+    editions::Editions, line::Line, plan::Plan, schedules::Schedules, sources::Sources,
+    story::Story,
 };
 use crate::{
     failure::Failure,

@@ -10,7 +10,7 @@ use almanack_core::{
     store::{HistoryPage, Store, TaskFilter},
     task::{Identity, Kind, Status, Subject},
 };
-use almanack_world::{
+use almanack_lab::{
     article::{event::KIND_PUBLISH, happening::Happening, state::State},
     authors::{self, Action, Editor, Move, Outcome},
     flaky::Fault,

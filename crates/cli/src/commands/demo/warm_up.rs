@@ -11,11 +11,12 @@ use almanack_core::{
     store::{EditionFilter, Store},
     time::Clock,
 };
+use almanack_lab::demo::Outside;
 use indicatif::ProgressBar;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use super::{configuration, folder::Folder, outside::Outside, plan::Plan};
+use super::{configuration, folder::Folder, plan::Plan, subscriptions};
 use crate::{
     commands::progress::progress, failure::Failure, output::Output, process, wiring::Time,
 };
@@ -71,7 +72,7 @@ impl WarmUp<'_> {
         let (store, sources) = (process.store.clone(), process.sources.clone());
         let done = stop.child_token();
         let node = tokio::spawn(process.run(done.clone()));
-        sources.add(self.outside.subscriptions(), "demo").await?;
+        sources.add(subscriptions(self.outside), "demo").await?;
         let bar = progress(Some(minutes(PAST)), output);
         bar.set_message("of yesterday");
         let passed = self.pass(store.as_ref(), &bar, &done).await;

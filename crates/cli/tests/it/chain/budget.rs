@@ -21,8 +21,8 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::chain::{Chain, Ports, Settings};
+use almanack_lab::github::{Config, Handle, Running, setup::REQUESTS_PER_HOUR, start};
 use almanack_testkit::{clock::ManualClock, entropy::SeededEntropy};
-use almanack_world::github::{Config, Running, handle::Handle, setup::REQUESTS_PER_HOUR, start};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -152,10 +152,13 @@ fn chain(
 /// What was asked with the repository's token, one line each.
 fn bill(handle: &Handle) -> String {
     let counts = handle.counts();
-    let own = counts.iter().filter(|count| count.token == "chain");
+    let own = counts.iter().filter(|count| count.kind.token == "chain");
     let lines = own.map(|it| {
-        let free = if it.charged { "" } else { " (free)" };
-        format!("{:>5} × {} → {}{free}", it.requests, it.route, it.status)
+        let free = if it.kind.charged { "" } else { " (free)" };
+        format!(
+            "{:>5} × {} → {}{free}",
+            it.requests, it.kind.route, it.kind.status
+        )
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -163,7 +166,7 @@ fn bill(handle: &Handle) -> String {
 /// Everything that was asked with a token, whether it was charged or not.
 fn asked(handle: &Handle, token: &str) -> u64 {
     let counts = handle.counts();
-    let own = counts.iter().filter(|count| count.token == token);
+    let own = counts.iter().filter(|count| count.kind.token == token);
     own.map(|count| count.requests).sum()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use almanack_world::github::fault::{Effect, When};
+use almanack_lab::github::fault::{Effect, When};
 
 use super::stage::{LastStep, Play, Stage};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use almanack_world::{
+use almanack_lab::{
     clock::Clock,
     github::{
         Running,
@@ -70,7 +70,7 @@ async fn dp_09_dead_chains_are_started_and_living_ones_left_alone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dp_09_a_start_whose_answer_got_lost_is_not_repeated() {
-    use almanack_world::github::fault::{Effect, Matching, Rule, When};
+    use almanack_lab::github::fault::{Effect, Matching, Rule, When};
     let (hub, _stop) = hub(setup()).await;
     hub.handle.add_fault(Rule {
         matching: Matching {
@@ -129,7 +129,7 @@ async fn a_missing_permission_is_told_with_what_to_write() {
 }
 
 async fn hub_at(setup: Setup, clock: Clock) -> (Running, tokio_util::sync::DropGuard) {
-    use almanack_world::github::{Config, start};
+    use almanack_lab::github::{Config, start};
     let stop = tokio_util::sync::CancellationToken::new();
     let config = Config {
         setup,

@@ -10,10 +10,9 @@ use std::{
 };
 
 use almanack_core::{dispatch, lock::Content, lock::LockKey};
-use almanack_world::github::{
-    self, Config, Running,
+use almanack_lab::github::{
+    self, Config, Handle, Running,
     fault::{Effect, Matching, Rule, When},
-    handle::Handle,
     setup::{Repository, Setup, Token, Workflow},
     state::run::{Conclusion, Run, RunEvent},
 };

@@ -1,6 +1,6 @@
 //! Destinations that refuse, and what an operator does about it (ED-12, ED-24).
 
-use almanack_world::{
+use almanack_lab::{
     model::{
         fault::{Effect, Rule, When},
         task::Kind,

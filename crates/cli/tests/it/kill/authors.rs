@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use almanack_adapters::clock::pause;
-use almanack_world::chance::Chance;
+use almanack_lab::chance::Chance;
 use reqwest::Method;
 use serde_json::{Value, json};
 

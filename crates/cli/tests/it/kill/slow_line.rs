@@ -11,7 +11,7 @@ use std::{
 };
 
 use almanack_adapters::clock::pause;
-use almanack_world::chance::Chance;
+use almanack_lab::chance::Chance;
 use axum::{
     Json, Router,
     extract::{OriginalUri, State},

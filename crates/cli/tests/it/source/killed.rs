@@ -57,16 +57,15 @@ async fn run(database: &str, nodes: usize) {
 
 /// Every host answers slowly.
 async fn be_slow(world: &Process) {
-    let body = json!({ "fault": { "slow": { "wait_ms": SLOW_MS } } });
-    for host in 0..FEEDS {
-        let path = format!("/_world/hosts/{host}/faults");
-        world.api().insist(Method::POST, &path, Some(&body)).await;
-    }
+    let body = json!({ "when": "always", "effect": { "slow": { "wait_ms": SLOW_MS } } });
+    let api = world.api();
+    api.insist(Method::POST, "/_world/faults", Some(&body))
+        .await;
 }
 
 async fn arrivals(world: &Process) -> u64 {
     let count = world.api().get("/_world/requests").await.json;
-    count["total"]["requests"].as_u64().unwrap()
+    count["total"].as_u64().unwrap()
 }
 
 async fn check(home: &Home, sources: usize, world: &Process) {

@@ -208,9 +208,12 @@ async fn rules_read_json(home: &Home, world: &Process) {
 
 async fn a_failure_is_told(home: &Home, world: &Process) {
     let number = feed_number(home, "2");
-    let path = format!("/_world/feeds/{number}/faults");
-    let body = json!({ "fault": { "status": 500 }, "next": 1 });
-    world.api().insist(Method::POST, &path, Some(&body)).await;
+    let number: u32 = number.parse().unwrap();
+    let matching = json!({ "feed": number });
+    let body = json!({ "matching": matching, "when": { "next": 1 }, "effect": { "status": 500 } });
+    let api = world.api();
+    api.insist(Method::POST, "/_world/faults", Some(&body))
+        .await;
     let failed = ask(home, &["source", "check", "2", "--wait"]);
     assert_eq!(failed.code, 1, "{failed}");
     assert!(failed.data.contains("(HTTP 500)"), "{failed}");

@@ -17,7 +17,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("almanack-bus", &["almanack-core"]),
     ("almanack-server", &["almanack-core", "almanack-engine"]),
     // The other side of the wire: sharing code would let one mistake hide on both sides.
-    ("almanack-world", &[]),
+    ("almanack-lab", &[]),
     ("almanack-testkit", &["almanack-core", "almanack-engine"]),
     (
         "almanack",
@@ -28,7 +28,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
             "almanack-adapters",
             "almanack-bus",
             "almanack-server",
-            "almanack-world",
+            "almanack-lab",
         ],
     ),
 ];

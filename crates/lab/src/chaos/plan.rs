@@ -1,0 +1,219 @@
+//! Which blow falls when, on whom, and how long it lasts: drawn from a seed, decided before anything runs.
+
+use std::time::Duration;
+
+use crate::chance::Chance;
+
+/// What can go wrong with a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Killed as by `kill -9`, and started again.
+    Kill,
+    /// Stopped as by SIGSTOP for longer than its lease, and woken.
+    Freeze,
+    /// Cut off from the database, connections left open, and joined again.
+    Cut,
+    /// Its clock stepped by an hour, and back.
+    Clock,
+    /// Killed, started with a clock that is wrong by an hour, and that clock set right.
+    Start,
+}
+
+impl Fault {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Kill,
+        Self::Freeze,
+        Self::Cut,
+        Self::Clock,
+        Self::Start,
+    ];
+
+    /// Whether it needs a clock that can be set.
+    pub fn sets_clocks(self) -> bool {
+        matches!(self, Self::Clock | Self::Start)
+    }
+
+    /// The name people type and read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Freeze => "freeze",
+            Self::Cut => "cut",
+            Self::Clock => "clock",
+            Self::Start => "start",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fault| fault.name() == text)
+    }
+}
+
+/// One thing that goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blow {
+    /// When, from the beginning.
+    pub at: Duration,
+    /// How long until it is mended.
+    pub lasts: Duration,
+    /// To which node.
+    pub node: usize,
+    /// What.
+    pub fault: Fault,
+    /// A clock goes forward or back.
+    pub forward: bool,
+}
+
+impl Blow {
+    /// When it is mended.
+    pub fn until(&self) -> Duration {
+        self.at + self.lasts
+    }
+}
+
+/// What a run is like.
+#[derive(Debug, Clone, Copy)]
+pub struct Climate<'a> {
+    /// Where chance comes from.
+    pub seed: u64,
+    /// What may happen.
+    pub faults: &'a [Fault],
+    /// To how many nodes.
+    pub nodes: usize,
+    /// Within how long; the last blow is mended by then.
+    pub period: Duration,
+    /// How long a node's claims hold: what lasts longer must pass its work on.
+    pub lease: Duration,
+}
+
+/// Between two blows, in milliseconds.
+const CALM_MS: (u64, u64) = (800, 6_000);
+/// How long a killed node stays dead, in milliseconds.
+const DEAD_MS: (u64, u64) = (200, 3_000);
+/// How long a clock stays wrong, in milliseconds.
+const WRONG_MS: (u64, u64) = (3_000, 12_000);
+/// How long a node is frozen or cut off, in hundredths of its lease: from a hiccup to far beyond.
+const FROZEN_PERCENT: (u64, u64) = (120, 200);
+const CUT_PERCENT: (u64, u64) = (30, 250);
+
+/// Draws the blows, in order. No node is hit while it is down already; others may be.
+pub fn blows(climate: &Climate<'_>) -> Vec<Blow> {
+    let mut chance = Chance::new(climate.seed);
+    let mut busy_until = vec![Duration::ZERO; climate.nodes];
+    let mut blows = Vec::new();
+    let mut at = between(&mut chance, CALM_MS);
+    while at < climate.period {
+        let drawn = draw(climate, &mut chance, &busy_until, at);
+        if let Some(blow) = drawn.filter(|blow| blow.until() <= climate.period) {
+            if let Some(until) = busy_until.get_mut(blow.node) {
+                *until = blow.until();
+            }
+            blows.push(blow);
+        }
+        at += between(&mut chance, CALM_MS);
+    }
+    blows
+}
+
+fn draw(
+    climate: &Climate<'_>,
+    chance: &mut Chance,
+    busy_until: &[Duration],
+    at: Duration,
+) -> Option<Blow> {
+    let fault = *chance.pick(climate.faults)?;
+    let upright: Vec<usize> = (0..climate.nodes)
+        .filter(|node| busy_until.get(*node).is_some_and(|until| *until <= at))
+        .collect();
+    let node = *chance.pick(&upright)?;
+    let of_lease = |chance: &mut Chance, (least, most)| {
+        let percent = least + chance.below(most - least + 1);
+        let percent = u32::try_from(percent).unwrap_or(100);
+        climate.lease * percent / 100
+    };
+    let lasts = match fault {
+        Fault::Kill => between(chance, DEAD_MS),
+        Fault::Freeze => of_lease(chance, FROZEN_PERCENT),
+        Fault::Cut => of_lease(chance, CUT_PERCENT),
+        Fault::Clock | Fault::Start => between(chance, WRONG_MS),
+    };
+    Some(Blow {
+        at,
+        lasts,
+        node,
+        fault,
+        forward: chance.happens(500),
+    })
+}
+
+fn between(chance: &mut Chance, (least, most): (u64, u64)) -> Duration {
+    Duration::from_millis(least + chance.below(most - least + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn climate(seed: u64, faults: &[Fault]) -> Climate<'_> {
+        Climate {
+            seed,
+            faults,
+            nodes: 3,
+            period: Duration::from_mins(5),
+            lease: Duration::from_secs(5),
+        }
+    }
+
+    #[test]
+    fn a_seed_repeats_its_blows_and_another_does_not() {
+        let of = |seed| blows(&climate(seed, &Fault::ALL));
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+    }
+
+    #[test]
+    fn every_fault_falls_and_all_are_mended_in_time() {
+        for seed in 0..50 {
+            let climate = climate(seed, &Fault::ALL);
+            let blows = blows(&climate);
+            assert!(blows.iter().all(|blow| blow.until() <= climate.period));
+            for fault in Fault::ALL {
+                assert!(
+                    blows.iter().any(|blow| blow.fault == fault),
+                    "{seed} {fault:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_is_hit_who_is_down_and_a_freeze_outlasts_the_lease() {
+        for seed in 0..50 {
+            let climate = climate(seed, &Fault::ALL);
+            let blows = blows(&climate);
+            for (number, blow) in blows.iter().enumerate() {
+                let earlier = blows[..number].iter().filter(|it| it.node == blow.node);
+                assert!(
+                    earlier.into_iter().all(|it| it.until() <= blow.at),
+                    "{blow:?}"
+                );
+                assert!(blow.fault != Fault::Freeze || blow.lasts > climate.lease);
+            }
+        }
+    }
+
+    #[test]
+    fn where_nothing_may_happen_nothing_does() {
+        assert_eq!(blows(&climate(1, &[])), []);
+    }
+
+    #[test]
+    fn faults_are_known_by_their_names() {
+        for fault in Fault::ALL {
+            assert_eq!(Fault::parse(fault.name()), Some(fault));
+        }
+        assert_eq!(Fault::parse("flood"), None);
+    }
+}

@@ -1,0 +1,274 @@
+//! A customer who puts tasks at a steady rate, takes their calls, and knows of each what was promised.
+//!
+//! The oracle of a run in which things go wrong. Whatever Almanack acknowledged must be called, however many nodes died in between;
+//! a repeated call takes no second effect, because it shows the same key; and no call may come before its time. Nothing that
+//! Almanack says about itself is believed: what counts is what was promised here and what arrived here ([`book`]).
+
+pub mod book;
+
+use std::{net::SocketAddr, time::Duration};
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use self::book::{Book, Figures};
+use crate::{
+    chance::Chance,
+    client,
+    clock::{self, Clock},
+    stand::{self, Opening, Stand, Upstream},
+};
+
+/// The kind of the customer's tasks.
+pub const KIND: &str = "CUSTOMER_CALL";
+/// Between two calls that put tasks.
+const BREATH: Duration = Duration::from_millis(50);
+/// Before a call that failed is made again, to the next node.
+const AGAIN_AFTER: Duration = Duration::from_millis(200);
+/// Tasks put in one call, at most.
+const BATCH_MAX: u64 = 200;
+/// Retries that no run of bad luck uses up.
+const MAX_RETRY: u32 = 100;
+
+/// Why the customer did not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nobody takes the calls.
+    #[error(transparent)]
+    Stand(#[from] stand::Error),
+    /// There is no way to ask Almanack.
+    #[error(transparent)]
+    Client(#[from] client::Error),
+}
+
+/// Who wants how much.
+#[derive(Clone)]
+pub struct Config {
+    /// Where to listen for calls; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Where the chance of times comes from.
+    pub seed: u64,
+    /// Tasks a second.
+    pub rate: u32,
+    /// How far ahead tasks are put, at most.
+    pub ahead: Duration,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+/// A customer whose address is known, and who has not asked for anything yet.
+pub struct Customer {
+    config: Config,
+    running: stand::Running<Book>,
+}
+
+/// Listens for calls until `cancel`. Once this returns, they are taken.
+pub async fn start(config: Config, cancel: CancellationToken) -> Result<Customer, Error> {
+    let opening = Opening {
+        listen: config.listen,
+        clock: config.clock.clone(),
+        latency: Duration::ZERO,
+        config: (),
+        state: Book::default(),
+    };
+    let running = stand::start(opening, cancel).await?;
+    Ok(Customer { config, running })
+}
+
+impl Upstream for Book {
+    const NAME: &'static str = "calls";
+    const WELCOME: &'static str = "POST /calls takes calls.\n";
+    type Config = ();
+    type Matching = ();
+    type Effect = ();
+    type Request = ();
+
+    fn routes(stand: Stand<Self>) -> Router {
+        let routes = Router::new().route("/calls", post(take));
+        routes.with_state(stand)
+    }
+}
+
+impl Customer {
+    /// Where calls are to be made.
+    pub fn url(&self) -> String {
+        format!("{}/calls", self.running.url())
+    }
+
+    /// What was promised and what came of it, so far.
+    pub fn figures(&self) -> Figures {
+        self.running.handle.lock().state.figures()
+    }
+
+    /// Waits until it has stopped listening.
+    pub async fn stopped(self) -> Result<(), Error> {
+        // A server that panicked has nothing more to tell.
+        self.running
+            .join
+            .await
+            .unwrap_or(Ok(()))
+            .map_err(Error::from)
+    }
+
+    /// Puts tasks at the nodes, by turns, until `stop`. A call that is not answered is made again until it is: at the next
+    /// node, with the same tasks and the same revision, so it does not matter which of the two was obeyed.
+    pub async fn ask(&self, nodes: &[String], stop: &CancellationToken) -> Result<(), Error> {
+        let http_client = client::build()?;
+        let mut chance = Chance::new(self.config.seed);
+        let mut turn = 0_usize;
+        let begun = (self.config.clock)();
+        let mut put = 0_u64;
+        while !stop.is_cancelled() {
+            let now = (self.config.clock)();
+            let wanted = owed(self.config.rate, now.duration_since(begun)).saturating_sub(put);
+            let wishes = self.wish(put, wanted.min(BATCH_MAX), now, &mut chance);
+            put += wishes.len() as u64;
+            while !wishes.is_empty() && !stop.is_cancelled() {
+                turn = turn.wrapping_add(1);
+                let Some(node) = nodes.get(turn % nodes.len().max(1)) else {
+                    return Ok(());
+                };
+                if self.put(&http_client, node, &wishes).await {
+                    break;
+                }
+                clock::pause(AGAIN_AFTER).await;
+            }
+            clock::pause(BREATH).await;
+        }
+        Ok(())
+    }
+
+    fn wish(
+        &self,
+        first: u64,
+        count: u64,
+        now: Timestamp,
+        chance: &mut Chance,
+    ) -> Vec<(u64, Timestamp)> {
+        let ahead_ms = u64::try_from(self.config.ahead.as_millis()).unwrap_or(u64::MAX);
+        let mut draw = |number| {
+            let ahead = i64::try_from(chance.below(ahead_ms.saturating_add(1))).unwrap_or(0);
+            let at = now.saturating_add(SignedDuration::from_millis(ahead));
+            (number, clock::to_micros(at.unwrap_or(now)))
+        };
+        (first..first + count).map(&mut draw).collect()
+    }
+
+    /// Whether all of them were acknowledged.
+    async fn put(
+        &self,
+        http_client: &reqwest::Client,
+        node: &str,
+        wishes: &[(u64, Timestamp)],
+    ) -> bool {
+        self.running.handle.lock().state.asked(wishes);
+        let tasks: Vec<Value> = wishes
+            .iter()
+            .map(|(number, at)| body(*number, *at))
+            .collect();
+        let request = http_client
+            .post(format!("{node}/api/v1/tasks:batch"))
+            .json(&json!({ "tasks": tasks }));
+        let Ok(response) = request.send().await else {
+            return false;
+        };
+        if response.status() != StatusCode::OK {
+            return false;
+        }
+        let Ok(answer) = response.json::<Answer>().await else {
+            return false;
+        };
+        let refused = answer.receipts.iter().find_map(|item| item.error.as_ref());
+        if let Some(refused) = refused {
+            self.running.handle.lock().state.refused(&refused.detail);
+        }
+        let whole = refused.is_none() && answer.receipts.len() == wishes.len();
+        if whole {
+            self.running.handle.lock().state.acknowledged(wishes);
+        }
+        whole
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    receipts: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    error: Option<Refused>,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    detail: String,
+}
+
+/// Tasks that a rate owes after some time.
+fn owed(rate: u32, passed: SignedDuration) -> u64 {
+    let ms = u64::try_from(passed.as_millis()).unwrap_or(0);
+    ms.saturating_mul(u64::from(rate)) / 1_000
+}
+
+fn body(number: u64, at: Timestamp) -> Value {
+    json!({
+        "kind": KIND,
+        "subject": subject(number),
+        "execute_at": at,
+        "revision": 1,
+        "max_retry": MAX_RETRY,
+    })
+}
+
+fn subject(number: u64) -> String {
+    format!("call:{number}")
+}
+
+#[derive(Deserialize)]
+struct CallBody {
+    subject: String,
+}
+
+async fn take(
+    State(stand): State<Stand<Book>>,
+    headers: HeaderMap,
+    Json(call): Json<CallBody>,
+) -> StatusCode {
+    let number = call.subject.strip_prefix("call:");
+    let number = number.and_then(|number| number.parse().ok());
+    let keyed = headers.contains_key("idempotency-key");
+    let now = stand.now();
+    match number.filter(|_| keyed) {
+        Some(number) => {
+            stand.lock().state.called(number, now);
+            StatusCode::NO_CONTENT
+        }
+        None => StatusCode::BAD_REQUEST,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_owes_what_it_says() {
+        for (rate, ms, tasks) in [(20, 1_000, 20), (20, 50, 1), (1, 999, 0), (1_000, 90, 90)] {
+            assert_eq!(owed(rate, SignedDuration::from_millis(ms)), tasks);
+        }
+        assert_eq!(
+            owed(20, SignedDuration::from_secs(-1)),
+            0,
+            "a clock put back"
+        );
+    }
+}

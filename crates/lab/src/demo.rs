@@ -1,0 +1,347 @@
+//! The outside of the demo: a news site, feeds, a model, GitHub, Telegram and partners with hooks, all on this machine
+//! and all by the demo's clock.
+//!
+//! They misbehave a little, always in the same way for the same seed: what Almanack is good for is best seen then.
+
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    article, authors,
+    clock::{self, Clock},
+    feeds::{
+        self,
+        fault::{Fault, Rule},
+        fleet::Fleet,
+    },
+    flaky::Faults,
+    github::{
+        self, setup,
+        state::run::{Conclusion, RunEvent},
+    },
+    hooks::{self, Behaviour, Outcome},
+    model::{self, fault as model_fault, task::Kind},
+    news::{self, site::Site},
+    rule::When,
+    stand::Error,
+    telegram::{self, fault as telegram_fault, state::Chat},
+};
+
+/// What the simulated model and GitHub accept where nothing else is said. There is nothing to protect.
+pub const KEY: &str = "world-key";
+/// What the simulated Telegram accepts where nothing else is said.
+pub const BOT_TOKEN: &str = "123456:almanack-world";
+/// Feeds to subscribe to.
+pub const FEEDS: usize = 40;
+/// Feeds there are; some are pages that need rules of their own.
+const FEEDS_DRAWN: u32 = 60;
+const STORIES_PER_DAY: u32 = 150;
+/// The repository with the workflow, which editions are written to, too.
+pub const REPOSITORY: (&str, &str) = ("almanack", "site");
+/// What builds the site.
+pub const WORKFLOW: &str = "build.yml";
+/// The channel that gets editions.
+pub const CHANNEL: &str = "@daily";
+/// Who hears of alerts.
+pub const ALERTS: &str = "@desk";
+/// A hook that takes longer than the interval of its schedule, in real time.
+pub const SLOW_HOOK: &str = "archive";
+const SLOW: Duration = Duration::from_secs(9);
+/// The feed that never answers, by its place among the subscribed ones.
+const HANGING: usize = 17;
+/// A hook that refuses half of its calls.
+pub const FLAKY_HOOK: &str = "partner";
+const REFUSE_PERCENT: u8 = 50;
+/// Telegram refuses every so many-th message.
+const LIMITED_EVERY: u32 = 4;
+/// How long a workflow runs, in real time.
+const BUILD: Duration = Duration::from_secs(2);
+/// Between two acts of the authors, in real time.
+const ACT_EVERY: Duration = Duration::from_secs(2);
+/// How often a task of the article service is tried again.
+const MAX_RETRY: u32 = 8;
+/// How the article service misbehaves.
+const FAULTS: Faults = Faults {
+    seed: 0,
+    refuse_percent: 8,
+    lose_reply_percent: 5,
+    delay_percent: 50,
+    delay_max: Duration::from_secs(3),
+};
+
+/// What all of it lives by.
+#[derive(Clone)]
+pub struct Setting {
+    /// Where chance comes from.
+    pub seed: u64,
+    /// The demo's clock.
+    pub clock: Clock,
+    /// How long Telegram wants to be left alone, by that clock; nothing where it limits nobody.
+    pub limited_s: Option<u32>,
+    /// Ends all of it.
+    pub stop: CancellationToken,
+}
+
+/// A feed to subscribe to.
+#[derive(Debug, Clone)]
+pub struct Subscription {
+    /// What it calls itself.
+    pub name: String,
+    /// Its address.
+    pub url: String,
+    /// When it publishes, in words.
+    pub category: String,
+}
+
+/// Everything that is not Almanack, but for the article service, which must know where Almanack is.
+pub struct Outside {
+    /// Stories and their pages.
+    pub news: news::Running,
+    /// Sources.
+    pub feeds: feeds::Running,
+    /// Translates and summarises.
+    pub model: model::Running,
+    /// Runs workflows and takes editions.
+    pub github: github::Running,
+    /// Takes editions and alerts.
+    pub telegram: telegram::Running,
+    /// Partners whom schedules fire at.
+    pub hooks: hooks::Running,
+}
+
+impl Outside {
+    /// Starts all of it.
+    pub async fn start(setting: &Setting) -> Result<Self, Error> {
+        let started = Self {
+            news: start_news(setting).await?,
+            feeds: start_feeds(setting).await?,
+            model: start_model(setting).await?,
+            github: start_github(setting).await?,
+            telegram: start_telegram(setting).await?,
+            hooks: start_hooks(setting).await?,
+        };
+        run_workflows(&started.github.handle, &setting.stop);
+        Ok(started)
+    }
+
+    /// The feeds to subscribe to.
+    pub fn subscriptions(&self) -> Vec<Subscription> {
+        let fleet = self.feeds.handle.fleet();
+        let numbers = subscribed(&self.feeds.handle);
+        let feeds = numbers.into_iter().filter_map(|number| fleet.feed(number));
+        feeds
+            .map(|feed| Subscription {
+                name: feed.title(),
+                url: self.feeds.handle.feed_url(feed.number),
+                category: feed.habit.rhythm.name().replace('_', " "),
+            })
+            .collect()
+    }
+
+    /// Makes trouble that takes real time, which nobody has while yesterday is run through.
+    pub fn make_trouble(&self) {
+        let slow = Behaviour {
+            wait: SLOW,
+            ..Behaviour::default()
+        };
+        self.hooks.handle.set_behaviour(SLOW_HOOK, slow);
+        let hanging = subscribed(&self.feeds.handle).into_iter().nth(HANGING);
+        if let Some(number) = hanging {
+            let hang = Rule::feed(number, When::Always, Fault::Hang);
+            self.feeds.handle.add_fault(hang);
+        }
+    }
+
+    /// Something new at every other of the first so many feeds.
+    pub fn publish_news(&self, feeds: usize) {
+        let numbers = subscribed(&self.feeds.handle).into_iter();
+        for number in numbers.take(feeds).step_by(2) {
+            self.feeds.handle.publish(number, "The demo has begun");
+        }
+    }
+
+    /// Messages that readers got.
+    pub fn messages(&self) -> usize {
+        self.telegram.handle.sent(CHANNEL)
+    }
+
+    /// Calls that partners refused on purpose.
+    pub fn refused(&self) -> u64 {
+        self.hooks.handle.count(Outcome::Refused)
+    }
+
+    /// Waits until all of it has stopped.
+    pub async fn stopped(self) {
+        let _ = tokio::join!(
+            self.news.join,
+            self.feeds.join,
+            self.model.join,
+            self.github.join,
+            self.telegram.join,
+            self.hooks.join
+        );
+    }
+}
+
+fn here() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 0))
+}
+
+async fn start_news(setting: &Setting) -> Result<news::Running, Error> {
+    let mut site = Site::new(setting.seed, STORIES_PER_DAY);
+    site.calm = false;
+    let config = news::Config {
+        clock: setting.clock.clone(),
+        ..news::Config::new(here(), site)
+    };
+    news::start(config, setting.stop.clone()).await
+}
+
+/// The first so many that feed readers understand.
+fn subscribed(handle: &feeds::Handle) -> Vec<u32> {
+    let understood = handle.feeds_where(|feed| feed.document.is_feed());
+    understood.take(FEEDS).collect()
+}
+
+async fn start_feeds(setting: &Setting) -> Result<feeds::Running, Error> {
+    let mut fleet = Fleet::new(setting.seed, FEEDS_DRAWN);
+    fleet.feeds_per_host = 2;
+    let config = feeds::Config {
+        clock: setting.clock.clone(),
+        ..feeds::Config::new(fleet)
+    };
+    let started = feeds::start(config, setting.stop.clone()).await?;
+    let numbers = subscribed(&started.handle);
+    for (place, when, fault) in faults() {
+        if let Some(number) = numbers.get(place) {
+            started.handle.add_fault(Rule::feed(*number, when, fault));
+        }
+    }
+    Ok(started)
+}
+
+/// What is wrong with which feed, by their order: one that is gone, one that is forbidden, and so on.
+fn faults() -> [(usize, When, Fault); 6] {
+    [
+        (6, When::Always, Fault::Status(410)),
+        (11, When::Always, Fault::Status(403)),
+        (22, When::Always, Fault::moved(301)),
+        (28, When::Always, Fault::Status(401)),
+        (33, When::Always, Fault::CutMidBody),
+        (37, When::Next(2), Fault::Status(500)),
+    ]
+}
+
+async fn start_model(setting: &Setting) -> Result<model::Running, Error> {
+    let config = model::Config {
+        clock: setting.clock.clone(),
+        ..model::Config::new(here(), KEY)
+    };
+    let started = model::start(config, setting.stop.clone()).await?;
+    let chatty = (Kind::Titles, When::Every(3), model_fault::Effect::Prose);
+    let away = (
+        Kind::Summary,
+        When::Every(19),
+        model_fault::Effect::Status(503),
+    );
+    for (kind, when, effect) in [chatty, away] {
+        let rule = model_fault::Rule::of(kind, when, effect);
+        started.handle.add_fault(rule);
+    }
+    Ok(started)
+}
+
+async fn start_github(setting: &Setting) -> Result<github::Running, Error> {
+    let (owner, name) = REPOSITORY;
+    let workflows = vec![setup::Workflow::new(WORKFLOW)];
+    let full_name = format!("{owner}/{name}");
+    let mut config = github::Config::new(here());
+    config.clock = setting.clock.clone();
+    config.setup.repositories = vec![setup::Repository::new(owner, name, workflows)];
+    config.setup.tokens = vec![setup::Token::new("demo", KEY, &[&full_name])];
+    github::start(config, setting.stop.clone()).await
+}
+
+/// Somebody has to run what is dispatched.
+fn run_workflows(handle: &github::Handle, stop: &CancellationToken) {
+    let (handle, mut events) = (handle.clone(), handle.runner());
+    let running = async move {
+        while let Some(event) = events.recv().await {
+            let RunEvent::Queued(run) = event else {
+                continue;
+            };
+            // A run that somebody cancelled meanwhile has ended as well.
+            let _ = handle.begin_run(run.id);
+            clock::pause(BUILD).await;
+            let _ = handle.finish_run(run.id, Conclusion::Success);
+        }
+    };
+    tokio::spawn(stop.clone().run_until_cancelled_owned(running));
+}
+
+async fn start_telegram(setting: &Setting) -> Result<telegram::Running, Error> {
+    let chats = vec![
+        Chat::channel(-1_001_000_000_001, CHANNEL),
+        Chat::channel(-1_001_000_000_002, ALERTS),
+    ];
+    let config = telegram::Config {
+        clock: setting.clock.clone(),
+        ..telegram::Config::new(here(), BOT_TOKEN, chats)
+    };
+    let started = telegram::start(config, setting.stop.clone()).await?;
+    if let Some(retry_after_s) = setting.limited_s {
+        started.handle.add_fault(telegram_fault::Rule {
+            matching: telegram_fault::Matching::default(),
+            when: When::Every(LIMITED_EVERY),
+            effect: telegram_fault::Effect::Limited { retry_after_s },
+        });
+    }
+    Ok(started)
+}
+
+async fn start_hooks(setting: &Setting) -> Result<hooks::Running, Error> {
+    let flaky = Behaviour {
+        refuse_percent: REFUSE_PERCENT,
+        ..Behaviour::default()
+    };
+    let config = hooks::Config {
+        seed: setting.seed,
+        behaviour: BTreeMap::from([(FLAKY_HOOK.to_owned(), flaky)]),
+        ..hooks::Config::new(here())
+    };
+    hooks::start(config, setting.stop.clone()).await
+}
+
+/// Starts the article service, which tells its changes to Almanack.
+pub async fn start_service(
+    setting: &Setting,
+    database: PathBuf,
+    almanack_url: String,
+) -> Result<article::Running, article::Error> {
+    let mut config = article::Config::new(database, here(), almanack_url);
+    config.wishes.callback_url = true;
+    config.wishes.max_retry = Some(MAX_RETRY);
+    config.faults = Faults {
+        seed: setting.seed,
+        ..FAULTS
+    };
+    config.clock = setting.clock.clone();
+    article::start(config, setting.stop.clone()).await
+}
+
+/// Starts authors who write for it, and change their minds within `habits`.
+pub fn start_authors(
+    setting: &Setting,
+    service: &article::Running,
+    habits: authors::Habits,
+) -> mpsc::Receiver<authors::Happening> {
+    let (told, acts) = mpsc::channel(64);
+    let mut config = authors::Config::new(service.url(), setting.seed);
+    config.every = ACT_EVERY;
+    config.clock = setting.clock.clone();
+    config.habits = habits;
+    tokio::spawn(authors::run(config, told, setting.stop.clone()));
+    acts
+}

@@ -1,0 +1,100 @@
+//! What can be made to go wrong with a feed or a host.
+
+use serde::{Deserialize, Serialize};
+
+use super::feed::Feed;
+use crate::rule;
+pub use crate::rule::When;
+
+/// What happens instead of the document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// A bare status: 404, 410, 500, 401, 403.
+    Status(u16),
+    /// Refused, with a time to come again.
+    Limited {
+        /// 429 or 503.
+        status: u16,
+        /// After so many seconds.
+        retry_after_s: i64,
+        /// As an HTTP date instead of seconds.
+        #[serde(default)]
+        as_date: bool,
+    },
+    /// A redirect: 301, 302, 307 or 308.
+    Moved {
+        /// Which.
+        status: u16,
+        /// Where to; the feed's second home `/feeds/{n}/moved/…` where nothing is said.
+        #[serde(default)]
+        to: Option<String>,
+    },
+    /// The document, after a wait in real time.
+    Slow {
+        /// How long.
+        wait_ms: u64,
+    },
+    /// No answer, ever.
+    Hang,
+    /// The connection is closed before the first byte of an answer.
+    Cut,
+    /// The connection is closed in the middle of the document.
+    CutMidBody,
+    /// A hostile document in place of the feed, by its name.
+    Serve(String),
+}
+
+impl Fault {
+    /// A move to the feed's second home.
+    pub fn moved(status: u16) -> Self {
+        Self::Moved { status, to: None }
+    }
+}
+
+/// Which requests a rule looks at; what is left out matches everything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Matching {
+    /// Only for this feed.
+    pub feed: Option<u32>,
+    /// Only to this host.
+    pub host: Option<u32>,
+}
+
+impl Matching {
+    pub(super) fn covers(self, feed: &Feed) -> bool {
+        self.feed.is_none_or(|it| it == feed.number) && self.host.is_none_or(|it| it == feed.host)
+    }
+}
+
+/// Which requests, how often, what.
+pub type Rule = rule::Rule<Matching, Fault>;
+
+impl Rule {
+    /// A rule about one feed.
+    pub fn feed(number: u32, when: When, effect: Fault) -> Self {
+        let matching = Matching {
+            feed: Some(number),
+            host: None,
+        };
+        Self {
+            matching,
+            when,
+            effect,
+        }
+    }
+
+    /// A rule about one host.
+    pub fn host(host: u32, when: When, effect: Fault) -> Self {
+        let matching = Matching {
+            feed: None,
+            host: Some(host),
+        };
+        Self {
+            matching,
+            when,
+            effect,
+        }
+    }
+}

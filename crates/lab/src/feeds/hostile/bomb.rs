@@ -1,0 +1,164 @@
+//! Small on the wire, large in memory: compression, entities, depth.
+//!
+//! The compressed ones are put together from one packed block repeated, not by packing all of it: a
+//! test that asks for a bomb should not pay for 256 MiB of compression.
+
+use std::{fmt::Write as _, io::Write as _, sync::LazyLock};
+
+use axum::body::Bytes;
+use flate2::{Compress, Compression, Crc, FlushCompress};
+
+use super::{Answer, Place, RSS, feed_with, item, laugh_entities};
+use crate::{feeds::wire::pack, reply::Reply};
+
+/// What the compressed bombs unpack to, about.
+pub(super) const UNPACKED_MIB: usize = 256;
+/// How deep the nested documents go.
+pub(super) const DEPTH: usize = 200_000;
+const MIB: usize = 1024 * 1024;
+
+pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
+    Some(Answer::Reply(match name {
+        "gzip-bomb.xml" => packed(GZIP_BOMB.clone(), "gzip"),
+        "brotli-bomb.xml" => packed(BROTLI_BOMB.clone(), "br"),
+        "gzip-garbage.xml" => packed(feed_with(&item(1)).into(), "gzip"),
+        "gzip-truncated.xml" => {
+            let items: String = (0..200).map(item).collect();
+            let mut bytes = pack::gzip(feed_with(&items).as_bytes()).unwrap_or_default();
+            bytes.truncate(bytes.len() / 2);
+            packed(bytes.into(), "gzip")
+        }
+        "gzip-twice.xml" => {
+            let once = pack::gzip(feed_with(&item(1)).as_bytes()).unwrap_or_default();
+            packed(pack::gzip(&once).unwrap_or_default().into(), "gzip")
+        }
+        "entity-bomb.xml" => document(&laughs()),
+        "entity-quadratic.xml" => {
+            let (long, often) = ("A".repeat(100_000), "&a;".repeat(10_000));
+            document(&with_entities(&format!("<!ENTITY a \"{long}\">"), &often))
+        }
+        "external-entity.xml" => {
+            let entity = "<!ENTITY secret SYSTEM \"file:///etc/passwd\">";
+            document(&with_entities(entity, "&secret;"))
+        }
+        "external-dtd.xml" => {
+            let base = place.base_url;
+            let text = feed_with(&item(1)).replacen(
+                "<rss",
+                &format!("<!DOCTYPE rss SYSTEM \"{base}/hostile/hang.xml\">\n<rss"),
+                1,
+            );
+            document(&text)
+        }
+        "deep.xml" => {
+            let text = format!("{}{}", "<a>".repeat(DEPTH), "</a>".repeat(DEPTH));
+            document(&feed_with(&format!(
+                "<item><title>Deep</title>{text}</item>"
+            )))
+        }
+        "deep-unclosed.xml" => document(&format!("<rss><channel>{}", "<item>".repeat(DEPTH))),
+        "deep.json" => {
+            let text = format!(
+                "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":{}{}}}",
+                "[".repeat(DEPTH),
+                "]".repeat(DEPTH)
+            );
+            Reply::new("application/feed+json", text)
+        }
+        "deep.html" => {
+            let text = format!("<!doctype html><html><body>{}", "<div>".repeat(DEPTH));
+            Reply::new(super::HTML, text)
+        }
+        "many-attributes.xml" => {
+            let mut attributes = String::new();
+            for number in 0..100_000 {
+                let _ = write!(attributes, " a{number}=\"\"");
+            }
+            document(&feed_with(&format!(
+                "<item{attributes}><title>T</title></item>"
+            )))
+        }
+        _ => return None,
+    }))
+}
+
+/// Built when first asked for.
+static GZIP_BOMB: LazyLock<Bytes> = LazyLock::new(|| gzip_bomb().unwrap_or_default().into());
+static BROTLI_BOMB: LazyLock<Bytes> = LazyLock::new(|| brotli_bomb().unwrap_or_default().into());
+
+fn document(text: &str) -> Reply {
+    Reply::new(RSS, text.to_owned())
+}
+
+fn packed(bytes: Bytes, encoding: &str) -> Reply {
+    Reply::new(RSS, bytes).with("content-encoding", encoding)
+}
+
+fn laughs() -> String {
+    with_entities(&laugh_entities(), "&l9;")
+}
+
+fn with_entities(entities: &str, title: &str) -> String {
+    let text = feed_with(&format!("<item><title>{title}</title></item>"));
+    text.replacen("<rss", &format!("<!DOCTYPE rss [{entities}]>\n<rss"), 1)
+}
+
+/// A feed whose one title is blank and very long.
+fn around() -> (String, String) {
+    let whole = feed_with("<item><title>\u{0}</title></item>");
+    let (head, tail) = whole.split_once('\u{0}').unwrap_or((&whole, ""));
+    (head.to_owned(), tail.to_owned())
+}
+
+/// A block that ends in a full flush refers to nothing before it, so it can stand any number of
+/// times in a row.
+fn gzip_bomb() -> Option<Vec<u8>> {
+    let (head, tail) = around();
+    let block = vec![b' '; MIB];
+    let mut compress = Compress::new(Compression::best(), false);
+    let mut deflated = |bytes: &[u8], flush| {
+        let mut out = Vec::with_capacity(bytes.len() + 1024);
+        compress.compress_vec(bytes, &mut out, flush).ok()?;
+        Some(out)
+    };
+    let mut bomb = pack::GZIP_HEAD.to_vec();
+    bomb.extend(deflated(head.as_bytes(), FlushCompress::Full)?);
+    let packed = deflated(&block, FlushCompress::Full)?;
+    bomb.extend(packed.repeat(UNPACKED_MIB));
+    bomb.extend(deflated(tail.as_bytes(), FlushCompress::Finish)?);
+    let (mut crc, mut of_block, mut of_tail) = (Crc::new(), Crc::new(), Crc::new());
+    crc.update(head.as_bytes());
+    of_block.update(&block);
+    of_tail.update(tail.as_bytes());
+    for _ in 0..UNPACKED_MIB {
+        crc.combine(&of_block);
+    }
+    crc.combine(&of_tail);
+    bomb.extend(pack::gzip_tail(&crc));
+    Some(bomb)
+}
+
+/// Once the window is full of blanks, every further block of blanks packs to the same bytes, and
+/// leaves the reader in the state it found it in.
+fn brotli_bomb() -> Option<Vec<u8>> {
+    let (head, tail) = around();
+    let block = vec![b' '; MIB];
+    let mut encoder = brotli::CompressorWriter::new(Vec::new(), 4096, 5, 18);
+    encoder.write_all(head.as_bytes()).ok()?;
+    let mut ends = Vec::new();
+    for _ in 0..4 {
+        encoder.write_all(&block).ok()?;
+        encoder.flush().ok()?;
+        ends.push(encoder.get_ref().len());
+    }
+    encoder.write_all(tail.as_bytes()).ok()?;
+    let mut bomb = encoder.into_inner();
+    let [.., from, until] = ends[..] else {
+        return None;
+    };
+    let packed = bomb.get(from..until)?.to_vec();
+    let end = bomb.split_off(until);
+    bomb.extend(packed.repeat(UNPACKED_MIB - ends.len()));
+    bomb.extend(end);
+    Some(bomb)
+}

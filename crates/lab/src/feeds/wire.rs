@@ -1,0 +1,177 @@
+//! A feed's document over HTTP: validators, 304, compression and caching headers.
+//!
+//! The tag is a hash of the feed's state, which is cheap to know; a request that changes nothing is
+//! answered without writing the document at all.
+
+pub(super) mod pack;
+
+use axum::body::Bytes;
+use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
+
+use super::{
+    document::{self, Document},
+    feed::{Announced, Feed, Validators},
+};
+use crate::{
+    chance::Chance,
+    reply::{Body, Reply, http_date},
+};
+
+/// Smaller bodies are not worth compressing.
+const PACK_ABOVE: usize = 256;
+
+/// What a request says about what the caller has and takes.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// `If-None-Match`, as sent.
+    pub if_none_match: Option<String>,
+    /// `If-Modified-Since`, as sent.
+    pub if_modified_since: Option<String>,
+    /// Whether `Accept-Encoding` names gzip.
+    pub gzip: bool,
+    /// Whether `Accept-Encoding` names brotli.
+    pub brotli: bool,
+}
+
+impl Asked {
+    /// Whether the caller showed that it has been here before.
+    pub fn is_conditional(&self) -> bool {
+        self.if_none_match.is_some() || self.if_modified_since.is_some()
+    }
+}
+
+/// Answers a request for a feed's document.
+pub fn answer(
+    feed: &Feed,
+    document: Document,
+    announced: &[Announced],
+    asked: &Asked,
+    (now, base_url): (Timestamp, &str),
+) -> Reply {
+    let state = feed.state(announced, now);
+    let packing = Packing::choose(feed, asked);
+    let tag = tag(feed, document, state);
+    let mut headers = validators(feed, state.0, &format!("\"{tag}{}\"", packing.suffix()));
+    headers.push(("vary", "Accept-Encoding".to_owned()));
+    if let Some(max_age_s) = feed.hints.max_age_s {
+        headers.push(("cache-control", format!("public, max-age={max_age_s}")));
+    }
+    if is_unchanged(feed, &tag, state.0, asked) {
+        return Reply {
+            status: 304,
+            headers,
+            body: Body::Whole(Bytes::new()),
+            wait: std::time::Duration::ZERO,
+        };
+    }
+    let entries = feed.entries(announced, now, base_url);
+    let written = document::write(document, feed, &entries, base_url);
+    let mut reply = packed(
+        Reply::new(&written.content_type, Bytes::new()),
+        written.bytes,
+        packing,
+    );
+    reply.headers.append(&mut headers);
+    reply
+}
+
+/// Different for every state of every form of every feed.
+fn tag(feed: &Feed, document: Document, state: (Option<Timestamp>, usize)) -> String {
+    let newest = state.0.map_or(0, |at| at.as_second().cast_unsigned());
+    let path = [newest, state.1 as u64, document as u64];
+    format!("{:016x}", Chance::of(feed.habit.seed, &path).next_u64())
+}
+
+fn validators(feed: &Feed, newest_at: Option<Timestamp>, tag: &str) -> Vec<(&'static str, String)> {
+    let mut headers = Vec::with_capacity(6);
+    if matches!(feed.validators, Validators::Both | Validators::Etag) {
+        headers.push(("etag", tag.to_owned()));
+    }
+    if matches!(feed.validators, Validators::Both | Validators::LastModified)
+        && let Some(at) = newest_at
+    {
+        headers.push(("last-modified", http_date(at)));
+    }
+    headers
+}
+
+/// By the tag where one was sent and is given; else by the time (RFC 9110, 13.2.2).
+fn is_unchanged(feed: &Feed, tag: &str, newest_at: Option<Timestamp>, asked: &Asked) -> bool {
+    let (by_tag, by_time) = match feed.validators {
+        Validators::Both => (true, true),
+        Validators::Etag => (true, false),
+        Validators::LastModified => (false, true),
+        Validators::None => (false, false),
+    };
+    if let Some(sent) = &asked.if_none_match {
+        return by_tag && names(sent, tag);
+    }
+    let since = asked.if_modified_since.as_deref();
+    let since = since.and_then(|text| DateTimeParser::new().parse_timestamp(text).ok());
+    match (by_time, since, newest_at) {
+        (true, Some(since), Some(newest_at)) => newest_at.as_second() <= since.as_second(),
+        _ => false,
+    }
+}
+
+/// Whether a list of tags names ours, in any of its encodings.
+fn names(list: &str, tag: &str) -> bool {
+    list.split(',').any(|one| {
+        let one = one.trim();
+        let quoted = one.strip_prefix("W/").unwrap_or(one);
+        let bare = quoted.trim_matches('"');
+        let bare = bare
+            .strip_suffix("-gzip")
+            .or(bare.strip_suffix("-br"))
+            .unwrap_or(bare);
+        one == "*" || bare == tag
+    })
+}
+
+/// How a body is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    Plain,
+    Gzip,
+    Brotli,
+}
+
+impl Packing {
+    fn choose(feed: &Feed, asked: &Asked) -> Self {
+        match () {
+            () if feed.brotli && asked.brotli => Self::Brotli,
+            () if feed.gzip && asked.gzip => Self::Gzip,
+            () => Self::Plain,
+        }
+    }
+
+    /// A strong tag names bytes, so each encoding has its own.
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Gzip => "-gzip",
+            Self::Brotli => "-br",
+        }
+    }
+}
+
+fn packed(mut reply: Reply, bytes: Vec<u8>, packing: Packing) -> Reply {
+    let smaller = match packing {
+        _ if bytes.len() < PACK_ABOVE => None,
+        Packing::Plain => None,
+        Packing::Gzip => pack::gzip(&bytes).map(|packed| (packed, "gzip")),
+        Packing::Brotli => pack::brotli(&bytes).map(|packed| (packed, "br")),
+    };
+    let bytes = match smaller {
+        Some((packed, name)) => {
+            reply.headers.push(("content-encoding", name.to_owned()));
+            packed
+        }
+        None => bytes,
+    };
+    reply.body = Body::Whole(bytes.into());
+    reply
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,394 @@
+//! A GitHub on loopback, for clients that must be right against the real one.
+//!
+//! It speaks the part of GitHub's REST API that Almanack uses: refs, files, workflow runs and
+//! dispatches, with tokens, rate limits, conditional requests, pages and GitHub's own sentences;
+//! and of the GraphQL API the one mutation that deletes many refs at once.
+//!
+//! ```text
+//!   client ──► line ──► gate ─────────────► routes ──► state
+//!              cut?     user agent, token,  http       one lock:
+//!                       limit, fault, ETag             each request before or after each other
+//! ```
+//!
+//! - [`setup`]: tokens, repositories and workflows at the start;
+//! - [`state`]: what GitHub holds, and what it decides, without HTTP;
+//! - [`refusal`]: why it says no, in its words;
+//! - [`limit`], [`fault`]: what a request costs, what may go wrong.
+//!
+//! INVARIANT: a request that is charged against a limit is noted as charged, and the other way
+//! round, so that budgets counted here are budgets at GitHub.
+
+pub mod fault;
+mod gate;
+mod http;
+pub mod limit;
+mod page;
+pub mod refusal;
+pub mod setup;
+pub mod state;
+
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+
+use axum::{
+    Json, Router,
+    extract::{Path, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::{get, patch, post, put},
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use self::{
+    fault::{Effect, Matching},
+    limit::{Account, Limits, Resource},
+    refusal::Refusal,
+    setup::{Repository, Setup, Token},
+    state::{
+        GitHub,
+        run::{Conclusion, Dispatch, Run, RunEvent, Status},
+    },
+};
+pub use crate::stand::Error;
+use crate::{
+    clock::{self, Clock},
+    stand::{self, Noted, Opening, Stand, Upstream},
+};
+
+/// What the server needs to know.
+#[derive(Clone)]
+pub struct Config {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// What exists at the start.
+    pub setup: Setup,
+    /// What time it is: for windows of rate limits, runs and commits.
+    pub clock: Clock,
+}
+
+impl Config {
+    /// An empty GitHub with the machine's clock.
+    pub fn new(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            setup: Setup::default(),
+            clock: clock::system(),
+        }
+    }
+}
+
+/// GitHub, its limits, and who runs what is dispatched.
+#[derive(Debug)]
+pub struct Hub {
+    github: GitHub,
+    limits: Limits,
+    /// Requests that arrived, for their ids.
+    arrived: u64,
+    runners: Vec<mpsc::UnboundedSender<RunEvent>>,
+}
+
+impl Hub {
+    /// Tells every runner, and forgets those that have left.
+    fn tell_runners(&mut self, events: &[RunEvent]) {
+        self.runners.retain(|runner| {
+            let mut events = events.iter().cloned();
+            events.all(|event| runner.send(event).is_ok())
+        });
+    }
+}
+
+/// Reaches into a running GitHub from the same process.
+pub type Handle = Stand<Hub>;
+/// A GitHub that runs.
+pub type Running = stand::Running<Hub>;
+
+/// Listens and serves until `cancel`. Once this returns, requests are answered.
+pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
+    let opening = Opening {
+        listen: config.listen,
+        state: Hub {
+            github: GitHub::new(config.setup, (config.clock)()),
+            limits: Limits::default(),
+            arrived: 0,
+            runners: Vec::new(),
+        },
+        clock: config.clock,
+        latency: Duration::ZERO,
+        config: (),
+    };
+    stand::start(opening, cancel).await
+}
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Request {
+    /// When it was answered.
+    pub at: Timestamp,
+    /// The path, as called.
+    pub path: String,
+    /// Whether the answer was sent; not, where the connection was cut instead.
+    pub replied: bool,
+    /// What it is counted as.
+    #[serde(flatten)]
+    pub kind: RequestKind,
+}
+
+/// What requests to GitHub are counted by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RequestKind {
+    /// Who called, by the token's name; empty for a stranger.
+    pub token: String,
+    /// Method and path template: `GET /repos/{owner}/{repo}/git/ref/{ref}`.
+    pub route: String,
+    /// Status of the answer.
+    pub status: u16,
+    /// Whether it counts against the caller's rate limit.
+    pub charged: bool,
+}
+
+impl Noted for Request {
+    type Kind = RequestKind;
+
+    fn kind(&self) -> RequestKind {
+        self.kind.clone()
+    }
+}
+
+impl Handle {
+    /// Adds a token, or replaces the one of that name.
+    pub fn add_token(&self, token: Token) {
+        self.lock().state.github.add_token(token);
+    }
+
+    /// Adds a repository, or replaces the one of that name.
+    pub fn add_repository(&self, repository: Repository) {
+        let now = self.now();
+        self.lock().state.github.add_repository(repository, now);
+    }
+
+    /// Leaves a token, and those it shares with, just so many requests in the present window.
+    pub fn leave_requests(
+        &self,
+        token: &str,
+        resource: Resource,
+        remaining: u32,
+    ) -> Result<(), Refusal> {
+        let now = self.now();
+        let hub = &mut self.lock().state;
+        let token = hub.github.token_named(token).ok_or(Refusal::NOT_FOUND)?;
+        let account = Account {
+            name: token.window(),
+            limit: token.requests_per_hour,
+            resource,
+        };
+        hub.limits.leave(account, remaining, now);
+        Ok(())
+    }
+
+    /// How many requests of a token count against its limit, over all windows.
+    pub fn charged(&self, token: &str) -> u64 {
+        let counts = self.counts();
+        let own = counts
+            .iter()
+            .filter(|it| it.kind.charged && it.kind.token == token);
+        own.map(|count| count.requests).sum()
+    }
+
+    /// All dispatches, in order of arrival.
+    pub fn dispatches(&self) -> Vec<Dispatch> {
+        self.lock().state.github.dispatches.clone()
+    }
+
+    /// All references, full name to commit; none for a repository that does not exist.
+    pub fn refs(&self, owner: &str, name: &str) -> BTreeMap<String, String> {
+        let github = &mut self.lock().state.github;
+        let repository = github.repository(owner, name);
+        repository.map(|held| held.refs.clone()).unwrap_or_default()
+    }
+
+    /// What a file on a branch says.
+    pub fn file(&self, owner: &str, name: &str, branch: &str, path: &str) -> Option<Vec<u8>> {
+        let github = &mut self.lock().state.github;
+        let content = github.repository(owner, name)?.read(path, branch);
+        content.map(|content| content.to_vec())
+    }
+
+    /// All runs, newest first.
+    pub fn runs(&self, owner: &str, name: &str) -> Vec<Run> {
+        let github = &mut self.lock().state.github;
+        let repository = github.repository(owner, name);
+        repository.map_or_else(Vec::new, |held| held.runs.iter().rev().cloned().collect())
+    }
+
+    /// Queues a run that nobody dispatched, as a push would.
+    pub fn start_run(&self, owner: &str, name: &str, workflow: &str) -> Result<Run, Refusal> {
+        let now = self.now();
+        let run = {
+            let hub = &mut self.lock().state;
+            let run = hub.github.start_run((owner, name), workflow, now)?;
+            hub.tell_runners(&[RunEvent::Queued(run.clone())]);
+            run
+        };
+        self.changed();
+        Ok(run)
+    }
+
+    /// A runner took the run.
+    pub fn begin_run(&self, id: u64) -> Result<Run, Refusal> {
+        self.set_run(id, Status::InProgress, None)
+    }
+
+    /// The run has ended.
+    pub fn finish_run(&self, id: u64, conclusion: Conclusion) -> Result<Run, Refusal> {
+        self.set_run(id, Status::Completed, Some(conclusion))
+    }
+
+    fn set_run(
+        &self,
+        id: u64,
+        status: Status,
+        conclusion: Option<Conclusion>,
+    ) -> Result<Run, Refusal> {
+        let now = self.now();
+        let github = &mut self.lock().state.github;
+        let run = github.set_run(id, (status, conclusion), now)?;
+        self.changed();
+        Ok(run)
+    }
+
+    /// Be the runner: told of every run queued or cancelled from now on, and of each exactly once.
+    pub fn runner(&self) -> mpsc::UnboundedReceiver<RunEvent> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        self.lock().state.runners.push(sender);
+        receiver
+    }
+}
+
+impl Upstream for Hub {
+    const NAME: &'static str = "GitHub";
+    const WELCOME: &'static str = "\
+A simulated GitHub. Its API is at the root; this is how to set it up, disturb it and look inside.
+
+POST   /_world/tokens               {\"name\": \"chain\", \"secret\": \"…\", \"repositories\": [\"o/r\"]}
+POST   /_world/repositories         {\"owner\": \"o\", \"name\": \"r\", \"workflows\": [{\"file\": \"a.yml\"}]}
+PUT    /_world/limits               {\"token\": \"chain\", \"resource\": \"core\", \"remaining\": 0}
+GET    /_world/faults               the rules in force
+POST   /_world/faults               {\"matching\": {\"path\": \"/git/refs\"}, \"when\": {\"next\": 3},
+                                     \"effect\": {\"status\": 502}}
+DELETE /_world/faults               lifts all
+GET    /_world/requests             counts, and the newest requests
+GET    /_world/dispatches           in order of arrival
+GET    /_world/repos/{o}/{r}/refs   full name to commit
+GET    /_world/repos/{o}/{r}/runs   newest first
+POST   /_world/repos/{o}/{r}/runs   {\"workflow\": \"a.yml\"} queues a run, as a push would
+PATCH  /_world/runs/{id}            {\"status\": \"completed\", \"conclusion\": \"success\"}
+
+When: \"always\", {\"next\": n}, {\"every\": k}, {\"percent\": {\"percent\": p, \"seed\": s}}.
+Effect: {\"status\": 503}, {\"secondary_limit\": {\"retry_after_s\": 60}}, {\"slow\": {\"wait_ms\": 2000}},
+\"drop_reply\" (takes effect, then cuts the connection).
+";
+    type Config = ();
+    type Matching = Matching;
+    type Effect = Effect;
+    type Request = Request;
+
+    fn routes(stand: Stand<Self>) -> Router {
+        http::routes(stand)
+    }
+
+    fn control() -> Router<Stand<Self>> {
+        Router::new()
+            .route("/tokens", post(add_token))
+            .route("/repositories", post(add_repository))
+            .route("/limits", put(leave_requests))
+            .route("/dispatches", get(dispatches))
+            .route("/repos/{owner}/{repo}/refs", get(refs))
+            .route("/repos/{owner}/{repo}/runs", get(runs).post(start_run))
+            .route("/runs/{id}", patch(set_run))
+    }
+}
+
+/// Plain words: the control API is not GitHub's.
+struct Failed(Refusal);
+
+impl IntoResponse for Failed {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::BAD_REQUEST);
+        (status, Json(json!({ "message": self.0.message }))).into_response()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitBody {
+    token: String,
+    resource: Resource,
+    remaining: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StartBody {
+    workflow: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunBody {
+    status: Status,
+    conclusion: Option<Conclusion>,
+}
+
+/// Owner and name.
+type At = Path<(String, String)>;
+
+async fn add_token(State(stand): State<Handle>, Json(token): Json<Token>) -> StatusCode {
+    stand.add_token(token);
+    StatusCode::NO_CONTENT
+}
+
+async fn add_repository(State(stand): State<Handle>, Json(made): Json<Repository>) -> StatusCode {
+    stand.add_repository(made);
+    StatusCode::NO_CONTENT
+}
+
+async fn leave_requests(
+    State(stand): State<Handle>,
+    Json(body): Json<LimitBody>,
+) -> Result<StatusCode, Failed> {
+    let left = stand.leave_requests(&body.token, body.resource, body.remaining);
+    left.map(|()| StatusCode::NO_CONTENT).map_err(Failed)
+}
+
+async fn dispatches(State(stand): State<Handle>) -> Json<Value> {
+    Json(json!(stand.dispatches()))
+}
+
+async fn refs(State(stand): State<Handle>, Path((owner, repo)): At) -> Json<Value> {
+    Json(json!(stand.refs(&owner, &repo)))
+}
+
+async fn runs(State(stand): State<Handle>, Path((owner, repo)): At) -> Json<Value> {
+    Json(json!(stand.runs(&owner, &repo)))
+}
+
+async fn start_run(
+    State(stand): State<Handle>,
+    Path((owner, repo)): At,
+    Json(body): Json<StartBody>,
+) -> Result<Response, Failed> {
+    let run = stand.start_run(&owner, &repo, &body.workflow);
+    Ok((StatusCode::CREATED, Json(run.map_err(Failed)?)).into_response())
+}
+
+async fn set_run(
+    State(stand): State<Handle>,
+    Path(id): Path<u64>,
+    Json(body): Json<RunBody>,
+) -> Result<Response, Failed> {
+    let run = stand.set_run(id, body.status, body.conclusion);
+    Ok(Json(run.map_err(Failed)?).into_response())
+}

@@ -1,0 +1,107 @@
+//! Pages of long lists, and the `Link` header that leads through them.
+
+use std::collections::BTreeMap;
+
+/// Entries of a page where the caller does not say.
+const SIZE: usize = 30;
+/// Most entries of a page.
+const SIZE_MAX: usize = 100;
+
+/// What a request says after the question mark.
+pub(super) type Parameters = BTreeMap<String, String>;
+
+/// Which page, and how long pages are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Page {
+    number: usize,
+    size: usize,
+}
+
+impl Page {
+    /// As GitHub reads it: what makes no sense counts as not said.
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let number = |name: &str| {
+            let value = parameters.get(name).and_then(|value| value.parse().ok());
+            value.filter(|number: &usize| *number > 0)
+        };
+        Self {
+            number: number("page").unwrap_or(1),
+            size: number("per_page").unwrap_or(SIZE).min(SIZE_MAX),
+        }
+    }
+
+    /// The entries of this page.
+    pub(super) fn cut<T>(self, all: impl Iterator<Item = T>) -> Vec<T> {
+        let before = (self.number - 1).saturating_mul(self.size);
+        all.skip(before).take(self.size).collect()
+    }
+
+    /// The `Link` header; a list that fits on one page has none.
+    pub(super) fn links(self, url: &str, parameters: &Parameters, total: usize) -> Option<String> {
+        let last = total.div_ceil(self.size).max(1);
+        let backward = (self.number > 1).then_some([(self.number - 1, "prev"), (1, "first")]);
+        let forward = (self.number < last).then_some([(self.number + 1, "next"), (last, "last")]);
+        let links = [backward, forward].into_iter().flatten().flatten();
+        let shown: Vec<String> = links
+            .map(|(number, name)| format!("<{url}?{}>; rel=\"{name}\"", query(parameters, number)))
+            .collect();
+        (!shown.is_empty()).then(|| shown.join(", "))
+    }
+}
+
+fn query(parameters: &Parameters, number: usize) -> String {
+    let kept = parameters.iter().filter(|(name, _)| *name != "page");
+    let kept = kept.map(|(name, value)| format!("{name}={}&", encode(value)));
+    kept.collect::<String>() + &format!("page={number}")
+}
+
+/// Percent-encodes what cannot stand in a path or a query; slashes stay.
+pub(super) fn encode(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let shown = text.bytes().map(|byte| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    shown.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+        let owned = pairs.iter();
+        owned
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn nonsense_counts_as_not_said() {
+        for (why, pairs, number, size) in [
+            ("nothing said", &[][..], 1, 30),
+            ("both", &[("page", "3"), ("per_page", "7")], 3, 7),
+            ("too long", &[("per_page", "1000")], 1, 100),
+            ("zero", &[("page", "0"), ("per_page", "0")], 1, 30),
+            ("words", &[("page", "two"), ("per_page", "-1")], 1, 30),
+        ] {
+            let page = Page::of(&parameters(pairs));
+            assert_eq!(page, Page { number, size }, "{why}");
+        }
+    }
+
+    #[test]
+    fn links_lead_through_all_pages() {
+        let asked = parameters(&[("page", "2"), ("per_page", "2")]);
+        let page = Page::of(&asked);
+        assert_eq!(page.cut(1..=5), [3, 4]);
+        let expected = "<u?per_page=2&page=1>; rel=\"prev\", <u?per_page=2&page=1>; rel=\"first\", \
+                        <u?per_page=2&page=3>; rel=\"next\", <u?per_page=2&page=3>; rel=\"last\"";
+        assert_eq!(page.links("u", &asked, 5).unwrap(), expected);
+        let only = Page::of(&parameters(&[]));
+        assert_eq!(only.links("u", &parameters(&[]), 30), None);
+    }
+}

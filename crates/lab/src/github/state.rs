@@ -1,0 +1,185 @@
+//! What GitHub holds, without HTTP: repositories, refs, files, workflows and runs.
+//!
+//! Every method decides and changes in one go, takes the time as an argument and answers a value
+//! or a [`Refusal`]. Whoever holds the state exclusively therefore sees each request happen before
+//! or after every other, never in between: that is what makes creating a ref a lock.
+//!
+//! - `git`: references, tags and files;
+//! - [`run`]: workflows, dispatches, and the runs they make.
+
+pub(super) mod git;
+pub mod run;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use self::{
+    git::{Tree, object_id},
+    run::{Dispatch, Run},
+};
+use super::{
+    refusal::Refusal,
+    setup::{Permission, Repository, Setup, Token, Workflow},
+};
+
+/// Which permission an endpoint needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Refs and files, to look.
+    ReadContents,
+    /// Refs and files, to change.
+    WriteContents,
+    /// Workflows and runs, to look.
+    ReadActions,
+    /// Workflows and runs, to change.
+    WriteActions,
+}
+
+impl Need {
+    fn granted_by(self, token: &Token) -> bool {
+        match self {
+            Self::ReadContents => token.contents >= Permission::Read,
+            Self::WriteContents => token.contents >= Permission::Write,
+            Self::ReadActions => token.actions >= Permission::Read,
+            Self::WriteActions => token.actions >= Permission::Write,
+        }
+    }
+
+    /// As in `x-accepted-github-permissions`.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadContents => "contents=read",
+            Self::WriteContents => "contents=write",
+            Self::ReadActions => "actions=read",
+            Self::WriteActions => "actions=write",
+        }
+    }
+}
+
+/// All of GitHub.
+#[derive(Debug, Default)]
+pub struct GitHub {
+    tokens: Vec<Token>,
+    /// By lower-case `owner/name`: GitHub's names ignore case.
+    repositories: BTreeMap<String, Hosted>,
+    /// In order of arrival, over all repositories.
+    pub(super) dispatches: Vec<Dispatch>,
+    runs_made: u64,
+}
+
+/// A repository as GitHub holds it.
+#[derive(Debug)]
+pub struct Hosted {
+    /// Its number.
+    pub id: u64,
+    /// Whose it is.
+    pub owner: String,
+    /// What it is called.
+    pub name: String,
+    /// The branch that counts where none is named.
+    pub default_branch: String,
+    /// Full name to commit: `refs/heads/main`.
+    pub(super) refs: BTreeMap<String, String>,
+    commits: BTreeMap<String, Tree>,
+    tags: BTreeSet<String>,
+    workflows: Vec<Workflow>,
+    pub(super) runs: Vec<Run>,
+}
+
+impl GitHub {
+    /// What the setup names.
+    pub fn new(setup: Setup, now: Timestamp) -> Self {
+        let mut github = Self::default();
+        for token in setup.tokens {
+            github.add_token(token);
+        }
+        for repository in setup.repositories {
+            github.add_repository(repository, now);
+        }
+        github
+    }
+
+    /// Adds a token, or replaces the one of that name.
+    pub fn add_token(&mut self, token: Token) {
+        self.tokens.retain(|known| known.name != token.name);
+        self.tokens.push(token);
+    }
+
+    /// Adds a repository with one first commit, or replaces the one of that name.
+    pub fn add_repository(&mut self, repository: Repository, now: Timestamp) {
+        let taken = self.repositories.values().map(|held| held.id).max();
+        let id = 1 + taken.unwrap_or(0);
+        let key = key(&repository.owner, &repository.name);
+        self.repositories
+            .insert(key, Hosted::new(repository, id, now));
+    }
+
+    /// Who sends this secret. An empty one is nobody's.
+    pub fn token(&self, secret: &str) -> Option<&Token> {
+        let mut tokens = self.tokens.iter().filter(|_| !secret.is_empty());
+        tokens.find(|token| token.secret == secret)
+    }
+
+    /// Who is called so.
+    pub fn token_named(&self, name: &str) -> Option<&Token> {
+        self.tokens.iter().find(|token| token.name == name)
+    }
+
+    /// The repository, if the caller may do this there.
+    pub fn open(
+        &mut self,
+        caller: Option<&Token>,
+        (owner, name): (&str, &str),
+        need: Need,
+    ) -> Result<&mut Hosted, Refusal> {
+        let token = caller
+            .filter(|token| token.sees(owner, name))
+            .ok_or(Refusal::NOT_FOUND)?;
+        let repository = self.repository(owner, name).ok_or(Refusal::NOT_FOUND)?;
+        if need.granted_by(token) {
+            Ok(repository)
+        } else {
+            Err(Refusal::not_accessible(need.as_str()))
+        }
+    }
+
+    /// The repository, for those who need no token.
+    pub fn repository(&mut self, owner: &str, name: &str) -> Option<&mut Hosted> {
+        self.repositories.get_mut(&key(owner, name))
+    }
+
+    /// Owner and name of the repository with this number.
+    pub fn place_of(&self, id: u64) -> Option<(String, String)> {
+        let found = self.repositories.values().find(|held| held.id == id)?;
+        Some((found.owner.clone(), found.name.clone()))
+    }
+}
+
+impl Hosted {
+    fn new(repository: Repository, id: u64, now: Timestamp) -> Self {
+        let sha = object_id("commit", format!("at {now}\n\nInitial commit").as_bytes());
+        let at_first = |branch: &String| (format!("refs/heads/{branch}"), sha.clone());
+        let default_branch = repository.branches.first().cloned();
+        Self {
+            id,
+            owner: repository.owner,
+            name: repository.name,
+            default_branch: default_branch.unwrap_or_else(|| "main".to_owned()),
+            refs: repository.branches.iter().map(at_first).collect(),
+            commits: BTreeMap::from([(sha, Tree::new())]),
+            tags: BTreeSet::new(),
+            workflows: repository.workflows,
+            runs: Vec::new(),
+        }
+    }
+
+    /// `owner/name`.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.owner, self.name)
+    }
+}
+
+fn key(owner: &str, name: &str) -> String {
+    format!("{owner}/{name}").to_ascii_lowercase()
+}

@@ -1,0 +1,268 @@
+//! A language model on loopback, behind an OpenAI-compatible chat-completions endpoint.
+//!
+//! It looks at the messages, finds out what is wanted (titles to translate, titles to classify, a
+//! text to summarise) and does it the same way every time. It can be told to do it badly, in the
+//! ways real models and the services before them do: prose around the JSON, an element too few,
+//! another order, nothing at all, 429, silence.
+//!
+//! - [`task`]: what is asked, recognised from the messages;
+//! - `mind`: how it is answered; the same input gives the same words;
+//! - [`fault`]: how it goes wrong, and `spoil`: what that does to an answer;
+//! - `answer`: from a request to an answer, with the refusals of such services.
+//!
+//! INVARIANT: neither the journal nor anything else that can be looked at holds a key or the text
+//! of a message; both are known by fingerprints.
+
+mod answer;
+pub mod fault;
+mod mind;
+mod spoil;
+pub mod task;
+
+use std::{net::SocketAddr, time::Duration};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{ConnectInfo, DefaultBodyLimit, State},
+    http::{HeaderMap, Method, Uri, header},
+    response::Response,
+    routing::{get, post},
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use self::{
+    answer::{Came, admit, judge, refusal},
+    fault::{Effect, Matching},
+    task::Kind,
+};
+pub use crate::stand::Error;
+use crate::{
+    clock::{self, Clock},
+    line::Met,
+    reply::{Answer, Reply},
+    stand::{self, Noted, Opening, Stand, Upstream},
+};
+
+/// Words that make a title sensitive where nothing else is said.
+const SENSITIVE_WORDS: [&str; 4] = ["election", "censorship", "protest", "explicit"];
+/// Largest request body; far more than any context.
+const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Where such services have the endpoint: with or without a version, and behind a router.
+const BASES: [&str; 4] = ["", "/v1", "/api/v1", "/api/paas/v4"];
+
+/// What the server needs to know.
+#[derive(Clone)]
+pub struct Config {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The keys it accepts.
+    pub keys: Vec<String>,
+    /// The models it has; with none named, every name is one.
+    pub models: Vec<String>,
+    /// Titles that contain one of these are SENSITIVE; case does not matter.
+    pub sensitive_words: Vec<String>,
+    /// Time every answer takes, in real time.
+    pub latency: Duration,
+    /// Requests it works on at once; one more is refused with 429.
+    pub in_flight_max: Option<usize>,
+    /// What time it is: for `created` and for dates in `Retry-After`.
+    pub clock: Clock,
+}
+
+impl Config {
+    /// A model that answers at once to whoever has this key.
+    pub fn new(listen: SocketAddr, key: &str) -> Self {
+        Self {
+            listen,
+            keys: vec![key.to_owned()],
+            models: Vec::new(),
+            sensitive_words: SENSITIVE_WORDS.map(str::to_owned).to_vec(),
+            latency: Duration::ZERO,
+            in_flight_max: None,
+            clock: clock::system(),
+        }
+    }
+}
+
+/// The model; it remembers nothing.
+#[derive(Debug)]
+pub struct Model;
+
+/// Reaches into a running model from the same process.
+pub type Handle = Stand<Model>;
+/// A model that runs.
+pub type Running = stand::Running<Model>;
+
+/// Listens and serves until `cancel`. Once this returns, requests are answered.
+pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
+    let opening = Opening {
+        listen: config.listen,
+        clock: config.clock.clone(),
+        latency: config.latency,
+        config,
+        state: Model,
+    };
+    stand::start(opening, cancel).await
+}
+
+/// One request and what became of it: sizes and kinds, never keys or texts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Request {
+    /// When it arrived.
+    pub at: Timestamp,
+    /// The path, as called.
+    pub path: String,
+    /// Fingerprint of the key that was shown; empty without one.
+    pub key: String,
+    /// What was asked; nothing, where the request was refused before anybody read it.
+    pub asked: Option<Asked>,
+    /// The fault that hit it.
+    pub effect: Option<Effect>,
+    /// Status of the answer that was prepared.
+    pub status: u16,
+    /// Whether it was to be sent; not, where the request was left hanging or cut.
+    pub replied: bool,
+    /// Requests under way when it arrived, itself included.
+    pub in_flight: usize,
+}
+
+/// What a request asked, as far as the journal tells.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Asked {
+    /// Which kind of work.
+    pub kind: Kind,
+    /// Of which model.
+    pub model: String,
+    /// Fingerprint of the last message of the user: the same text has the same.
+    pub input: String,
+    /// How many messages.
+    pub messages: usize,
+    /// Characters of all messages.
+    pub prompt_chars: usize,
+    /// Titles in question; 0 for a summary.
+    pub titles: usize,
+    /// As sent.
+    pub temperature: Option<f64>,
+    /// As sent.
+    pub max_tokens: Option<u64>,
+    /// Tokens of all messages.
+    pub prompt_tokens: usize,
+    /// Tokens of the answer; 0 where there is none.
+    pub completion_tokens: usize,
+}
+
+/// What requests to the model are counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct RequestKind {
+    /// The work; none for a request that nobody read.
+    pub kind: Option<Kind>,
+    /// Status of the answer.
+    pub status: u16,
+}
+
+impl Noted for Request {
+    type Kind = RequestKind;
+
+    fn kind(&self) -> RequestKind {
+        RequestKind {
+            kind: self.asked.as_ref().map(|asked| asked.kind),
+            status: self.status,
+        }
+    }
+}
+
+impl Handle {
+    /// How many requests asked for this kind of work.
+    pub fn count(&self, kind: Kind) -> u64 {
+        let counts = self.counts();
+        let own = counts.iter().filter(|count| count.kind.kind == Some(kind));
+        own.map(|count| count.requests).sum()
+    }
+}
+
+impl Upstream for Model {
+    const NAME: &'static str = "the model";
+    const WELCOME: &'static str = "\
+A simulated language model. Ask it at /v1/chat/completions; this is how to disturb it and look inside.
+
+GET    /_world/faults      the rules in force
+POST   /_world/faults      {\"matching\": {\"kind\": \"titles\", \"contains\": \"Rust\"}, \"when\": {\"next\": 3},
+                            \"effect\": \"one_less\"}
+DELETE /_world/faults      lifts all
+PUT    /_world/latency     {\"latency_ms\": 200}
+GET    /_world/requests    the newest requests, and how many were under way at once
+
+Kind: \"titles\", \"filter\", \"summary\".
+When: \"always\", {\"next\": n}, {\"every\": k}, {\"percent\": {\"percent\": p, \"seed\": s}}.
+Effect: \"prose\", \"prose_with_brackets\", \"fence\", \"trailing_comma\", \"one_less\", \"one_more\", \"shuffled\",
+\"reversed\", \"repeated_index\", \"element_empty\", \"element_null\", \"unchanged\", \"excuse\", \"empty_content\",
+\"null_content\", \"cut_off\", \"no_choices\", \"error_inside\", \"not_json\", {\"status\": 503},
+{\"limited\": {\"retry_after_s\": 30, \"as_date\": false}}, {\"slow\": {\"wait_ms\": 2000}}, \"hang\",
+\"drop_reply\" (takes the request, then cuts the connection).
+";
+    type Config = Config;
+    type Matching = Matching;
+    type Effect = Effect;
+    type Request = Request;
+
+    fn routes(stand: Stand<Self>) -> Router {
+        let api = BASES.iter().fold(Router::new(), |api, base| {
+            api.route(&format!("{base}/chat/completions"), post(complete))
+                .route(&format!("{base}/models"), get(models))
+        });
+        api.fallback(nowhere)
+            .method_not_allowed_fallback(nowhere)
+            .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+            .with_state(stand)
+    }
+}
+
+async fn complete(
+    State(stand): State<Handle>,
+    ConnectInfo(met): ConnectInfo<Met>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let flight = stand.begin();
+    let came = Came {
+        path: uri.path(),
+        key: bearer(&headers),
+        body: &body,
+    };
+    let answer = judge(&stand, &came);
+    stand.send(&met, answer, flight).await
+}
+
+/// Which models there are, for who may know: any name is taken.
+async fn models(
+    State(stand): State<Handle>,
+    ConnectInfo(met): ConnectInfo<Met>,
+    headers: HeaderMap,
+) -> Response {
+    let admitted = admit(stand.config(), bearer(&headers));
+    let list = || Reply::json(200, &json!({ "object": "list", "data": [] }));
+    let answer = Answer::Reply(admitted.map_or_else(|refused| refused, |()| list()));
+    stand.send(&met, answer, ()).await
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
+}
+
+async fn nowhere(
+    State(stand): State<Handle>,
+    ConnectInfo(met): ConnectInfo<Met>,
+    method: Method,
+    uri: Uri,
+) -> Response {
+    let message = format!("Invalid URL ({method} {})", uri.path());
+    let answer = Answer::Reply(refusal(404, None, &message));
+    stand.send(&met, answer, ()).await
+}

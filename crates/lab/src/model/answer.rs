@@ -1,0 +1,300 @@
+//! From a request to an answer: read, refused, answered and noted, under one lock.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::{
+    Asked, Config, Handle, Model, Request,
+    fault::{Effect, Rule, Sight},
+    mind,
+    spoil::{self, Said},
+    task::{Message, Task},
+};
+use crate::{
+    fingerprint::fingerprint,
+    reply::{Answer, Reply, http_date},
+    stand::Inside,
+};
+
+/// What stands where an answer should be.
+const PAGE: &str = "<!doctype html><title>Just a moment...</title><p>Checking your browser.</p>";
+/// What a gateway says.
+const GATEWAY_PAGE: &str = "<html><head><title>502 Bad Gateway</title></head></html>";
+const HTML: &str = "text/html; charset=utf-8";
+const BROKEN: &str = "The server had an error while processing your request. Sorry about that!";
+
+/// A request, as it came.
+pub(super) struct Came<'a> {
+    pub(super) path: &'a str,
+    pub(super) key: Option<&'a str>,
+    pub(super) body: &'a [u8],
+}
+
+/// Answers a request and notes it.
+pub(super) fn judge(stand: &Handle, came: &Came<'_>) -> Answer {
+    let now = stand.now();
+    let inside = &mut *stand.lock();
+    let mut work = Work::default();
+    let answered = work.take(stand.config(), inside, came, now);
+    let reply = answered.unwrap_or_else(|refused| refused);
+    let effect = work.rule.as_ref().map(|rule| rule.effect);
+    let status = reply.status;
+    let answer = match effect {
+        Some(Effect::Hang) => Answer::Hang,
+        Some(Effect::DropReply) => Answer::Cut,
+        Some(Effect::Slow { wait_ms }) => Answer::Reply(Reply {
+            wait: Duration::from_millis(wait_ms),
+            ..reply
+        }),
+        _ => Answer::Reply(reply),
+    };
+    inside.journal.note(Request {
+        at: now,
+        path: came.path.to_owned(),
+        key: came.key.map(fingerprint).unwrap_or_default(),
+        asked: work.asked,
+        effect,
+        status,
+        replied: matches!(answer, Answer::Reply(_)),
+        in_flight: inside.in_flight,
+    });
+    answer
+}
+
+/// What was found out about a request, for the journal, however far it came.
+#[derive(Default)]
+struct Work {
+    asked: Option<Asked>,
+    rule: Option<Rule>,
+}
+
+impl Work {
+    fn take(
+        &mut self,
+        config: &Config,
+        inside: &mut Inside<Model>,
+        came: &Came<'_>,
+        now: Timestamp,
+    ) -> Result<Reply, Reply> {
+        admit(config, came.key)?;
+        let wanted = Wanted::read(came.body)?;
+        let model = &wanted.model;
+        if !config.models.is_empty() && !config.models.contains(model) {
+            let message =
+                format!("The model `{model}` does not exist or you do not have access to it.");
+            return Err(refusal(404, Some("model_not_found"), &message));
+        }
+        let task = Task::recognise(&wanted.messages);
+        self.asked = Some(asked(&wanted, &task));
+        if config
+            .in_flight_max
+            .is_some_and(|max| inside.in_flight > max)
+        {
+            return Err(limited());
+        }
+        self.rule = inside.faults.hit(Sight { task: &task, model });
+        if let Some(refused) = self.rule.as_ref().and_then(|rule| refused_by(rule, now)) {
+            return Err(refused);
+        }
+        let said = spoil::answer(&task, &config.sensitive_words, self.rule.as_ref());
+        let said = bounded(said, wanted.max_tokens);
+        let said_tokens = mind::tokens(said.content.as_deref().unwrap_or_default());
+        if let Some(asked) = &mut self.asked {
+            asked.completion_tokens = said_tokens;
+        }
+        let number = inside.journal.total() + 1;
+        Ok(self.show(&wanted, &said, number, now))
+    }
+
+    fn show(&self, wanted: &Wanted, said: &Said, number: u64, now: Timestamp) -> Reply {
+        let mut body = json!({
+            "id": format!("chatcmpl-{number:08}"),
+            "object": "chat.completion",
+            "created": now.as_second(),
+            "model": wanted.model,
+            "choices": [{
+                "index": 0,
+                "message": { "role": "assistant", "content": said.content },
+                "logprobs": null,
+                "finish_reason": if said.cut { "length" } else { "stop" },
+            }],
+            "usage": self.usage(),
+        });
+        match self.rule.as_ref().map(|rule| rule.effect) {
+            Some(Effect::NotJson) => return Reply::new(HTML, PAGE),
+            Some(Effect::ErrorInside) => body = error(502, None, BROKEN),
+            Some(Effect::NoChoices) => {
+                body.as_object_mut().map(|body| body.remove("choices"));
+            }
+            _ => {}
+        }
+        Reply::json(200, &body)
+    }
+
+    fn usage(&self) -> Value {
+        let asked = self.asked.as_ref();
+        let (prompt, completion) =
+            asked.map_or((0, 0), |it| (it.prompt_tokens, it.completion_tokens));
+        json!({
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        })
+    }
+}
+
+pub(super) fn admit(config: &Config, key: Option<&str>) -> Result<(), Reply> {
+    let Some(key) = key.filter(|key| !key.is_empty()) else {
+        return Err(refusal(401, None, "You didn't provide an API key."));
+    };
+    if config.keys.iter().any(|known| known == key) {
+        return Ok(());
+    }
+    // Services show how the key begins and ends, which must end up in no log.
+    let begins: String = key.chars().take(3).collect();
+    let message = format!("Incorrect API key provided: {begins}************.");
+    Err(refusal(401, Some("invalid_api_key"), &message))
+}
+
+fn asked(wanted: &Wanted, task: &Task) -> Asked {
+    let prompt = wanted.prompt();
+    Asked {
+        kind: task.kind(),
+        model: wanted.model.clone(),
+        input: fingerprint(wanted.input()),
+        messages: wanted.messages.len(),
+        prompt_chars: prompt.chars().count(),
+        titles: task.titles().len(),
+        temperature: wanted.temperature,
+        max_tokens: wanted.max_tokens,
+        prompt_tokens: mind::tokens(&prompt),
+        completion_tokens: 0,
+    }
+}
+
+/// Faults that answer instead of the model.
+fn refused_by(rule: &Rule, now: Timestamp) -> Option<Reply> {
+    match rule.effect {
+        Effect::Status(502) => Some(Reply {
+            status: 502,
+            ..Reply::new(HTML, GATEWAY_PAGE)
+        }),
+        Effect::Status(status) => Some(refusal(status, None, BROKEN)),
+        Effect::Limited {
+            retry_after_s: None,
+            ..
+        } => Some(limited()),
+        Effect::Limited {
+            retry_after_s: Some(seconds),
+            as_date,
+        } => {
+            let date = || http_date(now + SignedDuration::from_secs(seconds.into()));
+            let again = if as_date { date() } else { seconds.to_string() };
+            Some(limited().with("retry-after", again))
+        }
+        _ => None,
+    }
+}
+
+/// No more than the caller allows.
+fn bounded(said: Said, max_tokens: Option<u64>) -> Said {
+    let max = max_tokens.and_then(|max| usize::try_from(max).ok());
+    match (said.content, max) {
+        (Some(content), Some(max)) if mind::tokens(&content) > max => Said {
+            content: Some(mind::cut_to_tokens(&content, max)),
+            cut: true,
+        },
+        (content, _) => Said { content, ..said },
+    }
+}
+
+fn limited() -> Reply {
+    let message = "Rate limit reached for requests. Please try again later.";
+    refusal(429, Some("rate_limit_exceeded"), message)
+}
+
+/// A refusal in the shape of such services.
+pub(super) fn refusal(status: u16, code: Option<&str>, message: &str) -> Reply {
+    Reply::json(status, &error(status, code, message))
+}
+
+fn error(status: u16, code: Option<&str>, message: &str) -> Value {
+    let kind = match status {
+        429 => "requests",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    };
+    json!({ "error": { "message": message, "type": kind, "param": null, "code": code } })
+}
+
+/// What a caller wants.
+#[derive(Debug)]
+struct Wanted {
+    model: String,
+    messages: Vec<Message>,
+    temperature: Option<f64>,
+    max_tokens: Option<u64>,
+}
+
+impl Wanted {
+    fn read(body: &[u8]) -> Result<Self, Reply> {
+        let bad_json = || invalid("We could not parse the JSON body of your request.");
+        let body: Value = serde_json::from_slice(body).map_err(|_| bad_json())?;
+        if body["stream"] == Value::Bool(true) {
+            return Err(refusal(501, None, "The simulated model does not stream."));
+        }
+        let model = body["model"].as_str().filter(|model| !model.is_empty());
+        let limit = match &body["max_tokens"] {
+            Value::Null => &body["max_completion_tokens"],
+            limit => limit,
+        };
+        Ok(Self {
+            model: model
+                .ok_or_else(|| invalid("`model` is missing"))?
+                .to_owned(),
+            messages: messages(&body["messages"])
+                .ok_or_else(|| invalid("`messages` must have role and content"))?,
+            temperature: body["temperature"].as_f64(),
+            max_tokens: limit.as_u64(),
+        })
+    }
+
+    /// Characters and tokens are counted over this.
+    fn prompt(&self) -> String {
+        let contents = self.messages.iter().map(|message| message.content.as_str());
+        contents.collect::<Vec<&str>>().join("\n")
+    }
+
+    /// The last message of the user.
+    fn input(&self) -> &str {
+        let mut messages = self.messages.iter();
+        let last = messages.rfind(|message| message.role == "user");
+        last.map_or("", |message| message.content.as_str())
+    }
+}
+
+fn invalid(message: &str) -> Reply {
+    refusal(400, None, message)
+}
+
+fn messages(value: &Value) -> Option<Vec<Message>> {
+    let messages = value.as_array().filter(|messages| !messages.is_empty())?;
+    let read = |message: &Value| {
+        Some(Message {
+            role: message["role"].as_str()?.to_owned(),
+            content: content(&message["content"])?,
+        })
+    };
+    messages.iter().map(read).collect()
+}
+
+/// A text, or parts of one.
+fn content(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => parts.iter().map(|part| part["text"].as_str()).collect(),
+        _ => None,
+    }
+}

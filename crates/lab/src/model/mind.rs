@@ -1,0 +1,162 @@
+//! What the model thinks: small, always the same, and in Simplified Chinese.
+//!
+//! A translation puts frequent words into Chinese, keeps the others, and ends with a mark that the
+//! original decides. So every translation has a Chinese character, two titles rarely share one, and
+//! markup or quotes in a title survive to trouble whoever prints it.
+
+use crate::{chance::Chance, fingerprint::bits};
+
+/// Characters of marks; 32, so that three of them tell 32,768 originals apart.
+const MARKS: &str = "松石云海山川星河风雪林泉竹梅兰菊江湖春夏秋冬晨暮青白朱玄金玉琴书";
+/// Words too frequent to say what a text is about.
+const IDLE_WORDS: [&str; 16] = [
+    "about", "after", "their", "there", "these", "which", "would", "could", "should", "https",
+    "where", "other", "because", "being", "while", "comment",
+];
+/// Shortest word that can say what a text is about.
+const TOPIC_CHARS_MIN: usize = 5;
+/// What a text is about that has no words.
+const NO_TOPIC: &str = "这一主题";
+const FIRST: [&str; 4] = [
+    "这篇文章（MARK）围绕TOPIC展开，交代了它的背景和要解决的问题。",
+    "本文（MARK）介绍了TOPIC的由来，并说明它为什么值得关注。",
+    "作者（MARK）从自己的经历出发，讨论了TOPIC的现状与变化。",
+    "文中（MARK）先梳理了TOPIC的基本情况，再给出具体的观察。",
+];
+const SECOND: [&str; 3] = [
+    "作者认为TOPIC是关键所在，并用数据和例子说明了理由。",
+    "其中对TOPIC的分析最为详细，列出了几种做法的得失。",
+    "与TOPIC有关的部分给出了步骤，也指出了容易出错的地方。",
+];
+const THIRD: [&str; 3] = [
+    "文章最后提醒读者，TOPIC仍有局限，应按自己的情况取舍。",
+    "对于TOPIC的未来，作者保持谨慎，认为还需要更多验证。",
+    "总体而言，TOPIC带来的收益大于成本，但并不适合所有人。",
+];
+
+/// Frequent words of titles, each with what it is in Chinese.
+const DICTIONARY: &str = "\
+    a= an= the= ask=问 show=展示 tell=讲述 launch=发布 why=为什么 how=如何 what=什么 \
+    when=何时 where=何处 who=谁 is=是 are=是 was=曾是 be=成为 not=不 no=没有 and=和 or=或 \
+    of=的 to=到 in=在 on=关于 for=为 from=来自 with=与 without=没有 by=由 new=新的 old=旧的 \
+    open=开放 source=源 free=免费 fast=快速 faster=更快 slow=缓慢 simple=简单 small=小型 \
+    better=更好 first=首个 best=最佳 database=数据库 language=语言 programming=编程 \
+    code=代码 software=软件 hardware=硬件 computer=计算机 system=系统 systems=系统 \
+    network=网络 web=网页 server=服务器 browser=浏览器 memory=内存 data=数据 model=模型 \
+    models=模型 security=安全 company=公司 science=科学 history=历史 world=世界 time=时间 \
+    year=年 years=年 people=人们 work=工作 story=故事";
+
+/// Whether a character is Chinese, as far as translations are concerned.
+pub(super) fn is_chinese(c: char) -> bool {
+    ('\u{4e00}'..='\u{9fff}').contains(&c)
+}
+
+/// A title in Chinese. One that has Chinese already stays as it is.
+pub(super) fn translate(title: &str) -> String {
+    if title.chars().any(is_chinese) {
+        return title.to_owned();
+    }
+    let mut translated = String::new();
+    for word in title.split_whitespace() {
+        let shown = translate_word(word);
+        let ascii = |c: Option<char>| c.is_some_and(|c| c.is_ascii());
+        if ascii(translated.chars().last()) && ascii(shown.chars().next()) {
+            translated.push(' ');
+        }
+        translated.push_str(&shown);
+    }
+    format!("{translated}（译文·{}）", mark(title))
+}
+
+/// The word in Chinese with its punctuation, or as it is.
+fn translate_word(word: &str) -> String {
+    let core = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let lower = core.to_ascii_lowercase();
+    let mut pairs = DICTIONARY
+        .split(' ')
+        .filter_map(|pair| pair.split_once('='));
+    let known = pairs.find(|(english, _)| *english == lower);
+    match known {
+        Some((_, chinese)) if !core.is_empty() => word.replacen(core, chinese, 1),
+        _ => word.to_owned(),
+    }
+}
+
+/// Whether a title holds one of the words.
+pub(super) fn is_sensitive(title: &str, words: &[String]) -> bool {
+    let title = title.to_lowercase();
+    let mut words = words.iter();
+    words.any(|word| title.contains(&word.to_lowercase()))
+}
+
+/// Two or three sentences about a text, or as much of them as fits.
+pub(super) fn summarise(text: &str, chars_max: usize) -> String {
+    let mut chance = Chance::new(bits(text));
+    let topics = topics(text);
+    let mut sentence = |forms: &[&str], place: usize| {
+        let form = chance.pick(forms).copied().unwrap_or_default();
+        let topic = topics.get(place).or(topics.last());
+        form.replace("TOPIC", topic.map_or(NO_TOPIC, String::as_str))
+            .replace("MARK", &mark(text))
+    };
+    let first = sentence(&FIRST, 0);
+    let more = [sentence(&SECOND, 1), sentence(&THIRD, 2)];
+    if first.chars().count() > chars_max {
+        let cut: String = first.chars().take(chars_max.saturating_sub(1)).collect();
+        return cut + "。";
+    }
+    more.into_iter().fold(first, |summary, next| {
+        let length = summary.chars().count() + next.chars().count();
+        if length <= chars_max {
+            summary + &next
+        } else {
+            summary
+        }
+    })
+}
+
+/// The three words a text has most often, the earlier first among equals.
+fn topics(text: &str) -> Vec<String> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    let words = text.split(|c: char| !c.is_ascii_alphabetic());
+    for word in words.filter(|word| word.len() >= TOPIC_CHARS_MIN) {
+        let lower = word.to_ascii_lowercase();
+        if IDLE_WORDS.contains(&lower.as_str()) {
+            continue;
+        }
+        match counts.iter_mut().find(|(known, _)| *known == lower) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((lower, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.into_iter().take(3).map(|(word, _)| word).collect()
+}
+
+/// Three characters that the text decides.
+fn mark(text: &str) -> String {
+    let marks: Vec<char> = MARKS.chars().collect();
+    let mut chance = Chance::new(bits(text));
+    let mut draw = || chance.pick(&marks).copied();
+    [draw(), draw(), draw()].into_iter().flatten().collect()
+}
+
+/// About how many tokens a text has: a Chinese character is one, four others are one.
+pub(super) fn tokens(text: &str) -> usize {
+    let chinese = text.chars().filter(|c| is_chinese(*c)).count();
+    let others = text.chars().count() - chinese;
+    chinese + others.div_ceil(4)
+}
+
+/// As much of a text as has so many tokens.
+pub(super) fn cut_to_tokens(text: &str, tokens_max: usize) -> String {
+    let mut quarters = 0;
+    let fits = |c: &char| {
+        quarters += if is_chinese(*c) { 4 } else { 1 };
+        quarters <= tokens_max * 4
+    };
+    text.chars().take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! How the site misbehaves when told to: which endpoint, how often, what.
+//!
+//! How rules are counted and which of them decides is [`crate::rule`]'s.
+
+use serde::{Deserialize, Serialize};
+
+use super::Endpoint;
+pub use crate::rule::When;
+use crate::rule::{self, Covers};
+
+/// Which requests a rule looks at; what is left out matches everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Matching {
+    /// Only at this endpoint.
+    pub endpoint: Option<Endpoint>,
+    /// Only where path and query contain this.
+    pub path: Option<String>,
+}
+
+/// What happens to a request that is hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Answered with this status.
+    Status(u16),
+    /// Answered 429, with a time to come again.
+    Limited {
+        /// What `retry-after` says.
+        retry_after_s: u32,
+    },
+    /// Answered rightly, but only after so long.
+    Slow {
+        /// The wait, in real time, on top of the usual latency.
+        wait_ms: u64,
+    },
+    /// No answer, ever.
+    Hang,
+    /// The connection is cut before the request is looked at.
+    DropRequest,
+    /// The request is carried out; then the connection is cut.
+    DropReply,
+    /// The connection is cut in the middle of the body.
+    Truncated,
+    /// A whole answer whose JSON stops in the middle.
+    MalformedJson,
+    /// JSON whose `hits` are null; where there are none, all of it is null.
+    NullHits,
+}
+
+/// Which requests, how often, what.
+pub type Rule = rule::Rule<Matching, Effect>;
+/// The rules in force, oldest first.
+pub type Faults = rule::Rules<Matching, Effect>;
+
+/// A request as rules see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// Where.
+    pub endpoint: Endpoint,
+    /// Path and query, as called.
+    pub path: &'a str,
+}
+
+impl Rule {
+    /// A rule about one endpoint.
+    pub fn at(endpoint: Endpoint, when: When, effect: Effect) -> Self {
+        Self {
+            matching: Matching {
+                endpoint: Some(endpoint),
+                path: None,
+            },
+            when,
+            effect,
+        }
+    }
+
+    /// A rule about all requests whose path and query contain something.
+    pub fn on(path: &str, when: When, effect: Effect) -> Self {
+        Self {
+            matching: Matching {
+                endpoint: None,
+                path: Some(path.to_owned()),
+            },
+            when,
+            effect,
+        }
+    }
+}
+
+impl Covers<Sight<'_>> for Matching {
+    fn covers(&self, sight: Sight<'_>) -> bool {
+        let there = self.endpoint.is_none_or(|it| it == sight.endpoint);
+        there
+            && self
+                .path
+                .as_deref()
+                .is_none_or(|it| sight.path.contains(it))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_looks_only_at_what_it_names() {
+        let by_path = |path: &str| Matching {
+            endpoint: None,
+            path: Some(path.to_owned()),
+        };
+        let search = Matching {
+            endpoint: Some(Endpoint::Search),
+            path: None,
+        };
+        let path = "/api/v1/search?tags=comment,story_7";
+        let sight = Sight {
+            endpoint: Endpoint::Search,
+            path,
+        };
+        let page = Sight {
+            endpoint: Endpoint::Page,
+            path,
+        };
+        for (why, matching, covered) in [
+            ("everything", Matching::default(), true),
+            ("its endpoint", search.clone(), true),
+            ("part of the query", by_path("story_7"), true),
+            ("another query", by_path("story_8"), false),
+        ] {
+            assert_eq!(matching.covers(sight), covered, "{why}");
+        }
+        assert!(!search.covers(page), "another endpoint");
+    }
+}

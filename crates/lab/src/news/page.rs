@@ -1,0 +1,187 @@
+//! The pages that stories lead to: articles, and everything else that is found in their place.
+//!
+//! A reader of pages must find the article among navigation, banners and comments, and must know
+//! what is no article at all. Some of the latter say so by their status; the worst do not.
+//!
+//! - `layout`: what surrounds an article;
+//! - `bad`: what stands where an article should.
+
+mod bad;
+mod layout;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::prose;
+use crate::{chance::Chance, feeds::language::Language, reply::Reply};
+
+/// How long a slow page takes where only its share was named: longer than anybody waits.
+const SLOW_MS: u64 = 60_000;
+/// Statuses of a chain of redirects, one after the other.
+const MOVES: [u16; 4] = [302, 301, 307, 308];
+
+/// What is found at a story's address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Page {
+    /// An article.
+    Article,
+    /// An article that says "access denied" and "robots.txt", because it is about that.
+    AboutBlocking,
+    /// An article in Chinese; only the document itself says that it is GB18030.
+    Gb18030,
+    /// An article in Japanese; only the header says that it is `Shift_JIS`.
+    ShiftJis,
+    /// An article behind so many redirects.
+    Redirected {
+        /// How many.
+        hops: u32,
+    },
+    /// Redirects without end.
+    RedirectLoop,
+    /// An article, after a wait in real time.
+    Slow {
+        /// How long.
+        wait_ms: u64,
+    },
+    /// A bot check that claims success: 200.
+    Blocked,
+    /// A bot check: 403.
+    Forbidden,
+    /// Nothing at all, with 200.
+    Empty,
+    /// Only asks to enable JavaScript.
+    Shell,
+    /// More than 12 MB, in pieces.
+    Oversized,
+    /// A PDF.
+    Pdf,
+    /// 404.
+    Missing,
+    /// 500.
+    Broken,
+}
+
+/// About what a day's stories lead to: of a thousand pages so many are of a kind; the rest are articles.
+const USUAL: [(u64, Page); 13] = [
+    (10, Page::AboutBlocking),
+    (10, Page::Gb18030),
+    (10, Page::ShiftJis),
+    (60, Page::Redirected { hops: 2 }),
+    (5, Page::Slow { wait_ms: SLOW_MS }),
+    (40, Page::Blocked),
+    (40, Page::Forbidden),
+    (10, Page::Empty),
+    (30, Page::Shell),
+    (5, Page::Oversized),
+    (30, Page::Pdf),
+    (10, Page::Missing),
+    (10, Page::Broken),
+];
+
+/// A page to be written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sheet<'a> {
+    /// The story that leads here.
+    pub(super) id: i64,
+    pub(super) title: &'a str,
+    pub(super) page: Page,
+    /// The article, where there is one.
+    pub(super) article: Option<&'a [String]>,
+}
+
+impl Page {
+    /// What a drawn page is like, on a web that is about as good as the real one.
+    pub(super) fn draw(chance: &mut Chance) -> Self {
+        let mut drawn = chance.below(1000);
+        let found = USUAL.into_iter().find(|(share, _)| {
+            let hit = drawn < *share;
+            drawn = drawn.saturating_sub(*share);
+            hit
+        });
+        found.map_or(Self::Article, |(_, page)| page)
+    }
+
+    /// The paragraphs of its article; none where it holds no article.
+    pub(super) fn article(self, chance: &mut Chance) -> Option<Vec<String>> {
+        match self {
+            Self::Article | Self::Redirected { .. } | Self::Slow { .. } => {
+                Some(prose::paragraphs(Language::English, chance))
+            }
+            Self::AboutBlocking => Some(prose::about_blocking(chance)),
+            Self::Gb18030 => Some(prose::paragraphs(Language::Chinese, chance)),
+            Self::ShiftJis => Some(prose::paragraphs(Language::Japanese, chance)),
+            _ => None,
+        }
+    }
+}
+
+impl Sheet<'_> {
+    /// What a caller gets who asks for it; `hop` counts the redirects it has followed.
+    pub(super) fn answer(&self, hop: u32) -> Reply {
+        match self.page {
+            Page::Redirected { hops } if hop < hops => self.redirect(hop),
+            Page::RedirectLoop => self.redirect(hop),
+            Page::Slow { wait_ms } => Reply {
+                wait: Duration::from_millis(wait_ms),
+                ..self.html("text/html; charset=utf-8")
+            },
+            Page::Article | Page::AboutBlocking | Page::Redirected { .. } => {
+                self.html("text/html; charset=utf-8")
+            }
+            Page::Gb18030 => self.encoded("text/html", encoding_rs::GB18030),
+            Page::ShiftJis => self.encoded("text/html; charset=Shift_JIS", encoding_rs::SHIFT_JIS),
+            Page::Blocked => bad::blocked(),
+            Page::Forbidden => bad::forbidden(),
+            Page::Empty => Reply::new("text/html; charset=utf-8", ""),
+            Page::Shell => bad::shell(self.title),
+            Page::Oversized => bad::oversized(self.title),
+            Page::Pdf => bad::pdf(),
+            Page::Missing => bad::status(404, "This page has moved on"),
+            Page::Broken => bad::status(500, "Something went wrong on our side"),
+        }
+    }
+
+    fn redirect(&self, hop: u32) -> Reply {
+        let index = usize::try_from(hop).unwrap_or(0) % MOVES.len();
+        let next = hop.wrapping_add(1);
+        // Relative, as many are: whoever follows must know where it stands.
+        Reply::redirect(MOVES[index], &format!("/pages/{}/hop/{next}", self.id))
+    }
+
+    fn html(&self, content_type: &str) -> Reply {
+        Reply::new(content_type, layout::write(self, "utf-8"))
+    }
+
+    fn encoded(&self, content_type: &str, encoding: &'static encoding_rs::Encoding) -> Reply {
+        let named = if encoding == encoding_rs::GB18030 {
+            "gb18030"
+        } else {
+            ""
+        };
+        let text = layout::write(self, named);
+        let (bytes, _, _) = encoding.encode(&text);
+        Reply::new(content_type, bytes.into_owned())
+    }
+
+    /// What a reader in a browser would copy from it as Markdown; an error's status where there is
+    /// nothing to copy.
+    pub(super) fn markdown(&self) -> Result<String, u16> {
+        match (self.page, self.article) {
+            (_, Some(article)) => Ok(format!("# {}\n\n{}\n", self.title, article.join("\n\n"))),
+            (Page::Blocked, _) => Ok(bad::BLOCKED.to_owned()),
+            (Page::Shell, _) => Ok(bad::SHELL.to_owned()),
+            (Page::Oversized, _) => Ok(bad::LINE.repeat(bad::OVERSIZED_BYTES / bad::LINE.len())),
+            (Page::Forbidden, _) => Err(403),
+            (Page::Missing, _) => Err(404),
+            (Page::Pdf, _) => Err(415),
+            (Page::RedirectLoop, _) => Err(508),
+            (Page::Broken, _) => Err(500),
+            _ => Ok(String::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

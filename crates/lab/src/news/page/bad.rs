@@ -1,0 +1,86 @@
+//! What stands where an article should: bot checks, shells, floods and files.
+
+use axum::body::Bytes;
+
+use crate::{
+    feeds::document::escape,
+    reply::{Piece, Reply},
+};
+
+const HTML: &str = "text/html; charset=utf-8";
+/// Beyond what anybody should read of one page.
+pub(super) const OVERSIZED_BYTES: usize = 12 * 1024 * 1024;
+/// What the flood consists of.
+pub(super) const LINE: &str = "The tide table continues, and continues, and continues. ";
+/// What a bot check says.
+pub(super) const BLOCKED: &str = "Just a moment. We are checking that you are human before you \
+    proceed. You have been blocked by network security. If you think this is a mistake, sign in \
+    or file a ticket. Ray ID: 7f3a11c09d";
+/// What a page says that is only a program.
+pub(super) const SHELL: &str =
+    "You need to enable JavaScript to run this app. Alternatively, try one of the native apps.";
+
+/// A bot check that claims success.
+pub(super) fn blocked() -> Reply {
+    Reply::new(HTML, check("Just a moment...", BLOCKED))
+}
+
+/// A bot check that admits it.
+pub(super) fn forbidden() -> Reply {
+    let text = "Access Denied. You don't have permission to access this page on this server. \
+        Reference #18.4d5e6f";
+    Reply {
+        status: 403,
+        ..Reply::new(HTML, check("Access Denied", text))
+    }
+}
+
+fn check(title: &str, text: &str) -> String {
+    format!(
+        "<!doctype html><html><head><title>{title}</title><meta name=\"robots\" \
+         content=\"noindex,nofollow\"></head><body><div class=\"main-wrapper\"><h1>{title}</h1>\
+         <p>{}</p><form id=\"challenge-form\" method=\"post\"></form></div></body></html>\n",
+        escape(text)
+    )
+}
+
+/// A program that would fetch the article, if it ran.
+pub(super) fn shell(title: &str) -> Reply {
+    let title = escape(title);
+    let html = format!(
+        "<!doctype html><html><head><title>{title}</title><script src=\"/app.js\" defer></script>\
+         </head><body><noscript>{SHELL}</noscript><div id=\"root\"></div></body></html>\n"
+    );
+    Reply::new(HTML, html)
+}
+
+/// A page that does not end before anybody should have stopped reading.
+pub(super) fn oversized(title: &str) -> Reply {
+    let begin = format!(
+        "<!doctype html><html><head><title>{}</title></head><body><article>\n",
+        escape(title)
+    );
+    let paragraph = Bytes::from(format!("<p>{}</p>\n", LINE.repeat(1024)));
+    let count = OVERSIZED_BYTES / paragraph.len() + 1;
+    let pieces = std::iter::once(Bytes::from(begin))
+        .chain(std::iter::repeat_n(paragraph, count))
+        .chain([Bytes::from("</article></body></html>\n")]);
+    Reply::pieces(HTML, pieces.map(Piece::Bytes))
+}
+
+/// A file that is no page.
+pub(super) fn pdf() -> Reply {
+    let mut bytes = b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n".to_vec();
+    bytes.extend_from_slice(
+        b"1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n",
+    );
+    Reply::new("application/pdf", bytes)
+}
+
+/// An error with a page of its own.
+pub(super) fn status(status: u16, sentence: &str) -> Reply {
+    Reply {
+        status,
+        ..Reply::new(HTML, check(sentence, sentence))
+    }
+}

@@ -1,0 +1,50 @@
+//! Services that read pages for others: a crawler API and a reader prefix.
+//!
+//! Both look at the same pages, and both pass on what they found there, bot checks included: that
+//! a service answered "success" does not make its text an article.
+
+use serde_json::{Value, json};
+
+use super::page::Page;
+use crate::reply::Reply;
+
+/// What such a service found at an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) title: String,
+    pub(super) page: Page,
+    /// Markdown, or the status that it met.
+    pub(super) markdown: Result<String, u16>,
+}
+
+/// What the crawler API answers about an address; nobody's page is an error.
+pub(super) fn crawled(found: Option<&Found>) -> Value {
+    match found.map(|found| &found.markdown) {
+        Some(Ok(markdown)) if markdown.is_empty() => json!({ "success": true }),
+        Some(Ok(markdown)) => json!({ "success": true, "markdown": markdown }),
+        Some(Err(status)) => {
+            json!({ "success": false, "error": format!("page answered {status}") })
+        }
+        None => json!({ "success": false, "error": "could not resolve host" }),
+    }
+}
+
+/// What the reader answers about an address: always 200, always text.
+pub(super) fn read(address: &str, found: Option<&Found>) -> Reply {
+    let text = match found {
+        None => format!("[Reader] Error: no such host: {address}\n"),
+        Some(found) => match &found.markdown {
+            Ok(markdown) if markdown.is_empty() => String::new(),
+            Ok(markdown) => format!(
+                "Title: {}\n\nURL Source: {address}\n\nMarkdown Content:\n{markdown}",
+                found.title
+            ),
+            Err(403) => format!(
+                "According to its robots.txt, {address} does not allow autonomous fetching. \
+                 Ask the user to open the page instead.\n"
+            ),
+            Err(status) => format!("[Reader] Error: {address} answered {status}\n"),
+        },
+    };
+    Reply::new("text/plain; charset=utf-8", text)
+}

@@ -1,0 +1,160 @@
+//! The questions that Almanack asks the search, matched, and its hits as Algolia shows them.
+//!
+//! ```text
+//!   tags=story,(story_1,story_2)                                these stories
+//!   tags=story&numericFilters=created_at_i>=1,created_at_i<2    the stories of a time
+//!   tags=comment,story_1                                        what was said about a story
+//! ```
+//!
+//! The index shows no more than 1,000 hits of any question: whoever wants a busy day must ask for
+//! parts of it.
+
+use axum::{extract::Query, http::Uri};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    archive::Item,
+    story::{Comment, Story},
+};
+
+/// Hits of a question that can be reached at all.
+const REACHABLE: usize = 1000;
+/// Hits where nothing is said.
+const HITS: usize = 20;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Parameters {
+    tags: String,
+    numeric_filters: String,
+    hits_per_page: Option<usize>,
+}
+
+/// A question that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Question {
+    /// Comments instead of stories.
+    pub(super) comments: bool,
+    /// Only of these stories.
+    pub(super) stories: Option<Vec<i64>>,
+    /// The first and last second that a hit can have.
+    pub(super) span_s: (i64, i64),
+    pub(super) hits_max: usize,
+}
+
+impl Question {
+    pub(super) fn read(uri: &Uri) -> Option<Self> {
+        let Query(parameters) = Query::<Parameters>::try_from_uri(uri).ok()?;
+        let mut tags = parameters.tags.split([',', '(', ')']);
+        let comments = match tags.next()? {
+            "story" => false,
+            "comment" => true,
+            _ => return None,
+        };
+        let named = tags.filter(|tag| !tag.is_empty());
+        let stories = named.map(|tag| tag.strip_prefix("story_")?.parse().ok());
+        let stories: Vec<i64> = stories.collect::<Option<_>>()?;
+        let filters = parameters.numeric_filters.split(',');
+        let span_s = filters.filter(|filter| !filter.is_empty()).try_fold(
+            (i64::MIN, i64::MAX),
+            |(from_s, to_s), filter| {
+                if let Some(least) = filter.strip_prefix("created_at_i>=") {
+                    return Some((from_s.max(least.parse().ok()?), to_s));
+                }
+                let end: i64 = filter.strip_prefix("created_at_i<")?.parse().ok()?;
+                Some((from_s, to_s.min(end - 1)))
+            },
+        )?;
+        let hits_max = parameters.hits_per_page.unwrap_or(HITS);
+        Some(Self {
+            comments,
+            stories: (!stories.is_empty()).then_some(stories),
+            span_s,
+            hits_max: hits_max.min(REACHABLE),
+        })
+    }
+}
+
+/// One hit as Algolia shows it.
+pub(super) fn hit(item: &Item, url: Option<&str>) -> Value {
+    match item {
+        Item::Story(story, comments) => hit_story(story, *comments, url),
+        Item::Comment(comment, story) => hit_comment(comment, story, url),
+    }
+}
+
+fn hit_story(story: &Story, comments: u32, url: Option<&str>) -> Value {
+    let mut shown = json!({
+        "_tags": ["story", format!("author_{}", story.author), format!("story_{}", story.id)],
+        "author": story.author,
+        "created_at": story.created_at.to_string(),
+        "created_at_i": story.created_at.as_second(),
+        "num_comments": comments,
+        "objectID": story.id.to_string(),
+        "points": story.points,
+        "story_id": story.id,
+        "title": story.title,
+    });
+    if let Some(url) = url {
+        shown["url"] = json!(url);
+    }
+    if let Some(text) = story.text() {
+        shown["story_text"] = json!(text);
+    }
+    shown
+}
+
+fn hit_comment(comment: &Comment, story: &Story, url: Option<&str>) -> Value {
+    let mut shown = json!({
+        "_tags": ["comment", format!("author_{}", comment.author), format!("story_{}", story.id)],
+        "author": comment.author,
+        "comment_text": comment.html,
+        "created_at": comment.created_at.to_string(),
+        "created_at_i": comment.created_at.as_second(),
+        "objectID": comment.id.to_string(),
+        "parent_id": comment.parent_id,
+        "points": null,
+        "story_id": story.id,
+        "story_title": story.title,
+    });
+    if let Some(url) = url {
+        shown["story_url"] = json!(url);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(query: &str) -> Option<Question> {
+        let uri = format!("http://localhost/api/v1/search?{query}");
+        Question::read(&uri.parse().unwrap())
+    }
+
+    #[test]
+    fn the_questions_of_an_edition_are_known() {
+        let stories = question("tags=story,(story_1,story_2)&hitsPerPage=5000").unwrap();
+        assert_eq!(stories.stories, Some(vec![1, 2]));
+        assert_eq!((stories.comments, stories.hits_max), (false, 1000));
+        let filter = "created_at_i%3E%3D10,created_at_i%3C20";
+        let day = question(&format!("tags=story&numericFilters={filter}")).unwrap();
+        assert_eq!((day.span_s, day.stories), ((10, 19), None));
+        let comments = question("tags=comment,story_7").unwrap();
+        assert_eq!((comments.comments, comments.stories), (true, Some(vec![7])));
+    }
+
+    #[test]
+    fn other_questions_are_refused() {
+        for query in [
+            "",
+            "tags=poll",
+            "tags=story,author_x",
+            "tags=story&numericFilters=points%3E5",
+            "tags=story&page=2",
+        ] {
+            assert_eq!(question(query), None, "{query}");
+        }
+    }
+}

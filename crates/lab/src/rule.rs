@@ -1,0 +1,199 @@
+//! Rules by which a server misbehaves: which requests, how often, and what happens to them.
+//!
+//! Rules can be laid down and lifted while the server runs. The oldest rule that hits decides; later
+//! rules do not even count the request, so that a rule's count means requests it was asked about.
+//! Which requests there are to tell apart, and what can go wrong, each server says itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::chance::Chance;
+
+/// How often a rule hits among the requests it looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// Always, until lifted.
+    Always,
+    /// The next so many; then the rule is gone.
+    Next(u32),
+    /// The k-th, the 2k-th, and so on.
+    Every(u32),
+    /// So many of a hundred, drawn from a seed in order of arrival.
+    Percent {
+        /// Of a hundred.
+        percent: u8,
+        /// Where the chance comes from.
+        seed: u64,
+    },
+}
+
+/// Which requests, how often, what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule<M, E> {
+    /// Which requests.
+    #[serde(default)]
+    pub matching: M,
+    /// How often.
+    pub when: When,
+    /// What happens.
+    pub effect: E,
+}
+
+/// Tells the requests a rule looks at from the others.
+pub trait Covers<S> {
+    /// Whether the rule looks at this one.
+    fn covers(&self, sight: S) -> bool;
+}
+
+#[derive(Debug)]
+struct Active<M, E> {
+    rule: Rule<M, E>,
+    /// Requests this rule was asked about.
+    asked: u32,
+    chance: Chance,
+}
+
+impl<M, E> Active<M, E> {
+    /// Counts a request that the rule looks at, and says whether it is hit.
+    fn hits(&mut self) -> bool {
+        self.asked += 1;
+        match self.rule.when {
+            When::Always => true,
+            When::Next(count) => self.asked <= count,
+            When::Every(step) => step > 0 && self.asked.is_multiple_of(step),
+            When::Percent { percent, .. } => self.chance.below(100) < u64::from(percent),
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        matches!(self.rule.when, When::Next(count) if self.asked >= count)
+    }
+}
+
+/// The rules in force, oldest first.
+#[derive(Debug)]
+pub struct Rules<M, E>(Vec<Active<M, E>>);
+
+impl<M, E> Default for Rules<M, E> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<M: Clone, E: Clone> Rules<M, E> {
+    /// Lays down a rule.
+    pub fn add(&mut self, rule: Rule<M, E>) {
+        let seed = match rule.when {
+            When::Percent { seed, .. } => seed,
+            _ => 0,
+        };
+        self.0.push(Active {
+            rule,
+            asked: 0,
+            chance: Chance::new(seed),
+        });
+    }
+
+    /// Lifts all rules.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The rules still in force.
+    pub fn rules(&self) -> Vec<Rule<M, E>> {
+        self.0.iter().map(|active| active.rule.clone()).collect()
+    }
+
+    /// Decides about one request: the rule that hits it, if one does.
+    pub fn hit<S: Copy>(&mut self, sight: S) -> Option<Rule<M, E>>
+    where
+        M: Covers<S>,
+    {
+        self.hit_where(|rule| rule.matching.covers(sight))
+    }
+
+    /// Decides about one request by the rules that look at it.
+    pub(crate) fn hit_where(&mut self, looks: impl Fn(&Rule<M, E>) -> bool) -> Option<Rule<M, E>> {
+        let looking = self.0.iter_mut().filter(|active| looks(&active.rule));
+        let mut hits = looking.filter_map(|active| active.hits().then(|| active.rule.clone()));
+        let hit = hits.next();
+        self.0.retain(|active| !active.is_spent());
+        hit
+    }
+
+    /// Decides about one request: what happens to it, if anything does.
+    pub fn plan<S: Copy>(&mut self, sight: S) -> Option<E>
+    where
+        M: Covers<S>,
+    {
+        self.hit(sight).map(|rule| rule.effect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at numbers up to its own.
+    #[derive(Debug, Clone, Default)]
+    struct UpTo(u32);
+
+    impl Covers<u32> for UpTo {
+        fn covers(&self, sight: u32) -> bool {
+            sight <= self.0
+        }
+    }
+
+    fn rule(when: When, effect: char) -> Rule<UpTo, char> {
+        let matching = UpTo(9);
+        Rule {
+            matching,
+            when,
+            effect,
+        }
+    }
+
+    fn hits(when: When, count: usize) -> Vec<bool> {
+        let mut rules = Rules::default();
+        rules.add(rule(when, 'x'));
+        (0..count).map(|_| rules.plan(1).is_some()).collect()
+    }
+
+    #[test]
+    fn how_often_is_counted_exactly() {
+        assert_eq!(hits(When::Always, 3), [true, true, true]);
+        assert_eq!(hits(When::Next(2), 4), [true, true, false, false]);
+        assert_eq!(hits(When::Every(2), 4), [false, true, false, true]);
+        assert_eq!(hits(When::Every(0), 2), [false, false]);
+    }
+
+    #[test]
+    fn a_fraction_repeats_with_its_seed() {
+        let percent = |seed| When::Percent { percent: 30, seed };
+        let first = hits(percent(1), 1000);
+        assert_eq!(first, hits(percent(1), 1000));
+        assert_ne!(first, hits(percent(2), 1000));
+        let hit = first.iter().filter(|hit| **hit).count();
+        assert!((250..350).contains(&hit), "{hit} of 1000");
+    }
+
+    #[test]
+    fn the_oldest_rule_that_hits_decides() {
+        let mut rules = Rules::default();
+        rules.add(rule(When::Next(1), 'a'));
+        rules.add(rule(When::Always, 'b'));
+        assert_eq!((rules.plan(1), rules.plan(1)), (Some('a'), Some('b')));
+        assert_eq!(rules.rules().len(), 1, "the spent rule is gone");
+    }
+
+    #[test]
+    fn requests_a_rule_does_not_look_at_are_not_counted() {
+        let mut rules = Rules::default();
+        rules.add(rule(When::Next(1), 'a'));
+        assert_eq!((rules.plan(10), rules.plan(9)), (None, Some('a')));
+        rules.add(rule(When::Always, 'b'));
+        rules.clear();
+        assert_eq!(rules.plan(1), None);
+    }
+}

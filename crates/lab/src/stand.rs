@@ -1,0 +1,486 @@
+//! One stand-in for every upstream that answers HTTP.
+//!
+//! An upstream is its state, its routes and what it does by itself. What all of them need besides
+//! is here, once: a listener, one lock, a journal of requests, a table of injected faults, the way
+//! an answer is delayed, cut or never sent, and the control API under `/_world/`.
+//!
+//! ```text
+//!   client ──► line ──► routes ──► one lock: state, faults, journal ──► send: wait, cut, hang
+//! ```
+//!
+//! INVARIANT: the lock is never held across a wait. A request is decided and noted under it, and
+//! only then delayed, so that the journal also holds callers who gave up meanwhile.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt, io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::{get, put},
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    clock::{self, Clock},
+    line::{self, Lines, Met},
+    reply::Answer,
+    rule::{Rule, Rules},
+};
+
+/// Requests kept one by one; the oldest go first. Counts are kept for all.
+const REQUESTS_KEPT: usize = 20_000;
+
+/// What one upstream adds to the stand.
+pub trait Upstream: Sized + Send + 'static {
+    /// Its name in errors.
+    const NAME: &'static str;
+    /// What a person sees who looks at `/_world` with a browser.
+    const WELCOME: &'static str;
+    /// Whether it may be dialled at loopback addresses only, wherever it listens.
+    const LOOPBACK_ONLY: bool = false;
+    /// What never changes while it runs.
+    type Config: Send + Sync;
+    /// Which requests a fault looks at.
+    type Matching: Clone + Serialize + DeserializeOwned + Default + Send;
+    /// What a fault does.
+    type Effect: Clone + Serialize + DeserializeOwned + Send;
+    /// What the journal keeps of a request.
+    type Request: Noted;
+
+    /// Everything it answers.
+    fn routes(stand: Stand<Self>) -> Router;
+
+    /// What its control API has beside faults, latency and requests.
+    fn control() -> Router<Stand<Self>> {
+        Router::new()
+    }
+}
+
+/// A request in the journal.
+pub trait Noted: Clone + Serialize + Send {
+    /// By what requests are counted.
+    type Kind: Clone + Ord + Serialize + Send;
+
+    /// What it counts as.
+    fn kind(&self) -> Self::Kind;
+}
+
+/// Who keeps a book of its own notes nothing here.
+impl Noted for () {
+    type Kind = ();
+
+    fn kind(&self) {}
+}
+
+/// How many requests were alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count<K> {
+    /// In what.
+    #[serde(flatten)]
+    pub kind: K,
+    /// How many.
+    pub requests: u64,
+}
+
+/// All requests so far.
+pub(crate) struct Journal<R: Noted> {
+    total: u64,
+    newest: VecDeque<R>,
+    counts: BTreeMap<R::Kind, u64>,
+}
+
+impl<R: Noted> Journal<R> {
+    pub(crate) fn note(&mut self, request: R) {
+        self.total += 1;
+        *self.counts.entry(request.kind()).or_default() += 1;
+        if self.newest.len() == REQUESTS_KEPT {
+            self.newest.pop_front();
+        }
+        self.newest.push_back(request);
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+}
+
+impl<R: Noted> Default for Journal<R> {
+    fn default() -> Self {
+        Self {
+            total: 0,
+            newest: VecDeque::new(),
+            counts: BTreeMap::new(),
+        }
+    }
+}
+
+/// Everything that requests and tests change.
+pub(crate) struct Inside<S: Upstream> {
+    pub(crate) state: S,
+    pub(crate) faults: Rules<S::Matching, S::Effect>,
+    pub(crate) journal: Journal<S::Request>,
+    /// Time every answer takes, in real time.
+    pub(crate) latency: Duration,
+    pub(crate) in_flight: usize,
+    in_flight_max: usize,
+}
+
+struct Shared<S: Upstream> {
+    inside: Mutex<Inside<S>>,
+    config: S::Config,
+    clock: Clock,
+    addr: SocketAddr,
+    /// Ends waits that would otherwise outlive the server.
+    stop: CancellationToken,
+    /// Raised with every request and every change by a test.
+    changes: watch::Sender<u64>,
+}
+
+/// A running upstream, as its routes and the tests in its process reach it.
+pub struct Stand<S: Upstream>(Arc<Shared<S>>);
+
+impl<S: Upstream> Clone for Stand<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+/// Names the server only: what is inside changes while one looks, and holds secrets.
+impl<S: Upstream> fmt::Debug for Stand<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", S::NAME, self.0.addr)
+    }
+}
+
+impl<S: Upstream> Stand<S> {
+    /// The base address of everything it answers.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.0.addr)
+    }
+
+    /// Injects a fault.
+    pub fn add_fault(&self, rule: Rule<S::Matching, S::Effect>) {
+        self.lock().faults.add(rule);
+    }
+
+    /// The faults still in force.
+    pub fn faults(&self) -> Vec<Rule<S::Matching, S::Effect>> {
+        self.lock().faults.rules()
+    }
+
+    /// Removes all faults.
+    pub fn clear_faults(&self) {
+        self.lock().faults.clear();
+    }
+
+    /// From now on every answer takes so long, in real time.
+    pub fn set_latency(&self, latency: Duration) {
+        self.lock().latency = latency;
+    }
+
+    /// The newest requests, oldest first.
+    pub fn requests(&self) -> Vec<S::Request> {
+        self.lock().journal.newest.iter().cloned().collect()
+    }
+
+    /// How many requests of which kind there were.
+    pub fn counts(&self) -> Vec<Count<<S::Request as Noted>::Kind>> {
+        let inside = self.lock();
+        let counts = inside.journal.counts.iter().map(|(kind, requests)| Count {
+            kind: kind.clone(),
+            requests: *requests,
+        });
+        counts.collect()
+    }
+
+    /// How many requests there were.
+    pub fn total(&self) -> u64 {
+        self.lock().journal.total
+    }
+
+    /// Requests being answered now.
+    pub fn in_flight(&self) -> usize {
+        self.lock().in_flight
+    }
+
+    /// The most requests that were being answered at once.
+    pub fn in_flight_max(&self) -> usize {
+        self.lock().in_flight_max
+    }
+
+    /// Empties the journal; faults and state stay.
+    pub fn forget_requests(&self) {
+        let mut inside = self.lock();
+        inside.journal = Journal::default();
+        inside.in_flight_max = inside.in_flight;
+    }
+
+    /// Waits until something is true of the server; asks again after every change.
+    pub async fn until(&self, wanted: impl Fn(&Self) -> bool) {
+        let mut changes = self.0.changes.subscribe();
+        while !wanted(self) {
+            // The sender lives as long as this handle.
+            let _ = changes.changed().await;
+        }
+    }
+
+    pub(crate) fn config(&self) -> &S::Config {
+        &self.0.config
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.0.addr.port()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.0.clock)()
+    }
+
+    /// A panic elsewhere leaves whole requests behind, never half of one, so its poison is no harm.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inside<S>> {
+        self.0.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn changed(&self) {
+        self.0.changes.send_modify(|changes| *changes += 1);
+    }
+
+    /// Counts a request as in flight until the guard is dropped, so also where the caller leaves.
+    pub(crate) fn begin(&self) -> Flight<S> {
+        let mut inside = self.lock();
+        inside.in_flight += 1;
+        inside.in_flight_max = inside.in_flight_max.max(inside.in_flight);
+        drop(inside);
+        Flight(self.clone())
+    }
+
+    /// Carries an answer out: waits, then answers, cuts the connection or hangs. `guard` lives until
+    /// the last piece of the body is sent.
+    pub(crate) async fn send(
+        &self,
+        met: &Met,
+        answer: Answer,
+        guard: impl Send + 'static,
+    ) -> Response {
+        let latency = self.lock().latency;
+        self.changed();
+        let passed = match &answer {
+            Answer::Reply(reply) => self.wait(latency + reply.wait).await,
+            Answer::Cut => self.wait(latency).await,
+            Answer::Hang => {
+                self.0.stop.cancelled().await;
+                false
+            }
+        };
+        match answer {
+            Answer::Reply(reply) if passed => {
+                let stop = self.0.stop.clone();
+                reply.into_http(self.now(), stop, guard)
+            }
+            _ => {
+                met.cut.now();
+                StatusCode::SERVICE_UNAVAILABLE.into_response()
+            }
+        }
+    }
+
+    /// Whether the wait passed; not, where the server stopped meanwhile.
+    async fn wait(&self, wait: Duration) -> bool {
+        if wait.is_zero() {
+            return true;
+        }
+        tokio::select! {
+            () = clock::pause(wait) => true,
+            () = self.0.stop.cancelled() => false,
+        }
+    }
+}
+
+/// A request being answered.
+pub(crate) struct Flight<S: Upstream>(Stand<S>);
+
+impl<S: Upstream> Drop for Flight<S> {
+    fn drop(&mut self) {
+        self.0.lock().in_flight -= 1;
+        self.0.changed();
+    }
+}
+
+/// Why a server did not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The address is taken or not ours.
+    #[error("listen on {addr}")]
+    Listen {
+        /// Which address.
+        addr: SocketAddr,
+        /// What happened.
+        #[source]
+        source: io::Error,
+    },
+    /// The server stopped on its own.
+    #[error("serve {upstream}")]
+    Serve {
+        /// Which one.
+        upstream: &'static str,
+        /// What happened.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A server that runs.
+#[derive(Debug)]
+pub struct Running<S: Upstream> {
+    /// Where it listens.
+    pub addr: SocketAddr,
+    /// Ends when the server has stopped.
+    pub join: JoinHandle<Result<(), Error>>,
+    /// Reaches into it.
+    pub handle: Stand<S>,
+}
+
+impl<S: Upstream> Running<S> {
+    /// The base address of everything it answers.
+    pub fn url(&self) -> String {
+        self.handle.url()
+    }
+}
+
+/// What a server starts from.
+pub(crate) struct Opening<S: Upstream> {
+    pub(crate) listen: SocketAddr,
+    pub(crate) clock: Clock,
+    pub(crate) latency: Duration,
+    pub(crate) config: S::Config,
+    pub(crate) state: S,
+}
+
+/// Listens and serves until `cancel`. Once this returns, requests are answered.
+pub(crate) async fn start<S: Upstream>(
+    opening: Opening<S>,
+    cancel: CancellationToken,
+) -> Result<Running<S>, Error> {
+    let (listener, addr) = listen(opening.listen).await?;
+    let handle = Stand(Arc::new(Shared {
+        inside: Mutex::new(Inside {
+            state: opening.state,
+            faults: Rules::default(),
+            journal: Journal::default(),
+            latency: opening.latency,
+            in_flight: 0,
+            in_flight_max: 0,
+        }),
+        config: opening.config,
+        clock: opening.clock,
+        addr: reachable(addr),
+        stop: cancel.clone(),
+        changes: watch::Sender::new(0),
+    }));
+    let app = control(handle.clone()).merge(S::routes(handle.clone()));
+    let lines = Lines {
+        listener,
+        loopback_only: S::LOOPBACK_ONLY,
+    };
+    let join = tokio::spawn(async move {
+        let served = line::serve(lines, app, cancel).await;
+        served.map_err(|source| Error::Serve {
+            upstream: S::NAME,
+            source,
+        })
+    });
+    Ok(Running { addr, join, handle })
+}
+
+/// Listens, and says where.
+pub(crate) async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let at = |source| Error::Listen { addr, source };
+    let listener = TcpListener::bind(addr).await.map_err(at)?;
+    let bound = listener.local_addr().map_err(at)?;
+    Ok((listener, bound))
+}
+
+/// Whoever listens everywhere is called at 127.0.0.1.
+fn reachable(addr: SocketAddr) -> SocketAddr {
+    if addr.ip().is_unspecified() {
+        (Ipv4Addr::LOCALHOST, addr.port()).into()
+    } else {
+        addr
+    }
+}
+
+/// `/_world/…`: what a [`Stand`] does, for tests in another process. No token, not counted, not
+/// disturbed: whoever reaches loopback may.
+fn control<S: Upstream>(stand: Stand<S>) -> Router {
+    let faults = get(faults::<S>)
+        .post(add_fault::<S>)
+        .delete(clear_faults::<S>);
+    let inside = Router::new()
+        .route("/faults", faults)
+        .route("/latency", put(set_latency::<S>))
+        .route("/requests", get(requests::<S>).delete(forget::<S>))
+        .merge(S::control())
+        .with_state(stand);
+    Router::new()
+        .route("/_world", get(|| async { S::WELCOME }))
+        .route("/_world/", get(|| async { S::WELCOME }))
+        .route("/healthz", get(|| async { "ok" }))
+        .nest("/_world", inside)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LatencyBody {
+    latency_ms: u64,
+}
+
+async fn faults<S: Upstream>(State(stand): State<Stand<S>>) -> Json<Value> {
+    Json(json!(stand.faults()))
+}
+
+async fn add_fault<S: Upstream>(
+    State(stand): State<Stand<S>>,
+    Json(rule): Json<Rule<S::Matching, S::Effect>>,
+) -> StatusCode {
+    stand.add_fault(rule);
+    StatusCode::NO_CONTENT
+}
+
+async fn clear_faults<S: Upstream>(State(stand): State<Stand<S>>) -> StatusCode {
+    stand.clear_faults();
+    StatusCode::NO_CONTENT
+}
+
+async fn set_latency<S: Upstream>(
+    State(stand): State<Stand<S>>,
+    Json(body): Json<LatencyBody>,
+) -> StatusCode {
+    stand.set_latency(Duration::from_millis(body.latency_ms));
+    StatusCode::NO_CONTENT
+}
+
+async fn requests<S: Upstream>(State(stand): State<Stand<S>>) -> Json<Value> {
+    Json(json!({
+        "total": stand.total(),
+        "in_flight_max": stand.in_flight_max(),
+        "counts": stand.counts(),
+        "newest": stand.requests(),
+    }))
+}
+
+async fn forget<S: Upstream>(State(stand): State<Stand<S>>) -> StatusCode {
+    stand.forget_requests();
+    StatusCode::NO_CONTENT
+}

@@ -1,0 +1,90 @@
+//! How Telegram misbehaves when told to.
+//!
+//! Most faults come in two: before the request took effect and after it. The caller cannot tell them
+//! apart, and that is their point.
+
+use serde::{Deserialize, Serialize};
+
+pub use crate::rule::When;
+use crate::rule::{self, Covers};
+
+/// Which requests a rule looks at; what is left out matches everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Matching {
+    /// Only this method; case does not matter.
+    pub method: Option<String>,
+    /// Only where `chat_id` is this, as sent.
+    pub chat: Option<String>,
+    /// Only where the text contains this, as sent.
+    pub contains: Option<String>,
+}
+
+/// What happens to a request that is hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Answered with this status and without effect: 500, 502, 503.
+    FailBefore(u16),
+    /// Takes effect, and is answered with this status all the same.
+    FailAfter(u16),
+    /// Never answered, without effect.
+    HangBefore,
+    /// Takes effect, and is never answered.
+    HangAfter,
+    /// The connection is cut, without effect.
+    CutBefore,
+    /// Takes effect; then the connection is cut.
+    CutAfter,
+    /// 429, without effect.
+    Limited {
+        /// What `retry_after` says.
+        retry_after_s: u32,
+    },
+    /// Takes effect at once, and is answered rightly, but only after so long.
+    Slow {
+        /// The wait, in real time.
+        wait_ms: u64,
+    },
+}
+
+/// Which requests, how often, what.
+pub type Rule = rule::Rule<Matching, Effect>;
+/// The rules in force, oldest first.
+pub type Faults = rule::Rules<Matching, Effect>;
+
+impl Rule {
+    /// A rule for messages to be sent.
+    pub fn on_send(when: When, effect: Effect) -> Self {
+        let matching = Matching {
+            method: Some("sendMessage".to_owned()),
+            ..Matching::default()
+        };
+        Self {
+            matching,
+            when,
+            effect,
+        }
+    }
+}
+
+/// A request as rules see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// The method, as called.
+    pub method: &'a str,
+    /// The chat, as sent.
+    pub chat: &'a str,
+    /// The text, as sent.
+    pub text: &'a str,
+}
+
+impl Covers<Sight<'_>> for Matching {
+    fn covers(&self, sight: Sight<'_>) -> bool {
+        let method = self.method.as_deref();
+        let method = method.is_none_or(|it| it.eq_ignore_ascii_case(sight.method));
+        let chat = self.chat.as_deref().is_none_or(|it| it == sight.chat);
+        let contains = self.contains.as_deref();
+        method && chat && contains.is_none_or(|it| sight.text.contains(it))
+    }
+}

@@ -1,0 +1,140 @@
+//! Feeds for each test, a clock that tests set, and a client that shows what it is told.
+
+mod control;
+mod faults;
+mod hostile;
+mod look;
+
+use almanack_lab::feeds::{
+    self, Config, Handle, Running,
+    fault::{Fault, Rule, When},
+    feed::{Feed, Validators},
+    fleet::Fleet,
+};
+use reqwest::header::HeaderMap;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::support::{ManualClock, client, within};
+
+/// A running server and somebody who looks.
+struct World {
+    clock: ManualClock,
+    running: Running,
+    client: reqwest::Client,
+    stop: CancellationToken,
+    _stop: DropGuard,
+}
+
+/// Status, headers and body as received.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name);
+        value.map_or("", |value| value.to_str().unwrap())
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+}
+
+impl World {
+    async fn start(fleet: Fleet) -> Self {
+        let clock = ManualClock::at("2026-01-05T08:00:00Z");
+        let config = Config {
+            clock: clock.as_clock(),
+            ..Config::new(fleet)
+        };
+        let stop = CancellationToken::new();
+        let running = feeds::start(config, stop.clone()).await.unwrap();
+        Self {
+            clock,
+            running,
+            client: raw_client(),
+            stop: stop.clone(),
+            _stop: stop.drop_guard(),
+        }
+    }
+
+    async fn calm() -> Self {
+        Self::start(Fleet::new(3, 400)).await
+    }
+
+    fn handle(&self) -> &Handle {
+        &self.running.handle
+    }
+
+    /// The first feed like that.
+    fn pick(&self, wanted: impl Fn(&Feed) -> bool) -> u32 {
+        self.handle().feeds_where(wanted).next().unwrap()
+    }
+
+    /// From now on this goes wrong with a feed.
+    fn disturb(&self, number: u32, fault: Fault) {
+        let rule = Rule::feed(number, When::Always, fault);
+        self.handle().add_fault(rule);
+    }
+
+    /// A feed that gives validators and has entries.
+    fn ordinary(&self) -> u32 {
+        let now = self.clock.now();
+        let lives = |feed: &Feed| !feed.habit.newest(now, 1).is_empty();
+        self.pick(|feed| feed.validators == Validators::Both && lives(feed))
+    }
+
+    fn ask(&self, url: &str) -> reqwest::RequestBuilder {
+        self.client.get(url).header("user-agent", "almanack-tests")
+    }
+
+    async fn get(&self, url: &str) -> Answer {
+        received(self.ask(url)).await
+    }
+
+    async fn look(&self, number: u32) -> Answer {
+        self.get(&self.handle().feed_url(number)).await
+    }
+
+    /// Looks again with what the last look gave.
+    async fn look_again(&self, number: u32, last: &Answer) -> Answer {
+        let url = self.handle().feed_url(number);
+        let asked = self.ask(&url).header("if-none-match", last.header("etag"));
+        received(asked).await
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a stranger's client, to see the world as it is"
+)]
+fn stranger() -> reqwest::ClientBuilder {
+    reqwest::Client::builder().no_proxy()
+}
+
+/// Asks for nothing compressed and unpacks nothing.
+fn raw_client() -> reqwest::Client {
+    let _ = client();
+    stranger().no_gzip().no_brotli().build().unwrap()
+}
+
+/// Goes where it is sent and no further.
+fn staying_client() -> reqwest::Client {
+    let stays = reqwest::redirect::Policy::none();
+    stranger().redirect(stays).build().unwrap()
+}
+
+async fn received(request: reqwest::RequestBuilder) -> Answer {
+    let response = within(request.send()).await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let body = within(response.bytes()).await.unwrap().to_vec();
+    Answer {
+        status,
+        headers,
+        body,
+    }
+}

@@ -1,0 +1,71 @@
+//! The control API: what a handle does, from another process.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{World, received};
+
+async fn send(world: &World, method: Method, path: &str, body: Option<Value>) -> Value {
+    let url = format!("{}/_world{path}", world.running.url());
+    let mut request = world.client.request(method, url);
+    if let Some(body) = body {
+        request = request.json(&body);
+    }
+    let answer = received(request).await;
+    assert!(answer.status < 300, "{path}: {answer:?}");
+    serde_json::from_slice(&answer.body).unwrap_or(Value::Null)
+}
+
+#[tokio::test]
+async fn a_feed_is_disturbed_and_looked_at_from_outside() {
+    let world = World::calm().await;
+    let limited = json!({ "limited": { "status": 429, "retry_after_s": 60 } });
+    for (matching, effect) in [
+        (json!({ "feed": 3 }), json!({ "status": 500 })),
+        (json!({ "host": 0 }), limited),
+        (json!({ "feed": 3 }), json!({ "serve": "not-a-feed.txt" })),
+    ] {
+        let rule = json!({ "matching": matching, "when": { "next": 1 }, "effect": effect });
+        send(&world, Method::POST, "/faults", Some(rule)).await;
+    }
+    let statuses = [world.look(3).await.status, world.look(3).await.status];
+    assert_eq!(statuses, [500, 429]);
+    send(&world, Method::DELETE, "/faults", None).await;
+    assert_eq!(world.look(3).await.status, 200);
+    let seen = send(&world, Method::GET, "/requests", None).await;
+    assert_eq!(
+        (&seen["total"], &seen["newest"][1]["status"]),
+        (&json!(3), &json!(429))
+    );
+    send(&world, Method::DELETE, "/requests", None).await;
+    let seen = send(&world, Method::GET, "/requests", None).await;
+    assert_eq!(seen["total"], 0);
+}
+
+#[tokio::test]
+async fn an_entry_is_published_from_outside() {
+    let world = World::calm().await;
+    send(
+        &world,
+        Method::POST,
+        "/feeds/8/entries",
+        Some(json!({ "title": "From outside" })),
+    )
+    .await;
+    let entries = send(&world, Method::GET, "/feeds/8/entries", None).await;
+    assert_eq!(entries[0]["title"], "From outside");
+}
+
+#[tokio::test]
+async fn cards_tell_what_each_feed_is_like() {
+    let world = World::calm().await;
+    let cards = send(&world, Method::GET, "/feeds?first=395&count=10", None).await;
+    let numbers: Vec<_> = cards
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|card| card["feed"].as_u64())
+        .collect();
+    assert_eq!(numbers, (395..400).map(Some).collect::<Vec<_>>());
+    assert!(cards[0]["rhythm"].is_string() && cards[0]["document"].is_string());
+}
