@@ -4,6 +4,7 @@
 //! that only a browser follows are left out.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::github::{
@@ -204,17 +205,17 @@ pub(super) fn repository_id(node_id: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
+/// What stands in a path or a query as it is.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
 /// Percent-encodes what cannot stand in a path or a query; slashes stay.
 pub(super) fn encode(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let shown = text.bytes().map(|byte| {
-        if plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    });
-    shown.collect()
+    utf8_percent_encode(text, PATH).to_string()
 }
 
 /// GitHub's instants have whole seconds.
