@@ -14,7 +14,12 @@ pub(crate) fn nearest<'a>(
     let slips_max = (given.chars().count() / 3).max(1);
     known
         .into_iter()
-        .map(|name| (osa_distance(&given.to_lowercase(), &name.to_lowercase()), name))
+        .map(|name| {
+            (
+                osa_distance(&given.to_lowercase(), &name.to_lowercase()),
+                name,
+            )
+        })
         .filter(|(slips, _)| *slips <= slips_max)
         .min_by_key(|(slips, _)| *slips)
         .map(|(_, name)| name)

@@ -16,7 +16,8 @@ mod tests {
 
     #[test]
     fn texts_are_cut_by_characters() {
-        for (text, most, short) in [("abc", 3, "abc"), ("每日新闻", 3, "每日新…"), ("", 0, "")] {
+        for (text, most, short) in [("abc", 3, "abc"), ("每日新闻", 3, "每日新…"), ("", 0, "")]
+        {
             assert_eq!(shorten(text, most), short);
         }
     }

@@ -385,7 +385,10 @@ fn open(path: &Path) -> Result<Connection> {
 fn open_unchanging(path: &Path) -> Result<Connection> {
     let whole = path.canonicalize();
     let whole = whole.map_err(|source| unread("open", path, source))?;
-    let address = format!("file:{}?immutable=1", percent::encode_path(whole.as_os_str().as_bytes()));
+    let address = format!(
+        "file:{}?immutable=1",
+        percent::encode_path(whole.as_os_str().as_bytes())
+    );
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let opened = Connection::open_with_flags(address, flags);
     Ok(opened.map_err(|error| unopened(&path.display().to_string(), error))?)

@@ -106,7 +106,9 @@ fn identity(name: &ScheduleName, row: &Slot) -> Option<Identity> {
 fn words(task: &Task) -> String {
     let status = task.status.as_str();
     match &task.detail {
-        Some(detail) if task.status == Status::Fail => format!("{status}: {}", shorten(detail, DETAIL_CHARS_MAX)),
+        Some(detail) if task.status == Status::Fail => {
+            format!("{status}: {}", shorten(detail, DETAIL_CHARS_MAX))
+        }
         _ => status.to_owned(),
     }
 }
