@@ -15,16 +15,12 @@ mod steps;
 mod stories;
 mod words;
 
-use std::sync::Arc;
-
-use axum::{
-    Router,
-    routing::{get, post},
-};
+use axum::Router;
+use axum::routing::{get, post};
 use jiff::civil::Date;
 
-use super::{page::Place, viewer::Viewer};
-use crate::{AppState, picture::figure::Frame};
+use crate::picture::figure::Frame;
+use crate::ui::prelude::*;
 
 /// The pages of editions.
 pub(crate) fn routes() -> Router<Arc<AppState>> {

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use maud::{Markup, html};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -21,12 +21,16 @@ use crate::problem::{Code, Problem};
 const KEY: &str = "form_key";
 
 /// A form as it was filled in, by somebody who had it from us.
-pub(crate) struct Filled<T> {
+pub(crate) struct Filled<T = Nothing> {
     /// Who filled it in.
     pub(crate) viewer: Viewer,
     /// What they filled in.
     pub(crate) form: T,
 }
+
+/// A form without fields: its button says everything.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Nothing {}
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
     type Rejection = Problem;

@@ -22,16 +22,12 @@ pub(crate) mod told;
 mod trying;
 mod why;
 
-use std::sync::Arc;
-
 use almanack_core::plan::{Definition, Ready, Schedule, ScheduleName, Unfit};
-use axum::{
-    Router,
-    routing::{get, post},
-};
+use axum::Router;
+use axum::routing::{get, post};
 
-use super::links::task_path;
-use crate::{AppState, percent};
+use crate::percent;
+use crate::ui::prelude::*;
 
 /// Names of pages that a schedule may also have.
 const PAGES: [&str; 2] = ["try", "new"];

@@ -15,28 +15,18 @@ mod payload;
 mod story;
 pub(crate) mod words;
 
-use std::sync::Arc;
+use almanack_core::edition::{self, EDITION_RUN};
+use almanack_core::plan::ScheduleName;
+use almanack_core::reschedule::{Receipt, Request};
+use almanack_core::source::SourceId;
+use almanack_core::task::Identity;
+use axum::Router;
+use axum::routing::{get, post};
 
-use almanack_core::{
-    edition::{self, EDITION_RUN},
-    plan::ScheduleName,
-    reschedule::{Receipt, Request},
-    source::SourceId,
-    task::Identity,
-};
-use axum::{
-    Router,
-    response::Response,
-    routing::{get, post},
-};
-use maud::{Markup, html};
-
-use super::{
-    form::see,
-    links::{self, task_path},
-    viewer::Viewer,
-};
-use crate::{AppState, idempotency::count, percent, problem::Problem, receipts::receipt_id};
+use crate::idempotency::count;
+use crate::percent;
+use crate::receipts::receipt_id;
+use crate::ui::prelude::*;
 
 /// How many of the newest tasks a list looks through.
 pub(crate) const AMONG: usize = 50_000;
@@ -82,7 +72,7 @@ fn link(identity: &Identity) -> Markup {
 }
 
 /// Asks for one change and leads to the task's page, which tells the receipt.
-async fn carry_out(state: &AppState, viewer: &Viewer, wish: Request) -> Result<Response, Problem> {
+async fn carry_out(state: &AppState, viewer: &Viewer, wish: Request) -> Answer {
     let identity = wish.identity().clone();
     let receipt = state.rescheduler.ask(wish, &viewer.origin()).await?;
     count(&receipt);

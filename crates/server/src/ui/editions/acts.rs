@@ -2,43 +2,20 @@
 //!
 //! What may be done now is decided where it is done ([`turn`]): a button is shown where the same function would not refuse.
 
-use std::sync::Arc;
-
-use almanack_core::edition::{
-    Account,
-    turn::{self, Day},
-};
+use almanack_core::edition::Account;
+use almanack_core::edition::turn::{self, Day};
 use almanack_engine::editions::{Editions, Error};
-use axum::{Extension, extract::State, response::Response};
+use axum::Extension;
 use jiff::civil::Date;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 
 use super::{path, redelivery};
-use crate::{
-    AppState,
-    editions::{
-        Dated,
-        acts::{RETRIES, check_retries},
-        editions,
-        runs::Runs,
-    },
-    problem::Problem,
-    ui::{
-        equivalent::Equivalent,
-        form::{self, Filled, Question, ask, see},
-        lang::say,
-        page::Place,
-        parts::{empty, section},
-        viewer::Viewer,
-    },
-};
+use crate::editions::acts::{RETRIES, check_retries};
+use crate::editions::runs::Runs;
+use crate::editions::{Dated, editions};
+use crate::ui::form::{self, ask};
+use crate::ui::prelude::*;
 
 /// A form that says no more than that it was sent.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
-
 /// Which failed stories to put back.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Retry {
@@ -77,10 +54,9 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
             @if ways.reset { a class="button" href={ (here) "/reset" } { (lang.pick("Begin anew…", "重新开始…")) } }
         }
         @if ways.run {
-            p class="hint" { (lang.pick(
+            p class="hint" { (pick!(lang;
                 "Building takes minutes. It is queued, a node carries it out, and this page shows how far it is.",
-                "制作需要数分钟：任务排队后由节点执行，本页显示进度。",
-            )) }
+                "制作需要数分钟：任务排队后由节点执行，本页显示进度。")) }
             (Equivalent::call("POST", format!("/api/v1/editions/{date}/run")).cli(&["edition", "run", &day]).show(viewer))
         }
         @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
@@ -118,11 +94,7 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
 }
 
 /// Queues an edition to be built to its end.
-pub(crate) async fn run(
-    State(state): State<Arc<AppState>>,
-    Dated(date): Dated,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn run(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
     let requested = editions(&state)?
         .request(date, &filled.viewer.origin())
         .await?;
@@ -136,24 +108,19 @@ pub(crate) async fn run(
 
 /// Asks before an edition is published without some of its stories.
 pub(crate) async fn ask_publishing(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     viewer: Viewer,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let account = editions(&state)?.account(date).await?;
     let left_out = turn::force(&account).map_err(Error::from)?;
     let completed = account.counts().completed;
-    let sentence = say!(
-        lang,
+    let sentence = say!(lang;
         "The {completed} completed stories are published now, to every destination, and {left_out} are left out. What readers got cannot be taken back; a later change makes a new revision.",
-        "将立即向所有发布目的地发布已完成的 {completed} 篇文章，并略去 {left_out} 篇。读者收到的内容无法收回；之后的修改会成为新版本。"
-    );
-    let title = say!(
-        lang,
-        "Publish the edition of {date} now?",
-        "立即发布 {date} 的日报？"
-    );
+        "将立即向所有发布目的地发布已完成的 {completed} 篇文章，并略去 {left_out} 篇。读者收到的内容无法收回；之后的修改会成为新版本。");
+    let title = say!(lang; "Publish the edition of {date} now?",
+        "立即发布 {date} 的日报？");
     let (here, day) = (path(date), date.to_string());
     let action = format!("{here}/publish");
     let question = Question {
@@ -174,11 +141,11 @@ pub(crate) async fn ask_publishing(
 
 /// Begins to publish what is completed. Destinations may take minutes, and nobody should wait for them in front of a blank page.
 pub(crate) async fn publish(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
     Dated(date): Dated,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+    filled: Filled,
+) -> Answer {
     let editions = editions(&state)?.clone();
     let date = editions.day(Some(date))?;
     // What is refused is told at once.
@@ -189,11 +156,7 @@ pub(crate) async fn publish(
 }
 
 /// Puts failed stories back.
-pub(crate) async fn retry(
-    State(state): State<Arc<AppState>>,
-    Dated(date): Dated,
-    filled: Filled<Retry>,
-) -> Result<Response, Problem> {
+pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<Retry>) -> Answer {
     let most = filled.form.retries_max;
     check_retries(most, "retries_max")?;
     let by = filled.viewer.origin();
@@ -208,10 +171,10 @@ pub(crate) async fn retry(
 
 /// Asks before an edition begins anew.
 pub(crate) async fn ask_reset(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     viewer: Viewer,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let account = editions(&state)?.account(date).await?;
     turn::reset(&account, Day::Present, viewer.now).map_err(Error::from)?;
@@ -219,24 +182,18 @@ pub(crate) async fn ask_reset(
     let (total, completed, requests) = (counts.total, counts.completed, account.requests());
     let is_published = account.edition.is_published();
     let (here, day) = (path(date), date.to_string());
-    let title = say!(
-        lang,
-        "Begin the edition of {date} anew?",
-        "重新开始 {date} 的日报？"
-    );
+    let title = say!(lang; "Begin the edition of {date} anew?",
+        "重新开始 {date} 的日报？");
     let action = format!("{here}/reset");
     let question = Question {
         title: &title,
         sentence: html! {
-            (say!(
-                lang,
+            (say!(lang;
                 "All {total} stories wait again as if never tried: what was written for the {completed} completed ones is lost, and everything is read, written and paid for again ({requests} requests were spent so far). Batches that run are given up.",
-                "全部 {total} 篇文章将重新等待，如同从未处理：已完成的 {completed} 篇的内容会丢失，一切都要重新读取、撰写和付费（至今已花费 {requests} 次请求）。正在运行的批次会被放弃。"
-            ))
-            @if is_published { " " (lang.pick(
+                "全部 {total} 篇文章将重新等待，如同从未处理：已完成的 {completed} 篇的内容会丢失，一切都要重新读取、撰写和付费（至今已花费 {requests} 次请求）。正在运行的批次会被放弃。"))
+            @if is_published { " " (pick!(lang;
                 "Readers keep the published document until the new one is published as another revision.",
-                "在新版本发布之前，读者看到的仍是已发布的文档。",
-            )) }
+                "在新版本发布之前，读者看到的仍是已发布的文档。")) }
         },
         action: &action,
         fields: &[],
@@ -252,11 +209,7 @@ pub(crate) async fn ask_reset(
 }
 
 /// Begins anew.
-pub(crate) async fn reset(
-    State(state): State<Arc<AppState>>,
-    Dated(date): Dated,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn reset(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
     editions(&state)?
         .reset(date, &filled.viewer.origin())
         .await?;

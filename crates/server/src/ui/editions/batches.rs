@@ -1,19 +1,12 @@
 //! The batches of an edition, and what they spent of the budget.
 
-use almanack_core::edition::{Account, batch::Batch, forecast::Forecast};
-use jiff::SignedDuration;
-use maud::{Markup, html};
+use almanack_core::edition::Account;
+use almanack_core::edition::batch::Batch;
+use almanack_core::edition::forecast::Forecast;
 
 use super::{frame, words};
-use crate::{
-    picture::burn::{self, Burn},
-    ui::{
-        lang::say,
-        parts::{empty, or_dash, table},
-        viewer::Viewer,
-        when::length,
-    },
-};
+use crate::picture::burn::{self, Burn};
+use crate::ui::prelude::*;
 
 /// What each batch did and spent; `budget` is what one tick may spend.
 pub(super) fn show(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32) -> Markup {
@@ -78,18 +71,16 @@ fn spending(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32
     let (list, all) = (account.edition.list_requests, account.requests());
     html! {
         (burn::draw(&burn, &frame(viewer, "burn", lang.pick("Budget spent, batch by batch", "各批次花费的预算"))))
-        p class="hint" { (say!(
-            lang,
+        p class="hint" { (say!(lang;
             "A tick may spend {budget} requests; {planned} batches are planned. With the list ({list}) and the deliveries, {all} were spent so far.",
-            "每个节拍最多 {budget} 次请求，计划 {planned} 批。连同列表（{list} 次）与投递，至今共 {all} 次。"
-        )) }
+            "每个节拍最多 {budget} 次请求，计划 {planned} 批。连同列表（{list} 次）与投递，至今共 {all} 次。")) }
     }
 }
 
 fn spent(viewer: &Viewer, batch: &Batch) -> burn::Batch {
     let index = batch.index;
     burn::Batch {
-        name: say!(viewer.lang, "batch {index}", "批次 {index}").into_owned(),
+        name: say!(viewer.lang, "batch {index}", "批次 {index}"),
         spent: u64::from(batch.spend.requests),
         href: Some(format!("#batch-{index}")),
     }

@@ -2,26 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use almanack_core::edition::{
-    alert::Alert,
-    delivery::{Delivery, State},
-};
-use maud::{Markup, html};
+use almanack_core::edition::alert::Alert;
+use almanack_core::edition::delivery::{Delivery, State};
 
 use super::words;
-use crate::ui::{
-    parts::{badge, empty, or_dash, outside, table},
-    viewer::Viewer,
-};
+use crate::ui::prelude::*;
 
 /// The ledger of the newest document.
 pub(super) fn show(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     let lang = viewer.lang;
     if deliveries.is_empty() {
-        return empty(lang.pick(
+        return empty(pick!(lang;
             "Nothing is to be delivered yet; or no destination is configured, and the edition is on this server's own pages only.",
-            "尚无投递；或未配置发布目的地，日报仅在本服务器的页面上。",
-        ));
+            "尚无投递；或未配置发布目的地，日报仅在本服务器的页面上。"));
     }
     let head = [
         lang.pick("Destination", "发布目的地"),

@@ -2,29 +2,13 @@
 //!
 //! It is shown from its stored inputs, as readers get it; every text of it was written by others and is escaped.
 
-use std::sync::Arc;
-
 use almanack_core::edition::document::{Document, Printed};
 use almanack_engine::editions::{Editions, Error};
-use axum::extract::State;
 use jiff::civil::Date;
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::path;
-use crate::{
-    AppState,
-    editions::{Dated, editions},
-    problem::Problem,
-    ui::{
-        equivalent::Equivalent,
-        lang::say,
-        page::{Place, page},
-        parts::{facts, outside, section},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use crate::editions::{Dated, editions};
+use crate::ui::prelude::*;
 
 /// Which document.
 #[derive(Debug, Deserialize)]
@@ -34,11 +18,11 @@ pub(crate) struct Query {
 
 /// The page of a document.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Dated(date): Dated,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let document = editions(&state)?.document(date, query.revision).await?;
     let revision = document.inputs.revision;
@@ -55,11 +39,8 @@ pub(crate) async fn show(
         (section("markdown", lang.pick("Markdown", "Markdown"), &markdown(&document)))
         (call.cli(&["edition", "show", &date_text, "--revision", &number]).show(&viewer))
     };
-    let title = say!(
-        lang,
-        "Document of {date}, revision {revision}",
-        "{date} 的文档，第 {revision} 版"
-    );
+    let title = say!(lang; "Document of {date}, revision {revision}",
+        "{date} 的文档，第 {revision} 版");
     Ok(page(&viewer, Place::Editions, &title, &body))
 }
 
@@ -69,7 +50,7 @@ pub(super) async fn newest(
     date: Date,
     revision: u32,
     completed: u32,
-) -> Result<Option<Document>, Problem> {
+) -> Result<Option<Document>> {
     let found = if revision > 0 {
         editions.show(date, None).await
     } else if completed > 0 {
@@ -134,10 +115,8 @@ fn made(viewer: &Viewer, document: &Document) -> Markup {
             html! { code { (document.body_digest) } },
         ),
         (
-            lang.pick(
-                "SHA-256 of stories, words and template",
-                "文章、文字与模板的 SHA-256",
-            ),
+            pick!(lang; "SHA-256 of stories, words and template",
+                "文章、文字与模板的 SHA-256"),
             html! { code { (document.inputs_digest) } },
         ),
     ])

@@ -1,32 +1,13 @@
 //! Editions by day, today's on top.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    edition::delivery::Delivery,
-    store::{EditionFilter, EditionLine},
-    token::Scope,
-};
+use almanack_core::edition::delivery::Delivery;
+use almanack_core::store::{EditionFilter, EditionLine};
 use almanack_engine::editions::{Editions, Error};
-use axum::extract::State;
 use jiff::civil::Date;
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::{deliveries, path, steps};
-use crate::{
-    AppState,
-    problem::Problem,
-    ui::{
-        equivalent::Equivalent,
-        form,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{empty, live, pager, section, table},
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// Editions on a page. Of each the deliveries are read, so there are not many.
 const PAGE: usize = 20;
@@ -40,10 +21,10 @@ pub(crate) struct Query {
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let title = Place::Editions.name(viewer.lang);
     let body = match &state.editions {
         None => unconfigured(viewer.lang),
@@ -66,23 +47,17 @@ path = \"/srv/site/_posts\"   # where the Markdown goes
 /// How to make this node build editions.
 fn unconfigured(lang: Lang) -> Markup {
     html! {
-        p { (lang.pick(
+        p { (pick!(lang;
             "This node makes no editions. They are on as soon as the configuration says anything about them:",
-            "该节点不制作日报。只要在配置中写明，即会启用：",
-        )) }
+            "该节点不制作日报。只要在配置中写明，即会启用：")) }
         pre tabindex="0" { code { (SNIPPET) } }
-        p { (lang.pick(
+        p { (pick!(lang;
             "Without a model's key, titles stay as they are and summaries are the texts' own sentences. The guide says the rest: ",
-            "没有模型密钥时，标题保持原样，摘要取自原文的句子。其余说明见指南：",
-        )) code { "docs/guide/editions.md" } }
+            "没有模型密钥时，标题保持原样，摘要取自原文的句子。其余说明见指南：")) code { "docs/guide/editions.md" } }
     }
 }
 
-async fn configured(
-    viewer: &Viewer,
-    editions: &Editions,
-    before: Option<Date>,
-) -> Result<Markup, Problem> {
+async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) -> Result<Markup> {
     let lang = viewer.lang;
     let filter = EditionFilter {
         before,
@@ -149,7 +124,7 @@ async fn rows(
     editions: &Editions,
     lines: &[EditionLine],
     today: Date,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let mut rows = Vec::with_capacity(lines.len());
     for line in lines {
         let sent = delivered(editions, line).await?;
@@ -159,7 +134,7 @@ async fn rows(
 }
 
 /// The deliveries of an edition; one without a document has none.
-async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delivery>, Problem> {
+async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delivery>> {
     if line.edition.revision == 0 {
         return Ok(Vec::new());
     }

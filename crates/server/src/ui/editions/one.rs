@@ -1,37 +1,14 @@
 //! One edition: where it stands, when it is expected, and everything that belongs to it.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    edition::{Account, Edition},
-    token::Scope,
-};
+use almanack_core::edition::{Account, Edition};
 use almanack_engine::editions::{Editions, Status};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse as _, Response},
-};
+use axum::response::IntoResponse as _;
 use jiff::civil::Date;
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::{acts, batches, deliveries, document, path, steps, stories, words};
-use crate::{
-    AppState,
-    editions::{Dated, editions},
-    problem::Problem,
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{facts, live, notice, or_dash, section},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use crate::editions::{Dated, editions};
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// What the page is asked for besides the day.
 #[derive(Debug, Deserialize)]
@@ -41,11 +18,11 @@ pub(crate) struct Query {
 
 /// The page of an edition.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Dated(date): Dated,
     Sought(query): Sought<Query>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let editions = editions(&state)?;
     let Some(status) = editions.status(date).await? else {
         editions.day(Some(date))?;
@@ -65,7 +42,7 @@ async fn found(
     editions: &Editions,
     status: &Status,
     did: Option<&'static str>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let (lang, account) = (viewer.lang, &status.account);
     let (edition, date) = (&account.edition, account.edition.date.to_string());
     // What the script does not show again is not made again.
@@ -92,7 +69,7 @@ async fn found(
 }
 
 fn title(lang: Lang, date: Date) -> String {
-    say!(lang, "Edition of {date}", "{date} 的日报").into_owned()
+    say!(lang, "Edition of {date}", "{date} 的日报")
 }
 
 /// There is none of this day.
@@ -109,23 +86,29 @@ fn nothing(viewer: &Viewer, date: Date) -> Markup {
 /// What was done, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
     Some(match code {
-        "queued" => lang.pick(
+        "queued" => pick!(lang;
             "It is queued: a node builds it to its end, step by step. This page shows how far it is.",
-            "已排队：节点会逐步制作直至完成，本页显示进度。",
-        ),
+            "已排队：节点会逐步制作直至完成，本页显示进度。"),
         "nothing" => lang.pick("There is nothing left to build.", "没有剩余的工作。"),
-        "publishing" => lang.pick(
+        "publishing" => pick!(lang;
             "What is completed is being published. It goes on whether or not you stay; the deliveries below show how far it is.",
-            "正在发布已完成的内容。无论您是否停留都会继续，下方的投递显示进度。",
-        ),
+            "正在发布已完成的内容。无论您是否停留都会继续，下方的投递显示进度。"),
         "retried" => lang.pick("Failed stories were put back.", "失败的文章已放回队列。"),
-        "none" => lang.pick("No failed story had tries left; nothing changed.", "没有可再重试的失败文章，没有任何改变。"),
-        "resent" => lang.pick(
-            "It is sent again: a node does so within seconds. The deliveries below show what becomes of it.",
-            "将重新发送：节点会在几秒内执行，下方的投递显示结果。",
+        "none" => lang.pick(
+            "No failed story had tries left; nothing changed.",
+            "没有可再重试的失败文章，没有任何改变。",
         ),
-        "skipped" => lang.pick("What the destination lacks is skipped.", "已跳过该目的地未收到的内容。"),
-        "reset" => lang.pick("It begins anew with the stories it has.", "将用现有文章重新开始。"),
+        "resent" => pick!(lang;
+            "It is sent again: a node does so within seconds. The deliveries below show what becomes of it.",
+            "将重新发送：节点会在几秒内执行，下方的投递显示结果。"),
+        "skipped" => lang.pick(
+            "What the destination lacks is skipped.",
+            "已跳过该目的地未收到的内容。",
+        ),
+        "reset" => lang.pick(
+            "It begins anew with the stories it has.",
+            "将用现有文章重新开始。",
+        ),
         _ => return None,
     })
 }
@@ -202,9 +185,7 @@ fn counts(lang: Lang, account: &Account) -> Markup {
     let counts = account.counts();
     let (total, pending, processing) = (counts.total, counts.pending, counts.processing);
     let (completed, failed) = (counts.completed, counts.failed);
-    html! { a href="#stories" { (say!(
-        lang,
-        "{total}: {completed} completed, {processing} in work, {pending} pending, {failed} failed",
-        "{total} 篇：完成 {completed}，处理中 {processing}，等待 {pending}，失败 {failed}"
-    )) } }
+    html! { a href="#stories" { (say!(lang;
+    "{total}: {completed} completed, {processing} in work, {pending} pending, {failed} failed",
+    "{total} 篇：完成 {completed}，处理中 {processing}，等待 {pending}，失败 {failed}")) } }
 }

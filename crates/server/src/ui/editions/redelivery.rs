@@ -1,27 +1,12 @@
 //! What people decide about deliveries: send one again, or skip it.
 
-use std::sync::Arc;
-
-use almanack_core::edition::{
-    Account,
-    turn::{self, Chosen},
-};
-use axum::{extract::State, response::Response};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
+use almanack_core::edition::Account;
+use almanack_core::edition::turn::{self, Chosen};
 
 use super::path;
-use crate::{
-    AppState,
-    editions::{Dated, editions},
-    problem::Problem,
-    ui::{
-        equivalent::Equivalent,
-        form::{self, Filled, see},
-        viewer::Viewer,
-    },
-};
+use crate::editions::{Dated, editions};
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// Which deliveries are meant, and what is decided about them.
 #[derive(Debug, Deserialize)]
@@ -76,10 +61,9 @@ pub(super) fn show(viewer: &Viewer, account: &Account) -> Option<Markup> {
     Some(html! {
         div {
             (form::form(viewer, &format!("{}/redeliver", path(date)), &fields))
-            p class="hint" { (lang.pick(
+            p class="hint" { (pick!(lang;
                 "A message that may have arrived can arrive twice when it is sent again.",
-                "可能已送达的消息重新发送后，读者可能会收到两次。",
-            )) }
+                "可能已送达的消息重新发送后，读者可能会收到两次。")) }
             (call.body(&json!({ "destination": first })).cli(&["edition", "resend", &first, &day]).show(viewer))
         }
     })
@@ -87,10 +71,10 @@ pub(super) fn show(viewer: &Viewer, account: &Account) -> Option<Markup> {
 
 /// Does what was decided.
 pub(crate) async fn redeliver(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     filled: Filled<Redelivery>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let (editions, by) = (editions(&state)?, filled.viewer.origin());
     let Redelivery {
         destination,

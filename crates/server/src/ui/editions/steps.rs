@@ -1,16 +1,10 @@
 //! The life of an edition as a strip.
 
 use almanack_core::edition::{Counts, Edition, State};
-use maud::Markup;
 
 use super::{frame, words};
-use crate::{
-    picture::steps::{self, Stage, Step},
-    ui::{
-        lang::{Lang, say},
-        viewer::Viewer,
-    },
-};
+use crate::picture::steps::{self, Stage, Step};
+use crate::ui::prelude::*;
 
 /// The way that every edition is to go.
 const WAY: [State; 5] = [
@@ -101,7 +95,7 @@ fn detail(
         State::Published if revision > 1 => say!(lang, "revision {revision}", "第 {revision} 版"),
         _ => return None,
     };
-    Some(told.into_owned())
+    Some(told)
 }
 
 #[cfg(test)]

@@ -1,27 +1,19 @@
 //! The stories of an edition: all of them at a glance, and each with what became of it.
 
 use almanack_core::edition::story::{Status, Story};
-use maud::{Markup, html};
 
 use super::{frame, words};
-use crate::{
-    picture::grid::{self, Square},
-    ui::{
-        lang::say,
-        parts::{empty, or_dash, outside, table},
-        viewer::Viewer,
-    },
-};
+use crate::picture::grid::{self, Square};
+use crate::ui::prelude::*;
 
 /// The grid and the table.
 pub(super) fn show(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
     let lang = viewer.lang;
     if stories.is_empty() {
         return empty(if are_pruned {
-            lang.pick(
+            pick!(lang;
                 "Its stories were deleted when they had been kept long enough; its document stays.",
-                "文章已超过保留期限被删除，文档仍然保留。",
-            )
+                "文章已超过保留期限被删除，文档仍然保留。")
         } else {
             lang.pick("Its stories are not known yet.", "尚未获取文章列表。")
         });

@@ -1,41 +1,18 @@
 //! What people do with a schedule besides writing it: pause, resume, fire, remove.
 
-use std::sync::Arc;
-
 use almanack_core::plan::{Definition, Origin, Schedule, State as Standing};
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 
-use super::{
-    api,
-    one::{is_there, may_act},
-    path, task_path, told,
-    why::refused,
-};
-use crate::{
-    AppState,
-    access::Asker,
-    problem::{Code, Problem},
-    schedules::{Named, acts::check_until, find},
-    ui::{
-        door,
-        equivalent::Equivalent,
-        form::{Filled, Question, ask, button, form, see},
-        lang::{Lang, say},
-        moment::{self, Moment},
-        page::Place,
-        parts::section,
-        viewer::Viewer,
-    },
-};
+use super::one::{is_there, may_act};
+use super::why::refused;
+use super::{api, path, task_path, told};
+use crate::access::Asker;
+use crate::schedules::acts::check_until;
+use crate::schedules::{Named, find};
+use crate::ui::door;
+use crate::ui::form::{ask, button, form};
+use crate::ui::moment::{self, Moment};
+use crate::ui::prelude::*;
 
 /// Everything that can be done with a schedule, for those who may.
 pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
@@ -103,10 +80,10 @@ pub(crate) struct Pausing {
 
 /// Pauses.
 pub(crate) async fn pause(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     filled: Filled<Pausing>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let Filled { viewer, form } = filled;
     let zone = form.zone.as_deref().unwrap_or("UTC");
     let until = form
@@ -122,15 +99,8 @@ pub(crate) async fn pause(
 }
 
 /// Nothing to fill in.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
-
 /// Resumes.
-pub(crate) async fn resume(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn resume(State(state): App, Named(name): Named, filled: Filled) -> Answer {
     state
         .schedules
         .resume(&name, name_of(&filled.viewer))
@@ -145,11 +115,7 @@ pub(crate) struct Firing {
 }
 
 /// Fires now. Where the firing before has not ended, asks whether it is to be fired all the same.
-pub(crate) async fn fire(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    filled: Filled<Firing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<Firing>) -> Answer {
     let Filled { viewer, form } = filled;
     let overlapping = match form.force {
         Some(_) => Overlapping::Forced,
@@ -191,11 +157,7 @@ pub(crate) async fn fire(
 }
 
 /// Asks before a schedule is removed.
-pub(crate) async fn ask_to_remove(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    viewer: Viewer,
-) -> Result<Response, Problem> {
+pub(crate) async fn ask_to_remove(State(state): App, Named(name): Named, viewer: Viewer) -> Answer {
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
     if !is_there(&schedule) {
@@ -234,11 +196,7 @@ pub(crate) struct Seen {
 }
 
 /// Removes it, if it still is what was looked at.
-pub(crate) async fn remove(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    filled: Filled<Seen>,
-) -> Result<Response, Problem> {
+pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled<Seen>) -> Answer {
     let writer = Writer {
         origin: Origin::Api,
         by: name_of(&filled.viewer),
@@ -254,15 +212,13 @@ pub(crate) fn name_of(viewer: &Viewer) -> &str {
 }
 
 /// The one instant that a wall clock means; refused where it means none or two.
-pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp, Problem> {
+pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> {
     let invalid = |detail: String| Problem::new(Code::InvalidTime, detail);
     match moment::read(clock, zone) {
         Ok((Moment::One(at), _)) => Ok(at),
         Ok((Moment::Skipped(_) | Moment::Twice(_), _)) => Err(invalid(
-            lang.pick(
-                "the clocks change at this time; choose one a little earlier or later",
-                "该时间正值时钟调整，请选择稍早或稍晚的时间",
-            )
+            pick!(lang; "the clocks change at this time; choose one a little earlier or later",
+                "该时间正值时钟调整，请选择稍早或稍晚的时间")
             .to_owned(),
         )),
         Err(unreadable) => Err(invalid(refused(lang, unreadable))),

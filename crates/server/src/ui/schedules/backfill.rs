@@ -1,45 +1,17 @@
 //! Slots of the past, fired on request: first what would fire and how many, then the button.
 
-use std::sync::Arc;
-
 use almanack_core::plan::{Schedule, ScheduleName};
 use almanack_engine::schedules::{Backfill, Backfilled};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 
-use super::{
-    acts::{instant, zone_of},
-    api,
-    one::way_back,
-    path, task_path,
-};
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-    schedules::{
-        Named,
-        acts::{PACE_DEFAULT, check_pace},
-        find,
-    },
-    tasks::body::parse_instant,
-    ui::{
-        door,
-        equivalent::Equivalent,
-        form::{Filled, form, see},
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{section, status, table},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use super::acts::{instant, zone_of};
+use super::one::way_back;
+use super::{api, path, task_path};
+use crate::schedules::acts::{PACE_DEFAULT, check_pace};
+use crate::schedules::{Named, find};
+use crate::tasks::body::parse_instant;
+use crate::ui::door;
+use crate::ui::form::form;
+use crate::ui::prelude::*;
 
 /// Slots listed one by one; all are counted.
 const LISTED: usize = 50;
@@ -55,11 +27,11 @@ pub(crate) struct Query {
 
 /// Asks for a range, and tells what it would fire.
 pub(crate) async fn ask(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
     let planned = match (&query.from, &query.to) {
@@ -90,7 +62,7 @@ async fn plan(
     schedule: &Schedule,
     query: &Query,
     (from, to): (&str, &str),
-) -> Result<(Backfill, Backfilled), Problem> {
+) -> Result<(Backfill, Backfilled)> {
     let own = zone_of(schedule);
     let zone = query.zone.as_deref().unwrap_or(&own);
     let wish = Backfill {
@@ -102,7 +74,7 @@ async fn plan(
     Ok((wish, planned))
 }
 
-fn pace(text: Option<&str>) -> Result<SignedDuration, Problem> {
+fn pace(text: Option<&str>) -> Result<SignedDuration> {
     let Some(text) = text else {
         return Ok(PACE_DEFAULT);
     };
@@ -117,7 +89,7 @@ fn range(viewer: &Viewer, schedule: &Schedule, query: &Query) -> Markup {
     let own = zone_of(schedule);
     let zone = query.zone.as_deref().unwrap_or(&own);
     html! {
-        p { (lang.pick(
+        p { (pick!(lang;
             "Slots of the past that have not fired can be fired now. One that fired is left alone.",
             "过去未触发的时点可以现在触发；已触发过的保持不变。")) }
         form method="get" action={ (path(&schedule.name)) "/backfill" } class="fields" {
@@ -155,8 +127,7 @@ fn told(viewer: &Viewer, name: &ScheduleName, wish: Backfill, planned: &Backfill
     };
     let title = lang.pick("What would fire", "将触发的时点");
     let body = html! {
-        p { strong { (say!(lang,
-            "{fires} of the {all} slots in this range would fire.",
+        p { strong { (say!(lang; "{fires} of the {all} slots in this range would fire.",
             "该范围内 {all} 个时点中，有 {fires} 个会触发。")) } }
         @if fires > 0 { (form(viewer, &format!("{}/backfill", path(name)), &fields)) }
         @if all > 0 { (slots(viewer, planned)) }
@@ -174,8 +145,8 @@ fn told(viewer: &Viewer, name: &ScheduleName, wish: Backfill, planned: &Backfill
 
 fn fire_them(lang: Lang, count: usize) -> String {
     match count {
-        1 => say!(lang, "Fire 1 slot", "触发 1 个时点").into_owned(),
-        _ => say!(lang, "Fire {count} slots", "触发 {count} 个时点").into_owned(),
+        1 => say!(lang, "Fire 1 slot", "触发 1 个时点"),
+        _ => say!(lang, "Fire {count} slots", "触发 {count} 个时点"),
     }
 }
 
@@ -212,12 +183,12 @@ pub(crate) struct Range {
 
 /// Fires.
 pub(crate) async fn carry_out(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     filled: Filled<Range>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let Filled { viewer, form } = filled;
-    let at = |text: &str, path: &str| -> Result<Timestamp, Problem> { parse_instant(text, path) };
+    let at = |text: &str, path: &str| -> Result<Timestamp> { parse_instant(text, path) };
     let wish = Backfill {
         from: at(&form.from, "from")?,
         to: at(&form.to, "to")?,

@@ -1,45 +1,19 @@
 //! Writing a schedule, new or changed: a form, what it would do, and the button.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    plan::{Definition, Origin, Ready, Schedule, ScheduleName},
-    token::Scope,
-};
+use almanack_core::plan::{Definition, Origin, Ready, Schedule, ScheduleName};
 use almanack_engine::schedules::{Expected, Writer};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use maud::{Markup, html};
 
-use super::{
-    acts::name_of,
-    api,
-    compared::compared,
-    fields::{Fields, TARGETS},
-    one::{is_there, way_back},
-    path, ready,
-    sheet::{Sheet, target_name},
-    times, told, trying,
-};
-use crate::{
-    AppState,
-    access::Asker,
-    problem::{Code, Problem},
-    schedules::{Named, admit, find},
-    ui::{
-        door,
-        equivalent::Equivalent,
-        form::{Filled, form, see},
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::section,
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use super::acts::name_of;
+use super::compared::compared;
+use super::fields::{Fields, TARGETS};
+use super::one::{is_there, way_back};
+use super::sheet::{Sheet, target_name};
+use super::{api, path, ready, times, told, trying};
+use crate::access::Asker;
+use crate::schedules::{Named, admit, find};
+use crate::ui::door;
+use crate::ui::form::form;
+use crate::ui::prelude::*;
 
 /// Coming times told before and after.
 const TIMES: usize = 10;
@@ -53,10 +27,7 @@ struct Draft<'a> {
 }
 
 /// An empty form, or one begun by a link.
-pub(crate) async fn blank(
-    viewer: Viewer,
-    Sought(fields): Sought<Fields>,
-) -> Result<Markup, Problem> {
+pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Result<Markup> {
     asker(&viewer)?.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
     let draft = Draft {
@@ -78,10 +49,7 @@ fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
 }
 
 /// Checks or creates a schedule.
-pub(crate) async fn create(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Fields>,
-) -> Result<Response, Problem> {
+pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, form } = filled;
     let draft = Draft {
         viewer: &viewer,
@@ -92,11 +60,7 @@ pub(crate) async fn create(
 }
 
 /// The form of a schedule that is there.
-pub(crate) async fn edit(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    viewer: Viewer,
-) -> Result<Response, Problem> {
+pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) -> Answer {
     asker(&viewer)?.must(Scope::Operate, "changing a schedule")?;
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
@@ -121,11 +85,7 @@ pub(crate) async fn edit(
 }
 
 /// Checks or changes a schedule, if it still is what was looked at.
-pub(crate) async fn save(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    filled: Filled<Fields>,
-) -> Result<Response, Problem> {
+pub(crate) async fn save(State(state): App, Named(name): Named, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, mut form } = filled;
     let schedule = find(&state, &name).await?;
     name.as_str().clone_into(&mut form.name);
@@ -141,7 +101,7 @@ pub(crate) async fn save(
 
 impl Draft<'_> {
     /// Checks or writes. What is refused comes back as it was filled in, with the reason.
-    async fn answer(&self, state: &AppState, seen: Expected) -> Result<Response, Problem> {
+    async fn answer(&self, state: &AppState, seen: Expected) -> Answer {
         let done = if self.fields.act == "check" {
             self.check(state)
                 .map(|told| self.page(&told, None).into_response())
@@ -163,7 +123,7 @@ impl Draft<'_> {
         })
     }
 
-    fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready), Problem> {
+    fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready)> {
         let name = ScheduleName::parse(self.fields.name.trim())?;
         let definition = self.fields.definition()?;
         admit(state, &name, &definition, asker(self.viewer)?)?;
@@ -171,7 +131,7 @@ impl Draft<'_> {
         Ok((name, ready))
     }
 
-    async fn write(&self, state: &AppState, seen: Expected) -> Result<Response, Problem> {
+    async fn write(&self, state: &AppState, seen: Expected) -> Answer {
         let (name, ready) = self.read(state)?;
         let writer = Writer {
             origin: Origin::Api,
@@ -189,7 +149,7 @@ impl Draft<'_> {
     }
 
     /// What it would do.
-    fn check(&self, state: &AppState) -> Result<Markup, Problem> {
+    fn check(&self, state: &AppState) -> Result<Markup> {
         let (name, new) = self.read(state)?;
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let old = self
@@ -216,7 +176,7 @@ impl Draft<'_> {
         ))
     }
 
-    fn equivalent(&self, name: &ScheduleName) -> Result<Equivalent, Problem> {
+    fn equivalent(&self, name: &ScheduleName) -> Result<Equivalent> {
         let body = self.fields.to_json()?;
         let target = body["target"].to_string();
         let mut words = vec![
@@ -284,14 +244,14 @@ impl Draft<'_> {
     }
 }
 
-fn asker(viewer: &Viewer) -> Result<&Asker, Problem> {
+fn asker(viewer: &Viewer) -> Result<&Asker> {
     let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
     viewer.asker.as_ref().ok_or_else(nobody)
 }
 
 fn title(lang: Lang, schedule: Option<&Schedule>) -> String {
     match schedule.map(|schedule| &schedule.name) {
-        Some(name) => say!(lang, "Change {name}", "修改 {name}").into_owned(),
+        Some(name) => say!(lang, "Change {name}", "修改 {name}"),
         None => lang.pick("New schedule", "新建日程").to_owned(),
     }
 }

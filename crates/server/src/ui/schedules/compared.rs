@@ -1,10 +1,8 @@
 //! What a change changes: which firings come, which go, which stay, as `almanack schedule plan` tells it.
 
 use almanack_core::plan::{Comparison, Firings, Ready, Stretch, compare};
-use jiff::SignedDuration;
-use maud::{Markup, html};
 
-use crate::ui::{lang::say, viewer::Viewer};
+use crate::ui::prelude::*;
 
 /// How far ahead firings are compared, as the command does when nobody says otherwise.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
@@ -23,8 +21,7 @@ pub(crate) fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
     let Comparison { come, go, stay, .. } = compare(Some(old), Some(new), stretch);
     let (coming, going) = (come.count, go.count);
     html! {
-        p { (say!(lang,
-            "In the coming 24 hours {coming} firings come, {going} go and {stay} stay.",
+        p { (say!(lang; "In the coming 24 hours {coming} firings come, {going} go and {stay} stay.",
             "未来 24 小时内，新增 {coming} 次触发，取消 {going} 次，保留 {stay} 次。")) }
         @for (word, firings) in [(lang.pick("come", "新增"), &come), (lang.pick("go", "取消"), &go)] {
             (listed(viewer, word, firings))

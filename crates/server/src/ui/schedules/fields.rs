@@ -4,14 +4,11 @@
 //! own, and what is left empty gets the default.
 
 use almanack_core::plan::Definition;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::{
-    call::read_object,
-    problem::{Code, Problem},
-    schedules::definition::DefinitionBody,
-};
+use crate::call::read_object;
+use crate::schedules::definition::DefinitionBody;
+use crate::ui::prelude::*;
 
 /// What a schedule can fire at.
 pub(crate) const TARGETS: [&str; 4] = ["webhook", "task", "workflow", "command"];
@@ -52,7 +49,7 @@ pub(crate) struct Fields {
 
 impl Fields {
     /// The JSON that the API takes.
-    pub(crate) fn to_json(&self) -> Result<Value, Problem> {
+    pub(crate) fn to_json(&self) -> Result<Value> {
         let mut body = Map::new();
         body.insert("expression".to_owned(), json!(self.expression));
         body.insert("target".to_owned(), self.target_json()?);
@@ -84,7 +81,7 @@ impl Fields {
         Ok(Value::Object(body))
     }
 
-    fn target_json(&self) -> Result<Value, Problem> {
+    fn target_json(&self) -> Result<Value> {
         let mut target = match self.target.as_str() {
             "workflow" => json!({
                 "type": "workflow",
@@ -114,7 +111,7 @@ impl Fields {
     }
 
     /// The definition, read as the API reads it.
-    pub(crate) fn definition(&self) -> Result<Definition, Problem> {
+    pub(crate) fn definition(&self) -> Result<Definition> {
         let text = self.to_json()?.to_string();
         read_object::<DefinitionBody>(&text).map(Definition::from)
     }
@@ -180,7 +177,7 @@ fn inputs(lines: &str) -> Value {
     Value::Object(pairs.collect())
 }
 
-fn json_text(given: &str, path: &str) -> Result<Option<Value>, Problem> {
+fn json_text(given: &str, path: &str) -> Result<Option<Value>> {
     if given.trim().is_empty() {
         return Ok(None);
     }

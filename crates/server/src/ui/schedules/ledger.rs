@@ -1,26 +1,12 @@
 //! The slot ledger: what became of every slot, with the reason, newest first.
 
-use almanack_core::{
-    plan::{Schedule, Slot, Verdict, slot_identity},
-    store::LedgerPage,
-    task::{Identity, Task},
-};
-use jiff::Timestamp;
-use maud::{Markup, html};
+use almanack_core::plan::{Schedule, Slot, Verdict, slot_identity};
+use almanack_core::store::LedgerPage;
+use almanack_core::task::{Identity, Task};
 
 use super::{path, task_path, told};
-use crate::{
-    AppState,
-    problem::Problem,
-    schedules::ledger::{cursor, parse_cursor},
-    ui::{
-        equivalent::Equivalent,
-        lang::say,
-        parts::{badge, empty, pager, section, status, table},
-        query::address,
-        viewer::Viewer,
-    },
-};
+use crate::schedules::ledger::{cursor, parse_cursor};
+use crate::ui::prelude::*;
 
 /// Rows on a page.
 const PAGE: usize = 50;
@@ -31,7 +17,7 @@ pub(crate) async fn show(
     viewer: &Viewer,
     schedule: &Schedule,
     before: Option<&str>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let from = before.map(parse_cursor).transpose()?;
     let page = LedgerPage {
@@ -64,7 +50,7 @@ async fn firings(
     state: &AppState,
     schedule: &Schedule,
     slots: &[Slot],
-) -> Result<Vec<Option<Task>>, Problem> {
+) -> Result<Vec<Option<Task>>> {
     let identities = slots
         .iter()
         .map(|slot| slot_identity(&schedule.name, slot.slot_at));

@@ -1,37 +1,13 @@
 //! All schedules, by name: what each means, when it fires next, and how the last sixty slots went.
 
-use std::sync::Arc;
+use almanack_core::plan::{Definition, Origin, Ready, Schedule};
 
-use almanack_core::{
-    plan::{Definition, Origin, Ready, Schedule},
-    token::Scope,
-};
-use axum::extract::State;
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use super::{
-    path, pictures, ready,
-    runs::{self, Run, Spread, interval},
-    search::{PAGE, SEARCHED_MAX, search},
-    times::in_both,
-    told,
-};
-use crate::{
-    AppState,
-    problem::Problem,
-    schedules::ListQuery,
-    ui::{
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{empty, live, notice, table},
-        query::{Sought, address},
-        viewer::Viewer,
-        when::length,
-    },
-};
+use super::runs::{self, Run, Spread, interval};
+use super::search::{PAGE, SEARCHED_MAX, search};
+use super::times::in_both;
+use super::{path, pictures, ready, told};
+use crate::schedules::ListQuery;
+use crate::ui::prelude::*;
 
 /// Which schedules to list.
 #[derive(Debug, Default, Deserialize)]
@@ -53,10 +29,10 @@ struct Line {
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let filter = ListQuery {
         origin: query.origin.clone(),
         state: query.state.clone(),
@@ -152,10 +128,9 @@ fn nothing(lang: Lang, query: &Query) -> Markup {
             p { a href="/ui/schedules" { (lang.pick("Show all schedules", "显示全部日程")) } }
         };
     }
-    empty(lang.pick(
+    empty(pick!(lang;
         "There are no schedules yet. Add one here, in the configuration file or by the API.",
-        "还没有日程。可以在这里、配置文件或通过 API 添加。",
-    ))
+        "还没有日程。可以在这里、配置文件或通过 API 添加。"))
 }
 
 fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
@@ -259,7 +234,7 @@ fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
             }
         }
         @if query.q.is_some() && more.is_some() {
-            p class="hint" { (say!(lang,
+            p class="hint" { (say!(lang;
                 "A search looks at up to {SEARCHED_MAX} schedules for a page; the next page goes on from there.",
                 "每页最多搜索 {SEARCHED_MAX} 个日程；下一页从那里继续。")) }
         }

@@ -1,36 +1,12 @@
 //! One schedule: what it means, what it will do, what it did, and what can be done with it.
 
-use std::sync::Arc;
+use almanack_core::plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys};
 
-use almanack_core::{
-    plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys},
-    token::Scope,
-};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use super::{
-    acts, ledger, path, pictures,
-    policy::policies,
-    ready,
-    runs::{self, Run, interval},
-    task_path, times, told, why,
-};
-use crate::{
-    AppState,
-    problem::Problem,
-    schedules::{Named, find},
-    ui::{
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{facts, live, notice, section, table},
-        query::Sought,
-        viewer::Viewer,
-        when::length,
-    },
-};
+use super::policy::policies;
+use super::runs::{self, Run, interval};
+use super::{acts, ledger, path, pictures, ready, task_path, times, told, why};
+use crate::schedules::{Named, find};
+use crate::ui::prelude::*;
 
 /// How many coming times are told.
 const TIMES: usize = 50;
@@ -50,11 +26,11 @@ pub(crate) struct Query {
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let schedule = find(&state, &name).await?;
     let ready = ready(&state, &schedule).ok();
     let runs = runs::load(&state, &[(&schedule, ready.as_ref())]).await?;
@@ -88,20 +64,14 @@ fn done(lang: Lang, did: &str) -> Option<&'static str> {
     Some(match did {
         "created" => lang.pick("The schedule was created.", "日程已创建。"),
         "changed" => lang.pick("The schedule was changed.", "日程已修改。"),
-        "unchanged" => lang.pick(
-            "It already was so; nothing was changed.",
-            "内容相同，未作更改。",
-        ),
+        "unchanged" => pick!(lang; "It already was so; nothing was changed.",
+            "内容相同，未作更改。"),
         "paused" => lang.pick("The schedule is paused.", "日程已暂停。"),
         "resumed" => lang.pick("The schedule was resumed.", "日程已恢复。"),
-        "fired" => lang.pick(
-            "It was fired; its newest firing is told below.",
-            "已触发；最近一次触发见下。",
-        ),
-        "backfilled" => lang.pick(
-            "The slots that had not fired fire now, one after the other.",
-            "未触发过的时点正在依次触发。",
-        ),
+        "fired" => pick!(lang; "It was fired; its newest firing is told below.",
+            "已触发；最近一次触发见下。"),
+        "backfilled" => pick!(lang; "The slots that had not fired fire now, one after the other.",
+            "未触发过的时点正在依次触发。"),
         _ => return None,
     })
 }

@@ -1,22 +1,14 @@
 //! What schedules did, as pictures.
 
 use almanack_core::plan::ScheduleName;
-use jiff::SignedDuration;
-use maud::Markup;
 
-use super::{
-    runs::{Became, Run},
-    task_path, told,
-};
-use crate::{
-    picture::{
-        against::{self, Against},
-        figure::Frame,
-        outcome::Outcome,
-        strip::{self, Beat},
-    },
-    ui::{lang::say, viewer::Viewer},
-};
+use super::runs::{Became, Run};
+use super::{task_path, told};
+use crate::picture::against::{self, Against};
+use crate::picture::figure::Frame;
+use crate::picture::outcome::Outcome;
+use crate::picture::strip::{self, Beat};
+use crate::ui::prelude::*;
 
 /// The last slots, in a row of a list.
 pub(crate) fn strip(viewer: &Viewer, name: &ScheduleName, runs: &[Run]) -> Markup {
@@ -35,10 +27,8 @@ pub(crate) fn strip_in_full(viewer: &Viewer, runs: &[Run]) -> Markup {
 /// How long the last firings took and how late they began, against the interval.
 pub(crate) fn against(viewer: &Viewer, runs: &[Run], interval: Option<SignedDuration>) -> Markup {
     let lang = viewer.lang;
-    let caption = lang.pick(
-        "Duration and lateness against the interval",
-        "耗时与延迟（对照间隔）",
-    );
+    let caption = pick!(lang; "Duration and lateness against the interval",
+        "耗时与延迟（对照间隔）");
     let measured = runs.iter().filter_map(|run| {
         Some(against::Run {
             at: run.at,

@@ -4,14 +4,11 @@
 //! of the ledger may stand for many skipped slots, so rows are unrolled into slots again, as many as are shown. All of a page
 //! costs one read per schedule and one for all firings together.
 
-use almanack_core::{
-    plan::{Ready, Reason, Schedule, Slot, Verdict, slot_identity},
-    store::LedgerPage,
-    task::{Identity, Status, Task},
-};
-use jiff::{SignedDuration, Timestamp};
+use almanack_core::plan::{Ready, Reason, Schedule, Slot, Verdict, slot_identity};
+use almanack_core::store::LedgerPage;
+use almanack_core::task::{Identity, Status, Task};
 
-use crate::{AppState, problem::Problem};
+use crate::ui::prelude::*;
 
 /// How many slots are shown.
 pub(crate) const SHOWN: usize = 60;
@@ -67,7 +64,7 @@ struct Decided<'a> {
 pub(crate) async fn load(
     state: &AppState,
     schedules: &[(&Schedule, Option<&Ready>)],
-) -> Result<Vec<Vec<Run>>, Problem> {
+) -> Result<Vec<Vec<Run>>> {
     let newest = LedgerPage {
         before: Timestamp::MAX,
         limit: SHOWN,
@@ -84,7 +81,7 @@ pub(crate) async fn join(
     state: &AppState,
     schedules: &[(&Schedule, Option<&Ready>)],
     ledgers: &[Vec<Slot>],
-) -> Result<Vec<Vec<Run>>, Problem> {
+) -> Result<Vec<Vec<Run>>> {
     let both = || schedules.iter().zip(ledgers);
     let unrolled: Vec<Vec<Decided<'_>>> = both()
         .map(|((_, ready), rows)| unroll(rows, *ready))

@@ -1,11 +1,10 @@
 //! Looking for schedules, a page at a time.
 
-use almanack_core::{
-    plan::Schedule,
-    store::{EXAMINED_MAX, ScheduleFilter},
-};
+use almanack_core::plan::Schedule;
+use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
-use crate::{AppState, problem::Problem, schedules::cursor};
+use crate::schedules::cursor;
+use crate::ui::prelude::*;
 
 /// Schedules on a page.
 pub(crate) const PAGE: usize = 25;
@@ -19,7 +18,7 @@ pub(crate) async fn search(
     state: &AppState,
     mut filter: ScheduleFilter,
     text: Option<&str>,
-) -> Result<(Vec<Schedule>, Option<String>), Problem> {
+) -> Result<(Vec<Schedule>, Option<String>)> {
     let text = text.map(|text| text.trim().to_lowercase());
     if text.is_some() {
         filter.limit = BATCH;

@@ -1,9 +1,7 @@
 //! The fields of a schedule's form: one group for when, one for at what, and the policies folded away.
 
-use maud::{Markup, html};
-
 use super::fields::Fields;
-use crate::ui::{lang::Lang, viewer::Viewer};
+use crate::ui::prelude::*;
 
 /// The fields of a form, with what was filled in and which of them is refused.
 pub(crate) struct Sheet<'a> {

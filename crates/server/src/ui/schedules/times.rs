@@ -1,18 +1,12 @@
 //! Coming times, in the schedule's own zone and in the reader's, with what changes of the clocks do to them.
 
-use almanack_core::{plan::Ready, schedule::ClockChange};
-use jiff::{Timestamp, tz::TimeZone};
-use maud::{Markup, html};
+use almanack_core::plan::Ready;
+use almanack_core::schedule::ClockChange;
+use jiff::tz::TimeZone;
 
 use super::told;
-use crate::{
-    schedules::explain::ROUND_S,
-    ui::{
-        lang::say,
-        parts::{badge, empty, table},
-        viewer::Viewer,
-    },
-};
+use crate::schedules::explain::ROUND_S;
+use crate::ui::prelude::*;
 
 /// The first times from one on.
 pub(crate) fn coming(ready: &Ready, first: Option<Timestamp>, count: usize) -> Vec<Timestamp> {

@@ -1,17 +1,10 @@
 //! Schedules in words, in both languages: states, verdicts, targets, warnings.
 
-use almanack_core::{
-    plan::{Edited, Origin, Reason, State, Verdict},
-    schedule::{ClockChange, Effect, Field, Language, Lint},
-    target::Target,
-};
-use maud::{Markup, html};
+use almanack_core::plan::{Edited, Origin, Reason, State, Verdict};
+use almanack_core::schedule::{ClockChange, Effect, Field, Language, Lint};
+use almanack_core::target::Target;
 
-use crate::ui::{
-    lang::{Lang, say},
-    parts::badge,
-    viewer::Viewer,
-};
+use crate::ui::prelude::*;
 
 /// In which language core describes an expression.
 pub(crate) fn language(lang: Lang) -> Language {
@@ -96,14 +89,12 @@ pub(crate) fn origin(lang: Lang, origin: Origin) -> &'static str {
 pub(crate) fn managed(lang: Lang, origin: Origin) -> Option<&'static str> {
     match origin {
         Origin::Api => None,
-        Origin::File => Some(lang.pick(
+        Origin::File => Some(pick!(lang;
             "This schedule belongs to the configuration file; change it there. It can be paused and fired here.",
-            "该日程属于配置文件，请在文件中修改。在这里可以暂停和触发它。",
-        )),
-        Origin::Dispatch => Some(lang.pick(
+            "该日程属于配置文件，请在文件中修改。在这里可以暂停和触发它。")),
+        Origin::Dispatch => Some(pick!(lang;
             "This schedule belongs to DISPATCH; change it there. It can be paused and fired here.",
-            "该日程属于 DISPATCH，请在那里修改。在这里可以暂停和触发它。",
-        )),
+            "该日程属于 DISPATCH，请在那里修改。在这里可以暂停和触发它。")),
     }
 }
 
@@ -122,15 +113,11 @@ pub(crate) fn reason(lang: Lang, reason: Reason) -> &'static str {
         Reason::Paused => lang.pick("the schedule was paused", "日程处于暂停"),
         Reason::TooLate => lang.pick("later than its grace", "超过宽限时间"),
         Reason::NotCaughtUp => lang.pick("missed, and not caught up", "错过，且不补触发"),
-        Reason::OverCap => lang.pick(
-            "more were missed than may be caught up",
-            "错过的时点超过补触发上限",
-        ),
+        Reason::OverCap => pick!(lang; "more were missed than may be caught up",
+            "错过的时点超过补触发上限"),
         Reason::Overlap => lang.pick("the firing before it had not ended", "上一次触发尚未结束"),
-        Reason::Changed => lang.pick(
-            "the schedule was changed while it waited",
-            "等待期间日程被更改",
-        ),
+        Reason::Changed => pick!(lang; "the schedule was changed while it waited",
+            "等待期间日程被更改"),
         Reason::Cancelled => lang.pick("its firing had been cancelled before", "触发事先已被取消"),
     }
 }
@@ -177,15 +164,11 @@ pub(crate) fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
     // Instants in a sentence of core are in UTC; here they are the reader's.
     if let Lint::InGap { at, moved } = lint {
         let told = if *moved {
-            lang.pick(
-                "The clocks skip this time once, and it moves to the end of the gap: ",
-                "调整时钟时会跳过该时间一次，改在跳变结束时触发：",
-            )
+            pick!(lang; "The clocks skip this time once, and it moves to the end of the gap: ",
+                "调整时钟时会跳过该时间一次，改在跳变结束时触发：")
         } else {
-            lang.pick(
-                "The clocks skip some of these times; the gap ends ",
-                "调整时钟时会跳过其中一些时间；跳变结束于 ",
-            )
+            pick!(lang; "The clocks skip some of these times; the gap ends ",
+                "调整时钟时会跳过其中一些时间；跳变结束于 ")
         };
         return html! { (told) (viewer.at(*at)) };
     }
@@ -235,27 +218,14 @@ fn field_in_chinese(field: Field) -> &'static str {
 /// What a change of the clocks does to a time.
 pub(crate) fn clock_change(lang: Lang, change: &ClockChange) -> String {
     let local = change.local.strftime("%F %H:%M");
-    let told = match change.effect {
-        Effect::Moved => say!(
-            lang,
-            "The clocks skip {local}; it fires when they have.",
-            "时钟跳过 {local}；跳变结束时触发。"
-        ),
-        Effect::Skipped => say!(
-            lang,
-            "The clocks skip {local}, and nothing fires for it.",
-            "时钟跳过 {local}，该时间不触发。"
-        ),
-        Effect::Once => say!(
-            lang,
-            "The clocks show {local} twice; it fires the first time only.",
-            "时钟两次显示 {local}；只在第一次触发。"
-        ),
-        Effect::Twice => say!(
-            lang,
-            "The clocks show {local} twice; it fires both times.",
-            "时钟两次显示 {local}；两次都触发。"
-        ),
-    };
-    told.into_owned()
+    match change.effect {
+        Effect::Moved => say!(lang; "The clocks skip {local}; it fires when they have.",
+            "时钟跳过 {local}；跳变结束时触发。"),
+        Effect::Skipped => say!(lang; "The clocks skip {local}, and nothing fires for it.",
+            "时钟跳过 {local}，该时间不触发。"),
+        Effect::Once => say!(lang; "The clocks show {local} twice; it fires the first time only.",
+            "时钟两次显示 {local}；只在第一次触发。"),
+        Effect::Twice => say!(lang; "The clocks show {local} twice; it fires both times.",
+            "时钟两次显示 {local}；两次都触发。"),
+    }
 }

@@ -3,28 +3,12 @@
 //! A form that is sent by GET, so that it works without the script and an expression has an address to send to others. With
 //! the script (`data-try`), the parts marked live follow what is typed.
 
-use std::sync::Arc;
-
-use almanack_core::{plan::Ready, token::Scope};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
+use almanack_core::plan::Ready;
 
 use super::{times, told};
-use crate::{
-    AppState,
-    problem::{Misread, Problem},
-    schedules::explain,
-    ui::{
-        equivalent::Equivalent,
-        lang::Lang,
-        page::{Place, page},
-        parts::{live, section},
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use crate::problem::Misread;
+use crate::schedules::explain;
+use crate::ui::prelude::*;
 
 /// How many times are told.
 const TIMES: usize = 20;
@@ -41,10 +25,10 @@ pub(crate) struct Query {
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let zone = query.tz.as_deref().unwrap_or(viewer.zone_name());
     let read = query.expression.clone().map(|expression| {
@@ -164,10 +148,8 @@ fn examples(lang: Lang, zone: &str) -> Markup {
         ),
         (
             "30 2 * * *",
-            lang.pick(
-                "at a time that clocks skip or repeat once a year",
-                "每年会被跳过或重复一次的时间",
-            ),
+            pick!(lang; "at a time that clocks skip or repeat once a year",
+                "每年会被跳过或重复一次的时间"),
         ),
         (
             "H H * * *",

@@ -1,24 +1,11 @@
 //! Why a slot did or did not fire: the answer of `almanack why`, on a page.
 
 use almanack_core::plan::{Definition, Schedule};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::{path, task_path};
-use crate::{
-    AppState,
-    problem::Problem,
-    tasks::body::parse_instant,
-    ui::{
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        moment::{self, Moment, Unreadable},
-        parts::{section, status},
-        query::address,
-        viewer::Viewer,
-    },
-};
+use crate::tasks::body::parse_instant;
+use crate::ui::moment::{self, Moment, Unreadable};
+use crate::ui::prelude::*;
 
 /// Which instant is in question: itself, or a wall clock in a zone.
 #[derive(Debug, Default, Deserialize)]
@@ -34,7 +21,7 @@ pub(crate) async fn show(
     viewer: &Viewer,
     schedule: &Schedule,
     query: &Query,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let own = Definition::from_json(&schedule.definition).map_or("UTC".to_owned(), |it| it.tz);
     let zone = query.zone.as_deref().unwrap_or(&own);
@@ -70,7 +57,7 @@ async fn answer(
     viewer: &Viewer,
     schedule: &Schedule,
     at: Timestamp,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let answer = state.schedules.why(&schedule.name, at).await?;
     let (lang, at) = (viewer.lang, at.to_string());
     let call = super::api(&schedule.name, &address("/why", [("at", at.as_str())]));
@@ -104,14 +91,10 @@ fn which(viewer: &Viewer, schedule: &Schedule, both: [Timestamp; 2]) -> Markup {
 
 /// Why a wall clock cannot be read.
 pub(crate) fn refused(lang: Lang, unreadable: Unreadable) -> String {
-    let told = match unreadable {
+    match unreadable {
         Unreadable::Time => say!(lang, "This is not a date and a time.", "这不是日期和时间。"),
-        Unreadable::Zone => say!(
-            lang,
-            "No such time zone; write one like Europe/Berlin or UTC.",
-            "没有这个时区；请写成 Europe/Berlin 或 UTC 的形式。"
-        ),
+        Unreadable::Zone => say!(lang; "No such time zone; write one like Europe/Berlin or UTC.",
+            "没有这个时区；请写成 Europe/Berlin 或 UTC 的形式。"),
         Unreadable::Year => say!(lang, "This year is out of range.", "年份超出范围。"),
-    };
-    told.into_owned()
+    }
 }

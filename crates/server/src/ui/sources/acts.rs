@@ -1,28 +1,13 @@
 //! What people do about a source: check it now, pause it, resume it, describe it anew, take it away.
 
-use std::sync::Arc;
-
-use almanack_core::source::{Source, SourceId, State as SourceState, policy::cadence::Cadence};
-use axum::{extract::State, http::StatusCode, response::Response};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
+use almanack_core::source::policy::cadence::Cadence;
+use almanack_core::source::{Source, SourceId, State as SourceState};
 
 use super::{called, entries, one, path, words};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::{Numbered, body::ChangesBody},
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{self, Filled, Question, ask, see},
-        lang::{Lang, say},
-        page::Place,
-        parts::section,
-        viewer::Viewer,
-    },
-};
+use crate::sources::Numbered;
+use crate::sources::body::ChangesBody;
+use crate::ui::form::{self, ask};
+use crate::ui::prelude::*;
 
 /// Entries are counted up to here before a removal; beyond, it is "more than".
 const COUNTED: usize = 100;
@@ -55,9 +40,6 @@ pub(crate) struct Pause {
 }
 
 /// A form that says no more than that it was sent.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
-
 /// Everything that may be done, with what was typed where it was refused.
 pub(super) fn show(
     viewer: &Viewer,
@@ -154,42 +136,34 @@ fn changing(id: SourceId) -> Equivalent {
 }
 
 /// Checks a source as soon as a node has room.
-pub(crate) async fn check(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn check(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.check_now(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=check", path(id))))
 }
 
 /// Stops checking a source.
 pub(crate) async fn pause(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
     filled: Filled<Pause>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let by = filled.viewer.origin();
     state.sources.pause(id, filled.form.note, &by).await?;
     Ok(see(&format!("{}?did=paused", path(id))))
 }
 
 /// Checks it again.
-pub(crate) async fn resume(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn resume(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.resume(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=resumed", path(id))))
 }
 
 /// Changes what people say about a source; what is wrong with it is said beside what was typed.
 pub(crate) async fn change(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
     filled: Filled<Change>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let viewer = &filled.viewer;
     let source = state.sources.load(id).await?;
     match changed(&state, id, filled.form.clone(), &viewer.origin()).await {
@@ -202,7 +176,7 @@ pub(crate) async fn change(
     }
 }
 
-async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Result<(), Problem> {
+async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Result<()> {
     let Change {
         name,
         category,
@@ -216,10 +190,10 @@ async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Re
 
 /// Asks before a source goes.
 pub(crate) async fn ask_removal(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
     viewer: Viewer,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let source = state.sources.load(id).await?;
     let count = entries::newest(&state, id, COUNTED + 1).await?.len();
@@ -234,11 +208,9 @@ pub(crate) async fn ask_removal(
     let title = say!(lang, "Remove {name}?", "移除 {name}？");
     let number = id.to_string();
     let (action, back) = (format!("{}/remove", path(id)), path(id));
-    let sentence = say!(
-        lang,
+    let sentence = say!(lang;
         "The source, {entries} of it and everything that was learned of its rhythm are deleted. This cannot be undone; added again, it begins anew.",
-        "将删除该信源、它的 {entries}以及已学到的全部规律。此操作无法撤销；重新添加后将从头开始。"
-    );
+        "将删除该信源、它的 {entries}以及已学到的全部规律。此操作无法撤销；重新添加后将从头开始。");
     let question = Question {
         title: &title,
         sentence: html! { (sentence) },
@@ -256,11 +228,7 @@ pub(crate) async fn ask_removal(
 }
 
 /// Takes a source away.
-pub(crate) async fn remove(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn remove(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.remove(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=removed", Place::Sources.path())))
 }

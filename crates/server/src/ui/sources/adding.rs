@@ -3,32 +3,14 @@
 //! People know sites, not feeds: the address is asked for the feeds it names. One is taken, of several a person chooses,
 //! none is said; nothing is stored that nobody chose. What goes wrong is said beside what was typed.
 
-use std::sync::Arc;
-
-use almanack_core::{source::SourceId, store::Added};
-use axum::{extract::State, http::StatusCode, response::Response};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
+use almanack_core::source::SourceId;
+use almanack_core::store::Added;
 
 use super::path;
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-    sources::{
-        adding::{CandidateView, add_each, candidates},
-        body::SourceBody,
-    },
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{self, Filled, see},
-        lang::say,
-        page::{Place, page},
-        parts::{or_dash, table},
-        viewer::Viewer,
-    },
-};
+use crate::sources::adding::{CandidateView, add_each, candidates};
+use crate::sources::body::SourceBody;
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// What to add.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -71,10 +53,9 @@ pub(super) fn form(viewer: &Viewer, wish: &Wish, wrong: Option<&Problem>) -> Mar
     };
     html! {
         (form::form(viewer, "/ui/sources/add", &fields))
-        p class="hint" { (lang.pick(
+        p class="hint" { (pick!(lang;
             "What has no feed is read by rules of your own: by the command line or the API.",
-            "没有订阅源的页面可以用自定义规则读取：请使用命令行或 API。",
-        )) }
+            "没有订阅源的页面可以用自定义规则读取：请使用命令行或 API。")) }
         (equivalent(wish).show(viewer))
     }
 }
@@ -108,10 +89,7 @@ fn on_page(viewer: &Viewer, wish: &Wish, wrong: Option<&Problem>) -> Markup {
 }
 
 /// Adds what an address leads to, or shows what there is to choose from.
-pub(crate) async fn add(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Wish>,
-) -> Result<Response, Problem> {
+pub(crate) async fn add(State(state): App, filled: Filled<Wish>) -> Answer {
     let Filled { viewer, form } = filled;
     match found(&state, &viewer, &form).await {
         Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", path(id)))),
@@ -137,7 +115,7 @@ enum Found {
     Several(Vec<CandidateView>),
 }
 
-async fn found(state: &AppState, viewer: &Viewer, wish: &Wish) -> Result<Found, Problem> {
+async fn found(state: &AppState, viewer: &Viewer, wish: &Wish) -> Result<Found> {
     let address = with_scheme(wish.address.as_deref().unwrap_or_default());
     let taken = if wish.as_it_is.is_some() {
         address
@@ -224,10 +202,7 @@ fn candidate_row(viewer: &Viewer, place: usize, candidate: &CandidateView) -> Ma
 }
 
 /// Adds those that were ticked.
-pub(crate) async fn choose(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Chosen>,
-) -> Result<Response, Problem> {
+pub(crate) async fn choose(State(state): App, filled: Filled<Chosen>) -> Answer {
     let Filled { viewer, form } = filled;
     // A name is meant for one feed; several keep their own.
     let name = form.name.filter(|_| form.address.len() == 1);

@@ -1,29 +1,12 @@
 //! What a source published. Titles and links are the publisher's: escaped, and links only where they lead into the web.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    source::{Source, SourceId, entry::Entry},
-    store::EntryFilter,
-};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
+use almanack_core::source::entry::Entry;
+use almanack_core::source::{Source, SourceId};
+use almanack_core::store::EntryFilter;
 
 use super::{called, path};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::{Numbered, cursor, parse_cursor},
-    ui::{
-        equivalent::Equivalent,
-        lang::say,
-        page::{Place, page},
-        parts::{empty, live, outside, pager, table},
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use crate::sources::{Numbered, cursor, parse_cursor};
+use crate::ui::prelude::*;
 
 /// Entries on a page.
 const PAGE: usize = 50;
@@ -35,11 +18,7 @@ pub(crate) struct Query {
 }
 
 /// A source's newest entries.
-pub(super) async fn newest(
-    state: &AppState,
-    id: SourceId,
-    limit: usize,
-) -> Result<Vec<Entry>, Problem> {
+pub(super) async fn newest(state: &AppState, id: SourceId, limit: usize) -> Result<Vec<Entry>> {
     let filter = EntryFilter {
         source: Some(id),
         limit,
@@ -50,11 +29,11 @@ pub(super) async fn newest(
 
 /// All entries of a source, page by page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Numbered(id): Numbered,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let source = state.sources.load(id).await?;
     let filter = EntryFilter {

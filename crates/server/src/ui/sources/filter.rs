@@ -2,20 +2,15 @@
 //!
 //! The rules are the API's own ([`ListQuery`]): what it refuses, the page refuses.
 
-use almanack_core::source::{Attention, SourceType, check::FailureClass, policy::cadence::Cadence};
-use maud::{Markup, html};
-use serde::Deserialize;
+use almanack_core::source::check::FailureClass;
+use almanack_core::source::policy::cadence::Cadence;
+use almanack_core::source::{Attention, SourceType};
 
 use super::words;
-use crate::{
-    sources::{STATES, list::ListQuery},
-    ui::{
-        equivalent::Equivalent,
-        lang::Lang,
-        page::Place,
-        query::{address, write},
-    },
-};
+use crate::sources::STATES;
+use crate::sources::list::ListQuery;
+use crate::ui::prelude::*;
+use crate::ui::query::write;
 
 /// What a page of sources is asked for.
 #[derive(Debug, Clone, Default, Deserialize)]

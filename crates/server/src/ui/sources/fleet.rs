@@ -3,26 +3,17 @@
 //! Counting is one walk over every row. Who opens the page gets a fresh count; the pages that are kept live ask every second, and share
 //! one that is at most [`KEPT_FOR`] old.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use almanack_core::{
-    source::{check::FailureClass, policy::cadence::Cadence, why::meaning},
-    store::SourceNumbers,
-};
-use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
+use almanack_core::source::check::FailureClass;
+use almanack_core::source::policy::cadence::Cadence;
+use almanack_core::source::why::meaning;
+use almanack_core::store::SourceNumbers;
 
-use super::{filter::Filter, words};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::numbers::by_state,
-    ui::{
-        lang::{Lang, say},
-        parts::{self, table},
-        viewer::Viewer,
-    },
-};
+use super::filter::Filter;
+use super::words;
+use crate::sources::numbers::by_state;
+use crate::ui::prelude::*;
 
 /// How long a count serves pages that are kept live.
 const KEPT_FOR: SignedDuration = SignedDuration::from_secs(10);
@@ -37,7 +28,7 @@ impl Counted {
         &self,
         state: &AppState,
         viewer: &Viewer,
-    ) -> Result<Arc<SourceNumbers>, Problem> {
+    ) -> Result<Arc<SourceNumbers>> {
         if let Some(kept) = self.kept(viewer.now).filter(|_| viewer.live) {
             return Ok(kept);
         }

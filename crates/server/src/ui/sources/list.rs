@@ -1,47 +1,26 @@
 //! The list of sources: who is checked when and why, and what is wrong with whom.
 
-use std::sync::Arc;
+use almanack_core::source::why::{next_look, next_look_at};
+use almanack_core::source::{Source, SourceId};
+use almanack_core::task::Task;
+use axum::Extension;
 
-use almanack_core::{
-    source::{
-        Source, SourceId,
-        why::{next_look, next_look_at},
-    },
-    task::Task,
-    token::Scope,
-};
-use axum::{Extension, extract::State};
-use maud::{Markup, html};
-
-use super::{
-    adding, called,
-    filter::Filter,
-    fleet::{self, Counted},
-    opml, path, words,
-};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::cursor,
-    ui::{
-        lang::Lang,
-        page::{Place, page},
-        parts::{self, empty, live, notice, or_dash, section, table},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use super::filter::Filter;
+use super::fleet::{self, Counted};
+use super::{adding, called, opml, path, words};
+use crate::sources::cursor;
+use crate::ui::prelude::*;
 
 /// Most rows of what is due: that list has no further pages, because it empties itself.
 const DUE_MAX: usize = 100;
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(counted): Extension<Arc<Counted>>,
     viewer: Viewer,
     Sought(filter): Sought<Filter>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let numbers = counted.numbers(&state, &viewer).await?;
     let (sources, next) = found(&state, &viewer, &filter).await?;
@@ -72,10 +51,8 @@ pub(crate) async fn show(
 /// What was done, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
     match code {
-        "removed" => Some(lang.pick(
-            "The source and its entries were removed.",
-            "信源及其条目已移除。",
-        )),
+        "removed" => Some(pick!(lang; "The source and its entries were removed.",
+            "信源及其条目已移除。")),
         _ => None,
     }
 }
@@ -85,7 +62,7 @@ async fn found(
     state: &AppState,
     viewer: &Viewer,
     filter: &Filter,
-) -> Result<(Vec<Source>, Option<String>), Problem> {
+) -> Result<(Vec<Source>, Option<String>)> {
     if filter.is_due() {
         let of_type = filter.source_type();
         let due = state.store.load_due_sources(of_type, viewer.now, DUE_MAX);

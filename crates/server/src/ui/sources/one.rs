@@ -1,31 +1,15 @@
 //! One source: how it stands, when it is checked next and why, its week, what came, and what people may do about it.
 
-use std::sync::Arc;
+use almanack_core::source::entry::Entry;
+use almanack_core::source::reading::Reading;
+use almanack_core::source::why::next_look_at;
+use almanack_core::source::{Source, State as SourceState};
+use almanack_core::task::Task;
 
-use almanack_core::{
-    source::{Source, State as SourceState, entry::Entry, reading::Reading, why::next_look_at},
-    task::Task,
-    token::Scope,
-};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use super::{acts, called, entries, list::cadence, picture, why, words};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::{Numbered, with_task},
-    ui::{
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        links::task_path,
-        page::{Place, page},
-        parts::{facts, live, notice, or_dash, outside, section},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use super::list::cadence;
+use super::{acts, called, entries, picture, why, words};
+use crate::sources::{Numbered, with_task};
+use crate::ui::prelude::*;
 
 /// Entries that are drawn into the picture, as the API draws them.
 const DRAWN: usize = 200;
@@ -40,11 +24,11 @@ pub(crate) struct Query {
 
 /// The page of a source.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Numbered(id): Numbered,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let (source, task) = with_task(&state, id).await?;
     let newest = entries::newest(&state, id, DRAWN).await?;
     let did = query
@@ -74,18 +58,12 @@ pub(super) fn wrong(
 /// What was done, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
     Some(match code {
-        "added" => lang.pick(
-            "It was added. A node checks it next.",
-            "已添加，节点将很快检查它。",
-        ),
-        "there" => lang.pick(
-            "It was there already; nothing changed.",
-            "它已存在，没有任何改变。",
-        ),
-        "check" => lang.pick(
-            "It is checked as soon as a node has room.",
-            "节点有空时将立即检查。",
-        ),
+        "added" => pick!(lang; "It was added. A node checks it next.",
+            "已添加，节点将很快检查它。"),
+        "there" => pick!(lang; "It was there already; nothing changed.",
+            "它已存在，没有任何改变。"),
+        "check" => pick!(lang; "It is checked as soon as a node has room.",
+            "节点有空时将立即检查。"),
         "paused" => lang.pick("It is paused.", "已暂停。"),
         "resumed" => lang.pick("It is checked again, from now on.", "已恢复检查。"),
         "changed" => lang.pick("It was changed.", "已修改。"),

@@ -3,27 +3,10 @@
 //! A list is pasted as text, so that it works without a script; with one, a file is read into the field. The answer
 //! is a page and no redirect, because what became of each line is kept nowhere; sent again, it adds nothing twice.
 
-use std::sync::Arc;
-
-use almanack_core::token::Scope;
-use axum::{extract::State, http::StatusCode, response::Response};
-use maud::{Markup, html};
-use serde::Deserialize;
-
 use super::adding;
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-    sources::opml::{self, Imported},
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{self, Filled},
-        lang::say,
-        page::{Place, page},
-        viewer::Viewer,
-    },
-};
+use crate::sources::opml::{self, Imported};
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// Most lines that are shown; all are counted.
 const SHOWN: usize = 500;
@@ -66,10 +49,9 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
     };
     let call = Equivalent::call("POST", "/api/v1/sources/opml");
     let body = html! {
-        p { (lang.pick(
+        p { (pick!(lang;
             "Folders become categories. Every entry is added for itself; importing twice adds once.",
-            "文件夹会成为分类。每个条目单独添加；重复导入不会重复添加。",
-        )) }
+            "文件夹会成为分类。每个条目单独添加；重复导入不会重复添加。")) }
         (form::form(viewer, "/ui/sources/opml", &fields))
         (call.cli(&["source", "import", "subscriptions.opml"]).show(viewer))
     };
@@ -82,10 +64,7 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
 }
 
 /// Adds what a list names, and says what became of each line.
-pub(crate) async fn import(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<List>,
-) -> Result<Response, Problem> {
+pub(crate) async fn import(State(state): App, filled: Filled<List>) -> Answer {
     let Filled { viewer, form } = filled;
     let text = form.opml.unwrap_or_default();
     match opml::import(&state, text.as_bytes(), &viewer.origin()).await {
@@ -128,6 +107,6 @@ fn results(viewer: &Viewer, imported: Imported) -> Markup {
 }
 
 /// All feeds, as a file. Beside the API's own, because a browser shows a session and no token.
-pub(crate) async fn export(state: State<Arc<AppState>>, _: Viewer) -> Result<Response, Problem> {
+pub(crate) async fn export(state: App, _: Viewer) -> Answer {
     opml::export_opml(state).await
 }

@@ -1,24 +1,16 @@
 //! The pictures of a source: its week, and its last checks.
 
-use almanack_core::source::{
-    Source,
-    entry::Entry,
-    recent::{Brought, PastLook},
-    settle::Believed,
-};
-use jiff::Timestamp;
-use maud::Markup;
+use almanack_core::source::Source;
+use almanack_core::source::entry::Entry;
+use almanack_core::source::recent::{Brought, PastLook};
+use almanack_core::source::settle::Believed;
 
 use super::words;
-use crate::{
-    picture::{
-        figure::Frame,
-        heat::{self, Heat},
-        outcome::Outcome,
-        strip::{self, Beat},
-    },
-    ui::viewer::Viewer,
-};
+use crate::picture::figure::Frame;
+use crate::picture::heat::{self, Heat};
+use crate::picture::outcome::Outcome;
+use crate::picture::strip::{self, Beat};
+use crate::ui::prelude::*;
 
 /// What is believed of a source's week, with the checks that were made and the entries that came.
 pub(super) fn week(

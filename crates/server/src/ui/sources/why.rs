@@ -1,17 +1,12 @@
 //! Why a source is checked when it is, and what is believed of it.
 
-use almanack_core::{
-    source::{
-        Source,
-        settle::Believed,
-        why::{meaning, next_look, wishes},
-    },
-    task::Task,
-};
-use maud::{Markup, html};
+use almanack_core::source::Source;
+use almanack_core::source::settle::Believed;
+use almanack_core::source::why::{meaning, next_look, wishes};
+use almanack_core::task::Task;
 
 use super::words;
-use crate::ui::{equivalent::Equivalent, lang::say, parts::facts, viewer::Viewer, when::length};
+use crate::ui::prelude::*;
 
 /// The sentence and its parts.
 pub(super) fn show(
@@ -31,10 +26,9 @@ pub(super) fn show(
             (lang.pick("Counts as silent", "视为沉默"), silence(viewer, source, believed)),
         ]))
         @if believed.damaged {
-            p class="warning" { (lang.pick(
+            p class="warning" { (pick!(lang;
                 "What was learned of it is damaged. It is learned anew, and the fixed interval holds until then.",
-                "已学到的规律数据损坏，正在重新学习，在此之前按固定间隔检查。",
-            )) }
+                "已学到的规律数据损坏，正在重新学习，在此之前按固定间隔检查。")) }
         }
         @if !asked.is_empty() {
             h3 { (lang.pick("What its publisher asks for", "发布者的要求")) }

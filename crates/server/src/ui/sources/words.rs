@@ -1,17 +1,11 @@
 //! What is said about sources, in both languages.
 
-use almanack_core::source::{
-    Attention, Source, SourceType, State,
-    check::FailureClass,
-    policy::cadence::{Cadence, Frequency},
-    recent::Brought,
-};
-use maud::{Markup, html};
+use almanack_core::source::check::FailureClass;
+use almanack_core::source::policy::cadence::{Cadence, Frequency};
+use almanack_core::source::recent::Brought;
+use almanack_core::source::{Attention, Source, SourceType, State};
 
-use crate::ui::{
-    lang::{Lang, say},
-    parts::badge,
-};
+use crate::ui::prelude::*;
 
 /// The state of a source by its name in the API.
 pub(super) fn state_name(lang: Lang, state: &str) -> &'static str {
@@ -50,22 +44,18 @@ pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
 /// The same in a sentence.
 pub(super) fn attention_told(lang: Lang, wanted: Attention) -> &'static str {
     match wanted {
-        Attention::Silent => lang.pick(
+        Attention::Silent => pick!(lang;
             "It has been quiet for longer than is its habit. Perhaps it moved, or nobody writes there any more.",
-            "沉默时间超出其习惯，可能已迁移，或不再更新。",
-        ),
-        Attention::Failing => lang.pick(
+            "沉默时间超出其习惯，可能已迁移，或不再更新。"),
+        Attention::Failing => pick!(lang;
             "Its checks have failed many times in a row. It is still tried, slowly.",
-            "检查已连续失败多次，仍会继续尝试，但频率降低。",
-        ),
-        Attention::Duplicate => lang.pick(
+            "检查已连续失败多次，仍会继续尝试，但频率降低。"),
+        Attention::Duplicate => pick!(lang;
             "It has moved to the address of another source. One of the two can be removed.",
-            "它已迁移到另一个信源的地址，可以移除其中之一。",
-        ),
-        Attention::Credentials => lang.pick(
+            "它已迁移到另一个信源的地址，可以移除其中之一。"),
+        Attention::Credentials => pick!(lang;
             "Its server wants credentials that are missing or have expired.",
-            "对方服务器要求凭据，而凭据缺失或已过期。",
-        ),
+            "对方服务器要求凭据，而凭据缺失或已过期。"),
     }
 }
 
@@ -130,7 +120,7 @@ pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
 /// What a look brought.
 pub(super) fn brought(lang: Lang, brought: Brought) -> String {
     match brought {
-        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目").into_owned(),
+        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
         Brought::Nothing => lang.pick("nothing new", "无新内容").to_owned(),
         Brought::Unchanged => lang.pick("not modified", "未修改").to_owned(),
         Brought::Failed(class) => failure(lang, class).to_owned(),

@@ -9,39 +9,17 @@ mod question;
 mod shift;
 mod told;
 
-use std::sync::Arc;
+use almanack_core::reschedule::{Cancel, Put, Request};
+use almanack_core::task::Identity;
 
-use almanack_core::{
-    reschedule::{Cancel, Put, Request},
-    task::Identity,
-};
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use self::{
-    chosen::{Chosen, Pick},
-    question::{first_few, sentence, title},
-    shift::Shift,
-};
-use super::{change, filter::Filter};
-use crate::{
-    AppState,
-    idempotency::count,
-    problem::{Code, Problem},
-    ui::{
-        equivalent::Equivalent,
-        form::{self, Filled, Question, see},
-        lang::{Lang, say},
-        page::{Place, page},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use self::chosen::{Chosen, Pick};
+use self::question::{first_few, sentence, title};
+use self::shift::Shift;
+use super::change;
+use super::filter::Filter;
+use crate::idempotency::count;
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 pub(crate) use told::{Done, notice};
 
@@ -115,17 +93,11 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
     let lang = viewer.lang;
     let most = u64::try_from(MOST).unwrap_or(u64::MAX);
     let all = if matching > most {
-        say!(
-            lang,
-            "The newest {most} of the {matching} that match:",
-            "符合条件的 {matching} 个中最新的 {most} 个："
-        )
+        say!(lang; "The newest {most} of the {matching} that match:",
+            "符合条件的 {matching} 个中最新的 {most} 个：")
     } else {
-        say!(
-            lang,
-            "All {matching} that match:",
-            "全部 {matching} 个符合条件的："
-        )
+        say!(lang; "All {matching} that match:",
+            "全部 {matching} 个符合条件的：")
     };
     html! {
         form method="get" action="/ui/tasks/bulk" class="stack" {
@@ -149,11 +121,7 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
 }
 
 /// Asks.
-pub(crate) async fn ask(
-    State(state): State<Arc<AppState>>,
-    viewer: Viewer,
-    Sought(asked): Sought<Asked>,
-) -> Result<Response, Problem> {
+pub(crate) async fn ask(State(state): App, viewer: Viewer, Sought(asked): Sought<Asked>) -> Answer {
     let chosen = Chosen::load(&state, &asked).await?;
     let back = asked.filter().address(Place::Tasks.path(), &[]);
     if chosen.picks.is_empty() {
@@ -198,10 +166,7 @@ fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
 }
 
 /// Does it.
-pub(crate) async fn act(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Asked>,
-) -> Result<Response, Problem> {
+pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
     let (viewer, asked) = (filled.viewer, filled.form);
     let chosen = Chosen::load(&state, &asked).await?;
     let now = state.clock.now();

@@ -3,40 +3,21 @@
 //! A time is typed as a wall clock in a zone, and is settled before it is sent: the page works out which instant that is, asks where
 //! there are two or none, and only an instant travels in the form that changes something.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    reschedule::{Cancel, Put, Request},
-    reserved::{may_stop, may_try_again},
-    task::{Identity, Task},
-    token::Scope,
-};
-use axum::{extract::State, response::Response};
-use jiff::{Timestamp, tz::TimeZone};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
+use almanack_core::reschedule::{Cancel, Put, Request};
+use almanack_core::reserved::{may_stop, may_try_again};
+use almanack_core::task::{Identity, Task};
+use jiff::tz::TimeZone;
 
 use super::{api_path, carry_out};
-use crate::{
-    AppState,
-    call::At,
-    problem::Problem,
-    tasks::{body::parse_instant, find_current},
-    ui::{
-        equivalent::Equivalent,
-        form::{self, Filled, Question},
-        lang::say,
-        links::task_path,
-        moment::{self, Moment, Unreadable},
-        page::Place,
-        parts,
-        viewer::Viewer,
-    },
-};
+use crate::call::At;
+use crate::tasks::body::parse_instant;
+use crate::tasks::find_current;
+use crate::ui::form;
+use crate::ui::moment::{self, Moment, Unreadable};
+use crate::ui::prelude::*;
 
 /// A time as it was typed.
-pub(crate) struct Answer<'a> {
+pub(crate) struct Typed<'a> {
     /// The wall clock.
     pub(crate) clock: &'a str,
     /// Its zone.
@@ -61,7 +42,7 @@ pub(crate) fn clock_fields(viewer: &Viewer, clock: Option<&str>, zone: Option<&s
 /// Which instant was typed, and the button that settles on it; both where there are two.
 pub(crate) fn offer(
     viewer: &Viewer,
-    answer: &Answer<'_>,
+    answer: &Typed<'_>,
     settle: impl Fn(Timestamp) -> Markup,
 ) -> Markup {
     let (lang, name) = (viewer.lang, answer.zone.trim());
@@ -79,19 +60,15 @@ pub(crate) fn offer(
             (settle(at))
         },
         Ok((Moment::Skipped(instants), zone)) => {
-            let why = say!(
-                lang,
+            let why = say!(lang;
                 "This time does not exist in {name}: the clock is put forward and jumps over it. Which one is meant?",
-                "{name} 没有这个时间：时钟拨快时跳过了它。请选择："
-            );
+                "{name} 没有这个时间：时钟拨快时跳过了它。请选择：");
             choices(&why, instants, &zone)
         }
         Ok((Moment::Twice(instants), zone)) => {
-            let why = say!(
-                lang,
+            let why = say!(lang;
                 "This time exists twice in {name}: the clock is put back and shows it again. Which one is meant?",
-                "这个时间在 {name} 出现两次：时钟拨慢后会再次显示它。请选择："
-            );
+                "这个时间在 {name} 出现两次：时钟拨慢后会再次显示它。请选择：");
             choices(&why, instants, &zone)
         }
         Err(unreadable) => wrong(viewer, unreadable),
@@ -103,10 +80,9 @@ pub(crate) fn wrong(viewer: &Viewer, unreadable: Unreadable) -> Markup {
     let lang = viewer.lang;
     let told = match unreadable {
         Unreadable::Time => lang.pick("Give a date and a time.", "请填写日期和时间。"),
-        Unreadable::Zone => lang.pick(
+        Unreadable::Zone => pick!(lang;
             "No such time zone; write one like Europe/Berlin, Asia/Shanghai or UTC.",
-            "没有这个时区；请填写如 Asia/Shanghai、Europe/Berlin 或 UTC 的时区名。",
-        ),
+            "没有这个时区；请填写如 Asia/Shanghai、Europe/Berlin 或 UTC 的时区名。"),
         Unreadable::Year => lang.pick("This year is out of range.", "年份超出范围。"),
     };
     html! { p class="wrong" role="alert" { (told) } }
@@ -129,7 +105,7 @@ fn instant(viewer: &Viewer, at: Timestamp, zone: &TimeZone, old: Option<Timestam
 pub(crate) fn section(
     viewer: &Viewer,
     identity: &Identity,
-    typed: &Answer<'_>,
+    typed: &Typed<'_>,
     asked: bool,
 ) -> Markup {
     let lang = viewer.lang;
@@ -163,7 +139,7 @@ pub(crate) fn section(
 }
 
 /// Only where there is one instant to name.
-fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Answer<'_>) -> Markup {
+fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Typed<'_>) -> Markup {
     let Ok((Moment::One(instant), _)) = moment::read(typed.clock, typed.zone) else {
         return Markup::default();
     };
@@ -188,37 +164,22 @@ pub(crate) struct Settled {
 }
 
 /// Changes a task's time.
-pub(crate) async fn put(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    filled: Filled<Settled>,
-) -> Result<Response, Problem> {
+pub(crate) async fn put(State(state): App, At(identity): At, filled: Filled<Settled>) -> Answer {
     let at = parse_instant(&filled.form.to, "to")?;
     find_current(&*state.changes, &identity).await?;
     carry_out(&state, &filled.viewer, Request::Put(Put::at(identity, at))).await
 }
 
 /// Nothing but the key.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
-
 /// Tries a task now, with the payload it had.
-pub(crate) async fn retry(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn retry(State(state): App, At(identity): At, filled: Filled) -> Answer {
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity, state.clock.now());
     carry_out(&state, &filled.viewer, Request::Put(again)).await
 }
 
 /// Asks whether to cancel.
-pub(crate) async fn ask(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    viewer: Viewer,
-) -> Result<Markup, Problem> {
+pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> Result<Markup> {
     let task = find_current(&*state.changes, &identity).await?;
     let lang = viewer.lang;
     let subject = &identity.subject;
@@ -254,11 +215,7 @@ pub(super) fn cancelling(identity: &Identity) -> Equivalent {
 }
 
 /// Cancels a task.
-pub(crate) async fn cancel(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn cancel(State(state): App, At(identity): At, filled: Filled) -> Answer {
     let wish = Request::Cancel(Cancel {
         identity,
         revision: None,

@@ -1,34 +1,15 @@
 //! A new task, or a new time and payload for one that exists: the same wish as `PUT /api/v1/tasks/…`.
 
-use std::sync::Arc;
+use almanack_core::reschedule::{Put, Request};
+use almanack_core::task::{Identity, Kind, Payload, Subject};
 
-use almanack_core::{
-    reschedule::{Put, Request},
-    task::{Identity, Kind, Payload, Subject},
-};
-use axum::{extract::State, http::StatusCode, response::Response};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
-
-use super::{
-    carry_out,
-    change::{Answer, clock_fields, offer, wrong},
-};
-use crate::{
-    AppState, Limits,
-    problem::Problem,
-    tasks::body::check_callback,
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{Filled, form},
-        moment::{self, Moment},
-        page::{Place, page},
-        viewer::Viewer,
-    },
-};
+use super::carry_out;
+use super::change::{Typed, clock_fields, offer, wrong};
+use crate::Limits;
+use crate::tasks::body::check_callback;
+use crate::ui::form::form;
+use crate::ui::moment::{self, Moment};
+use crate::ui::prelude::*;
 
 /// What was filled in.
 #[derive(Debug, Default, Deserialize)]
@@ -67,10 +48,7 @@ pub(crate) async fn show(viewer: Viewer) -> Markup {
 }
 
 /// Puts the task, or shows the form again with what is wrong.
-pub(crate) async fn put(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Fields>,
-) -> Result<Response, Problem> {
+pub(crate) async fn put(State(state): App, filled: Filled<Fields>) -> Answer {
     let (viewer, fields) = (filled.viewer, filled.form);
     let unclear = match fields.wish(&viewer, &state.limits) {
         Ok(wish) => match carry_out(&state, &viewer, wish).await {
@@ -141,7 +119,7 @@ impl Fields {
         };
         offer(
             viewer,
-            &Answer {
+            &Typed {
                 clock,
                 zone,
                 old: None,
@@ -188,10 +166,9 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
         r#"{"lang":"en"}"#,
     ];
     let body = html! {
-        p { (lang.pick(
+        p { (pick!(lang;
             "A task that exists already keeps its identity: this changes its time, by the rules.",
-            "若任务已经存在，则按规则更改它的时间。",
-        )) }
+            "若任务已经存在，则按规则更改它的时间。")) }
         (form(viewer, "/ui/tasks/new", &inside))
         (call.cli(&words).show(viewer))
     };

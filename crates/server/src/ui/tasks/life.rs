@@ -1,20 +1,13 @@
 //! A task's history as the events of its picture.
 
-use almanack_core::{
-    history::{Attempt, Decision, Happening},
-    reschedule::Rule,
-    task::{Status, Task},
-};
-use maud::Markup;
+use almanack_core::history::{Attempt, Decision, Happening};
+use almanack_core::reschedule::Rule;
+use almanack_core::task::{Status, Task};
 
-use crate::{
-    picture::{
-        figure::Frame,
-        life::{Event, Kind, draw},
-        outcome::Outcome,
-    },
-    ui::viewer::Viewer,
-};
+use crate::picture::figure::Frame;
+use crate::picture::life::{Event, Kind, draw};
+use crate::picture::outcome::Outcome;
+use crate::ui::prelude::*;
 
 /// Draws a task's life.
 pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[Happening]) -> Markup {

@@ -3,35 +3,14 @@
 //! One line per identity, newest first. Whatever the table holds, a page costs the same few reads: a page of lines, the counts
 //! by status and the count of what matches, each among the newest [`AMONG`] rows, which the page says aloud.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
-use almanack_core::{
-    store::{StatusCount, TaskLine},
-    task::Status,
-    token::Scope,
-};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use maud::{Markup, html};
-use serde::Deserialize;
+use almanack_core::store::{StatusCount, TaskLine};
+use almanack_core::task::Status;
 
-use super::{AMONG, about, bulk, filter::Filter, link, words};
-use crate::{
-    AppState,
-    problem::Problem,
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts,
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use super::filter::Filter;
+use super::{AMONG, about, bulk, link, words};
+use crate::ui::prelude::*;
 
 /// Tasks on a page.
 pub(crate) const PAGE: usize = 50;
@@ -58,10 +37,10 @@ struct Found {
 
 /// The list.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let lang = viewer.lang;
     let title = Place::Tasks.name(lang);
     let before = query.before.as_deref().map(str::parse).transpose();
@@ -167,17 +146,11 @@ fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
 fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
     let n = found.matching;
     let told = match (filter.is_empty(), n) {
-        (true, _) => say!(
-            lang,
-            "{n} tasks, newest first.",
-            "共 {n} 个任务，最新的在前。"
-        ),
+        (true, _) => say!(lang; "{n} tasks, newest first.",
+            "共 {n} 个任务，最新的在前。"),
         (false, 1) => say!(lang, "1 task matches.", "1 个任务符合条件。"),
-        (false, n) => say!(
-            lang,
-            "{n} tasks match, newest first.",
-            "{n} 个任务符合条件，最新的在前。"
-        ),
+        (false, n) => say!(lang; "{n} tasks match, newest first.",
+            "{n} 个任务符合条件，最新的在前。"),
     };
     html! {
         p { (told) " "

@@ -1,34 +1,17 @@
 //! One task: where it stands, its life, what may be done to it, and what every receipt says.
 
-use std::sync::Arc;
+use almanack_core::history::{self, Attempt, Decision, Happening, Kept};
+use almanack_core::reserved::is_reserved;
+use almanack_core::store::HistoryPage;
+use almanack_core::task::{Identity, Task, TaskId};
 
-use almanack_core::{
-    history::{self, Attempt, Decision, Happening, Kept},
-    reserved::is_reserved,
-    store::HistoryPage,
-    task::{Identity, Task, TaskId},
-    token::Scope,
-};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use super::{about, api_path, change, filter::Filter, payload, story, words};
-use crate::{
-    AppState,
-    call::At,
-    problem::Problem,
-    receipts::{parse_receipt_id, receipt_id},
-    tasks::{find_current, nothing_there, parse_history_cursor},
-    ui::{
-        equivalent::Equivalent,
-        moment,
-        page::{Place, page},
-        parts,
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use super::filter::Filter;
+use super::{about, api_path, change, payload, story, words};
+use crate::call::At;
+use crate::receipts::{parse_receipt_id, receipt_id};
+use crate::tasks::{find_current, nothing_there, parse_history_cursor};
+use crate::ui::moment;
+use crate::ui::prelude::*;
 
 /// What the page is asked for.
 #[derive(Debug, Deserialize)]
@@ -45,11 +28,11 @@ pub(crate) struct Query {
 
 /// The page of a task.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     At(identity): At,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let before = query.before.as_deref().map(parse_history_cursor);
     let before = before.transpose()?;
     let page_of = HistoryPage {
@@ -78,11 +61,7 @@ pub(crate) async fn show(
 }
 
 /// The identity's current row, or else the last there is of it.
-async fn shown(
-    state: &AppState,
-    identity: &Identity,
-    last: Option<TaskId>,
-) -> Result<Task, Problem> {
+async fn shown(state: &AppState, identity: &Identity, last: Option<TaskId>) -> Result<Task> {
     let found = find_current(&*state.store, identity).await;
     match (found, last) {
         (Err(_), Some(last)) => {
@@ -180,7 +159,7 @@ fn changing(viewer: &Viewer, task: &Task, query: &Query) -> Markup {
         .at
         .clone()
         .unwrap_or_else(|| moment::write(shown, &viewer.zone));
-    let typed = change::Answer {
+    let typed = change::Typed {
         clock: &clock,
         zone: query.zone.as_deref().unwrap_or(viewer.zone_name()),
         old: task.due_at,
@@ -194,7 +173,7 @@ async fn receipt(
     viewer: &Viewer,
     identity: &Identity,
     text: &str,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let found = match parse_receipt_id(text) {
         Some(id) => state.rescheduler.verify(id).await?,

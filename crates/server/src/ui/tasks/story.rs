@@ -2,25 +2,14 @@
 //!
 //! A task that comes again for ever has a long life; it is shown a page at a time, the newest first.
 
-use almanack_core::{
-    history::{Attempt, Decision, Happening, Page},
-    task::{Identity, Task},
-};
-use maud::{Markup, html};
+use almanack_core::history::{Attempt, Decision, Happening, Page};
+use almanack_core::task::{Identity, Task};
 
-use super::{
-    api_path, life,
-    one::{attempts_of, decisions},
-    words,
-};
-use crate::{
-    receipts::receipt_id,
-    tasks::history_cursor,
-    ui::{
-        equivalent::Equivalent, lang::say, links::task_path, page::Place, parts, query::address,
-        viewer::Viewer, when::length,
-    },
-};
+use super::one::{attempts_of, decisions};
+use super::{api_path, life, words};
+use crate::receipts::receipt_id;
+use crate::tasks::history_cursor;
+use crate::ui::prelude::*;
 
 /// Attempts and decisions on a page, together.
 pub(super) const SHOWN: usize = 100;

@@ -1,33 +1,39 @@
 //! What rules, receipts and attempts are called on pages.
 
-use almanack_core::{history::Kept, reschedule::Rule, task::Status};
-use maud::{Markup, html};
+use almanack_core::history::Kept;
+use almanack_core::reschedule::Rule;
+use almanack_core::task::Status;
 
-use crate::ui::{
-    lang::{Lang, say},
-    parts::badge,
-};
+use crate::ui::prelude::*;
 
 /// Which rule applied, as a sentence.
 pub(crate) fn rule(lang: Lang, rule: Rule) -> &'static str {
     match rule {
-        Rule::Created => lang.pick("Nothing was there: a task was created.", "原先没有任务：已新建。"),
-        Rule::Updated => lang.pick("It waited: its time was changed in place.", "任务在等待：已直接更改时间。"),
-        Rule::CancelledAndInserted => lang.pick(
+        Rule::Created => lang.pick(
+            "Nothing was there: a task was created.",
+            "原先没有任务：已新建。",
+        ),
+        Rule::Updated => lang.pick(
+            "It waited: its time was changed in place.",
+            "任务在等待：已直接更改时间。",
+        ),
+        Rule::CancelledAndInserted => pick!(lang;
             "It was running: it was cancelled and a new task took its place. A call already on its way is not recalled.",
-            "任务正在运行：已取消，并由新任务接替。已经发出的调用不会撤回。",
-        ),
-        Rule::Reinserted => lang.pick(
+            "任务正在运行：已取消，并由新任务接替。已经发出的调用不会撤回。"),
+        Rule::Reinserted => pick!(lang;
             "It was cancelled or out of retries: a new task took its place.",
-            "任务已取消或重试已用尽：由新任务接替。",
-        ),
+            "任务已取消或重试已用尽：由新任务接替。"),
         Rule::Cancelled => lang.pick("It was cancelled.", "任务已取消。"),
-        Rule::IgnoredDone => lang.pick("It is already done: nothing changed.", "任务已经成功：未作任何更改。"),
-        Rule::IgnoredStale => lang.pick(
-            "A newer revision is already known: nothing changed.",
-            "已有更新的修订：未作任何更改。",
+        Rule::IgnoredDone => lang.pick(
+            "It is already done: nothing changed.",
+            "任务已经成功：未作任何更改。",
         ),
-        Rule::Unchanged => lang.pick("It already was as wished: nothing changed.", "任务本已如此：未作任何更改。"),
+        Rule::IgnoredStale => pick!(lang; "A newer revision is already known: nothing changed.",
+            "已有更新的修订：未作任何更改。"),
+        Rule::Unchanged => lang.pick(
+            "It already was as wished: nothing changed.",
+            "任务本已如此：未作任何更改。",
+        ),
     }
 }
 
@@ -47,25 +53,18 @@ pub(crate) fn rule_name(lang: Lang, rule: Rule) -> &'static str {
 
 /// How many of several tasks fell under a rule.
 pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
-    let told = match rule {
+    match rule {
         Rule::Created => say!(lang, "{n} created", "{n} 个新建"),
         Rule::Updated => say!(lang, "{n} moved", "{n} 个已改期"),
-        Rule::CancelledAndInserted => say!(
-            lang,
-            "{n} running: cancelled and replaced",
-            "{n} 个正在运行：已取消并由新任务接替"
-        ),
+        Rule::CancelledAndInserted => say!(lang; "{n} running: cancelled and replaced",
+            "{n} 个正在运行：已取消并由新任务接替"),
         Rule::Reinserted => say!(lang, "{n} put again", "{n} 个重新插入"),
         Rule::Cancelled => say!(lang, "{n} cancelled", "{n} 个已取消"),
         Rule::IgnoredDone => say!(lang, "{n} already done", "{n} 个早已成功"),
-        Rule::IgnoredStale => say!(
-            lang,
-            "{n} with a newer revision, left alone",
-            "{n} 个已有更新的修订，未改动"
-        ),
+        Rule::IgnoredStale => say!(lang; "{n} with a newer revision, left alone",
+            "{n} 个已有更新的修订，未改动"),
         Rule::Unchanged => say!(lang, "{n} unchanged", "{n} 个未变"),
-    };
-    told.into_owned()
+    }
 }
 
 /// Whether a decision was kept.
@@ -74,10 +73,8 @@ pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
         Kept::Stands => (
             "planned",
             lang.pick("stands", "有效"),
-            lang.pick(
-                "Its time has not come, or it is being tried.",
-                "时间未到，或正在尝试。",
-            ),
+            pick!(lang; "Its time has not come, or it is being tried.",
+                "时间未到，或正在尝试。"),
         ),
         Kept::Superseded => (
             "skipped",
@@ -92,10 +89,8 @@ pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
         Kept::Failed => (
             "failed",
             lang.pick("failed", "失败"),
-            lang.pick(
-                "It was tried as often as allowed, and failed.",
-                "已尝试到上限，仍然失败。",
-            ),
+            pick!(lang; "It was tried as often as allowed, and failed.",
+                "已尝试到上限，仍然失败。"),
         ),
         Kept::Withdrawn => (
             "cancelled",
@@ -105,10 +100,8 @@ pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
         Kept::ChangedNothing => (
             "skipped",
             lang.pick("changed nothing", "未作更改"),
-            lang.pick(
-                "It changed nothing, and said so.",
-                "它没有作出更改，并已如实告知。",
-            ),
+            pick!(lang; "It changed nothing, and said so.",
+                "它没有作出更改，并已如实告知。"),
         ),
     };
     html! { (badge(class, name)) " " (sentence) }

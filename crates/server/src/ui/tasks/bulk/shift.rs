@@ -1,27 +1,13 @@
 //! Where many tasks are moved to: all to one time, or each by the same amount.
 
 use almanack_core::time::to_micros;
-use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::{
-    Asked, Chosen, Pick,
-    question::{first_few, sentence},
-    unclear,
-};
-use crate::{
-    problem::Problem,
-    tasks::body::parse_instant,
-    ui::{
-        form::form,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts,
-        tasks::change::{Answer, clock_fields, offer},
-        viewer::Viewer,
-    },
-};
+use super::question::{first_few, sentence};
+use super::{Asked, Chosen, Pick, unclear};
+use crate::tasks::body::parse_instant;
+use crate::ui::form::form;
+use crate::ui::prelude::*;
+use crate::ui::tasks::change::{Typed, clock_fields, offer};
 
 /// Further than anybody plans, and near enough not to leave the calendar.
 const MINUTES_MAX: i64 = 10 * 366 * 24 * 60;
@@ -66,7 +52,7 @@ impl Shift {
 
 impl Fields {
     /// What the form settled on.
-    pub(super) fn settled(&self) -> Result<Shift, Problem> {
+    pub(super) fn settled(&self) -> Result<Shift> {
         match (&self.to, &self.by) {
             (Some(to), None) => Ok(Shift::To(parse_instant(to, "to")?)),
             (None, Some(by)) => minutes(by).map(Shift::By),
@@ -89,7 +75,7 @@ impl Fields {
     }
 }
 
-fn minutes(text: &str) -> Result<SignedDuration, Problem> {
+fn minutes(text: &str) -> Result<SignedDuration> {
     let minutes: Option<i64> = text.parse().ok();
     let minutes = minutes.filter(|minutes| minutes.unsigned_abs() <= MINUTES_MAX.unsigned_abs());
     let minutes = minutes.ok_or_else(|| unclear("the amount is out of range"))?;
@@ -162,7 +148,7 @@ fn answer(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Marku
             let zone = fields.zone.as_deref().unwrap_or(viewer.zone_name());
             offer(
                 viewer,
-                &Answer {
+                &Typed {
                     clock: at,
                     zone,
                     old: None,
