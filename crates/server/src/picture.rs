@@ -16,8 +16,6 @@ pub(crate) mod axis;
 pub(crate) mod burn;
 pub(crate) mod clock;
 pub(crate) mod figure;
-#[cfg(test)]
-mod gallery;
 pub(crate) mod grid;
 pub(crate) mod heat;
 pub(crate) mod histogram;
@@ -29,3 +27,6 @@ pub(crate) mod span;
 pub(crate) mod spark;
 pub(crate) mod steps;
 pub(crate) mod strip;
+
+#[cfg(test)]
+mod tests;

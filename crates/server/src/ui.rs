@@ -70,8 +70,8 @@ mod prelude {
     pub(crate) use super::links::{self, task_path};
     pub(crate) use super::page::{Place, page};
     pub(crate) use super::parts::{
-        self, Field, badge, choice, empty, facts, live, notice, or_dash, outside, pager, refused,
-        section, status, table, wrong,
+        self, Field, badge, choice, empty, live, notice, or_dash, outside, pager, refused, section,
+        status, table, wrong,
     };
     pub(crate) use super::query::{Sought, address};
     pub(crate) use super::viewer::Viewer;

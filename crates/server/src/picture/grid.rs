@@ -53,7 +53,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::picture::gallery;
+    use crate::picture::tests as gallery;
     use crate::ui::lang::Lang;
 
     #[test]

@@ -6,8 +6,6 @@
 
 mod cluster;
 mod lane;
-#[cfg(test)]
-mod tests;
 
 use cluster::Cluster;
 use jiff::Timestamp;
@@ -216,3 +214,6 @@ fn next_planned(ribbon: &Ribbon<'_>, lane: &Lane, frame: &Frame<'_>) -> Cell {
         clock::moment(at, frame.zone, frame.lang).into()
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,7 +101,7 @@ mod tests {
             step("processing", "3/5 <batches>", Stage::Current),
             step("published", "", Stage::ToCome),
         ];
-        let html = crate::picture::gallery::lines(draw(&steps, &frame));
+        let html = crate::picture::tests::lines(draw(&steps, &frame));
         assert_eq!(html.matches("aria-current=\"step\"").count(), 1);
         assert_snapshot!(html, @r##"
         <ol class="picture steps" id="st" aria-label="State">

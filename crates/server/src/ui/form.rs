@@ -9,7 +9,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use serde::{Deserialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -82,6 +82,11 @@ pub(crate) fn button(viewer: &Viewer, action: &str, label: &str) -> Markup {
     form(viewer, action, &html! { button type="submit" { (label) } })
 }
 
+/// Values that travel with a form.
+pub(crate) fn hidden<N: Render, V: Render>(pairs: impl IntoIterator<Item = (N, V)>) -> Markup {
+    html! { @for (name, value) in pairs { input type="hidden" name=(name) value=(value); } }
+}
+
 /// What is asked before something is destroyed.
 pub(crate) struct Question<'a> {
     /// What would be done, as a heading.
@@ -105,7 +110,7 @@ pub(crate) struct Question<'a> {
 /// A page that asks.
 pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) -> Markup {
     let fields = html! {
-        @for (name, value) in question.fields { input type="hidden" name=(name) value=(value); }
+        (hidden(question.fields.iter().map(|(name, value)| (name, value))))
         (question.body)
         p class="acts" {
             button type="submit" class="danger" { (question.button) }

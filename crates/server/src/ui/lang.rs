@@ -41,8 +41,14 @@ macro_rules! pick {
     };
 }
 
-/// A word or a sentence for each case of something.
+/// A word or a sentence for each case of something; with a question mark, none for the others.
 macro_rules! words {
+    ($lang:expr, $of:ident?; $($case:pat => $english:literal, $chinese:literal;)*) => {
+        match $of {
+            $($case => Some($lang.pick($english, $chinese)),)*
+            _ => None,
+        }
+    };
     ($lang:expr, $of:expr; $($case:pat => $english:literal, $chinese:literal;)*) => {
         match $of { $($case => $lang.pick($english, $chinese)),* }
     };

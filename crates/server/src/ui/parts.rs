@@ -40,17 +40,6 @@ pub(crate) fn count(statuses: &[StatusCount], status: Status) -> u64 {
     found.map_or(0, |count| count.tasks)
 }
 
-/// Names and values, in two columns.
-pub(crate) fn facts(facts: &[(&str, Markup)]) -> Markup {
-    html! {
-        dl class="facts" {
-            @for (name, value) in facts {
-                div { dt { (name) } dd { (value) } }
-            }
-        }
-    }
-}
-
 /// A part of a page that the script keeps live. What people fill in stays outside of it.
 pub(crate) fn live(id: &str, body: &Markup) -> Markup {
     html! { div id=(id) data-live { (body) } }
@@ -86,11 +75,19 @@ pub(crate) fn empty(sentence: &str) -> Markup {
 
 /// Ways through pages of a list.
 pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
+    turn(
+        lang,
+        (lang.pick("Newest", "最新"), first),
+        (lang.pick("Older", "更早"), next),
+    )
+}
+
+fn turn(lang: Lang, first: (&str, Option<&str>), next: (&str, Option<&str>)) -> Markup {
     html! {
-        @if first.is_some() || next.is_some() {
+        @if first.1.is_some() || next.1.is_some() {
             nav class="pager" aria-label=(lang.pick("More", "翻页")) {
-                @if let Some(first) = first { a href=(first) { (lang.pick("Newest", "最新")) } }
-                @if let Some(next) = next { a href=(next) rel="next" { (lang.pick("Older", "更早")) } }
+                @if let (words, Some(href)) = first { a href=(href) { (words) } }
+                @if let (words, Some(href)) = next { a href=(href) rel="next" { (words) } }
             }
         }
     }
@@ -98,14 +95,11 @@ pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Mark
 
 /// Ways through pages of a list that has an order of its own.
 pub(crate) fn pages(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
-    html! {
-        @if first.is_some() || next.is_some() {
-            nav class="pager" aria-label=(lang.pick("More", "翻页")) {
-                @if let Some(first) = first { a href=(first) { (lang.pick("First page", "第一页")) } }
-                @if let Some(next) = next { a href=(next) rel="next" { (lang.pick("Next page", "下一页")) } }
-            }
-        }
-    }
+    let (begin, more) = (
+        lang.pick("First page", "第一页"),
+        lang.pick("Next page", "下一页"),
+    );
+    turn(lang, (begin, first), (more, next))
 }
 
 /// What has just been done.
@@ -155,6 +149,7 @@ pub(crate) struct Field<'a> {
     example: Option<&'a str>,
     most: Option<usize>,
     required: bool,
+    is_refused: bool,
 }
 
 impl<'a> Field<'a> {
@@ -170,6 +165,7 @@ impl<'a> Field<'a> {
             example: None,
             most: None,
             required: false,
+            is_refused: false,
         }
     }
 
@@ -216,6 +212,11 @@ impl<'a> Field<'a> {
         let required = true;
         Self { required, ..self }
     }
+
+    /// Refused; what is wrong is told in the element `refused`.
+    pub(crate) fn refused(self, is_refused: bool) -> Self {
+        Self { is_refused, ..self }
+    }
 }
 
 impl Render for Field<'_> {
@@ -225,7 +226,9 @@ impl Render for Field<'_> {
             label class=[self.class] { (self.label)
                 input type=(self.kind) name=(self.name) value=[self.value] list=[self.list] step=[step]
                     placeholder=[self.example] maxlength=[self.most] required[self.required]
-                    data-search[self.kind == "search"] autocomplete="off" spellcheck="false";
+                    data-search[self.kind == "search"] autocomplete="off" spellcheck="false"
+                    aria-invalid=[self.is_refused.then_some("true")]
+                    aria-describedby=[self.is_refused.then_some("refused")];
             }
         }
     }
@@ -248,4 +251,9 @@ pub(crate) fn choice<V: AsRef<str>, W: Render>(
             }
         }
     }
+}
+
+/// A sentence of others, which is English.
+pub(crate) fn english_or_dash(lang: Lang, sentence: Option<&str>) -> Markup {
+    sentence.map_or_else(|| or_dash(None), |sentence| lang.english(sentence))
 }

@@ -7,15 +7,11 @@
 mod acts;
 mod backfill;
 mod change;
-mod compared;
 mod fields;
 mod ledger;
 mod list;
 mod one;
-mod pictures;
-mod policy;
 mod runs;
-mod search;
 mod sheet;
 mod times;
 pub(crate) mod told;

@@ -13,8 +13,6 @@ mod fleet;
 mod list;
 mod one;
 mod opml;
-mod picture;
-mod why;
 pub(crate) mod words;
 
 use almanack_core::source::{Source, SourceId};

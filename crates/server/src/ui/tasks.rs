@@ -19,7 +19,7 @@ use almanack_core::edition::{self, EDITION_RUN};
 use almanack_core::plan::ScheduleName;
 use almanack_core::reschedule::{Receipt, Request};
 use almanack_core::source::SourceId;
-use almanack_core::task::Identity;
+use almanack_core::task::{Identity, Kind};
 use axum::Router;
 use axum::routing::{get, post};
 
@@ -50,6 +50,17 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
 fn api_path(identity: &Identity) -> String {
     let subject = percent::encode(identity.subject.as_str());
     format!("/api/v1/tasks/{}/{subject}", identity.kind)
+}
+
+/// The command `task ACT` about one of them, and the call that does the same.
+fn command(act: &str, method: &'static str, identity: &Identity, below: &str) -> Equivalent {
+    let words = [
+        "task",
+        act,
+        identity.kind.as_str(),
+        identity.subject.as_str(),
+    ];
+    Equivalent::call(method, format!("{}{below}", api_path(identity))).cli(&words)
 }
 
 /// The page of what a task works for, where it has one.
@@ -85,6 +96,20 @@ fn told_at(identity: &Identity, receipt: &Receipt) -> String {
         task_path(identity),
         receipt_id(receipt.decision)
     )
+}
+
+/// Who asked for something, and the way to what else they did.
+fn origin(origin: &str) -> Markup {
+    html! { a href=(address(Place::Activity.path(), [("by", origin)])) { (origin) } }
+}
+
+/// The tasks of a kind.
+fn of_kind(kind: &Kind, filter: &filter::Filter) -> Markup {
+    let filter = filter::Filter {
+        kind: Some(kind.to_string()),
+        ..filter.clone()
+    };
+    html! { a href=(filter.address(Place::Tasks.path(), &[])) { (kind) } }
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use almanack_core::store::{StatusCount, TaskLine};
 use almanack_core::task::Status;
 
 use self::day::Day;
-use crate::picture::figure::Frame;
 use crate::picture::ribbon;
 use crate::ui::prelude::*;
 

@@ -2,6 +2,7 @@
 //!
 //! It is shown from its stored inputs, as readers get it; every text of it was written by others and is escaped.
 
+use almanack_core::edition::Edition;
 use almanack_core::edition::document::{Document, Printed};
 use almanack_engine::editions::{Editions, Error};
 use jiff::civil::Date;
@@ -69,12 +70,11 @@ pub(super) async fn newest(
 /// The revisions, and the newest of them to look into.
 pub(super) fn preview(
     viewer: &Viewer,
-    date: Date,
-    revision: u32,
+    edition: &Edition,
     is_published: bool,
     document: Option<&Document>,
 ) -> Markup {
-    let lang = viewer.lang;
+    let (lang, date, revision) = (viewer.lang, edition.date, edition.revision);
     html! {
         @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("The page for readers", "读者页面")) } } }
         @if revision > 0 {
@@ -85,9 +85,11 @@ pub(super) fn preview(
                 }
             }
         } @else if document.is_some() {
-            p class="hint" { (lang.pick("No document has been made yet. This is what it would be now; nothing of it is kept.", "尚未制作文档。以下是现在制作的样子，不会保存。")) }
+            p class="hint" { (pick!(lang;
+                "No document has been made yet. This is what it would be now; nothing of it is kept.",
+                "尚未制作文档。以下是现在制作的样子，不会保存。")) }
         } @else {
-            p class="empty" { (lang.pick("There is nothing to print yet.", "尚无可印的内容。")) }
+            (empty(lang.pick("There is nothing to print yet.", "尚无可印的内容。")))
         }
         @if let Some(document) = document {
             details { summary { (lang.pick("As it is printed", "预览内容")) } (printed(viewer, document)) }
@@ -97,29 +99,16 @@ pub(super) fn preview(
 }
 
 fn made(viewer: &Viewer, document: &Document) -> Markup {
-    let (lang, inputs) = (viewer.lang, &document.inputs);
-    facts(&[
-        (
-            lang.pick("Title", "标题"),
-            html! { span lang="" { (inputs.title) } },
-        ),
-        (lang.pick("Language", "语言"), html! { (inputs.language) }),
-        (lang.pick("Made", "制作于"), viewer.at(document.made_at)),
-        (
-            lang.pick("Stories", "文章"),
-            html! { (inputs.stories.len()) },
-        ),
-        (lang.pick("Left out", "未收录"), html! { (inputs.left_out) }),
-        (
-            lang.pick("SHA-256 of the Markdown", "Markdown 的 SHA-256"),
-            html! { code { (document.body_digest) } },
-        ),
-        (
-            pick!(lang; "SHA-256 of stories, words and template",
-                "文章、文字与模板的 SHA-256"),
-            html! { code { (document.inputs_digest) } },
-        ),
-    ])
+    let inputs = &document.inputs;
+    facts! { viewer.lang;
+        "Title", "标题" { span lang="" { (inputs.title) } }
+        "Language", "语言" { (inputs.language) }
+        "Made", "制作于" { (viewer.at(document.made_at)) }
+        "Stories", "文章" { (inputs.stories.len()) }
+        "Left out", "未收录" { (inputs.left_out) }
+        "SHA-256 of the Markdown", "Markdown 的 SHA-256" { code { (document.body_digest) } }
+        "SHA-256 of stories, words and template", "文章、文字与模板的 SHA-256" { code { (document.inputs_digest) } }
+    }
 }
 
 fn markdown(document: &Document) -> Markup {

@@ -1,11 +1,12 @@
 //! Editions by day, today's on top.
 
+use almanack_core::edition::Counts;
 use almanack_core::edition::delivery::Delivery;
 use almanack_core::store::{EditionFilter, EditionLine};
 use almanack_engine::editions::{Editions, Error};
 use jiff::civil::Date;
 
-use super::{deliveries, path, steps};
+use super::{one, path, steps};
 use crate::ui::form;
 use crate::ui::prelude::*;
 
@@ -69,24 +70,28 @@ async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) 
     lines.truncate(PAGE);
     let today = editions.today();
     let is_missing = before.is_none() && lines.iter().all(|line| line.edition.date != today);
-    let rows = rows(viewer, editions, &lines, today).await?;
+    let mut sent = Vec::with_capacity(lines.len());
+    for line in &lines {
+        sent.push(delivered(editions, line).await?);
+    }
     let here = Place::Editions.path();
-    let next = lines
+    let last = lines
         .last()
         .filter(|_| more)
         .map(|last| last.edition.date.to_string());
-    let next = next.map(|next| address(here, [("before", next.as_str())]));
+    let next = last.map(|last| address(here, [("before", last.as_str())]));
     let zone = editions.settings().zone.iana_name().unwrap_or("UTC");
+    let days = html! {
+        (live("rows", &html! {
+            (rows(viewer, &lines, &sent, today))
+            (pager(lang, before.is_some().then_some(here), next.as_deref()))
+        }))
+        (Equivalent::call("GET", "/api/v1/editions").cli(&["edition", "list"]).show(viewer))
+    };
     Ok(html! {
         p class="hint" { (say!(lang, "Days are those of {zone}.", "日期按 {zone} 计。")) " " a href="/editions" { (lang.pick("The pages for readers", "读者页面")) } }
         @if is_missing { (missing(viewer, today)) }
-        (section("days", lang.pick("By day", "按日期"), &html! {
-            (live("rows", &html! {
-                (list(lang, &rows, lines.is_empty()))
-                (pager(lang, before.is_some().then_some(here), next.as_deref()))
-            }))
-            (Equivalent::call("GET", "/api/v1/editions").cli(&["edition", "list"]).show(viewer))
-        }))
+        (section("days", lang.pick("By day", "按日期"), &days))
     })
 }
 
@@ -100,37 +105,40 @@ fn missing(viewer: &Viewer, today: Date) -> Markup {
     section("today", lang.pick("Today", "今日"), &body)
 }
 
-fn list(lang: Lang, rows: &Markup, is_empty: bool) -> Markup {
-    if is_empty {
-        return empty(lang.pick("There are no editions yet.", "还没有日报。"));
+fn rows(viewer: &Viewer, lines: &[EditionLine], sent: &[Vec<Delivery>], today: Date) -> Markup {
+    let lang = viewer.lang;
+    let lines = lines
+        .iter()
+        .zip(sent)
+        .map(|(line, sent)| (&line.edition, &line.counts, sent));
+    table! { lang; "Editions, newest day first", "日报，最近日期在前"; or "There are no editions yet.", "还没有日报。";
+        for ((edition, counts, sent) in lines) tr(data-row id={ "edition-" (edition.date) })
+        "Day", "日期" {
+            th scope="row" {
+                a href=(path(edition.date)) data-open { time datetime=(edition.date) { (edition.date) } }
+                @if edition.date == today { " " span class="hint" { (lang.pick("today", "今日")) } }
+            }
+        }
+        "State", "状态" { td { (steps::draw(viewer, edition, None)) } }
+        "Stories", "文章" { td { (stories(lang, edition.date, counts)) } }
+        "Revision", "版本" {
+            td class="number" {
+                @if edition.revision > 0 { a href={ (path(edition.date)) "#document" } { (edition.revision) } }
+                @else { "0" }
+            }
+        }
+        "Published", "发布时间" { td { (viewer.at_or_dash(edition.published_at)) } }
+        "Deliveries", "投递" { td { (one::delivered(viewer, sent)) } }
     }
-    let head = [
-        lang.pick("Day", "日期"),
-        lang.pick("State", "状态"),
-        lang.pick("Stories", "文章"),
-        lang.pick("Revision", "版本"),
-        lang.pick("Published", "发布时间"),
-        lang.pick("Deliveries", "投递"),
-    ];
-    table(
-        lang.pick("Editions, newest day first", "日报，最近日期在前"),
-        &head,
-        rows,
-    )
 }
 
-async fn rows(
-    viewer: &Viewer,
-    editions: &Editions,
-    lines: &[EditionLine],
-    today: Date,
-) -> Result<Markup> {
-    let mut rows = Vec::with_capacity(lines.len());
-    for line in lines {
-        let sent = delivered(editions, line).await?;
-        rows.push(row(viewer, line, &sent, line.edition.date == today));
+fn stories(lang: Lang, date: Date, counts: &Counts) -> Markup {
+    let href = format!("{}#stories", path(date));
+    let (completed, total, failed) = (counts.completed, counts.total, counts.failed);
+    html! {
+        a href=(href) { (say!(lang; "{completed} of {total} completed", "{total} 篇中完成 {completed} 篇")) }
+        @if failed > 0 { br; a href=(href) { (say!(lang, "{failed} failed", "{failed} 篇失败")) } }
     }
-    Ok(html! { @for row in &rows { (row) } })
 }
 
 /// The deliveries of an edition; one without a document has none.
@@ -144,27 +152,5 @@ async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delive
         // Its own page says what is wrong; the list shows it and the others (SF-06).
         Err(error) if error.is_unreadable() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
-    }
-}
-
-fn row(viewer: &Viewer, line: &EditionLine, sent: &[Delivery], is_today: bool) -> Markup {
-    let (lang, edition, counts) = (viewer.lang, &line.edition, &line.counts);
-    let here = path(edition.date);
-    let (completed, total, failed) = (counts.completed, counts.total, counts.failed);
-    html! {
-        tr data-row id={ "edition-" (edition.date) } {
-            th scope="row" {
-                a href=(here) data-open { time datetime=(edition.date) { (edition.date) } }
-                @if is_today { " " span class="hint" { (lang.pick("today", "今日")) } }
-            }
-            td { (steps::draw(viewer, edition, None)) }
-            td {
-                a href={ (here) "#stories" } { (say!(lang, "{completed} of {total} completed", "{total} 篇中完成 {completed} 篇")) }
-                @if failed > 0 { br; a href={ (here) "#stories" } { (say!(lang, "{failed} failed", "{failed} 篇失败")) } }
-            }
-            td class="number" { @if edition.revision > 0 { a href={ (here) "#document" } { (edition.revision) } } @else { "0" } }
-            td { (viewer.at_or_dash(edition.published_at)) }
-            td { (deliveries::summary(viewer, sent)) }
-        }
     }
 }

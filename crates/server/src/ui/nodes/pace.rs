@@ -5,7 +5,6 @@
 
 use almanack_core::store::TaskLine;
 
-use crate::picture::figure::Frame;
 use crate::picture::{histogram, spark};
 use crate::ui::prelude::*;
 

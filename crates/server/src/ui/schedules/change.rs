@@ -4,14 +4,13 @@ use almanack_core::plan::{Definition, Origin, Ready, Schedule, ScheduleName};
 use almanack_engine::schedules::{Expected, Writer};
 
 use super::acts::name_of;
-use super::compared::compared;
+
 use super::fields::{Fields, TARGETS};
 use super::one::{is_there, way_back};
 use super::sheet::{Sheet, target_name};
 use super::{api, path, ready, times, told, trying};
 use crate::access::Asker;
 use crate::schedules::{Named, admit, find};
-use crate::ui::door;
 use crate::ui::form::form;
 use crate::ui::prelude::*;
 
@@ -30,12 +29,7 @@ struct Draft<'a> {
 pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Result<Markup> {
     asker(&viewer)?.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
-    let draft = Draft {
-        viewer: &viewer,
-        schedule: None,
-        fields,
-    };
-    Ok(draft.page(&html! {}, None))
+    Ok(Draft::new(&viewer, None, fields).page(&html! {}, None))
 }
 
 fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
@@ -51,12 +45,9 @@ fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
 /// Checks or creates a schedule.
 pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, form } = filled;
-    let draft = Draft {
-        viewer: &viewer,
-        schedule: None,
-        fields: &form,
-    };
-    draft.answer(&state, Expected::Nothing).await
+    Draft::new(&viewer, None, &form)
+        .answer(&state, Expected::Nothing)
+        .await
 }
 
 /// The form of a schedule that is there.
@@ -66,22 +57,14 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
     let lang = viewer.lang;
     if let Some(managed) = told::managed(lang, schedule.origin).filter(|_| is_there(&schedule)) {
         let body = html! { p class="wrong" { (managed) } (way_back(lang, &schedule)) };
-        return Ok(page(
-            &viewer,
-            Place::Schedules,
-            &title(lang, Some(&schedule)),
-            &body,
-        )
-        .into_response());
+        let title = title(lang, Some(&schedule));
+        return Ok(page(&viewer, Place::Schedules, &title, &body).into_response());
     }
     let definition = Definition::from_json(&schedule.definition)?;
     let fields = Fields::of(name.as_str(), definition, schedule.revision);
-    let draft = Draft {
-        viewer: &viewer,
-        schedule: Some(&schedule),
-        fields: &fields,
-    };
-    Ok(draft.page(&html! {}, None).into_response())
+    Ok(Draft::new(&viewer, Some(&schedule), &fields)
+        .page(&html! {}, None)
+        .into_response())
 }
 
 /// Checks or changes a schedule, if it still is what was looked at.
@@ -91,15 +74,19 @@ pub(crate) async fn save(State(state): App, Named(name): Named, filled: Filled<F
     name.as_str().clone_into(&mut form.name);
     let missing = || Problem::new(Code::InvalidValue, "the form lacks its revision");
     let seen = Expected::Revision(form.revision.ok_or_else(missing)?);
-    let draft = Draft {
-        viewer: &viewer,
-        schedule: Some(&schedule),
-        fields: &form,
-    };
-    draft.answer(&state, seen).await
+    Draft::new(&viewer, Some(&schedule), &form)
+        .answer(&state, seen)
+        .await
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    fn new(viewer: &'a Viewer, schedule: Option<&'a Schedule>, fields: &'a Fields) -> Self {
+        Self {
+            viewer,
+            schedule,
+            fields,
+        }
+    }
     /// Checks or writes. What is refused comes back as it was filled in, with the reason.
     async fn answer(&self, state: &AppState, seen: Expected) -> Answer {
         let done = if self.fields.act == "check" {
@@ -109,17 +96,11 @@ impl Draft<'_> {
             self.write(state, seen).await
         };
         done.or_else(|problem| {
-            let status = problem.code.status();
-            if status.is_server_error() {
+            if problem.code.status().is_server_error() {
                 return Err(problem);
             }
-            let told = trying::refusal(self.viewer, &self.fields.expression, &problem);
-            let page = self.page(&told, problem.place());
-            Ok(door::told(
-                self.viewer,
-                StatusCode::UNPROCESSABLE_ENTITY,
-                page,
-            ))
+            let told = trying::refusal(self.viewer.lang, &self.fields.expression, &problem);
+            Ok(again(self.page(&told, problem.place())))
         })
     }
 
@@ -155,18 +136,21 @@ impl Draft<'_> {
         let old = self
             .schedule
             .and_then(|schedule| ready(state, schedule).ok());
-        let after = times::coming(&new, new.next_after(viewer.now), TIMES);
+        let times = |ready: &Ready, caption| {
+            let coming = times::coming(ready, ready.next_after(viewer.now), TIMES);
+            times::times(viewer, ready, &coming, caption)
+        };
+        let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
         let body = html! {
             p { strong { (new.describe(told::language(lang))) } }
             (times::warnings(viewer, &new))
             @if let Some(old) = &old {
-                (compared(viewer, old, &new))
-                @let before = times::coming(old, old.next_after(viewer.now), TIMES);
-                h3 { (lang.pick("Before", "修改前")) }
-                (times::times(viewer, old, &before, lang.pick("Before", "修改前")))
-                h3 { (lang.pick("After", "修改后")) }
+                (times::compared(viewer, old, &new))
+                h3 { (before) }
+                (times(old, before))
+                h3 { (after) }
             }
-            (times::times(viewer, &new, &after, lang.pick("After", "修改后")))
+            (times(&new, after))
             (self.equivalent(&name)?.show(viewer))
         };
         Ok(section(
@@ -178,17 +162,21 @@ impl Draft<'_> {
 
     fn equivalent(&self, name: &ScheduleName) -> Result<Equivalent> {
         let body = self.fields.to_json()?;
-        let target = body["target"].to_string();
+        let (target, expression, tz) = (
+            body["target"].to_string(),
+            &self.fields.expression,
+            &self.fields.tz,
+        );
         let mut words = vec![
             "schedule",
             "put",
             name.as_str(),
-            &self.fields.expression,
+            expression,
             "--target",
             &target,
         ];
-        if !self.fields.tz.is_empty() {
-            words.extend(["--tz", &self.fields.tz]);
+        if !tz.is_empty() {
+            words.extend(["--tz", tz]);
         }
         Ok(Equivalent::call("PUT", api(name, ""))
             .body(&body)
@@ -209,7 +197,7 @@ impl Draft<'_> {
         let fields = html! {
             @if let Some(revision) = self.fields.revision { input type="hidden" name="revision" value=(revision); }
             @if self.schedule.is_none() {
-                (sheet.line("name", lang.pick("Name: letters, digits, . _ -", "名称：字母、数字、. _ -"), &self.fields.name, Some("morning-news")))
+                (sheet.line("name", lang.pick("Name: letters, digits, . _ -", "名称：字母、数字、. _ -"), &self.fields.name, "morning-news"))
             }
             (sheet.show())
             p class="acts" {

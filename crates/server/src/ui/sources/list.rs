@@ -50,11 +50,7 @@ pub(crate) async fn show(
 
 /// What was done, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
-    match code {
-        "removed" => Some(pick!(lang; "The source and its entries were removed.",
-            "信源及其条目已移除。")),
-        _ => None,
-    }
+    words! { lang, code?; "removed" => "The source and its entries were removed.", "信源及其条目已移除。"; }
 }
 
 /// The page's rows, and where the next page begins.
@@ -80,62 +76,51 @@ fn list(
     next: Option<&str>,
 ) -> Markup {
     let lang = viewer.lang;
-    let head = [
-        lang.pick("Source", "信源"),
-        lang.pick("State", "状态"),
-        lang.pick("Cadence", "节奏"),
-        lang.pick("Newest entry", "最新条目"),
-        lang.pick("Hit rate", "命中率"),
-        lang.pick("Next check, and why", "下次检查及原因"),
-        lang.pick("Last failure", "最近失败"),
-    ];
-    let body = html! { @for (source, task) in rows { (row(viewer, source, task.as_ref())) } };
+    let hits = |source: &Source| {
+        source
+            .hit_rate()
+            .map(|rate| format!("{:.0} %", rate * 100.0))
+    };
+    let table = table! { lang; "Sources", "信源";
+        for ((source, task) in rows) tr(data-row id={ "source-" (source.id) })
+        "Source", "信源" {
+            th scope="row" class="name" {
+                a href=(path(source.id)) data-open { (called(source)) }
+                @if called(source) != source.definition.address { br; span class="hint" { (source.definition.address) } }
+            }
+        }
+        "State", "状态" { td { (words::standing(lang, source)) } }
+        "Cadence", "节奏" { td { (cadence(lang, source)) } }
+        "Newest entry", "最新条目" { td { (viewer.at_or_dash(source.stats.last_article_at)) } }
+        "Hit rate", "命中率" { td class="number" { (or_dash(hits(source).as_deref())) } }
+        "Next check, and why", "下次检查及原因" {
+            td class="why" {
+                (viewer.at_or_dash(next_look_at(source, task.as_ref())))
+                br; span class="hint" { (lang.english(&next_look(source, task.as_ref(), viewer.now))) }
+            }
+        }
+        "Last failure", "最近失败" {
+            td {
+                @if let Some(class) = source.stats.last_error_class {
+                    (badge("failed", words::failure(lang, class)))
+                    @if source.stats.fail_count > 1 { " ×" (source.stats.fail_count) }
+                } @else { (or_dash(None)) }
+            }
+        }
+    };
     let first = filter.is_later().then(|| filter.href(None));
     let next = next.map(|next| filter.href(Some(next)));
     html! {
-        @if rows.is_empty() { (empty(nothing(lang, filter))) }
-        @else { (table(lang.pick("Sources", "信源"), &head, &body)) }
+        @if rows.is_empty() { (empty(nothing(lang, filter))) } @else { (table) }
         (parts::pages(lang, first.as_deref(), next.as_deref()))
     }
 }
 
 fn nothing(lang: Lang, filter: &Filter) -> &'static str {
-    if filter.is_due() {
-        lang.pick("No source is due.", "没有到期的信源。")
-    } else if filter.is_narrow() {
-        lang.pick("No source is like that.", "没有符合条件的信源。")
-    } else {
-        lang.pick("There are no sources yet.", "还没有信源。")
-    }
-}
-
-fn row(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
-    let (lang, stats) = (viewer.lang, &source.stats);
-    let hits = source
-        .hit_rate()
-        .map(|rate| format!("{:.0} %", rate * 100.0));
-    let class = stats.last_error_class;
-    html! {
-        tr data-row id={ "source-" (source.id) } {
-            th scope="row" class="name" {
-                a href=(path(source.id)) data-open { (called(source)) }
-                @if called(source) != source.definition.address { br; span class="hint" { (source.definition.address) } }
-            }
-            td { (words::standing(lang, source)) }
-            td { (cadence(lang, source)) }
-            td { (viewer.at_or_dash(stats.last_article_at)) }
-            td class="number" { (or_dash(hits.as_deref())) }
-            td class="why" {
-                (viewer.at_or_dash(next_look_at(source, task)))
-                br; span class="hint" { (lang.english(&next_look(source, task, viewer.now))) }
-            }
-            td {
-                @if let Some(class) = class {
-                    (parts::badge("failed", words::failure(lang, class)))
-                    @if stats.fail_count > 1 { " ×" (stats.fail_count) }
-                } @else { (or_dash(None)) }
-            }
-        }
+    words! { lang, (filter.is_due(), filter.is_narrow());
+        (true, _) => "No source is due.", "没有到期的信源。";
+        (false, true) => "No source is like that.", "没有符合条件的信源。";
+        (false, false) => "There are no sources yet.", "还没有信源。";
     }
 }
 

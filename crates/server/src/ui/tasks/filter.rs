@@ -42,15 +42,10 @@ impl Filter {
 
     /// Its fields that are filled in.
     pub(crate) fn pairs(&self) -> Vec<(&'static str, String)> {
-        let fields = [
-            ("kind", &self.kind),
-            ("status", &self.status),
-            ("q", &self.q),
-            ("said", &self.said),
-        ];
-        let filled = fields.into_iter();
-        filled
-            .filter_map(|(name, value)| Some((name, value.clone()?)))
+        let names = ["kind", "status", "q", "said"];
+        let values = [&self.kind, &self.status, &self.q, &self.said];
+        let both = names.into_iter().zip(values);
+        both.filter_map(|(name, value)| Some((name, value.clone()?)))
             .collect()
     }
 

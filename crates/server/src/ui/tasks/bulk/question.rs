@@ -26,22 +26,23 @@ pub(super) fn title(lang: Lang, act: Act, n: usize) -> String {
 
 /// What would happen, by how the tasks stand now.
 pub(super) fn sentence(lang: Lang, asked: &Asked, chosen: &Chosen) -> Markup {
-    let what = match asked.act {
-        Act::Cancel => pick!(lang;
+    let what = words! { lang, asked.act;
+        Act::Cancel =>
             "They would be cancelled. What is done stays done; a call already on its way is not recalled.",
-            "这些任务将被取消。已成功的不受影响；已经发出的调用不会撤回。"),
-        Act::Retry => pick!(lang;
+            "这些任务将被取消。已成功的不受影响；已经发出的调用不会撤回。";
+        Act::Retry =>
             "They would be tried now, with the payload they have. What is done stays done; what runs is cancelled and tried anew.",
-            "这些任务将立即以原有内容重试。已成功的不受影响；正在运行的会被取消并重新尝试。"),
-        Act::Move => pick!(lang;
+            "这些任务将立即以原有内容重试。已成功的不受影响；正在运行的会被取消并重新尝试。";
+        Act::Move =>
             "Their time would change. What is done stays done; what runs is cancelled and put anew; what was cancelled is put again.",
-            "这些任务将改期。已成功的不受影响；正在运行的会被取消并重新插入；已取消的会重新插入。"),
+            "这些任务将改期。已成功的不受影响；正在运行的会被取消并重新插入；已取消的会重新插入。";
     };
     let rest = chosen.matching.saturating_sub(chosen.picks.len());
     html! {
         (what) " " (standing(lang, &chosen.picks))
         @if rest > 0 {
-            " " (say!(lang, "{rest} more match; they are left for the next time.", "另有 {rest} 个符合条件，留待下次处理。"))
+            " " (say!(lang; "{rest} more match; they are left for the next time.",
+                "另有 {rest} 个符合条件，留待下次处理。"))
         }
     }
 }
