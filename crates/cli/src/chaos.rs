@@ -17,4 +17,5 @@
 pub(crate) mod configuration;
 mod ledger;
 mod outside;
+pub(crate) mod picture;
 pub(crate) mod stage;

@@ -9,6 +9,7 @@ use std::{
 };
 
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::failure::Failure;
 
@@ -170,14 +171,14 @@ impl Output {
         for row in rows {
             widths.resize(widths.len().max(row.len()), 0);
             for (widest, cell) in widths.iter_mut().zip(*row) {
-                *widest = (*widest).max(width(&cell.text));
+                *widest = (*widest).max(cell.text.width());
             }
         }
         for row in rows {
             let mut line = String::new();
             for (cell, widest) in row.iter().zip(&widths) {
                 line += &self.paint(cell.ink, &cell.text);
-                line += &" ".repeat(widest - width(&cell.text) + 2);
+                line += &" ".repeat(widest - cell.text.width() + 2);
             }
             self.line(line.trim_end())?;
         }
@@ -210,16 +211,6 @@ impl Cell {
     pub(crate) fn ink(self, ink: Ink) -> Self {
         Self { ink, ..self }
     }
-}
-
-/// How many columns of a terminal a text takes, near enough: East Asian text takes two each.
-fn width(text: &str) -> usize {
-    let wide = |c: char| {
-        matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}'
-            | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}'
-            | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}')
-    };
-    text.chars().map(|c| if wide(c) { 2 } else { 1 }).sum()
 }
 
 #[cfg(test)]

@@ -43,5 +43,6 @@ pub mod source;
 pub mod store;
 pub mod target;
 pub mod task;
+pub mod text;
 pub mod time;
 pub mod token;

@@ -1,37 +1,33 @@
-//! Percent-encoding (RFC 3986): of names in addresses of the API and its pages, of CloudEvents attributes that travel as headers of HTTP
-//! or NATS, and of parameters in a database's URL.
+//! Percent-encoding (RFC 3986): of names in addresses of the API and its pages, of CloudEvents attributes
+//! that travel as headers of HTTP or NATS, and of what stands in a database's URL.
 
-use std::fmt::Write as _;
+use percent_encoding::{
+    AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode, utf8_percent_encode,
+};
+
+/// Everything but unreserved characters and the colon, which no segment of a path needs escaped.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b':');
+const PATH: &AsciiSet = &SEGMENT.remove(b'/').add(b':');
 
 /// Encodes everything but unreserved characters, so that a subject with `/` stays one segment.
 pub fn encode(text: &str) -> String {
-    text.bytes()
-        .fold(String::with_capacity(text.len()), |mut encoded, byte| {
-            if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) {
-                encoded.push(char::from(byte));
-            } else {
-                // Writing to a String cannot fail.
-                let _ = write!(encoded, "%{byte:02X}");
-            }
-            encoded
-        })
+    utf8_percent_encode(text, SEGMENT).to_string()
+}
+
+/// Encodes a path, whose slashes stay.
+pub fn encode_path(path: &[u8]) -> String {
+    percent_encode(path, PATH).to_string()
 }
 
 /// Decodes `%XX`; what is not such a triplet stays as it is. `None` if the bytes are not UTF-8.
 pub fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let escaped = triplet(tail).filter(|_| first == b'%');
-        bytes.push(escaped.unwrap_or(first));
-        rest = if escaped.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).ok()
-}
-
-fn triplet(tail: &[u8]) -> Option<u8> {
-    let digit = |at: usize| char::from(*tail.get(at)?).to_digit(16);
-    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    Some(decoded.into_owned())
 }
 
 #[cfg(test)]

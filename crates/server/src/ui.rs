@@ -16,12 +16,13 @@ mod editions;
 mod equivalent;
 mod form;
 pub(crate) mod lang;
-mod links;
+pub(crate) mod layout;
+pub(crate) mod links;
 mod live;
 mod moment;
 mod nodes;
 mod page;
-mod parts;
+pub(crate) mod parts;
 mod preferences;
 mod query;
 mod schedules;
@@ -47,6 +48,42 @@ use axum::{
 use self::live::Live;
 pub(crate) use self::viewer::cookie;
 use crate::{AppState, access::Gate};
+
+/// What every page is written with.
+mod prelude {
+    pub(crate) use std::sync::Arc;
+
+    pub(crate) use almanack_core::token::Scope;
+    pub(crate) use axum::extract::State;
+    pub(crate) use axum::http::StatusCode;
+    pub(crate) use axum::response::{IntoResponse, Response};
+    pub(crate) use jiff::{SignedDuration, Timestamp};
+    pub(crate) use maud::{Markup, html};
+    pub(crate) use serde::Deserialize;
+    pub(crate) use serde_json::json;
+
+    pub(crate) use super::door::{again, told};
+    pub(crate) use super::equivalent::Equivalent;
+    pub(crate) use super::form::{Filled, Question, see};
+    pub(crate) use super::lang::{Lang, pick, say, words};
+    pub(crate) use super::layout::{facts, table};
+    pub(crate) use super::links::{self, task_path};
+    pub(crate) use super::page::{Place, page};
+    pub(crate) use super::parts::{
+        self, Field, badge, choice, empty, live, notice, or_dash, outside, pager, refused, section,
+        status, table, wrong,
+    };
+    pub(crate) use super::query::{Sought, address};
+    pub(crate) use super::viewer::Viewer;
+    pub(crate) use super::when::length;
+    pub(crate) use crate::AppState;
+    pub(crate) use crate::problem::{Code, Problem};
+
+    /// What handlers work with.
+    pub(crate) type App = State<Arc<AppState>>;
+    pub(crate) type Result<T, E = Problem> = std::result::Result<T, E>;
+    pub(crate) type Answer = Result<Response>;
+}
 
 /// How many of the newest rows a list searches; what is older has to be asked for by name.
 const SEARCHED: usize = 50_000;

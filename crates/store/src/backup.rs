@@ -23,7 +23,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use almanack_core::store;
+use almanack_core::{percent, store};
 use rusqlite::{Connection, OpenFlags, backup::Backup, backup::StepResult};
 
 use crate::{
@@ -385,21 +385,13 @@ fn open(path: &Path) -> Result<Connection> {
 fn open_unchanging(path: &Path) -> Result<Connection> {
     let whole = path.canonicalize();
     let whole = whole.map_err(|source| unread("open", path, source))?;
-    let address = format!("file:{}?immutable=1", percent_encoded(&whole));
+    let address = format!(
+        "file:{}?immutable=1",
+        percent::encode_path(whole.as_os_str().as_bytes())
+    );
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let opened = Connection::open_with_flags(address, flags);
     Ok(opened.map_err(|error| unopened(&path.display().to_string(), error))?)
-}
-
-fn percent_encoded(path: &Path) -> String {
-    let bytes = path.as_os_str().as_bytes().iter();
-    let written = bytes.map(|byte| match byte {
-        b'/' | b'.' | b'-' | b'_' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
-            char::from(*byte).to_string()
-        }
-        other => format!("%{other:02X}"),
-    });
-    written.collect()
 }
 
 /// Removes a copy that nobody wants, with whatever SQLite put beside it.

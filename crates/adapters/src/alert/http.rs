@@ -3,6 +3,7 @@
 use almanack_core::{
     alert::Severity,
     edition::port::{Failure, FailureClass, Sent},
+    text::shorten,
 };
 use serde_json::{Value, json};
 
@@ -58,7 +59,7 @@ impl Channels {
         let body = json!({
             "topic": topic,
             "title": message.title,
-            "message": bounded(&message.text),
+            "message": shorten(&message.text, TEXT_CHARS_MAX),
             "priority": priority,
             "tags": [tag],
         });
@@ -71,7 +72,7 @@ impl Channels {
     }
 
     pub(super) async fn slack(&self, url: &str, message: &Message) -> Sent {
-        let text = escaped(&bounded(&message.text));
+        let text = escaped(&shorten(&message.text, TEXT_CHARS_MAX));
         self.ask(self.json(url, &json!({ "text": text }))).await
     }
 
@@ -97,13 +98,6 @@ impl Channels {
     }
 }
 
-fn bounded(text: &str) -> String {
-    match text.char_indices().nth(TEXT_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// Other people's words must not become links or calls to everybody.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -122,7 +116,7 @@ mod tests {
             "&lt;!channel&gt; &amp; &lt;http://x|y&gt;"
         );
         assert_eq!(
-            bounded(&"日".repeat(3_001)).chars().count(),
+            shorten(&"日".repeat(3_001), TEXT_CHARS_MAX).chars().count(),
             3_001,
             "3,000 and …"
         );

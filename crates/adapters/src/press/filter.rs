@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use almanack_core::percent;
+
 /// Characters that mean something anywhere in a line.
 const ACTIVE: &str = "\\`*_[]<>{}|$";
 /// Characters that mean something where a line begins.
@@ -66,10 +68,7 @@ pub(super) fn link(url: &str) -> String {
     let mut link = String::with_capacity(url.len());
     for c in url.trim().chars() {
         if c.is_whitespace() || c.is_control() || is_invisible(c) || OUTSIDE_ADDRESSES.contains(c) {
-            let mut buffer = [0; 4];
-            for byte in c.encode_utf8(&mut buffer).bytes() {
-                let _ = write!(link, "%{byte:02X}");
-            }
+            link.push_str(&percent::encode(c.encode_utf8(&mut [0; 4])));
         } else {
             link.push(c);
         }

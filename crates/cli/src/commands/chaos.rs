@@ -11,7 +11,6 @@ use almanack_core::time::Clock;
 use almanack_engine::schedules::Wanted;
 use almanack_lab::chaos::{
     fleet::faketime,
-    picture::{self, Scene},
     plan::{Blow, Climate, Fault, blows},
     verdict::{SlotFigures, Verdict},
     wire::wire_target,
@@ -21,7 +20,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     args::ChaosArguments,
-    chaos::stage::{Stage, Wishes},
+    chaos::{
+        picture::{self, Scene},
+        stage::{Stage, Wishes},
+    },
     commands::{checked, runtime},
     config::{self, Inputs, Need, Settings},
     failure::{Exit, Failure},

@@ -6,16 +6,12 @@
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, Render, html};
 
-use crate::{
-    picture::{
-        axis::{Px, Scale, TimeScale},
-        clock,
-        figure::{Cell, Drawing, Figure, Frame, Table, mark, scroller},
-        outcome::{Counts, Outcome, legend},
-        span,
-    },
-    ui::lang::{Lang, say},
-};
+use super::axis::{Scale, TimeScale};
+use super::figure::{Cell, Figure, Frame, Marks, mark};
+use super::outcome::{Counts, Outcome, icon, legend};
+use super::svg::{across, at, path, rungs, text};
+use super::{clock, span};
+use crate::ui::lang::{Lang, say};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 260.0;
@@ -25,6 +21,8 @@ const TOP: f64 = 14.0;
 const FOOT: f64 = HEIGHT - 30.0;
 /// Most runs; the newest are shown.
 const RUNS_MAX: usize = 200;
+/// A plus, from its left end.
+const LATE: &str = "h6m-3-3v6";
 
 /// Runs and their interval.
 #[derive(Debug, Clone, Copy)]
@@ -65,30 +63,24 @@ impl Axes {
 /// Draws runs against their interval.
 pub(crate) fn draw(against: &Against<'_>, frame: &Frame<'_>) -> Markup {
     let runs = &against.runs[against.runs.len().saturating_sub(RUNS_MAX)..];
-    let lengths = Lengths::of(runs);
-    let summary = lengths.summary(against.interval, frame.lang);
-    let axes = axes(against.interval, runs);
-    let drawing = Drawing {
-        frame,
-        size: (WIDTH, HEIGHT),
-        class: "wide",
-        links: true,
-        summary: &summary,
-        inside: html! {
-            (backdrop(&axes, frame))
-            (lines(against.interval, &lengths, &axes, frame.lang))
-            g aria-hidden="true" { @for run in runs { (dots(run, &axes, frame)) } }
-        },
+    let (lengths, axes) = (Lengths::of(runs), axes(against.interval, runs));
+    let ink = html! {
+        (backdrop(&axes, frame))
+        (lines(against.interval, &lengths, &axes, frame.lang))
+        g aria-hidden="true" { @for run in runs { (dots(run, &axes, frame)) } }
     };
     let counts: Counts = runs.iter().map(|run| run.outcome).collect();
-    let figure = Figure {
-        frame: *frame,
-        drawing: scroller(frame, &drawing.render()),
-        legend: html! { (legend(counts.present(), frame.lang)) (series(frame.lang)) },
-        table: Some(table(runs, frame)),
-        summary,
-    };
-    figure.render()
+    let head = [
+        ("Planned", "计划时间"),
+        ("Outcome", "结果"),
+        ("Took", "耗时"),
+        ("Late by", "延迟"),
+    ];
+    Figure::new(frame, lengths.summary(against.interval, frame.lang))
+        .wide("wide", [WIDTH, HEIGHT], Marks::Links, &ink)
+        .legend(html! { (legend(counts.present(), frame.lang)) (series(frame.lang)) })
+        .table(&head, runs.iter().rev().map(|run| row(run, frame)))
+        .render()
 }
 
 /// What was measured, sorted.
@@ -109,24 +101,21 @@ impl Lengths {
     fn summary(&self, interval: Option<SignedDuration>, lang: Lang) -> String {
         let count = self.late.len();
         if count == 0 {
-            return say!(lang, "No run yet.", "尚无运行。").into_owned();
+            return say!(lang, "No run yet.", "尚无运行。");
         }
         let told = |sorted: &[SignedDuration], percent| {
             span::percentile(sorted, percent)
-                .map_or("–".into(), |length| span::words(length, lang))
+                .map_or_else(|| "–".to_owned(), |length| span::words(length, lang))
         };
         let (took, took_most) = (told(&self.took, 50), told(&self.took, 95));
         let (late, late_most) = (told(&self.late, 50), told(&self.late, 95));
-        let interval = interval.map(|interval| span::words(interval, lang));
         let interval = interval.map_or_else(String::new, |interval| {
-            say!(lang, " The interval is {interval}.", "间隔为 {interval}。").into_owned()
+            let interval = span::words(interval, lang);
+            say!(lang, " The interval is {interval}.", "间隔为 {interval}。")
         });
-        say!(
-            lang,
+        say!(lang;
             "{count} runs: half took at most {took}, 95 % at most {took_most}; half were late by at most {late}, 95 % by at most {late_most}.{interval}",
-            "{count} 次运行：耗时 50% 不超过 {took}，95% 不超过 {took_most}；延迟 50% 不超过 {late}，95% 不超过 {late_most}。{interval}"
-        )
-        .into_owned()
+            "{count} 次运行：耗时 50% 不超过 {took}，95% 不超过 {took_most}；延迟 50% 不超过 {late}，95% 不超过 {late_most}。{interval}")
     }
 }
 
@@ -146,54 +135,46 @@ fn axes(interval: Option<SignedDuration>, runs: &[Run]) -> Axes {
             left: LEFT + 8.0,
             right: WIDTH - RIGHT - 8.0,
         },
-        y: Scale {
-            from: 0.0,
-            until: span::log_place(highest) + 0.15,
-            low: FOOT,
-            high: TOP,
-        },
+        y: Scale::upwards(span::log_place(highest) + 0.15, FOOT, TOP),
         highest,
     }
 }
 
 fn backdrop(axes: &Axes, frame: &Frame<'_>) -> Markup {
+    let lengths = span::ticks(SignedDuration::from_millis(1), axes.highest);
+    let lengths = lengths.map(|tick| (axes.y(tick), span::words(tick, frame.lang)));
     html! {
-        @for tick in span::ticks(SignedDuration::from_millis(1), axes.highest) {
-            @let y = axes.y(tick);
-            path.tick d={"M" (Px(LEFT)) " " (Px(y)) "H" (Px(WIDTH - RIGHT))} {}
-            text.value x=(Px(LEFT - 8.0)) y=(Px(y + 4.0)) { (span::words(tick, frame.lang)) }
-        }
+        (rungs(lengths, LEFT, WIDTH - RIGHT))
         @for tick in clock::ticks(axes.x.from, axes.x.until, frame.zone, frame.lang, 7) {
-            @let x = axes.x.x(tick.at);
-            path.tick d={"M" (Px(x)) " " (Px(FOOT)) "v5"} {}
-            text class=(if tick.midnight { "hour day" } else { "hour" }) x=(Px(x)) y=(Px(FOOT + 19.0)) { (tick.label) }
+            (path("tick", [axes.x.x(tick.at), FOOT], "v5"))
+            (text(tick.class(), [axes.x.x(tick.at), FOOT + 19.0], &tick.label))
         }
     }
 }
 
 /// The interval, and what 95 of a hundred did not exceed; names stand right of the lines, moved apart where they would touch.
 fn lines(interval: Option<SignedDuration>, lengths: &Lengths, axes: &Axes, lang: Lang) -> Markup {
-    let mut lines = Vec::new();
-    if let Some(interval) = interval {
-        lines.push((axes.y(interval), "limit", lang.pick("interval", "间隔")));
-    }
+    let most = |sorted: &[SignedDuration]| span::percentile(sorted, 95);
     let named = [
-        (&lengths.took, "mean", lang.pick("took p95", "耗时 p95")),
+        (interval, "limit", lang.pick("interval", "间隔")),
         (
-            &lengths.late,
+            most(&lengths.took),
+            "mean",
+            lang.pick("took p95", "耗时 p95"),
+        ),
+        (
+            most(&lengths.late),
             "mean late",
             lang.pick("late p95", "延迟 p95"),
         ),
     ];
-    for (sorted, class, name) in named {
-        if let Some(length) = span::percentile(sorted, 95) {
-            lines.push((axes.y(length), class, name));
-        }
-    }
+    let known = named
+        .into_iter()
+        .filter_map(|(length, class, name)| Some((axes.y(length?), class, name)));
     html! {
-        @for Line { y, written, class, name } in apart(lines) {
-            path class=(class) d={"M" (Px(LEFT)) " " (Px(y)) "H" (Px(WIDTH - RIGHT))} {}
-            text class=(class) x=(Px(WIDTH - RIGHT + 6.0)) y=(Px(written)) { (name) }
+        @for Line { y, written, class, name } in apart(known.collect()) {
+            (across(class, y, LEFT, WIDTH - RIGHT))
+            (text(class, [WIDTH - RIGHT + 6.0, written], name))
         }
     }
 }
@@ -227,63 +208,44 @@ fn apart(mut lines: Vec<(f64, &'static str, &'static str)>) -> Vec<Line> {
 fn dots(run: &Run, axes: &Axes, frame: &Frame<'_>) -> Markup {
     let x = axes.x.x(run.at);
     let ink = html! {
-        path.late d={"M" (Px(x - 3.0)) " " (Px(axes.y(run.late))) "h6m-3-3v6"} {}
-        @if let Some(took) = run.took {
-            g transform={"translate(" (Px(x)) " " (Px(axes.y(took))) ")"} { (run.outcome.glyph()) }
-        }
+        (path("late", [x - 3.0, axes.y(run.late)], LATE))
+        @if let Some(took) = run.took { (at([x, axes.y(took)], run.outcome.glyph())) }
     };
     mark(run.href.as_deref(), &told(run, frame), &ink)
 }
 
 fn told(run: &Run, frame: &Frame<'_>) -> String {
-    let lang = frame.lang;
-    let (at, name) = (
-        clock::moment(run.at, frame.zone, lang),
-        run.outcome.name(lang),
-    );
+    let (lang, name) = (frame.lang, run.outcome.name(frame.lang));
+    let at = clock::moment(run.at, frame.zone, lang);
     let (late, took) = (span::words(run.late, lang), took(run, lang));
-    say!(
-        lang,
-        "{at}: {name}, took {took}, late by {late}",
-        "{at}：{name}，耗时 {took}，延迟 {late}"
-    )
-    .into_owned()
+    say!(lang; "{at}: {name}, took {took}, late by {late}",
+        "{at}：{name}，耗时 {took}，延迟 {late}")
 }
 
 fn took(run: &Run, lang: Lang) -> String {
-    run.took.map_or("–".to_owned(), |took| {
-        span::words(took, lang).into_owned()
-    })
+    run.took
+        .map_or_else(|| "–".to_owned(), |took| span::words(took, lang))
 }
 
 fn series(lang: Lang) -> Markup {
     html! {
         ul.legend {
-            li { (Outcome::Done.icon()) (say!(lang, "the shape: how long it took", "图形：耗时")) }
-            li { svg.icon viewBox="-7 -7 14 14" aria-hidden="true" { path.late d="M-3 0h6m-3-3v6" {} } (say!(lang, "a plus: how late it began", "加号：延迟")) }
+            li { (Outcome::Done.icon()) (lang.pick("the shape: how long it took", "图形：耗时")) }
+            li { (icon(path("late", [-3.0, 0.0], LATE))) (lang.pick("a plus: how late it began", "加号：延迟")) }
         }
     }
 }
 
-fn table(runs: &[Run], frame: &Frame<'_>) -> Table {
-    let lang = frame.lang;
-    let rows = runs.iter().rev().map(|run| {
-        vec![
-            Cell::link(clock::moment(run.at, frame.zone, lang), run.href.as_deref()),
-            Cell::from(run.outcome.name(lang)),
-            Cell::from(took(run, lang)),
-            Cell::from(span::words(run.late, lang)),
-        ]
-    });
-    Table {
-        head: vec![
-            say!(lang, "Planned", "计划时间"),
-            say!(lang, "Outcome", "结果"),
-            say!(lang, "Took", "耗时"),
-            say!(lang, "Late by", "延迟"),
-        ],
-        rows: rows.collect(),
-    }
+fn row(run: &Run, frame: &Frame<'_>) -> [Cell; 4] {
+    [
+        Cell::link(
+            clock::moment(run.at, frame.zone, frame.lang),
+            run.href.as_deref(),
+        ),
+        run.outcome.name(frame.lang).into(),
+        took(run, frame.lang).into(),
+        span::words(run.late, frame.lang).into(),
+    ]
 }
 
 #[cfg(test)]

@@ -4,39 +4,9 @@
 //! none. What must stay true: a place is a finite number between the ends of its axis, and there are never more ticks
 //! than were asked for.
 
-use std::fmt;
-
 use jiff::Timestamp;
 
-/// Decimals of a tenth of a pixel are noise; they are not written.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Px(pub(crate) f64);
-
-impl fmt::Display for Px {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (finite(self.0) * 10.0).round() / 10.0;
-        // Adding zero takes the sign from a zero.
-        write!(f, "{}", tenths + 0.0)
-    }
-}
-
-impl maud::Render for Px {
-    fn render_to(&self, buffer: &mut String) {
-        use fmt::Write;
-        // Writing to a String cannot fail.
-        let _ = write!(buffer, "{self}");
-    }
-}
-
-/// A number of things, as a place; more than four billion are as good as that.
-pub(crate) fn real(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
-}
-
-/// What is no number is nothing.
-pub(crate) fn finite(value: f64) -> f64 {
-    if value.is_finite() { value } else { 0.0 }
-}
+use super::svg::{finite, real};
 
 /// Values onto a stretch of paper; `high` may lie before `low`, as it does on an axis that grows upwards.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +22,17 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
+    /// From nought to a value, upwards from `low`.
+    pub(crate) fn upwards(until: f64, low: f64, high: f64) -> Self {
+        let from = 0.0;
+        Self {
+            from,
+            until,
+            low,
+            high,
+        }
+    }
+
     /// Where a value stands; one beyond an end stands at that end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let whole = self.until - self.from;
@@ -114,21 +95,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn places_are_short_to_write() {
-        for (value, written) in [
-            (0.0, "0"),
-            (-0.01, "0"),
-            (12.0, "12"),
-            (12.34, "12.3"),
-            (-3.96, "-4"),
-            (f64::NAN, "0"),
-            (f64::INFINITY, "0"),
-        ] {
-            assert_eq!(Px(value).to_string(), written);
-        }
-    }
 
     #[test]
     fn number_axes_have_round_ticks() {

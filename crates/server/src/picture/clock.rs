@@ -5,11 +5,9 @@
 //! through time itself and keeping the instants whose wall-clock time is round, because walking along the wall clock would
 //! leave the second of two equal hours out.
 
-use std::borrow::Cow;
-
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 
-use crate::ui::lang::{Lang, say};
+use crate::ui::lang::Lang;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -18,28 +16,10 @@ const DAY: i64 = 24 * HOUR;
 const GRAIN: i64 = 15 * MINUTE;
 /// Distances within a day, in seconds.
 const WITHIN: [i64; 16] = [
-    1,
-    2,
-    5,
-    10,
-    30,
-    MINUTE,
-    2 * MINUTE,
-    5 * MINUTE,
-    10 * MINUTE,
-    15 * MINUTE,
-    30 * MINUTE,
-    HOUR,
-    2 * HOUR,
-    3 * HOUR,
-    6 * HOUR,
-    12 * HOUR,
+    1, 2, 5, 10, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200,
 ];
 /// Distances of days; those of 7 and 14 fall on Mondays. The last ones are for windows nobody should ask for.
 const DAYS: [i64; 10] = [1, 2, 7, 14, 28, 91, 364, 3_640, 36_400, 364_000];
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
 
 /// One named instant of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +56,13 @@ pub(crate) fn ticks(
         .into_iter()
         .map(|at| tick(at, zone, lang, DAY))
         .collect()
+}
+
+impl Tick {
+    /// Its class in the style sheet.
+    pub(crate) fn class(&self) -> &'static str {
+        if self.midnight { "hour day" } else { "hour" }
+    }
 }
 
 fn within(from: Timestamp, until: Timestamp, zone: &TimeZone, step: i64) -> Vec<Timestamp> {
@@ -133,13 +120,8 @@ fn tick(at: Timestamp, zone: &TimeZone, lang: Lang, step: i64) -> Tick {
     let local = zone.to_datetime(at);
     let midnight = second_of_day(local) == 0 || step >= DAY;
     let label = match step {
-        _ if midnight => date(at, zone, lang).into_owned(),
-        ..MINUTE => format!(
-            "{:02}:{:02}:{:02}",
-            local.hour(),
-            local.minute(),
-            local.second()
-        ),
+        _ if midnight => date(at, zone, lang),
+        ..MINUTE => local.strftime("%H:%M:%S").to_string(),
         _ => time(at, zone),
     };
     Tick {
@@ -151,33 +133,23 @@ fn tick(at: Timestamp, zone: &TimeZone, lang: Lang, step: i64) -> Tick {
 
 /// `13:05`.
 pub(crate) fn time(at: Timestamp, zone: &TimeZone) -> String {
-    let local = zone.to_datetime(at);
-    format!("{:02}:{:02}", local.hour(), local.minute())
+    zone.to_datetime(at).strftime("%H:%M").to_string()
 }
 
 /// `5 Jan`.
-pub(crate) fn date(at: Timestamp, zone: &TimeZone, lang: Lang) -> Cow<'static, str> {
-    let local = zone.to_datetime(at);
-    let (day, number) = (local.day(), local.month());
-    let month = usize::try_from(number)
-        .ok()
-        .and_then(|number| MONTHS.get(number - 1))
-        .copied();
-    let month = month.unwrap_or_default();
-    say!(lang, "{day} {month}", "{number}月{day}日")
+pub(crate) fn date(at: Timestamp, zone: &TimeZone, lang: Lang) -> String {
+    let format = lang.pick("%-d %b", "%-m月%-d日");
+    zone.to_datetime(at).strftime(format).to_string()
 }
 
 /// `5 Jan, 13:05:09`; seconds only where there are some.
-pub(crate) fn moment(at: Timestamp, zone: &TimeZone, lang: Lang) -> Cow<'static, str> {
-    let (date, time) = (date(at, zone, lang), time(at, zone));
-    match zone.to_datetime(at).second() {
-        0 => say!(lang, "{date}, {time}", "{date} {time}"),
-        second => say!(
-            lang,
-            "{date}, {time}:{second:02}",
-            "{date} {time}:{second:02}"
-        ),
-    }
+pub(crate) fn moment(at: Timestamp, zone: &TimeZone, lang: Lang) -> String {
+    let local = zone.to_datetime(at);
+    let format = match local.second() {
+        0 => lang.pick("%-d %b, %H:%M", "%-m月%-d日 %H:%M"),
+        _ => lang.pick("%-d %b, %H:%M:%S", "%-m月%-d日 %H:%M:%S"),
+    };
+    local.strftime(format).to_string()
 }
 
 /// What the zone is called.

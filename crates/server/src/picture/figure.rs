@@ -1,19 +1,21 @@
-//! What every picture of a page has in common: a caption, a sentence that says what is to be seen, the drawing, and the
-//! numbers behind it as a table.
+//! What every picture of a page has in common: a caption, a sentence that says what is to be seen, the drawing,
+//! and the numbers behind it as a table.
 //!
 //! What must stay true:
 //!
 //! - A picture says nothing that its sentence and its table do not say; who cannot see it misses nothing.
-//! - A drawing without links is an image to those who have pages read to them. One with links is a group, because an image
-//!   hides what is inside; its marks are for the mouse, and the same links stand in the table for the keyboard.
+//! - A drawing without links is an image to those who have pages read to them. One with links is a group, because
+//!   an image hides what is inside; its marks are for the mouse, and the same links stand in the table for the
+//!   keyboard.
 //! - There is neither a `style` attribute nor a `<style>`: the content policy would refuse them.
 //! - Texts do not shrink below what can be read: a drawing that is wider than its place is scrolled.
 
 use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
+use super::svg::Px;
 use crate::ui::lang::{Lang, say};
 
 /// Where and for whom a picture is drawn.
@@ -21,45 +23,44 @@ use crate::ui::lang::{Lang, say};
 pub(crate) struct Frame<'a> {
     /// Unique on the page; what the drawing names is named after it.
     pub(crate) id: &'a str,
-    /// What the picture is of.
     pub(crate) caption: &'a str,
-    /// The reader's language.
     pub(crate) lang: Lang,
     /// The zone in which times are told.
     pub(crate) zone: &'a TimeZone,
 }
 
-/// A picture, ready to be shown.
+/// Whether marks lead somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marks {
+    Plain,
+    Links,
+}
+
+/// A picture of a page.
 #[derive(Debug)]
 pub(crate) struct Figure<'a> {
-    /// Where it stands.
-    pub(crate) frame: Frame<'a>,
+    frame: &'a Frame<'a>,
     /// What is to be seen, in a sentence.
-    pub(crate) summary: String,
-    /// The drawing; wrapped in [`scroller`] if it is wide.
-    pub(crate) drawing: Markup,
+    summary: String,
+    drawing: Markup,
     /// What the marks mean; empty if that needs no words.
-    pub(crate) legend: Markup,
-    /// The numbers; none if the drawing is itself made of words.
-    pub(crate) table: Option<Table>,
+    legend: Markup,
+    /// None if the drawing is itself made of words.
+    table: Option<Table>,
 }
 
 /// Numbers in rows; the first cell of a row is its name.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Table {
-    /// The names of the columns.
-    pub(crate) head: Vec<Cow<'static, str>>,
-    /// The rows.
-    pub(crate) rows: Vec<Vec<Cell>>,
+#[derive(Debug)]
+struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<Cell>>,
 }
 
 /// One cell of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cell {
-    /// What it says.
-    pub(crate) text: Cow<'static, str>,
-    /// Where it leads.
-    pub(crate) href: Option<String>,
+    text: Cow<'static, str>,
+    href: Option<String>,
 }
 
 impl Cell {
@@ -78,7 +79,89 @@ impl<T: Into<Cow<'static, str>>> From<T> for Cell {
     }
 }
 
-impl maud::Render for Figure<'_> {
+impl<'a> Figure<'a> {
+    /// A figure of which nothing is drawn yet.
+    pub(crate) fn new(frame: &'a Frame<'a>, summary: impl Into<String>) -> Self {
+        Self {
+            frame,
+            summary: summary.into(),
+            drawing: Markup::default(),
+            legend: Markup::default(),
+            table: None,
+        }
+    }
+
+    /// A drawing, as an element of its own.
+    pub(crate) fn svg(&self, class: &str, size: [f64; 2], marks: Marks, ink: &Markup) -> Markup {
+        let Frame { id, caption, .. } = self.frame;
+        let [width, height] = size.map(Px);
+        let role = if marks == Marks::Links {
+            "group"
+        } else {
+            "img"
+        };
+        html! {
+            svg class=(class) viewBox={ "0 0 " (width) " " (height) } role=(role)
+                aria-labelledby={ (id) "-t " (id) "-d" } {
+                title id={ (id) "-t" } { (caption) }
+                desc id={ (id) "-d" } { (self.summary) }
+                (ink)
+            }
+        }
+    }
+
+    /// With a drawing that is wide, and scrolled by touch, wheel or keyboard.
+    pub(crate) fn wide(self, class: &str, size: [f64; 2], marks: Marks, ink: &Markup) -> Self {
+        let svg = self.svg(class, size, marks, ink);
+        self.scrolled(&svg)
+    }
+
+    /// With something wide.
+    pub(crate) fn scrolled(self, inside: &Markup) -> Self {
+        let label = self.frame.caption;
+        self.with(html! {
+            div.scroll tabindex="0" role="group" aria-label=(label) { (inside) }
+        })
+    }
+
+    /// With something that needs no scrolling, below what is there.
+    pub(crate) fn with(mut self, drawing: Markup) -> Self {
+        self.drawing.0.push_str(&drawing.0);
+        self
+    }
+
+    pub(crate) fn legend(self, legend: Markup) -> Self {
+        Self { legend, ..self }
+    }
+
+    /// With the numbers, under names in both languages.
+    pub(crate) fn table<R: IntoIterator<Item = Cell>>(
+        self,
+        head: &[(&'static str, &'static str)],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let lang = self.frame.lang;
+        let head = head
+            .iter()
+            .map(|(english, chinese)| lang.pick(english, chinese).to_owned());
+        let head = head.collect();
+        self.table_under(head, rows)
+    }
+
+    /// With the numbers, under names that are known only now.
+    pub(crate) fn table_under<R: IntoIterator<Item = Cell>>(
+        self,
+        head: Vec<String>,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let rows = rows.into_iter().map(|row| row.into_iter().collect());
+        let rows = rows.collect();
+        let table = Some(Table { head, rows });
+        Self { table, ..self }
+    }
+}
+
+impl Render for Figure<'_> {
     fn render(&self) -> Markup {
         let Frame {
             id, caption, lang, ..
@@ -88,7 +171,7 @@ impl maud::Render for Figure<'_> {
                 figcaption { strong { (caption) } " " span.told id={(id) "-told"} { (self.summary) } }
                 (self.drawing)
                 (self.legend)
-                @if let Some(table) = &self.table { (table.render(caption, lang)) }
+                @if let Some(table) = &self.table { (table.render(caption, *lang)) }
             }
         }
     }
@@ -96,10 +179,11 @@ impl maud::Render for Figure<'_> {
 
 impl Table {
     fn render(&self, caption: &str, lang: Lang) -> Markup {
+        let label = say!(lang, "Table: {caption}", "表格：{caption}");
         html! {
             details.data {
-                summary { (say!(lang, "As a table", "以表格显示")) }
-                div.scroll tabindex="0" role="group" aria-label=(say!(lang, "Table: {caption}", "表格：{caption}")) {
+                summary { (lang.pick("As a table", "以表格显示")) }
+                div.scroll tabindex="0" role="group" aria-label=(label) {
                     table {
                         caption { (caption) }
                         thead { tr { @for name in &self.head { th scope="col" { (name) } } } }
@@ -113,7 +197,7 @@ impl Table {
     }
 }
 
-impl maud::Render for Cell {
+impl Render for Cell {
     fn render(&self) -> Markup {
         html! {
             @if let Some(href) = &self.href { a href=(href) { (self.text) } } @else { (self.text) }
@@ -121,41 +205,12 @@ impl maud::Render for Cell {
     }
 }
 
-/// What is inside an `<svg>`, and how it is told.
-pub(crate) struct Drawing<'a> {
-    /// Where it stands.
-    pub(crate) frame: &'a Frame<'a>,
-    /// Its width and height.
-    pub(crate) size: (f64, f64),
-    /// How it is laid out: a class of the style sheet.
-    pub(crate) class: &'static str,
-    /// Whether marks are links.
-    pub(crate) links: bool,
-    /// What is to be seen, in a sentence.
-    pub(crate) summary: &'a str,
-    /// The marks.
-    pub(crate) inside: Markup,
-}
-
-impl maud::Render for Drawing<'_> {
-    fn render(&self) -> Markup {
-        let Frame { id, caption, .. } = self.frame;
-        let (width, height) = self.size;
-        let role = if self.links { "group" } else { "img" };
-        html! {
-            svg class=(self.class) viewBox={"0 0 " (super::axis::Px(width)) " " (super::axis::Px(height))}
-                role=(role) aria-labelledby={(id) "-t " (id) "-d"} {
-                title id={(id) "-t"} { (caption) }
-                desc id={(id) "-d"} { (self.summary) }
-                (self.inside)
-            }
-        }
+/// A small drawing that stands among words, and is an image with a sentence.
+pub(crate) fn inline(class: &str, size: [f64; 2], label: &str, ink: &Markup) -> Markup {
+    let [width, height] = size.map(Px);
+    html! {
+        svg class=(class) viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(label) { (ink) }
     }
-}
-
-/// A place in which a wide drawing is scrolled, by touch, wheel or keyboard.
-pub(crate) fn scroller(frame: &Frame<'_>, inside: &Markup) -> Markup {
-    html! { div.scroll tabindex="0" role="group" aria-label=(frame.caption) { (inside) } }
 }
 
 /// A mark with its words; a link if it leads somewhere. The table holds the same links for the keyboard.
@@ -163,37 +218,5 @@ pub(crate) fn mark(href: Option<&str>, title: &str, ink: &Markup) -> Markup {
     html! {
         @if let Some(href) = href { a href=(href) tabindex="-1" { (ink) title { (title) } } }
         @else { g { (ink) title { (title) } } }
-    }
-}
-
-/// A text cut to a width; characters of East Asia are twice as wide.
-pub(crate) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
-    let wide = |c: char| if u32::from(c) >= 0x1100 { 2 } else { 1 };
-    if text.chars().map(wide).sum::<usize>() <= most {
-        return Cow::Borrowed(text);
-    }
-    let mut width = 1;
-    let kept = text.chars().take_while(|c| {
-        width += wide(*c);
-        width <= most
-    });
-    Cow::Owned(kept.chain(['…']).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_cut_to_their_width() {
-        for (name, most, cut) in [
-            ("Example", 7, "Example"),
-            ("Examples", 7, "Exampl…"),
-            ("每日新闻", 8, "每日新闻"),
-            ("每日新闻", 7, "每日新…"),
-            ("", 3, ""),
-        ] {
-            assert_eq!(shorten(name, most), cut);
-        }
     }
 }

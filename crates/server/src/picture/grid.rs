@@ -4,13 +4,9 @@
 
 use maud::{Markup, Render, html};
 
-use crate::{
-    picture::{
-        figure::{Figure, Frame},
-        outcome::{Counts, Outcome, legend},
-    },
-    ui::lang::say,
-};
+use super::figure::{Figure, Frame};
+use super::outcome::{Counts, Outcome, legend};
+use crate::ui::lang::say;
 
 /// One of them.
 #[derive(Debug, Clone)]
@@ -25,33 +21,30 @@ pub(crate) struct Square {
 
 /// Draws a grid.
 pub(crate) fn draw(squares: &[Square], frame: &Frame<'_>) -> Markup {
+    let lang = frame.lang;
     let counts: Counts = squares.iter().map(|square| square.outcome).collect();
-    let (total, words) = (counts.total(), counts.words(frame.lang));
+    let (total, words) = (counts.total(), counts.words(lang));
     let drawing = html! {
         ul.grid aria-labelledby={(frame.id) "-told"} {
-            @for square in squares {
-                @let outcome = square.outcome;
-                @let name = say!(frame.lang, "{}: {}", "{}：{}", square.name, outcome.name(frame.lang));
+            @for Square { name, outcome, href } in squares {
+                @let (class, name) = (outcome.class(), say!(lang, "{name}: {}", "{name}：{}", outcome.name(lang)));
                 li {
-                    @if let Some(href) = &square.href { a class=(outcome.class()) href=(href) title=(name) aria-label=(name) { (outcome.icon()) } }
-                    @else { span class=(outcome.class()) title=(name) role="img" aria-label=(name) { (outcome.icon()) } }
+                    @if let Some(href) = href {
+                        a class=(class) href=(href) title=(name) aria-label=(name) { (outcome.icon()) }
+                    } @else {
+                        span class=(class) title=(name) role="img" aria-label=(name) { (outcome.icon()) }
+                    }
                 }
             }
         }
     };
-    let figure = Figure {
-        frame: *frame,
-        summary: say!(
-            frame.lang,
-            "{total} in all: {words}.",
-            "共 {total}：{words}。"
-        )
-        .into_owned(),
-        drawing,
-        legend: legend(counts.present(), frame.lang),
-        table: None,
-    };
-    figure.render()
+    Figure::new(
+        frame,
+        say!(lang, "{total} in all: {words}.", "共 {total}：{words}。"),
+    )
+    .with(drawing)
+    .legend(legend(counts.present(), lang))
+    .render()
 }
 
 #[cfg(test)]
@@ -60,7 +53,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::picture::gallery;
+    use crate::picture::tests as gallery;
     use crate::ui::lang::Lang;
 
     #[test]

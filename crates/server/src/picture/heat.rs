@@ -5,17 +5,13 @@
 //! an hour off the beliefs, as the reader's clock was.
 
 use jiff::Timestamp;
-use maud::{Markup, PreEscaped, Render};
+use maud::{Markup, Render};
 
-use crate::{
-    picture::{
-        clock,
-        figure::{Cell, Drawing, Figure, Frame, Table, scroller},
-        hours::{Hours, WIDTH, believable, day},
-        week::HOURS,
-    },
-    ui::lang::say,
-};
+use super::clock;
+use super::figure::{Cell, Figure, Frame, Marks};
+use super::hours::{Hours, WIDTH, believable, day};
+use super::week::HOURS;
+use crate::ui::lang::say;
 
 const TOP: f64 = 26.0;
 const HOUR: i32 = 3_600;
@@ -45,26 +41,24 @@ pub(crate) fn draw(heat: &Heat<'_>, frame: &Frame<'_>) -> Markup {
         zone: frame.zone,
         top: TOP,
     };
-    let summary = hours.summary().into_owned();
-    let mut svg = String::new();
-    hours.draw(&mut svg);
-    let drawing = Drawing {
-        frame,
-        size: (WIDTH, hours.height()),
-        class: "wide week",
-        links: false,
-        summary: &summary,
-        // Nothing of others is in it: numbers, instants, and the name of a zone.
-        inside: PreEscaped(svg),
+    let size = [WIDTH, hours.height()];
+    let (lang, zone) = (frame.lang, clock::zone_name(frame.zone));
+    let head = vec![
+        lang.pick("Day", "星期").to_owned(),
+        lang.pick("Entries expected", "预计条数").to_owned(),
+        say!(lang, "Busiest hours ({zone})", "最忙的时段（{zone}）"),
+    ];
+    let row = |number| {
+        [
+            Cell::from(day(number, lang)),
+            hours.of_day(number).into(),
+            hours.stand_out(number).into(),
+        ]
     };
-    let figure = Figure {
-        frame: *frame,
-        drawing: scroller(frame, &drawing.render()),
-        legend: Markup::default(),
-        table: Some(table(&hours, frame)),
-        summary,
-    };
-    figure.render()
+    Figure::new(frame, hours.summary())
+        .wide("wide week", size, Marks::Plain, &hours.draw())
+        .table_under(head, (0..7).map(row))
+        .render()
 }
 
 /// The hours of UTC as the hours of a zone that is `ahead` seconds ahead.
@@ -77,25 +71,6 @@ fn local(expected: &[f64; HOURS], ahead: i32) -> [f64; HOURS] {
         let earlier = expected[(hour + HOURS - back - 1) % HOURS];
         later * (1.0 - share) + earlier * share
     })
-}
-
-fn table(hours: &Hours<'_>, frame: &Frame<'_>) -> Table {
-    let (lang, zone) = (frame.lang, clock::zone_name(frame.zone).to_owned());
-    let rows = (0..7).map(|number| {
-        vec![
-            Cell::from(day(number, lang)),
-            Cell::from(hours.of_day(number)),
-            Cell::from(hours.stand_out(number)),
-        ]
-    });
-    Table {
-        head: vec![
-            say!(lang, "Day", "星期"),
-            say!(lang, "Entries expected", "预计条数"),
-            say!(lang, "Busiest hours ({zone})", "最忙的时段（{zone}）"),
-        ],
-        rows: rows.collect(),
-    }
 }
 
 #[cfg(test)]

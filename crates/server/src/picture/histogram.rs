@@ -6,14 +6,11 @@
 use jiff::SignedDuration;
 use maud::{Markup, Render, html};
 
-use crate::{
-    picture::{
-        axis::{Px, Scale, number_ticks, real},
-        figure::{Cell, Drawing, Figure, Frame, Table, scroller},
-        span::{self, ROUND},
-    },
-    ui::lang::{Lang, say},
-};
+use super::axis::{Scale, number_ticks};
+use super::figure::{Cell, Figure, Frame, Marks};
+use super::span::{self, ROUND};
+use super::svg::{self, down, real, rect, rounded, text, titled};
+use crate::ui::lang::{Lang, say};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 240.0;
@@ -35,29 +32,21 @@ struct Bin {
 
 /// Draws the histogram of some lengths, in any order; what is negative (early) counts as nought.
 pub(crate) fn draw(lengths: &[SignedDuration], frame: &Frame<'_>) -> Markup {
-    let mut sorted: Vec<_> = lengths
+    let lengths = lengths
         .iter()
-        .map(|length| (*length).max(SignedDuration::ZERO))
-        .collect();
+        .map(|length| (*length).max(SignedDuration::ZERO));
+    let mut sorted: Vec<_> = lengths.collect();
     sorted.sort_unstable();
-    let bins = bins(&sorted);
-    let summary = summary(&sorted, frame.lang);
-    let drawing = Drawing {
-        frame,
-        size: (WIDTH, HEIGHT),
-        class: "wide",
-        links: false,
-        summary: &summary,
-        inside: inside(&sorted, &bins, frame.lang),
-    };
-    let figure = Figure {
-        frame: *frame,
-        drawing: scroller(frame, &drawing.render()),
-        legend: Markup::default(),
-        table: Some(table(&bins, frame.lang)),
-        summary,
-    };
-    figure.render()
+    let (bins, lang) = (bins(&sorted), frame.lang);
+    let ink = inside(&sorted, &bins, lang);
+    let row = |bin: &Bin| [Cell::from(told(bin, lang)), bin.count.to_string().into()];
+    Figure::new(frame, summary(&sorted, lang))
+        .wide("wide", [WIDTH, HEIGHT], Marks::Plain, &ink)
+        .table(
+            &[("Length", "时长"), ("Count", "次数")],
+            bins.iter().map(row),
+        )
+        .render()
 }
 
 /// Which bin a length falls into: the first begins at nought.
@@ -105,31 +94,26 @@ fn place(length: SignedDuration, bins: &[Bin], width: f64) -> f64 {
 fn inside(sorted: &[SignedDuration], bins: &[Bin], lang: Lang) -> Markup {
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
     let ticks = number_ticks(real(most), 5);
-    let scale = Scale {
-        from: 0.0,
-        until: ticks.last().copied().unwrap_or(1.0),
-        low: FOOT,
-        high: TOP,
-    };
+    let scale = Scale::upwards(ticks.last().copied().unwrap_or(1.0), FOOT, TOP);
+    let rungs = ticks
+        .iter()
+        .map(|tick| (scale.place(*tick), tick.to_string()));
     let width = (WIDTH - LEFT - RIGHT) / real(bins.len().max(1));
     // Names of neighbours would touch when there are many bins.
     let every = bins.len().div_ceil(10).max(1);
     html! {
-        @for tick in ticks {
-            @let y = scale.place(tick);
-            path.tick d={"M" (Px(LEFT)) " " (Px(y)) "H" (Px(WIDTH - RIGHT))} {}
-            text.value x=(Px(LEFT - 8.0)) y=(Px(y + 4.0)) { (Px(tick)) }
-        }
+        (svg::rungs(rungs, LEFT, WIDTH - RIGHT))
         @for (number, bin) in bins.iter().enumerate() {
             @let (x, top) = (LEFT + real(number) * width, scale.place(real(bin.count)));
-            g {
-                rect.hit x=(Px(x)) y=(Px(TOP)) width=(Px(width)) height=(Px(FOOT - TOP)) {}
+            (titled(html! { (told(bin, lang)) ": " (bin.count) }, html! {
+                (rect("hit", [x, TOP], [width, FOOT - TOP]))
                 @if bin.count > 0 {
-                    rect.column x=(Px(x + 1.0)) y=(Px(top.min(FOOT - 1.0))) width=(Px(width - 2.0)) height=(Px((FOOT - top).max(1.0))) rx="2" {}
+                    (rounded("column", [x + 1.0, top.min(FOOT - 1.0)], [width - 2.0, (FOOT - top).max(1.0)], 2.0))
                 }
-                title { (told(bin, lang)) ": " (bin.count) }
+            }))
+            @if number % every == 0 {
+                (text("hour", [x, FOOT + 18.0], span::words(SignedDuration::from_millis(bin.from), lang)))
             }
-            @if number % every == 0 { text.hour x=(Px(x)) y=(Px(FOOT + 18.0)) { (span::words(SignedDuration::from_millis(bin.from), lang)) } }
         }
         (marks(sorted, bins, width, lang))
     }
@@ -142,46 +126,34 @@ fn marks(sorted: &[SignedDuration], bins: &[Bin], width: f64, lang: Lang) -> Mar
             @if let Some(length) = span::percentile(sorted, percent) {
                 @let (x, y) = (place(length, bins, width), 14.0 + 15.0 * real(row));
                 // A text near the right edge stands left of its line.
-                @let left = x > WIDTH - 130.0;
-                path.mean d={"M" (Px(x)) " " (Px(y - 8.0)) "V" (Px(FOOT))} {}
-                text class=(if left { "mean left" } else { "mean" }) x=(Px(if left { x - 5.0 } else { x + 5.0 })) y=(Px(y)) { "p" (percent) " " (span::words(length, lang)) }
+                @let (class, beside) = if x > WIDTH - 130.0 { ("mean left", -5.0) } else { ("mean", 5.0) };
+                (down("mean", x, y - 8.0, FOOT))
+                (text(class, [x + beside, y], format!("p{percent} {}", span::words(length, lang))))
             }
         }
     }
 }
 
 fn told(bin: &Bin, lang: Lang) -> String {
-    let [from, until] =
-        [bin.from, bin.until].map(|edge| span::words(SignedDuration::from_millis(edge), lang));
-    say!(lang, "{from} to below {until}", "{from} 至 {until} 以下").into_owned()
+    let words = |edge| span::words(SignedDuration::from_millis(edge), lang);
+    let (from, until) = (words(bin.from), words(bin.until));
+    say!(lang, "{from} to below {until}", "{from} 至 {until} 以下")
 }
 
 fn summary(sorted: &[SignedDuration], lang: Lang) -> String {
     let count = sorted.len();
-    let [half, most, nearly] = PERCENTILES.map(|percent| span::percentile(sorted, percent));
-    let (Some(half), Some(most), Some(nearly)) = (half, most, nearly) else {
-        return say!(lang, "Nothing has been measured yet.", "尚无测量值。").into_owned();
-    };
-    let [half, most, nearly] = [half, most, nearly].map(|length| span::words(length, lang));
-    say!(
-        lang,
-        "Of {count}, half took at most {half}, 95 % at most {most}, 99 % at most {nearly}.",
-        "共 {count} 次：50% 不超过 {half}，95% 不超过 {most}，99% 不超过 {nearly}。"
-    )
-    .into_owned()
-}
-
-fn table(bins: &[Bin], lang: Lang) -> Table {
-    let rows = bins.iter().map(|bin| {
-        vec![
-            Cell::from(told(bin, lang)),
-            Cell::from(bin.count.to_string()),
-        ]
-    });
-    Table {
-        head: vec![say!(lang, "Length", "时长"), say!(lang, "Count", "次数")],
-        rows: rows.collect(),
+    if count == 0 {
+        return lang
+            .pick("Nothing has been measured yet.", "尚无测量值。")
+            .to_owned();
     }
+    let words = |percent| {
+        span::percentile(sorted, percent)
+            .map_or_else(String::new, |length| span::words(length, lang))
+    };
+    let [half, most, nearly] = PERCENTILES.map(words);
+    say!(lang; "Of {count}, half took at most {half}, 95 % at most {most}, 99 % at most {nearly}.",
+        "共 {count} 次：50% 不超过 {half}，95% 不超过 {most}，99% 不超过 {nearly}。")
 }
 
 #[cfg(test)]

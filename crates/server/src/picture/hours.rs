@@ -3,14 +3,14 @@
 //! The darker an hour, the more entries are expected in it; bars stand for checks, discs for entries. One drawing serves the file
 //! of its own ([`week`](super::week)) and the figure on a page ([`heat`](super::heat)), in the reader's language and zone.
 
-use std::{borrow::Cow, fmt::Write};
+use std::borrow::Cow;
 
 use jiff::{Timestamp, tz::TimeZone};
+use maud::{Markup, html};
 
-use crate::{
-    picture::{clock, week::HOURS},
-    ui::lang::{Lang, say},
-};
+use super::svg::{disc, down, finite, real, rect, rounded, text, titled};
+use super::{clock, week::HOURS};
+use crate::ui::lang::{Lang, say, words};
 
 /// Most marks of a kind; more would hide the hours behind them.
 pub(super) const MARKS_MAX: usize = 500;
@@ -43,11 +43,7 @@ pub(super) struct Hours<'a> {
 
 /// A damaged history may believe anything; a picture shows numbers.
 pub(super) fn believable(expected: f64) -> f64 {
-    if expected.is_finite() {
-        expected.max(0.0)
-    } else {
-        0.0
-    }
+    finite(expected).max(0.0)
 }
 
 impl Hours<'_> {
@@ -61,105 +57,78 @@ impl Hours<'_> {
     }
 
     /// The hours, the marks and what they mean, as SVG.
-    pub(super) fn draw(&self, svg: &mut String) {
-        self.axes(svg);
-        for (hour, expected) in self.expected.iter().enumerate() {
-            self.cell(svg, hour, *expected);
+    pub(super) fn draw(&self) -> Markup {
+        html! {
+            (self.axes())
+            @for (hour, expected) in self.expected.iter().enumerate() { (self.cell(hour, *expected)) }
+            @for at in newest(self.checks) { (self.check(at)) }
+            @for at in newest(self.entries) { (self.entry(at)) }
+            (self.legend())
         }
-        newest(self.checks).for_each(|at| self.check(svg, at));
-        newest(self.entries).for_each(|at| self.entry(svg, at));
-        self.legend(svg);
     }
 
     /// Left edge and top of an hour of the week.
-    fn corner(&self, hour: usize) -> (f64, f64) {
-        let place = |count: usize| u32::try_from(count).map_or(0.0, f64::from);
-        let x = LEFT + place(hour % 24) * CELL_WIDTH;
-        (x, self.top + place(hour / 24) * CELL_HEIGHT)
+    fn corner(&self, hour: usize) -> [f64; 2] {
+        let x = LEFT + real(hour % 24) * CELL_WIDTH;
+        [x, self.top + real(hour / 24) * CELL_HEIGHT]
     }
 
-    fn axes(&self, svg: &mut String) {
-        for hour in (0..24).step_by(3) {
-            let (x, _) = self.corner(hour);
-            // Writing to a String cannot fail, here and below.
-            let _ = writeln!(
-                svg,
-                "<text class=\"faint\" x=\"{x}\" y=\"{}\">{hour:02}:00</text>",
-                self.top - 8.0
-            );
-        }
-        for number in 0..7 {
-            let (_, y) = self.corner(number * 24);
-            let _ = writeln!(
-                svg,
-                "<text class=\"faint\" x=\"{EDGE}\" y=\"{}\">{}</text>",
-                y + CELL_HEIGHT / 2.0 + 4.0,
-                day_short(number, self.lang)
-            );
+    fn axes(&self) -> Markup {
+        html! {
+            @for hour in (0..24).step_by(3) {
+                (text("faint", [self.corner(hour)[0], self.top - 8.0], format!("{hour:02}:00")))
+            }
+            @for number in 0..7 {
+                @let [_, y] = self.corner(number * 24);
+                (text("faint", [EDGE, y + CELL_HEIGHT / 2.0 + 4.0], day_short(number, self.lang)))
+            }
         }
     }
 
-    fn cell(&self, svg: &mut String, hour: usize, expected: f64) {
-        let (x, y) = self.corner(hour);
-        let (width, height) = (CELL_WIDTH - 2.0, CELL_HEIGHT - 2.0);
-        let place = format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"3\"");
-        let (day, hour, amount) = (
-            day(hour / 24, self.lang),
-            hour % 24,
-            amount(expected, self.lang),
-        );
-        let told = say!(
-            self.lang,
-            "{day} {hour:02}:00: {amount} entries",
-            "{day} {hour:02}:00：{amount} 条"
-        );
-        let _ = write!(
-            svg,
-            "<g><title>{told}</title><rect class=\"cell\" {place}/>"
-        );
+    fn cell(&self, hour: usize, expected: f64) -> Markup {
+        let place = self.corner(hour);
+        let size = [CELL_WIDTH - 2.0, CELL_HEIGHT - 2.0];
+        let (day, hour) = (day(hour / 24, self.lang), hour % 24);
+        let amount = amount(expected, self.lang);
+        let told = say!(self.lang; "{day} {hour:02}:00: {amount} entries",
+            "{day} {hour:02}:00：{amount} 条");
         let busiest = self.busiest();
         let share = if busiest > 0.0 {
             expected / busiest
         } else {
             0.0
         };
-        if share >= 0.005 {
-            let _ = write!(
-                svg,
-                "<rect class=\"heat\" fill-opacity=\"{share:.2}\" {place}/>"
-            );
-        }
-        svg.push_str("</g>\n");
+        titled(
+            told,
+            html! {
+                (rounded("cell", place, size, 3.0))
+                @if share >= 0.005 { (shade(share, rounded("heat", place, size, 3.0))) }
+            },
+        )
     }
 
     /// Where an instant stands in the week: the left edge of its minute, and the top of its day.
-    fn place(&self, at: Timestamp) -> (f64, f64) {
+    fn place(&self, at: Timestamp) -> [f64; 2] {
         let civil = self.zone.to_datetime(at);
         let day = usize::try_from(civil.weekday().to_monday_zero_offset()).unwrap_or(0);
         let hour = usize::try_from(civil.hour()).unwrap_or(0);
-        let (x, y) = self.corner(day * 24 + hour);
+        let [x, y] = self.corner(day * 24 + hour);
         let minute = f64::from(civil.minute()) / 60.0;
-        (x + minute * (CELL_WIDTH - 2.0), y)
+        [x + minute * (CELL_WIDTH - 2.0), y]
     }
 
-    fn check(&self, svg: &mut String, at: Timestamp) {
-        let (x, y) = self.place(at);
-        let (end, told) = (y + 9.0, self.told(at));
-        let told = say!(self.lang, "checked {told}", "检查于 {told}");
-        let _ = writeln!(
-            svg,
-            "<line class=\"check\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{y}\" y2=\"{end}\"><title>{told}</title></line>"
-        );
+    fn check(&self, at: Timestamp) -> Markup {
+        let ([x, y], told) = (self.place(at), self.told(at));
+        titled(
+            say!(self.lang, "checked {told}", "检查于 {told}"),
+            down("check", x, y, y + 9.0),
+        )
     }
 
-    fn entry(&self, svg: &mut String, at: Timestamp) {
-        let (x, y) = self.place(at);
-        let (middle, told) = (y + CELL_HEIGHT - 8.0, self.told(at));
+    fn entry(&self, at: Timestamp) -> Markup {
+        let ([x, y], told) = (self.place(at), self.told(at));
         let told = say!(self.lang, "published {told}", "发布于 {told}");
-        let _ = writeln!(
-            svg,
-            "<circle class=\"entry\" cx=\"{x:.1}\" cy=\"{middle}\" r=\"3\"><title>{told}</title></circle>"
-        );
+        titled(told, disc("entry", [x, y + CELL_HEIGHT - 8.0], 3.0))
     }
 
     /// The file of its own gives instants as the API does.
@@ -167,66 +136,38 @@ impl Hours<'_> {
         if *self.zone == TimeZone::UTC {
             return at.to_string();
         }
-        clock::moment(at, self.zone, self.lang).into_owned()
+        clock::moment(at, self.zone, self.lang)
     }
 
-    fn legend(&self, svg: &mut String) {
-        let y = self.height() - 20.0;
-        let mut x = LEFT;
-        for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-            let place = format!("x=\"{x}\" y=\"{}\" width=\"22\" height=\"12\"", y - 10.0);
-            let _ = write!(
-                svg,
-                "<rect class=\"cell\" {place}/><rect class=\"heat\" fill-opacity=\"{share}\" {place}/>"
-            );
-            x += 22.0;
-        }
-        let (most, zone) = (
-            amount(self.busiest(), self.lang),
-            clock::zone_name(self.zone),
-        );
-        let scale = say!(
-            self.lang,
-            "0 to {most} entries an hour, {zone}",
-            "每小时 0 至 {most} 条，{zone}"
-        );
+    fn legend(&self) -> Markup {
+        let (lang, y, size) = (self.lang, self.height() - 20.0, [22.0, 12.0]);
+        let (most, zone) = (amount(self.busiest(), lang), clock::zone_name(self.zone));
+        let scale = say!(lang; "0 to {most} entries an hour, {zone}",
+            "每小时 0 至 {most} 条，{zone}");
         // Zones have long names; beyond them stand the two marks.
-        let bar = LEFT
-            + if *self.zone == TimeZone::UTC {
-                350.0
-            } else {
-                460.0
-            };
-        let disc = bar + 100.0;
-        let (checked, published) = (
-            self.lang.pick("checked", "检查"),
-            self.lang.pick("published", "发布"),
-        );
-        let _ = writeln!(
-            svg,
-            "<text class=\"faint\" x=\"{}\" y=\"{y}\">{scale}</text>\n\
-             <line class=\"check\" x1=\"{bar}\" x2=\"{bar}\" y1=\"{}\" y2=\"{}\"/>\
-             <text class=\"faint\" x=\"{}\" y=\"{y}\">{checked}</text>\n\
-             <circle class=\"entry\" cx=\"{disc}\" cy=\"{}\" r=\"3\"/>\
-             <text class=\"faint\" x=\"{}\" y=\"{y}\">{published}</text>",
-            x + 8.0,
-            y - 9.0,
-            y,
-            bar + 8.0,
-            y - 4.0,
-            disc + 8.0
-        );
+        let is_short = *self.zone == TimeZone::UTC;
+        let bar = LEFT + if is_short { 350.0 } else { 460.0 };
+        let disc_at = bar + 100.0;
+        html! {
+            @for step in 0..5 {
+                @let place = [LEFT + real(step) * 22.0, y - 10.0];
+                (rect("cell", place, size))
+                (shade(real(step) / 4.0, rect("heat", place, size)))
+            }
+            (text("faint", [LEFT + 118.0, y], scale))
+            (down("check", bar, y - 9.0, y))
+            (text("faint", [bar + 8.0, y], lang.pick("checked", "检查")))
+            (disc("entry", [disc_at, y - 4.0], 3.0))
+            (text("faint", [disc_at + 8.0, y], lang.pick("published", "发布")))
+        }
     }
 
     /// What is to be seen, in a sentence.
-    pub(super) fn summary(&self) -> Cow<'static, str> {
+    pub(super) fn summary(&self) -> String {
         let total: f64 = self.expected.iter().sum();
         if total <= 0.0 {
-            return say!(
-                self.lang,
-                "nothing is known of its week yet",
-                "对其一周规律尚无了解"
-            );
+            let unknown = ("nothing is known of its week yet", "对其一周规律尚无了解");
+            return self.lang.pick(unknown.0, unknown.1).to_owned();
         }
         let busiest = self.busiest();
         let hour = self
@@ -236,11 +177,8 @@ impl Hours<'_> {
         let hour = hour.unwrap_or(0);
         let (total, zone) = (amount(total, self.lang), clock::zone_name(self.zone));
         let (day, hour) = (day(hour / 24, self.lang), hour % 24);
-        say!(
-            self.lang,
-            "about {total} entries a week expected, most on {day} at {hour:02}:00 {zone}",
-            "预计每周约 {total} 条，{day} {hour:02}:00（{zone}）最多"
-        )
+        say!(self.lang; "about {total} entries a week expected, most on {day} at {hour:02}:00 {zone}",
+            "预计每周约 {total} 条，{day} {hour:02}:00（{zone}）最多")
     }
 
     /// The hours of a day that stand out, in words.
@@ -256,7 +194,7 @@ impl Hours<'_> {
     }
 
     /// What is expected on a day in all.
-    pub(super) fn of_day(&self, day: usize) -> Cow<'static, str> {
+    pub(super) fn of_day(&self, day: usize) -> String {
         let (days, _) = self.expected.as_chunks::<24>();
         amount(days.get(day).into_iter().flatten().sum(), self.lang)
     }
@@ -266,16 +204,21 @@ fn newest(times: &[Timestamp]) -> impl Iterator<Item = Timestamp> {
     times.iter().rev().take(MARKS_MAX).copied()
 }
 
+/// Something that is the fainter the smaller its share is.
+fn shade(share: f64, ink: Markup) -> Markup {
+    html! { g fill-opacity={ (format!("{share:.2}")) } { (ink) } }
+}
+
 /// What a day is called, from Monday on.
 pub(super) fn day(number: usize, lang: Lang) -> &'static str {
-    match number {
-        0 => lang.pick("Monday", "星期一"),
-        1 => lang.pick("Tuesday", "星期二"),
-        2 => lang.pick("Wednesday", "星期三"),
-        3 => lang.pick("Thursday", "星期四"),
-        4 => lang.pick("Friday", "星期五"),
-        5 => lang.pick("Saturday", "星期六"),
-        _ => lang.pick("Sunday", "星期日"),
+    words! { lang, number;
+        0 => "Monday", "星期一";
+        1 => "Tuesday", "星期二";
+        2 => "Wednesday", "星期三";
+        3 => "Thursday", "星期四";
+        4 => "Friday", "星期五";
+        5 => "Saturday", "星期六";
+        _ => "Sunday", "星期日";
     }
 }
 
@@ -288,13 +231,13 @@ fn day_short(number: usize, lang: Lang) -> Cow<'static, str> {
 }
 
 /// A number with as many digits as can be believed.
-fn amount(n: f64, lang: Lang) -> Cow<'static, str> {
+fn amount(n: f64, lang: Lang) -> String {
     match n {
-        n if n >= 9.95 => format!("{n:.0}").into(),
-        n if n >= 0.995 => format!("{n:.1}").into(),
-        n if n >= 0.099_5 => format!("{n:.2}").into(),
-        n if n >= 0.000_5 => format!("{n:.3}").into(),
-        n if n > 0.0 => say!(lang, "below 0.001", "不足 0.001"),
-        _ => "0".into(),
+        n if n >= 9.95 => format!("{n:.0}"),
+        n if n >= 0.995 => format!("{n:.1}"),
+        n if n >= 0.099_5 => format!("{n:.2}"),
+        n if n >= 0.000_5 => format!("{n:.3}"),
+        n if n > 0.0 => lang.pick("below 0.001", "不足 0.001").to_owned(),
+        _ => "0".to_owned(),
     }
 }

@@ -6,22 +6,15 @@
 //! Clocks differ between nodes, so that an event may lie before the one it follows and an attempt may end before it began.
 //! Such a wait is told as it is, with its sign; on the track the attempt has no length.
 
-mod track;
-
-use std::borrow::Cow;
-
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, Render, html};
 
-use crate::{
-    picture::{
-        clock,
-        figure::{Figure, Frame},
-        outcome::Outcome,
-        span,
-    },
-    ui::lang::{Lang, say},
-};
+use super::axis::TimeScale;
+use super::figure::{Figure, Frame, Marks};
+use super::outcome::Outcome;
+use super::svg::{self, Px, across, down, path, rounded, text, titled};
+use super::{clock, span};
+use crate::ui::lang::{Lang, say};
 
 /// Most events that are shown; the newest are kept, and the first.
 const EVENTS_MAX: usize = 100;
@@ -84,17 +77,21 @@ impl Kind {
         }
     }
 
-    fn words(self, frame: &Frame<'_>) -> Cow<'static, str> {
+    fn words(self, frame: &Frame<'_>) -> String {
         let lang = frame.lang;
         let told = |at| clock::moment(at, frame.zone, lang);
         match self {
             Self::Created { due_at } => {
-                let due_at = told(due_at);
-                say!(lang, "created, due {due_at}", "创建，定于 {due_at}")
+                say!(lang, "created, due {}", "创建，定于 {}", told(due_at))
             }
             Self::Moved { from, to } => {
-                let (from, to) = (told(from), told(to));
-                say!(lang, "moved from {from} to {to}", "由 {from} 改至 {to}")
+                say!(
+                    lang,
+                    "moved from {} to {}",
+                    "由 {} 改至 {}",
+                    told(from),
+                    told(to)
+                )
             }
             Self::Attempt { number, outcome } => {
                 let name = outcome.name(lang);
@@ -104,13 +101,12 @@ impl Kind {
                     "第 {number} 次尝试：{name}"
                 )
             }
-            Self::Cancelled => say!(lang, "cancelled", "已取消"),
-            Self::Replaced => say!(lang, "replaced", "已被取代"),
+            Self::Cancelled => lang.pick("cancelled", "已取消").to_owned(),
+            Self::Replaced => lang.pick("replaced", "已被取代").to_owned(),
             Self::Finished { outcome } => {
-                let name = outcome.name(lang);
-                say!(lang, "finished: {name}", "结束：{name}")
+                say!(lang, "finished: {}", "结束：{}", outcome.name(lang))
             }
-            Self::Planned => say!(lang, "planned", "计划中"),
+            Self::Planned => lang.pick("planned", "计划中").to_owned(),
         }
     }
 }
@@ -118,23 +114,23 @@ impl Kind {
 /// Draws a life; `events` in the order in which they are to be told.
 pub(crate) fn draw(events: &[Event], now: Timestamp, frame: &Frame<'_>) -> Markup {
     let kept = newest(events);
-    let summary = summary(events, frame.lang).into_owned();
-    let figure = Figure {
-        frame: *frame,
-        drawing: html! {
-            (track::draw(&kept, now, &summary, frame))
-            ol.life {
-                @for (number, event) in kept.iter().enumerate() {
-                    @let before = number.checked_sub(1).and_then(|number| kept.get(number));
-                    (line(event, before.copied(), frame))
-                }
+    let list = html! {
+        ol.life {
+            @for (number, event) in kept.iter().enumerate() {
+                @let before = number.checked_sub(1).and_then(|number| kept.get(number));
+                (line(event, before.copied(), frame))
             }
-        },
-        legend: Markup::default(),
-        table: None,
-        summary,
+        }
     };
-    figure.render()
+    Figure::new(frame, summary(events, frame.lang))
+        .wide(
+            "wide",
+            [WIDTH, HEIGHT],
+            Marks::Plain,
+            &track(&kept, now, frame),
+        )
+        .with(list)
+        .render()
 }
 
 fn newest(events: &[Event]) -> Vec<&Event> {
@@ -161,7 +157,7 @@ fn line(event: &Event, before: Option<&Event>, frame: &Frame<'_>) -> Markup {
     }
 }
 
-fn length(took: SignedDuration, kind: Kind, lang: Lang) -> Cow<'static, str> {
+fn length(took: SignedDuration, kind: Kind, lang: Lang) -> String {
     let words = span::words(took, lang);
     match kind.outcome() {
         Outcome::Running => say!(lang, "for {words} so far", "已运行 {words}"),
@@ -169,7 +165,7 @@ fn length(took: SignedDuration, kind: Kind, lang: Lang) -> Cow<'static, str> {
     }
 }
 
-fn summary(events: &[Event], lang: Lang) -> Cow<'static, str> {
+fn summary(events: &[Event], lang: Lang) -> String {
     let count =
         |wanted: fn(&Kind) -> bool| events.iter().filter(|event| wanted(&event.kind)).count();
     let attempts = count(|kind| matches!(kind, Kind::Attempt { .. }));
@@ -178,11 +174,103 @@ fn summary(events: &[Event], lang: Lang) -> Cow<'static, str> {
         return say!(lang, "Nothing is known of its life.", "尚无记录。");
     };
     let last = last.kind.outcome().name(lang);
-    say!(
-        lang,
-        "{attempts} attempts, moved {moves} times; now {last}.",
-        "{attempts} 次尝试，改期 {moves} 次；当前：{last}。"
-    )
+    say!(lang; "{attempts} attempts, moved {moves} times; now {last}.",
+        "{attempts} 次尝试，改期 {moves} 次；当前：{last}。")
+}
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 112.0;
+const EDGE: f64 = 28.0;
+/// Where the marks stand; arches rise above it.
+const RAIL: f64 = 72.0;
+const ARCH: f64 = 44.0;
+/// What took less time than this has no length to be seen.
+const BAR_MIN: f64 = 3.0;
+const HALF: f64 = 4.5;
+
+/// The events in proportion to time.
+fn track(events: &[&Event], now: Timestamp, frame: &Frame<'_>) -> Markup {
+    let scale = scale(events, now);
+    html! {
+        (backdrop(&scale, now, frame))
+        @for event in events { (mark(event, &scale, frame)) }
+    }
+}
+
+/// From the first to the last instant that any event names, and now.
+fn scale(events: &[&Event], now: Timestamp) -> TimeScale {
+    let named = events.iter().flat_map(|event| {
+        let due = match event.kind {
+            Kind::Created { due_at } => [Some(due_at), None],
+            Kind::Moved { from, to } => [Some(from), Some(to)],
+            _ => [None, None],
+        };
+        due.into_iter()
+            .chain([Some(event.at), event.until])
+            .flatten()
+    });
+    let (from, until) = named.fold((now, now), |(from, until), at| {
+        (from.min(at), until.max(at))
+    });
+    TimeScale {
+        from,
+        until,
+        left: EDGE,
+        right: WIDTH - EDGE,
+    }
+}
+
+fn backdrop(scale: &TimeScale, now: Timestamp, frame: &Frame<'_>) -> Markup {
+    let x = scale.x(now);
+    html! {
+        (across("rail", RAIL, 8.0, WIDTH - 8.0))
+        @for tick in clock::ticks(scale.from, scale.until, frame.zone, frame.lang, 8) {
+            (path("tick", [scale.x(tick.at), RAIL + 10.0], "v6"))
+            (text(tick.class(), [scale.x(tick.at), RAIL + 30.0], &tick.label))
+        }
+        (down("now", x, 18.0, RAIL + 12.0))
+        (text("now", [x, 12.0], frame.lang.pick("now", "现在")))
+    }
+}
+
+fn mark(event: &Event, scale: &TimeScale, frame: &Frame<'_>) -> Markup {
+    let from = scale.x(event.at);
+    let until = scale.x(event.until.unwrap_or(event.at)).max(from);
+    let outcome = event.kind.outcome();
+    let class = format!("bar {}", outcome.class());
+    let at = clock::moment(event.at, frame.zone, frame.lang);
+    let ink = html! {
+        @match event.kind {
+            Kind::Moved { from, to } => (arch(scale.x(from), scale.x(to))),
+            Kind::Created { due_at } => {
+                (path("birth", [from, RAIL - 7.0], "v14"))
+                (due(scale.x(due_at)))
+            }
+            _ => {
+                @if until - from >= BAR_MIN {
+                    (rounded(&class, [from, RAIL - HALF], [until - from, 2.0 * HALF], 3.0))
+                }
+                (svg::at([f64::midpoint(from, until), RAIL], outcome.glyph()))
+            }
+        }
+    };
+    titled(format!("{at}: {}", event.kind.words(frame)), ink)
+}
+
+/// Where something was due.
+fn due(x: f64) -> Markup {
+    path("due", [x - 3.5, RAIL - 15.0], "h7l-3.5 6z")
+}
+
+/// From an old time to a new one; the farther, the higher.
+fn arch(from: f64, to: f64) -> Markup {
+    let foot = RAIL - 15.0;
+    let height = ((to - from).abs() / 3.0).clamp(10.0, ARCH);
+    let [middle, top, to_x, foot_y] = [f64::midpoint(from, to), foot - height, to, foot].map(Px);
+    html! {
+        (path("arch", [from, foot], format_args!("Q{middle} {top} {to_x} {foot_y}")))
+        (due(to))
+    }
 }
 
 #[cfg(test)]

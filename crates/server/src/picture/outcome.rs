@@ -1,10 +1,8 @@
 //! How something went, told by shape and by colour: nobody needs to see colours to read a picture.
 
-use std::borrow::Cow;
-
 use maud::{Markup, html};
 
-use crate::ui::lang::{Lang, say};
+use crate::ui::lang::{Lang, say, words};
 
 /// How something went, or will go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,14 +50,14 @@ impl Outcome {
 
     /// Its name.
     pub(crate) fn name(self, lang: Lang) -> &'static str {
-        match self {
-            Self::Planned => lang.pick("planned", "计划中"),
-            Self::Done => lang.pick("done", "完成"),
-            Self::Cancelled => lang.pick("cancelled", "已取消"),
-            Self::Skipped => lang.pick("skipped", "跳过"),
-            Self::Running => lang.pick("running", "运行中"),
-            Self::Failed => lang.pick("failed", "失败"),
-            Self::Unknown => lang.pick("outcome unknown", "结果未知"),
+        words! { lang, self;
+            Self::Planned => "planned", "计划中";
+            Self::Done => "done", "完成";
+            Self::Cancelled => "cancelled", "已取消";
+            Self::Skipped => "skipped", "跳过";
+            Self::Running => "running", "运行中";
+            Self::Failed => "failed", "失败";
+            Self::Unknown => "outcome unknown", "结果未知";
         }
     }
 
@@ -85,8 +83,13 @@ impl Outcome {
 
     /// Its shape on its own, for use beside a text.
     pub(crate) fn icon(self) -> Markup {
-        html! { svg.icon viewBox="-7 -7 14 14" aria-hidden="true" { (self.glyph()) } }
+        icon(self.glyph())
     }
+}
+
+/// A shape around the origin, for use beside a text.
+pub(crate) fn icon(ink: Markup) -> Markup {
+    html! { svg.icon viewBox="-7 -7 14 14" aria-hidden="true" { (ink) } }
 }
 
 /// How many went how.
@@ -112,7 +115,7 @@ impl Counts {
     }
 
     /// `12 done, 2 failed`, the more frequent first.
-    pub(crate) fn words(&self, lang: Lang) -> Cow<'static, str> {
+    pub(crate) fn words(&self, lang: Lang) -> String {
         let mut present: Vec<Outcome> = self.present().collect();
         present.sort_by_key(|outcome| std::cmp::Reverse(self.of(*outcome)));
         let told = present.into_iter().map(|outcome| {
@@ -121,9 +124,9 @@ impl Counts {
         });
         let told: Vec<_> = told.collect();
         if told.is_empty() {
-            return say!(lang, "nothing", "无");
+            return lang.pick("nothing", "无").to_owned();
         }
-        Cow::Owned(told.join(lang.pick(", ", "，")))
+        told.join(lang.pick(", ", "，"))
     }
 }
 

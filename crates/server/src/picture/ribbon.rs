@@ -6,22 +6,17 @@
 
 mod cluster;
 mod lane;
-#[cfg(test)]
-mod tests;
 
 use cluster::Cluster;
 use jiff::Timestamp;
 use maud::{Markup, Render, html};
 
-use crate::{
-    picture::{
-        axis::{Px, TimeScale, real},
-        clock,
-        figure::{Cell, Drawing, Figure, Frame, Table, mark, scroller, shorten},
-        outcome::{Counts, Outcome, legend},
-    },
-    ui::lang::say,
-};
+use super::axis::TimeScale;
+use super::clock;
+use super::figure::{Cell, Figure, Frame, Marks, mark};
+use super::outcome::{Counts, Outcome, legend};
+use super::svg::{Px, down, fit, real, rect, text};
+use crate::ui::lang::say;
 
 /// Width of the names, and of the lanes; together they are what the style sheet counts on.
 const NAMES: f64 = 150.0;
@@ -80,40 +75,32 @@ pub(crate) struct Mark {
 
 /// Draws a ribbon.
 pub(crate) fn draw(ribbon: &Ribbon<'_>, frame: &Frame<'_>) -> Markup {
-    let counts: Vec<Counts> = ribbon
-        .lanes
-        .iter()
-        .map(|lane| shown(ribbon, lane))
-        .collect();
-    let all: Counts = ribbon
-        .lanes
-        .iter()
-        .flat_map(|lane| within(ribbon, lane))
-        .map(|mark| mark.outcome)
-        .collect();
-    let summary = summary(ribbon, &all, frame);
+    let lang = frame.lang;
+    let marks = ribbon.lanes.iter().flat_map(|lane| within(ribbon, lane));
+    let all: Counts = marks.map(|mark| mark.outcome).collect();
     let height = TOP + real(ribbon.lanes.len().max(1)) * LANE + 6.0;
+    let figure = Figure::new(frame, summary(ribbon, &all, frame));
+    let ink = inside(ribbon, frame, height);
     let drawing = html! {
         div.ribbon {
-            svg.names viewBox={"0 0 " (Px(NAMES)) " " (Px(height))} role="group" aria-label=(frame.caption) { (names(ribbon)) }
-            (Drawing {
-                frame,
-                size: (WIDTH, height),
-                class: "lanes",
-                links: true,
-                summary: &summary,
-                inside: inside(ribbon, frame, height),
-            })
+            svg.names viewBox={ "0 0 " (Px(NAMES)) " " (Px(height)) } role="group" aria-label=(frame.caption) {
+                (names(ribbon))
+            }
+            (figure.svg("lanes", [WIDTH, height], Marks::Links, &ink))
         }
     };
-    let figure = Figure {
-        frame: *frame,
-        drawing: scroller(frame, &drawing),
-        legend: legend(all.present(), frame.lang),
-        table: Some(table(ribbon, &counts, &all, frame)),
-        summary,
-    };
-    figure.render()
+    let mut head = vec![lang.pick("Name", "名称").to_owned()];
+    head.extend(all.present().map(|outcome| outcome.name(lang).to_owned()));
+    head.push(lang.pick("next planned", "下一次计划").to_owned());
+    let rows = ribbon
+        .lanes
+        .iter()
+        .map(|lane| row(ribbon, lane, &all, frame));
+    figure
+        .scrolled(&drawing)
+        .legend(legend(all.present(), lang))
+        .table_under(head, rows)
+        .render()
 }
 
 /// The marks of a lane that lie in the window.
@@ -124,32 +111,22 @@ fn within<'a>(ribbon: &Ribbon<'_>, lane: &'a Lane) -> impl Iterator<Item = &'a M
         .filter(move |mark| mark.at <= until && mark.until.unwrap_or(mark.at) >= from)
 }
 
-fn shown(ribbon: &Ribbon<'_>, lane: &Lane) -> Counts {
-    within(ribbon, lane).map(|mark| mark.outcome).collect()
-}
-
 fn middle(number: usize) -> f64 {
     TOP + (real(number) + 0.5) * LANE
 }
 
 fn summary(ribbon: &Ribbon<'_>, all: &Counts, frame: &Frame<'_>) -> String {
-    let (from, until) = (
-        clock::moment(ribbon.from, frame.zone, frame.lang),
-        clock::moment(ribbon.until, frame.zone, frame.lang),
-    );
+    let [from, until] =
+        [ribbon.from, ribbon.until].map(|at| clock::moment(at, frame.zone, frame.lang));
     let (told, zone) = (all.words(frame.lang), clock::zone_name(frame.zone));
-    say!(
-        frame.lang,
-        "{from} to {until} ({zone}): {told}.",
-        "{from} 至 {until}（{zone}）：{told}。"
-    )
-    .into_owned()
+    say!(frame.lang; "{from} to {until} ({zone}): {told}.",
+        "{from} 至 {until}（{zone}）：{told}。")
 }
 
 fn names(ribbon: &Ribbon<'_>) -> Markup {
     html! {
         @for (number, lane) in ribbon.lanes.iter().enumerate() {
-            @let name = shorten(&lane.name, NAME_WIDTH);
+            @let name = fit(&lane.name, NAME_WIDTH);
             a href=(lane.href) {
                 text x="2" y=(Px(middle(number) + 4.0)) { (name) }
                 @if name != lane.name { title { (lane.name) } }
@@ -165,18 +142,14 @@ fn inside(ribbon: &Ribbon<'_>, frame: &Frame<'_>, height: f64) -> Markup {
         left: EDGE,
         right: WIDTH - EDGE,
     };
-    let places = ribbon
-        .lanes
-        .iter()
-        .enumerate()
-        .map(|(number, lane)| lane::Place {
-            lane,
-            frame,
-            marks: within(ribbon, lane).collect(),
-            scale: &scale,
-            y: middle(number),
-        });
-    let places: Vec<lane::Place<'_>> = places.collect();
+    let place = |(number, lane)| lane::Place {
+        lane,
+        frame,
+        marks: within(ribbon, lane).collect(),
+        scale: &scale,
+        y: middle(number),
+    };
+    let places: Vec<lane::Place<'_>> = ribbon.lanes.iter().enumerate().map(place).collect();
     html! {
         defs { (lane::markers(frame.id)) }
         (backdrop(ribbon, &scale, frame, height))
@@ -202,61 +175,45 @@ fn joined(places: &[lane::Place<'_>]) -> Vec<Vec<Cluster>> {
 fn backdrop(ribbon: &Ribbon<'_>, scale: &TimeScale, frame: &Frame<'_>, height: f64) -> Markup {
     let ticks = clock::ticks(ribbon.from, ribbon.until, frame.zone, frame.lang, TICKS_MAX);
     let foot = height - 6.0;
-    let rails: Vec<String> = (0..ribbon.lanes.len())
-        .map(|number| format!("M0 {}h{}", Px(middle(number)), Px(WIDTH)))
-        .collect();
+    let rails =
+        (0..ribbon.lanes.len()).map(|lane| format!("M0 {}h{}", Px(middle(lane)), Px(WIDTH)));
     let lines = |midnight| {
         let ticks = ticks.iter().filter(|tick| tick.midnight == midnight);
         let lines = ticks.map(|tick| format!("M{} {}V{}", Px(scale.x(tick.at)), Px(TOP), Px(foot)));
-        lines.collect::<Vec<_>>().concat()
+        lines.collect::<String>()
     };
-    let now = scale.x(ribbon.now);
+    let (now, time) = (scale.x(ribbon.now), clock::time(ribbon.now, frame.zone));
     html! {
-        @if scale.holds(ribbon.now) {
-            rect.future x=(Px(now)) y=(Px(TOP)) width=(Px(WIDTH - now)) height=(Px(foot - TOP)) {}
-        }
-        path.rail d=(rails.concat()) {}
+        @if scale.holds(ribbon.now) { (rect("future", [now, TOP], [WIDTH - now, foot - TOP])) }
+        path.rail d=(rails.collect::<String>()) {}
         path.tick d=(lines(false)) {}
         path class="tick midnight" d=(lines(true)) {}
-        @for tick in &ticks {
-            text class=(if tick.midnight { "hour day" } else { "hour" }) x=(Px(scale.x(tick.at))) y=(Px(TOP - 6.0)) { (tick.label) }
-        }
+        @for tick in &ticks { (text(tick.class(), [scale.x(tick.at), TOP - 6.0], &tick.label)) }
         @if scale.holds(ribbon.now) {
-            path.now d={"M" (Px(now)) " 16V" (Px(foot))} {}
-            text.now x=(Px(now)) y="11" { (say!(frame.lang, "now", "现在")) " " (clock::time(ribbon.now, frame.zone)) }
+            (down("now", now, 16.0, foot))
+            (text("now", [now, 11.0], say!(frame.lang, "now {time}", "现在 {time}")))
         }
     }
 }
 
-fn table(ribbon: &Ribbon<'_>, counts: &[Counts], all: &Counts, frame: &Frame<'_>) -> Table {
-    let lang = frame.lang;
-    let mut head = vec![say!(lang, "Name", "名称")];
-    head.extend(all.present().map(|outcome| outcome.name(lang).into()));
-    head.push(say!(lang, "next planned", "下一次计划"));
-    let rows = ribbon.lanes.iter().zip(counts).map(|(lane, counts)| {
-        let mut row = vec![Cell::link(lane.name.clone(), Some(&lane.href))];
-        row.extend(all.present().map(|outcome| match counts.of(outcome) {
-            0 => Cell::default(),
-            count => Cell::from(count.to_string()),
-        }));
-        row.push(next_planned(ribbon, lane, frame));
-        row
-    });
-    Table {
-        head,
-        rows: rows.collect(),
-    }
+fn row(ribbon: &Ribbon<'_>, lane: &Lane, all: &Counts, frame: &Frame<'_>) -> Vec<Cell> {
+    let counts: Counts = within(ribbon, lane).map(|mark| mark.outcome).collect();
+    let mut row = vec![Cell::link(lane.name.clone(), Some(&lane.href))];
+    row.extend(all.present().map(|outcome| match counts.of(outcome) {
+        0 => Cell::default(),
+        count => Cell::from(count.to_string()),
+    }));
+    row.push(next_planned(ribbon, lane, frame));
+    row
 }
 
 fn next_planned(ribbon: &Ribbon<'_>, lane: &Lane, frame: &Frame<'_>) -> Cell {
-    let planned = lane
-        .marks
-        .iter()
-        .filter(|mark| mark.outcome == Outcome::Planned);
-    let next = planned
-        .filter(|mark| mark.at >= ribbon.now)
-        .min_by_key(|mark| mark.at);
-    next.map_or_else(Cell::default, |mark| {
-        Cell::from(clock::moment(mark.at, frame.zone, frame.lang))
+    let planned = |mark: &&Mark| mark.outcome == Outcome::Planned && mark.at >= ribbon.now;
+    let next = lane.marks.iter().filter(planned).map(|mark| mark.at).min();
+    next.map_or_else(Cell::default, |at| {
+        clock::moment(at, frame.zone, frame.lang).into()
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,14 +3,9 @@
 //! Between a millisecond and a month lie nine powers of ten, and what is shown is rarely evenly spread among them: a check
 //! takes 80 ms, its interval is an hour. Axes of lengths are therefore logarithmic, and their ticks are the lengths people say.
 
-use std::borrow::Cow;
-
 use jiff::SignedDuration;
 
-use crate::{
-    picture::axis::finite,
-    ui::lang::{Lang, say},
-};
+use crate::{picture::svg::finite, ui::lang::Lang};
 
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -96,33 +91,24 @@ pub(crate) fn ticks(
 }
 
 /// A length in words of one or two units: `80 ms`, `1.5 s`, `2 min 5 s`, `3 h`.
-pub(crate) fn words(length: SignedDuration, lang: Lang) -> Cow<'static, str> {
+pub(crate) fn words(length: SignedDuration, lang: Lang) -> String {
     let whole = millis(length);
     if whole < 0 {
         let length = words(SignedDuration::from_millis(whole.saturating_neg()), lang);
-        return Cow::Owned(format!("−{length}"));
+        return format!("−{length}");
     }
+    let (ms, s, min) = (
+        lang.pick("ms", "毫秒"),
+        lang.pick("s", "秒"),
+        lang.pick("min", "分"),
+    );
+    let (h, d) = (lang.pick("h", "小时"), lang.pick("d", "天"));
     match whole {
-        ..SECOND => say!(lang, "{whole} ms", "{whole} 毫秒"),
-        SECOND..MINUTE => {
-            let seconds = tenths(whole, SECOND);
-            say!(lang, "{seconds} s", "{seconds} 秒")
-        }
-        MINUTE..HOUR => two(
-            whole,
-            (MINUTE, lang.pick("min", "分")),
-            (SECOND, lang.pick("s", "秒")),
-        ),
-        HOUR..DAY => two(
-            whole,
-            (HOUR, lang.pick("h", "小时")),
-            (MINUTE, lang.pick("min", "分")),
-        ),
-        _ => two(
-            whole,
-            (DAY, lang.pick("d", "天")),
-            (HOUR, lang.pick("h", "小时")),
-        ),
+        ..SECOND => format!("{whole} {ms}"),
+        SECOND..MINUTE => format!("{} {s}", tenths(whole, SECOND)),
+        MINUTE..HOUR => two(whole, (MINUTE, min), (SECOND, s)),
+        HOUR..DAY => two(whole, (HOUR, h), (MINUTE, min)),
+        _ => two(whole, (DAY, d), (HOUR, h)),
     }
 }
 
@@ -136,15 +122,11 @@ fn tenths(whole: i64, unit: i64) -> String {
     }
 }
 
-fn two(
-    whole: i64,
-    (large, large_name): (i64, &str),
-    (small, small_name): (i64, &str),
-) -> Cow<'static, str> {
+fn two(whole: i64, (large, large_name): (i64, &str), (small, small_name): (i64, &str)) -> String {
     let (count, rest) = (whole / large, whole % large / small);
     match rest {
-        0 => Cow::Owned(format!("{count} {large_name}")),
-        _ => Cow::Owned(format!("{count} {large_name} {rest} {small_name}")),
+        0 => format!("{count} {large_name}"),
+        _ => format!("{count} {large_name} {rest} {small_name}"),
     }
 }
 

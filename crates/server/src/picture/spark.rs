@@ -3,15 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
-use crate::{
-    picture::{
-        axis::{Px, Scale, real},
-        clock,
-        figure::Frame,
-        span,
-    },
-    ui::lang::say,
-};
+use super::axis::Scale;
+use super::figure::{self, Frame};
+use super::svg::{Px, path, real, rect, titled};
+use super::{clock, span};
+use crate::ui::lang::say;
 
 /// Most bars; the newest are shown.
 const BARS_MAX: usize = 180;
@@ -34,33 +30,23 @@ pub(crate) fn draw(spark: &Spark<'_>, frame: &Frame<'_>) -> Markup {
     let gone = spark.counts.len().saturating_sub(BARS_MAX);
     let counts = &spark.counts[gone..];
     let most = counts.iter().copied().max().unwrap_or(0);
-    let scale = Scale {
-        from: 0.0,
-        until: count(most),
-        low: HEIGHT - 1.0,
-        high: 2.0,
-    };
+    let scale = Scale::upwards(real(most), HEIGHT - 1.0, 2.0);
     let width = real(counts.len().max(1)) * STEP;
-    let summary = summary(counts, most, spark, frame);
-    html! {
-        svg class="picture spark" viewBox={"0 0 " (Px(width)) " " (Px(HEIGHT))} role="img" aria-label={(frame.caption) ": " (summary)} {
-            path.tick d={"M0 " (Px(HEIGHT - 0.5)) "h" (Px(width))} {}
-            @for (number, n) in counts.iter().enumerate() {
-                g {
-                    rect.hit x=(Px(real(number) * STEP)) y="0" width=(Px(STEP)) height=(Px(HEIGHT)) {}
-                    @if *n > 0 {
-                        @let top = scale.place(count(*n));
-                        rect.column x=(Px(real(number) * STEP + 0.5)) y=(Px(top)) width=(Px(STEP - 1.0)) height=(Px(HEIGHT - 1.0 - top)) {}
-                    }
-                    title { (told(spark, gone + number, *n, frame)) }
-                }
-            }
+    let bar = |x: f64, n: u64| {
+        let top = scale.place(real(n));
+        html! {
+            (rect("hit", [x, 0.0], [STEP, HEIGHT]))
+            @if n > 0 { (rect("column", [x + 0.5, top], [STEP - 1.0, HEIGHT - 1.0 - top])) }
         }
-    }
-}
-
-fn count(n: u64) -> f64 {
-    real(usize::try_from(n).unwrap_or(usize::MAX))
+    };
+    let label = format!("{}: {}", frame.caption, summary(counts, most, spark, frame));
+    let ink = html! {
+        (path("tick", [0.0, HEIGHT - 0.5], format_args!("h{}", Px(width))))
+        @for (number, n) in counts.iter().enumerate() {
+            (titled(told(spark, gone + number, *n, frame), bar(real(number) * STEP, *n)))
+        }
+    };
+    figure::inline("picture spark", [width, HEIGHT], &label, &ink)
 }
 
 fn told(spark: &Spark<'_>, number: usize, n: u64, frame: &Frame<'_>) -> String {
@@ -74,12 +60,8 @@ fn told(spark: &Spark<'_>, number: usize, n: u64, frame: &Frame<'_>) -> String {
 fn summary(counts: &[u64], most: u64, spark: &Spark<'_>, frame: &Frame<'_>) -> String {
     let total = counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
     let (steps, step) = (counts.len(), span::words(spark.step, frame.lang));
-    say!(
-        frame.lang,
-        "{total} in {steps} × {step}, at most {most} in one",
-        "{steps} × {step} 内共 {total}，单段最多 {most}"
-    )
-    .into_owned()
+    say!(frame.lang; "{total} in {steps} × {step}, at most {most} in one",
+        "{steps} × {step} 内共 {total}，单段最多 {most}")
 }
 
 #[cfg(test)]

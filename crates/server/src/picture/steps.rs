@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::{
     picture::{figure::Frame, outcome::Outcome},
-    ui::lang::say,
+    ui::lang::{Lang, words},
 };
 
 /// How far a step is.
@@ -58,20 +58,20 @@ pub(crate) fn draw(steps: &[Step], frame: &Frame<'_>) -> Markup {
                     (step.stage.outcome().icon())
                     span.name { (step.name) }
                     @if !step.detail.is_empty() { " " span.detail { (step.detail) } }
-                    " " span.unseen { (words(step.stage, frame)) }
+                    " " span.unseen { (words(step.stage, frame.lang)) }
                 }
             }
         }
     }
 }
 
-fn words(stage: Stage, frame: &Frame<'_>) -> std::borrow::Cow<'static, str> {
-    match stage {
-        Stage::Done => say!(frame.lang, "done", "已完成"),
-        Stage::Current => say!(frame.lang, "now", "当前"),
-        Stage::Failed => say!(frame.lang, "failed here", "在此失败"),
-        Stage::ToCome => say!(frame.lang, "to come", "未开始"),
-        Stage::Skipped => say!(frame.lang, "skipped", "已跳过"),
+fn words(stage: Stage, lang: Lang) -> &'static str {
+    words! { lang, stage;
+        Stage::Done => "done", "已完成";
+        Stage::Current => "now", "当前";
+        Stage::Failed => "failed here", "在此失败";
+        Stage::ToCome => "to come", "未开始";
+        Stage::Skipped => "skipped", "已跳过";
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
             step("processing", "3/5 <batches>", Stage::Current),
             step("published", "", Stage::ToCome),
         ];
-        let html = crate::picture::gallery::lines(draw(&steps, &frame));
+        let html = crate::picture::tests::lines(draw(&steps, &frame));
         assert_eq!(html.matches("aria-current=\"step\"").count(), 1);
         assert_snapshot!(html, @r##"
         <ol class="picture steps" id="st" aria-label="State">

@@ -3,40 +3,16 @@
 //! The decisions about tasks and the edits of schedules in one list. Schedules decide much by themselves; `people` leaves their
 //! firings out. Like every list it looks through the newest rows only, and says so.
 
-use std::sync::Arc;
+use almanack_core::history::Decision;
+use almanack_core::plan::{Edit, Edited, ScheduleName};
+use almanack_core::store::{Activity, ActivityCursor, ActivityFilter};
+use almanack_core::task::{Identity, Kind};
+use axum::Router;
+use axum::routing::get;
 
-use almanack_core::{
-    history::Decision,
-    plan::{Edit, Edited, ScheduleName},
-    store::{Activity, ActivityCursor, ActivityFilter},
-    task::{Identity, Kind},
-};
-use axum::{
-    Router,
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-    routing::get,
-};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use super::{
-    door::told,
-    lang::Lang,
-    links,
-    page::{Place, page},
-    parts,
-    query::{Sought, address},
-    tasks::{AMONG, words},
-    viewer::Viewer,
-};
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-    receipts::receipt_id,
-};
+use super::tasks::{AMONG, words};
+use crate::receipts::receipt_id;
+use crate::ui::prelude::*;
 
 /// Lines on a page.
 const PAGE: usize = 50;
@@ -60,7 +36,7 @@ struct Query {
 }
 
 impl Query {
-    fn filter(&self) -> Result<ActivityFilter, Problem> {
+    fn filter(&self) -> Result<ActivityFilter> {
         let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
         Ok(ActivityFilter {
             by: text(self.by.as_deref())?,
@@ -74,7 +50,7 @@ impl Query {
     }
 
     /// Where the page before ended.
-    fn cursor(&self) -> Result<Option<ActivityCursor>, Problem> {
+    fn cursor(&self) -> Result<Option<ActivityCursor>> {
         let Some(before) = self.before else {
             return Ok(None);
         };
@@ -110,7 +86,7 @@ impl Query {
 }
 
 /// PostgreSQL refuses even to look for a NUL.
-fn text(given: Option<&str>) -> Result<Option<String>, Problem> {
+fn text(given: Option<&str>) -> Result<Option<String>> {
     if given.is_some_and(|text| text.contains(char::is_control)) {
         let detail = "what is searched for must not hold control characters";
         return Err(Problem::new(Code::InvalidQuery, detail));
@@ -118,21 +94,15 @@ fn text(given: Option<&str>) -> Result<Option<String>, Problem> {
     Ok(given.map(|text| text.trim().to_owned()))
 }
 
-async fn show(
-    State(state): State<Arc<AppState>>,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Result<Response, Problem> {
+async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Answer {
     let lang = viewer.lang;
-    let title = Place::Activity.name(lang);
+    let page = |list: &Markup| {
+        let body = html! { (form(lang, &query)) (live("list", list)) };
+        page(&viewer, Place::Activity, Place::Activity.name(lang), &body)
+    };
     let filter = match query.filter() {
         Ok(filter) => filter,
-        Err(problem) => {
-            let wrong = html! { p class="wrong" role="alert" { (lang.english(&problem.detail)) } };
-            let body = html! { (form(lang, &query)) (parts::live("list", &wrong)) };
-            let page = page(&viewer, Place::Activity, title, &body);
-            return Ok(told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, page));
-        }
+        Err(problem) => return Ok(again(page(&refused(lang, &problem)))),
     };
     let mut lines = state.store.load_activity(&filter).await?;
     let more = lines.len() > PAGE;
@@ -142,75 +112,53 @@ async fn show(
     let next = end.filter(|_| more).map(|end| query.address(Some(end)));
     let list = html! {
         (table(&viewer, &query, &lines))
-        (parts::pager(lang, first.as_deref(), next.as_deref()))
+        (pager(lang, first.as_deref(), next.as_deref()))
     };
-    let body = html! { (form(lang, &query)) (parts::live("list", &list)) };
-    Ok(page(&viewer, Place::Activity, title, &body).into_response())
+    Ok(page(&list).into_response())
 }
 
 fn form(lang: Lang, query: &Query) -> Markup {
+    let here = Place::Activity.path();
+    let sought = lang.pick("Subject or schedule contains", "主题或日程包含");
     html! {
-        form method="get" action=(Place::Activity.path()) class="fields" role="search" data-try {
-            label class="wide" { (lang.pick("Subject or schedule contains", "主题或日程包含"))
-                input type="search" name="q" value=[query.q.as_deref()] data-search autocomplete="off" spellcheck="false";
-            }
-            label { (lang.pick("By whom", "操作者"))
-                input name="by" value=[query.by.as_deref()] autocomplete="off" spellcheck="false";
-            }
-            label { (lang.pick("Kind of task", "任务类型"))
-                input name="kind" value=[query.kind.as_deref()] autocomplete="off" spellcheck="false";
-            }
+        form method="get" action=(here) class="fields" role="search" data-try {
+            (Field::search("q", sought, query.q.as_deref()))
+            (Field::text("by", lang.pick("By whom", "操作者"), query.by.as_deref()))
+            (Field::text("kind", lang.pick("Kind of task", "任务类型"), query.kind.as_deref()))
             label class="tick" {
                 input type="checkbox" name="people" value="1" checked[query.people.is_some()];
                 (lang.pick("By people only", "只看人为操作"))
             }
             button type="submit" { (lang.pick("Show", "查看")) }
-            a class="button" href=(Place::Activity.path()) { (lang.pick("Show all", "查看全部")) }
+            a class="button" href=(here) { (lang.pick("Show all", "查看全部")) }
         }
-        p class="hint" { (lang.pick(
-            "The newest 50,000 tasks, decisions and edits are searched.",
-            "只在最新的 50,000 个任务、决定和编辑中查找。",
-        )) }
+        p class="hint" { (pick!(lang; "The newest 50,000 tasks, decisions and edits are searched.",
+            "只在最新的 50,000 个任务、决定和编辑中查找。")) }
     }
 }
 
 fn table(viewer: &Viewer, query: &Query, lines: &[Activity]) -> Markup {
-    let lang = viewer.lang;
-    if lines.is_empty() {
-        return parts::empty(
-            lang.pick("Nobody decided anything like this.", "没有符合条件的操作。"),
-        );
-    }
-    let head = [
-        lang.pick("When", "时间"),
-        lang.pick("By whom", "操作者"),
-        lang.pick("What", "操作"),
-        lang.pick("About", "对象"),
-        lang.pick("Particulars", "详情"),
-    ];
-    let rows = html! { @for line in lines { (row(viewer, query, line)) } };
-    parts::table(
-        lang.pick("Activity, newest first", "动态，最新的在前"),
-        &head,
-        &rows,
-    )
-}
-
-fn row(viewer: &Viewer, query: &Query, line: &Activity) -> Markup {
-    let by = line.by();
-    let of_them = Query {
-        by: Some(by.to_owned()),
-        ..query.clone()
+    let of_them = |by: &str| {
+        let by = Some(by.to_owned());
+        Query {
+            by,
+            ..query.clone()
+        }
+        .address(None)
     };
-    html! {
-        tr data-row {
-            td { (viewer.at(line.at())) }
-            td { a href=(of_them.address(None)) { (by) } }
+    table! { viewer.lang; "Activity, newest first", "动态，最新的在前";
+        or "Nobody decided anything like this.", "没有符合条件的操作。";
+        for (line in lines) tr(data-row)
+        "When", "时间" { td { (viewer.at(line.at())) } }
+        "By whom", "操作者" { td { a href=(of_them(line.by())) { (line.by()) } } }
+        "What", "操作" {
             @match line {
                 Activity::Task { identity, decision } => (task(viewer, identity, decision)),
                 Activity::Schedule { name, edit } => (schedule(viewer, name, edit)),
             }
         }
+        "About", "对象" {}
+        "Particulars", "详情" {}
     }
 }
 
@@ -244,14 +192,14 @@ fn schedule(viewer: &Viewer, name: &ScheduleName, edit: &Edit) -> Markup {
 }
 
 fn edited(lang: Lang, edited: Edited) -> &'static str {
-    match edited {
-        Edited::Created => lang.pick("created", "新建"),
-        Edited::Changed => lang.pick("changed", "更改"),
-        Edited::Paused => lang.pick("paused", "暂停"),
-        Edited::Resumed => lang.pick("resumed", "恢复"),
-        Edited::Parked => lang.pick("parked: it cannot be computed", "搁置：无法计算"),
-        Edited::Unparked => lang.pick("can be computed again", "可再次计算"),
-        Edited::Rewound => lang.pick("taken back to the present", "回退到当前时间"),
-        Edited::Removed => lang.pick("removed", "移除"),
+    words! { lang, edited;
+        Edited::Created => "created", "新建";
+        Edited::Changed => "changed", "更改";
+        Edited::Paused => "paused", "暂停";
+        Edited::Resumed => "resumed", "恢复";
+        Edited::Parked => "parked: it cannot be computed", "搁置：无法计算";
+        Edited::Unparked => "can be computed again", "可再次计算";
+        Edited::Rewound => "taken back to the present", "回退到当前时间";
+        Edited::Removed => "removed", "移除";
     }
 }

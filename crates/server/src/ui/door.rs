@@ -121,6 +121,14 @@ pub(crate) fn told(_: &Viewer, status: StatusCode, page: Markup) -> Response {
 }
 
 /// What a browser shall not do with a page of ours: run what is not ours, show it to a window of somebody else, use the machine.
+/// A form that could not be taken, to be filled in again.
+pub(crate) fn again(page: Markup) -> Response {
+    let mut response = (StatusCode::UNPROCESSABLE_ENTITY, page).into_response();
+    response.extensions_mut().insert(Page);
+    be_careful(response.headers_mut());
+    response
+}
+
 fn be_careful(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
     for (name, value) in [

@@ -5,26 +5,17 @@
 //! summaries and what went wrong are other people's words: escaped, and links only where they lead into the web.
 
 mod acts;
-mod batches;
-mod deliveries;
 mod document;
 mod list;
 mod one;
-mod redelivery;
 mod steps;
-mod stories;
 mod words;
 
-use std::sync::Arc;
-
-use axum::{
-    Router,
-    routing::{get, post},
-};
+use axum::Router;
+use axum::routing::{get, post};
 use jiff::civil::Date;
 
-use super::{page::Place, viewer::Viewer};
-use crate::{AppState, picture::figure::Frame};
+use crate::ui::prelude::*;
 
 /// The pages of editions.
 pub(crate) fn routes() -> Router<Arc<AppState>> {
@@ -38,7 +29,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
             get(acts::ask_publishing).post(acts::publish),
         )
         .route("/ui/editions/{date}/retry", post(acts::retry))
-        .route("/ui/editions/{date}/redeliver", post(redelivery::redeliver))
+        .route("/ui/editions/{date}/redeliver", post(acts::redeliver))
         .route(
             "/ui/editions/{date}/reset",
             get(acts::ask_reset).post(acts::reset),
@@ -48,14 +39,4 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
 /// The page of an edition.
 pub(crate) fn path(date: Date) -> String {
     format!("{}/{date}", Place::Editions.path())
-}
-
-/// Where a picture stands.
-fn frame<'a>(viewer: &'a Viewer, id: &'a str, caption: &'a str) -> Frame<'a> {
-    Frame {
-        id,
-        caption,
-        lang: viewer.lang,
-        zone: &viewer.zone,
-    }
 }

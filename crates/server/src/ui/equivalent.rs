@@ -43,6 +43,21 @@ impl Equivalent {
         self
     }
 
+    /// The command that lists such things, narrowed by flags of the fields' names.
+    pub(crate) fn listing<'a>(
+        self,
+        what: &str,
+        narrowed: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+    ) -> Self {
+        let mut words = vec![what.to_owned(), "list".to_owned()];
+        for (name, value) in narrowed {
+            let flag = value.map(|value| [format!("--{name}"), value.to_owned()]);
+            words.extend(flag.into_iter().flatten());
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.cli(&words)
+    }
+
     /// The call as a command.
     pub(crate) fn curl(&self, viewer: &Viewer) -> String {
         let url = quote(&format!("{}{}", viewer.base, self.path));

@@ -9,8 +9,8 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use maud::{Markup, html};
-use serde::de::DeserializeOwned;
+use maud::{Markup, Render, html};
+use serde::{Deserialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -21,12 +21,16 @@ use crate::problem::{Code, Problem};
 const KEY: &str = "form_key";
 
 /// A form as it was filled in, by somebody who had it from us.
-pub(crate) struct Filled<T> {
+pub(crate) struct Filled<T = Nothing> {
     /// Who filled it in.
     pub(crate) viewer: Viewer,
     /// What they filled in.
     pub(crate) form: T,
 }
+
+/// A form without fields: its button says everything.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Nothing {}
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
     type Rejection = Problem;
@@ -78,6 +82,11 @@ pub(crate) fn button(viewer: &Viewer, action: &str, label: &str) -> Markup {
     form(viewer, action, &html! { button type="submit" { (label) } })
 }
 
+/// Values that travel with a form.
+pub(crate) fn hidden<N: Render, V: Render>(pairs: impl IntoIterator<Item = (N, V)>) -> Markup {
+    html! { @for (name, value) in pairs { input type="hidden" name=(name) value=(value); } }
+}
+
 /// What is asked before something is destroyed.
 pub(crate) struct Question<'a> {
     /// What would be done, as a heading.
@@ -101,7 +110,7 @@ pub(crate) struct Question<'a> {
 /// A page that asks.
 pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) -> Markup {
     let fields = html! {
-        @for (name, value) in question.fields { input type="hidden" name=(name) value=(value); }
+        (hidden(question.fields.iter().map(|(name, value)| (name, value))))
         (question.body)
         p class="acts" {
             button type="submit" class="danger" { (question.button) }

@@ -22,16 +22,39 @@ pub(crate) enum Lang {
     Chinese,
 }
 
-/// A text in the reader's language, with values in braces as in [`format!`]; what stands in the other language is not made.
+/// A sentence in the reader's language. Both are format strings with the same arguments. With a semicolon
+/// behind the language, the pair keeps its two lines.
 macro_rules! say {
-    ($lang:expr, $english:literal, $chinese:literal $(, $argument:expr)* $(,)?) => {
+    ($lang:expr, $($pair:tt)*) => { $crate::ui::lang::say!($lang; $($pair)*) };
+    ($lang:expr; $english:literal, $chinese:literal $(, $argument:expr)* $(,)?) => {
         match $lang {
-            $crate::ui::lang::Lang::English => ::std::borrow::Cow::<'static, str>::from(format!($english $(, $argument)*)),
-            $crate::ui::lang::Lang::Chinese => ::std::borrow::Cow::<'static, str>::from(format!($chinese $(, $argument)*)),
+            $crate::ui::lang::Lang::English => format!($english $(, $argument)*),
+            $crate::ui::lang::Lang::Chinese => format!($chinese $(, $argument)*),
         }
     };
 }
-pub(crate) use say;
+
+/// [`Lang::pick`] for a pair that needs two lines.
+macro_rules! pick {
+    ($lang:expr; $english:literal, $chinese:literal) => {
+        $lang.pick($english, $chinese)
+    };
+}
+
+/// A word or a sentence for each case of something; with a question mark, none for the others.
+macro_rules! words {
+    ($lang:expr, $of:ident?; $($case:pat => $english:literal, $chinese:literal;)*) => {
+        match $of {
+            $($case => Some($lang.pick($english, $chinese)),)*
+            _ => None,
+        }
+    };
+    ($lang:expr, $of:expr; $($case:pat => $english:literal, $chinese:literal;)*) => {
+        match $of { $($case => $lang.pick($english, $chinese)),* }
+    };
+}
+
+pub(crate) use {pick, say, words};
 
 impl Lang {
     /// Both of them.

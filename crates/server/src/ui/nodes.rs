@@ -2,27 +2,13 @@
 
 mod pace;
 
-use std::sync::Arc;
+use almanack_core::store::{ClaimLine, Depth, Node};
+use almanack_core::task::Status;
+use axum::Router;
+use axum::routing::get;
 
-use almanack_core::{
-    store::{ClaimLine, Depth, Node},
-    task::Status,
-};
-use axum::{Router, extract::State, routing::get};
-use jiff::SignedDuration;
-use maud::{Markup, html};
-
-use super::{
-    equivalent::Equivalent,
-    lang::say,
-    links::tasks_in,
-    page::{Place, page},
-    parts,
-    query::address,
-    viewer::Viewer,
-    when::length,
-};
-use crate::{AppState, problem::Problem};
+use super::links::tasks_in;
+use crate::ui::prelude::*;
 
 /// A node that runs is heard of every few seconds. One that was quiet for this long has most likely lost its leases.
 const QUIET_AFTER: SignedDuration = SignedDuration::from_secs(60);
@@ -36,7 +22,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new().route("/ui/nodes", get(show))
 }
 
-async fn show(State(state): State<Arc<AppState>>, viewer: Viewer) -> Result<Markup, Problem> {
+async fn show(State(state): App, viewer: Viewer) -> Result<Markup> {
     let lang = viewer.lang;
     let nodes = state.store.load_nodes().await?;
     let claims = state.store.load_claims(LEASES + 1).await?;
@@ -58,50 +44,30 @@ async fn show(State(state): State<Arc<AppState>>, viewer: Viewer) -> Result<Mark
 }
 
 fn table(viewer: &Viewer, nodes: &[Node], claims: &[ClaimLine]) -> Markup {
-    let lang = viewer.lang;
-    if nodes.is_empty() {
-        return parts::empty(lang.pick("No node was heard of.", "没有任何节点的消息。"));
+    let held = |node: &Node| -> usize {
+        let own = claims.iter().filter(|claim| claim.session == node.session);
+        own.map(|claim| claim.tasks).sum()
+    };
+    table! { viewer.lang; "Nodes", "节点"; or "No node was heard of.", "没有任何节点的消息。";
+        for (node in nodes) tr(id={ "n-" (node.session) } data-row)
+        "Name", "名称" { th scope="row" { (node.name) " " span class="hint" { (node.session) } } }
+        "State", "状态" { td { (state(viewer, node)) } }
+        "Last heard of", "最近心跳" { td { (viewer.at(node.seen_at)) } }
+        "Started", "启动于" { td { (viewer.at(node.started_at)) } }
+        "Clock off by", "时钟偏差" { td { (skew(viewer, node.skew_us)) } }
+        "Tasks under lease", "租约内任务" { td { a href=(tasks_in(Status::Running)) { (held(node)) } } }
+        "Version", "版本" { td { (node.version) } }
     }
-    let head = [
-        lang.pick("Name", "名称"),
-        lang.pick("State", "状态"),
-        lang.pick("Last heard of", "最近心跳"),
-        lang.pick("Started", "启动于"),
-        lang.pick("Clock off by", "时钟偏差"),
-        lang.pick("Tasks under lease", "租约内任务"),
-        lang.pick("Version", "版本"),
-    ];
-    let rows = html! { @for node in nodes { (row(viewer, node, claims)) } };
-    parts::table(lang.pick("Nodes", "节点"), &head, &rows)
 }
 
-fn row(viewer: &Viewer, node: &Node, claims: &[ClaimLine]) -> Markup {
-    let lang = viewer.lang;
-    let quiet = viewer.now.duration_since(node.seen_at) > QUIET_AFTER;
-    let held: usize = claims
-        .iter()
-        .filter(|claim| claim.session == node.session)
-        .map(|claim| claim.tasks)
-        .sum();
-    let state = if quiet {
-        parts::badge(
+fn state(viewer: &Viewer, node: &Node) -> Markup {
+    if viewer.now.duration_since(node.seen_at) > QUIET_AFTER {
+        return badge(
             "failed",
-            lang.pick("quiet, looks dead", "无心跳，可能已停止"),
-        )
-    } else {
-        parts::badge("done", lang.pick("runs", "运行中"))
-    };
-    html! {
-        tr id={ "n-" (node.session) } data-row {
-            th scope="row" { (node.name) " " span class="hint" { (node.session) } }
-            td { (state) }
-            td { (viewer.at(node.seen_at)) }
-            td { (viewer.at(node.started_at)) }
-            td { (skew(viewer, node.skew_us)) }
-            td { a href=(tasks_in(Status::Running)) { (held) } }
-            td { (node.version) }
-        }
+            viewer.lang.pick("quiet, looks dead", "无心跳，可能已停止"),
+        );
     }
+    badge("done", viewer.lang.pick("runs", "运行中"))
 }
 
 /// How far a node's clock is off, and in which direction.
@@ -122,32 +88,21 @@ fn skew(viewer: &Viewer, skew_us: i64) -> Markup {
 
 fn leases(viewer: &Viewer, claims: &[ClaimLine]) -> Markup {
     let lang = viewer.lang;
-    if claims.is_empty() {
-        return parts::empty(lang.pick(
-            "Nobody holds a lease: nothing runs.",
-            "没有租约：当前没有任务在运行。",
-        ));
-    }
-    let head = [
-        lang.pick("Node", "节点"),
-        lang.pick("Tasks taken", "领取的任务"),
-        lang.pick("Holds until", "有效至"),
-        lang.pick("Claim", "领取编号"),
-    ];
-    let rows = html! {
-        @for claim in claims.iter().take(LEASES) {
-            tr data-row {
-                th scope="row" { (claim.node) }
-                td { a href=(tasks_in(Status::Running)) data-open { (claim.tasks) } }
-                td { (viewer.at(claim.lease_until))
-                    @if claim.lease_until < viewer.now { " " (parts::badge("unknown", lang.pick("has passed", "已过期"))) }
-                }
-                td { code { (claim.claim_id.0) } }
-            }
+    let passed = badge("unknown", lang.pick("has passed", "已过期"));
+    let rows = table! { lang; "Leases, the first to end first", "租约，最早到期的在前";
+        or "Nobody holds a lease: nothing runs.", "没有租约：当前没有任务在运行。";
+        for (claim in claims.iter().take(LEASES)) tr(data-row)
+        "Node", "节点" { th scope="row" { (claim.node) } }
+        "Tasks taken", "领取的任务" {
+            td { a href=(tasks_in(Status::Running)) data-open { (claim.tasks) } }
         }
+        "Holds until", "有效至" {
+            td { (viewer.at(claim.lease_until)) @if claim.lease_until < viewer.now { " " (passed) } }
+        }
+        "Claim", "领取编号" { td { code { (claim.claim_id.0) } } }
     };
     html! {
-        (parts::table(lang.pick("Leases, the first to end first", "租约，最早到期的在前"), &head, &rows))
+        (rows)
         @if claims.len() > LEASES {
             p class="hint" { (say!(lang, "The first {LEASES} are shown.", "只显示前 {LEASES} 个。")) }
         }
@@ -156,30 +111,13 @@ fn leases(viewer: &Viewer, claims: &[ClaimLine]) -> Markup {
 
 /// What waits, by kind.
 fn queues(viewer: &Viewer, depths: &[Depth]) -> Markup {
-    let lang = viewer.lang;
-    if depths.is_empty() {
-        return parts::empty(lang.pick("Nothing waits.", "没有等待的任务。"));
+    let of_kind = |depth: &Depth| address(Place::Tasks.path(), [("kind", depth.kind.as_str())]);
+    table! { viewer.lang; "What waits, by kind", "各类型的等待任务";
+        or "Nothing waits.", "没有等待的任务。";
+        for (depth in depths) tr(data-row)
+        "Kind", "类型" { th scope="row" { a href=(of_kind(depth)) data-open { (depth.kind) } } }
+        "Waiting", "等待" { td { a href=(of_kind(depth)) { (depth.waiting) } } }
+        "Of these due", "其中已到期" { td { a href=(of_kind(depth)) { (depth.due) } } }
+        "First due", "最早到期" { td { (viewer.at_or_dash(depth.first_due_at)) } }
     }
-    let head = [
-        lang.pick("Kind", "类型"),
-        lang.pick("Waiting", "等待"),
-        lang.pick("Of these due", "其中已到期"),
-        lang.pick("First due", "最早到期"),
-    ];
-    let rows = html! {
-        @for depth in depths {
-            @let of_kind = address(Place::Tasks.path(), [("kind", depth.kind.as_str())]);
-            tr data-row {
-                th scope="row" { a href=(of_kind) data-open { (depth.kind) } }
-                td { a href=(of_kind) { (depth.waiting) } }
-                td { a href=(of_kind) { (depth.due) } }
-                td { (viewer.at_or_dash(depth.first_due_at)) }
-            }
-        }
-    };
-    parts::table(
-        lang.pick("What waits, by kind", "各类型的等待任务"),
-        &head,
-        &rows,
-    )
 }

@@ -1,10 +1,11 @@
 //! Pieces that many pages are made of.
 
+use almanack_core::store::StatusCount;
 use almanack_core::task::{MAX_RETRY_MAX, Status};
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 use super::lang::Lang;
-use crate::editions::pages::is_web;
+use crate::{editions::pages::is_web, problem::Problem};
 
 /// A status, by word, shape and colour.
 pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
@@ -33,15 +34,10 @@ pub(crate) fn attempts(attempt: u32, max_retry: u32) -> Markup {
     }
 }
 
-/// Names and values, in two columns.
-pub(crate) fn facts(facts: &[(&str, Markup)]) -> Markup {
-    html! {
-        dl class="facts" {
-            @for (name, value) in facts {
-                div { dt { (name) } dd { (value) } }
-            }
-        }
-    }
+/// How many tasks stand so.
+pub(crate) fn count(statuses: &[StatusCount], status: Status) -> u64 {
+    let found = statuses.iter().find(|count| count.status == status);
+    found.map_or(0, |count| count.tasks)
 }
 
 /// A part of a page that the script keeps live. What people fill in stays outside of it.
@@ -79,11 +75,19 @@ pub(crate) fn empty(sentence: &str) -> Markup {
 
 /// Ways through pages of a list.
 pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
+    turn(
+        lang,
+        (lang.pick("Newest", "最新"), first),
+        (lang.pick("Older", "更早"), next),
+    )
+}
+
+fn turn(lang: Lang, first: (&str, Option<&str>), next: (&str, Option<&str>)) -> Markup {
     html! {
-        @if first.is_some() || next.is_some() {
+        @if first.1.is_some() || next.1.is_some() {
             nav class="pager" aria-label=(lang.pick("More", "翻页")) {
-                @if let Some(first) = first { a href=(first) { (lang.pick("Newest", "最新")) } }
-                @if let Some(next) = next { a href=(next) rel="next" { (lang.pick("Older", "更早")) } }
+                @if let (words, Some(href)) = first { a href=(href) { (words) } }
+                @if let (words, Some(href)) = next { a href=(href) rel="next" { (words) } }
             }
         }
     }
@@ -91,14 +95,11 @@ pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Mark
 
 /// Ways through pages of a list that has an order of its own.
 pub(crate) fn pages(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
-    html! {
-        @if first.is_some() || next.is_some() {
-            nav class="pager" aria-label=(lang.pick("More", "翻页")) {
-                @if let Some(first) = first { a href=(first) { (lang.pick("First page", "第一页")) } }
-                @if let Some(next) = next { a href=(next) rel="next" { (lang.pick("Next page", "下一页")) } }
-            }
-        }
-    }
+    let (begin, more) = (
+        lang.pick("First page", "第一页"),
+        lang.pick("Next page", "下一页"),
+    );
+    turn(lang, (begin, first), (more, next))
 }
 
 /// What has just been done.
@@ -124,4 +125,135 @@ pub(crate) fn or_dash(value: Option<&str>) -> Markup {
     html! {
         @if let Some(value) = value { (value) } @else { span class="none" { "–" } }
     }
+}
+
+/// What is wrong, said at once to those who have the page read to them.
+pub(crate) fn wrong(sentence: impl Render) -> Markup {
+    html! { p class="wrong" role="alert" { (sentence) } }
+}
+
+/// Why something was refused, in the words of whoever refused it.
+pub(crate) fn refused(lang: Lang, problem: &Problem) -> Markup {
+    wrong(lang.english(&problem.detail))
+}
+
+/// A field of a form under its label.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field<'a> {
+    name: &'a str,
+    label: &'a str,
+    value: Option<&'a str>,
+    kind: &'a str,
+    class: Option<&'a str>,
+    list: Option<&'a str>,
+    example: Option<&'a str>,
+    most: Option<usize>,
+    required: bool,
+    is_refused: bool,
+}
+
+impl<'a> Field<'a> {
+    /// A line of text.
+    pub(crate) fn text(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
+        Self {
+            name,
+            label,
+            value,
+            kind: "text",
+            class: None,
+            list: None,
+            example: None,
+            most: None,
+            required: false,
+            is_refused: false,
+        }
+    }
+
+    /// What a list is searched for; the key `/` leads here.
+    pub(crate) fn search(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
+        let kind = "search";
+        let field = Self::text(name, label, value);
+        Self { kind, ..field }.wide()
+    }
+
+    /// A date and a time, as clocks show them.
+    pub(crate) fn clock(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
+        let kind = "datetime-local";
+        let field = Self::text(name, label, value);
+        Self { kind, ..field }
+    }
+
+    /// A time zone, with those that many want.
+    pub(crate) fn zone(name: &'a str, label: &'a str, value: &'a str) -> Self {
+        Self::text(name, label, Some(value)).list("zones")
+    }
+
+    pub(crate) fn wide(self) -> Self {
+        let class = Some("wide");
+        Self { class, ..self }
+    }
+
+    pub(crate) fn list(self, list: &'a str) -> Self {
+        let list = Some(list);
+        Self { list, ..self }
+    }
+
+    pub(crate) fn example(self, example: &'a str) -> Self {
+        let example = Some(example);
+        Self { example, ..self }
+    }
+
+    pub(crate) fn most(self, most: usize) -> Self {
+        let most = Some(most);
+        Self { most, ..self }
+    }
+
+    pub(crate) fn required(self) -> Self {
+        let required = true;
+        Self { required, ..self }
+    }
+
+    /// Refused; what is wrong is told in the element `refused`.
+    pub(crate) fn refused(self, is_refused: bool) -> Self {
+        Self { is_refused, ..self }
+    }
+}
+
+impl Render for Field<'_> {
+    fn render(&self) -> Markup {
+        let step = (self.kind == "datetime-local").then_some("1");
+        html! {
+            label class=[self.class] { (self.label)
+                input type=(self.kind) name=(self.name) value=[self.value] list=[self.list] step=[step]
+                    placeholder=[self.example] maxlength=[self.most] required[self.required]
+                    data-search[self.kind == "search"] autocomplete="off" spellcheck="false"
+                    aria-invalid=[self.is_refused.then_some("true")]
+                    aria-describedby=[self.is_refused.then_some("refused")];
+            }
+        }
+    }
+}
+
+/// One of several; what is chosen, or the first.
+pub(crate) fn choice<V: AsRef<str>, W: Render>(
+    name: &str,
+    label: &str,
+    chosen: Option<&str>,
+    options: impl IntoIterator<Item = (V, W)>,
+) -> Markup {
+    html! {
+        label { (label)
+            select name=(name) {
+                @for (value, words) in options {
+                    @let value = value.as_ref();
+                    option value=(value) selected[!value.is_empty() && chosen == Some(value)] { (words) }
+                }
+            }
+        }
+    }
+}
+
+/// A sentence of others, which is English.
+pub(crate) fn english_or_dash(lang: Lang, sentence: Option<&str>) -> Markup {
+    sentence.map_or_else(|| or_dash(None), |sentence| lang.english(sentence))
 }

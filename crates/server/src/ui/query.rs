@@ -53,6 +53,17 @@ pub(crate) fn address<'a>(
     }
 }
 
+/// The same with those that are there.
+pub(crate) fn filled<'a>(
+    path: &str,
+    pairs: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+) -> String {
+    let given = pairs
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    address(path, given)
+}
+
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;

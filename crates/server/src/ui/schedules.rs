@@ -7,31 +7,23 @@
 mod acts;
 mod backfill;
 mod change;
-mod compared;
 mod fields;
 mod ledger;
 mod list;
 mod one;
-mod pictures;
-mod policy;
 mod runs;
-mod search;
 mod sheet;
 mod times;
 pub(crate) mod told;
 mod trying;
 mod why;
 
-use std::sync::Arc;
-
 use almanack_core::plan::{Definition, Ready, Schedule, ScheduleName, Unfit};
-use axum::{
-    Router,
-    routing::{get, post},
-};
+use axum::Router;
+use axum::routing::{get, post};
 
-use super::links::task_path;
-use crate::{AppState, percent};
+use crate::percent;
+use crate::ui::prelude::*;
 
 /// Names of pages that a schedule may also have.
 const PAGES: [&str; 2] = ["try", "new"];

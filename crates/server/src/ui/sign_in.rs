@@ -9,40 +9,26 @@
 
 mod form;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
-use almanack_core::{
-    sign_in::{
-        Holder, PASSWORD_BYTES_MAX, password,
-        tries::{By, Peer},
-    },
-    token::TOKEN_PREFIX,
-};
-use axum::{
-    Extension, Router,
-    extract::{Query, State, rejection::QueryRejection},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::{IntoResponse as _, Response},
-    routing::{get, post},
-};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
+use almanack_core::sign_in::tries::{By, Peer};
+use almanack_core::sign_in::{Holder, PASSWORD_BYTES_MAX, password};
+use almanack_core::token::TOKEN_PREFIX;
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::IntoResponse as _;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
 use sha2::{Digest, Sha256};
 
 use self::form::Refused;
-use super::{
-    door::told,
-    form::{Filled, see},
-    preferences::is_ours,
-    viewer::Viewer,
-};
-use crate::{
-    AppState,
-    access::{Gate, client::Client, session::no_session},
-    percent,
-    problem::{Code, Problem},
-};
+use super::preferences::is_ours;
+use crate::access::Gate;
+use crate::access::client::Client;
+use crate::access::session::no_session;
+use crate::percent;
+use crate::ui::prelude::*;
 
 /// Where this is.
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
@@ -83,9 +69,6 @@ enum Shown<'a> {
 }
 
 /// Nothing to fill in.
-#[derive(Deserialize)]
-struct Nothing {}
-
 /// The page.
 async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Response {
     let Query(asked) = asked.unwrap_or_default();
@@ -102,12 +85,12 @@ async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Re
 }
 
 async fn sign_in(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(gate): Extension<Arc<Gate>>,
     Client(peer): Client,
     headers: HeaderMap,
     Filled { viewer, form }: Filled<Credentials>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let next = way_on(form.next.as_deref());
     let again = |refused: Refused| {
         let name = form.name.as_deref().unwrap_or_default();
@@ -142,11 +125,7 @@ async fn sign_in(
 }
 
 /// Ends the session, here and in the store.
-async fn sign_out(
-    Extension(gate): Extension<Arc<Gate>>,
-    headers: HeaderMap,
-    _: Filled<Nothing>,
-) -> Result<Response, Problem> {
+async fn sign_out(Extension(gate): Extension<Arc<Gate>>, headers: HeaderMap, _: Filled) -> Answer {
     gate.end_session(&headers).await?;
     Ok(setting(see("/ui/sign-in?did=signed_out"), no_session()))
 }
@@ -195,11 +174,7 @@ enum Found {
     Busy,
 }
 
-async fn find_holder(
-    state: &AppState,
-    shown: &Shown<'_>,
-    now: Timestamp,
-) -> Result<Found, Problem> {
+async fn find_holder(state: &AppState, shown: &Shown<'_>, now: Timestamp) -> Result<Found> {
     match *shown {
         Shown::Token(token) => {
             let found = find_token(state, token, now).await?;
@@ -209,11 +184,7 @@ async fn find_holder(
     }
 }
 
-async fn find_token(
-    state: &AppState,
-    token: &str,
-    now: Timestamp,
-) -> Result<Option<Holder>, Problem> {
+async fn find_token(state: &AppState, token: &str, now: Timestamp) -> Result<Option<Holder>> {
     if !token.starts_with(TOKEN_PREFIX) {
         return Ok(None);
     }
@@ -228,12 +199,7 @@ async fn find_token(
     }))
 }
 
-async fn find_user(
-    state: &AppState,
-    name: &str,
-    password: &str,
-    now: Timestamp,
-) -> Result<Found, Problem> {
+async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp) -> Result<Found> {
     // Nobody's password is so long, and hashing costs what it is long.
     if password.len() > PASSWORD_BYTES_MAX {
         return Ok(Found::Nobody);

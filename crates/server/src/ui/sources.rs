@@ -13,20 +13,13 @@ mod fleet;
 mod list;
 mod one;
 mod opml;
-mod picture;
-mod why;
 pub(crate) mod words;
 
-use std::sync::Arc;
-
 use almanack_core::source::{Source, SourceId};
-use axum::{
-    Extension, Router,
-    routing::{get, post},
-};
+use axum::routing::{get, post};
+use axum::{Extension, Router};
 
-use super::page::Place;
-use crate::AppState;
+use crate::ui::prelude::*;
 
 /// The pages of sources.
 pub(crate) fn routes() -> Router<Arc<AppState>> {

@@ -15,28 +15,18 @@ mod payload;
 mod story;
 pub(crate) mod words;
 
-use std::sync::Arc;
+use almanack_core::edition::{self, EDITION_RUN};
+use almanack_core::plan::ScheduleName;
+use almanack_core::reschedule::{Receipt, Request};
+use almanack_core::source::SourceId;
+use almanack_core::task::{Identity, Kind};
+use axum::Router;
+use axum::routing::{get, post};
 
-use almanack_core::{
-    edition::{self, EDITION_RUN},
-    plan::ScheduleName,
-    reschedule::{Receipt, Request},
-    source::SourceId,
-    task::Identity,
-};
-use axum::{
-    Router,
-    response::Response,
-    routing::{get, post},
-};
-use maud::{Markup, html};
-
-use super::{
-    form::see,
-    links::{self, task_path},
-    viewer::Viewer,
-};
-use crate::{AppState, idempotency::count, percent, problem::Problem, receipts::receipt_id};
+use crate::idempotency::count;
+use crate::percent;
+use crate::receipts::receipt_id;
+use crate::ui::prelude::*;
 
 /// How many of the newest tasks a list looks through.
 pub(crate) const AMONG: usize = 50_000;
@@ -62,6 +52,17 @@ fn api_path(identity: &Identity) -> String {
     format!("/api/v1/tasks/{}/{subject}", identity.kind)
 }
 
+/// The command `task ACT` about one of them, and the call that does the same.
+fn command(act: &str, method: &'static str, identity: &Identity, below: &str) -> Equivalent {
+    let words = [
+        "task",
+        act,
+        identity.kind.as_str(),
+        identity.subject.as_str(),
+    ];
+    Equivalent::call(method, format!("{}{below}", api_path(identity))).cli(&words)
+}
+
 /// The page of what a task works for, where it has one.
 fn about(identity: &Identity) -> Option<String> {
     if let Some(name) = links::fired_schedule(identity) {
@@ -82,7 +83,7 @@ fn link(identity: &Identity) -> Markup {
 }
 
 /// Asks for one change and leads to the task's page, which tells the receipt.
-async fn carry_out(state: &AppState, viewer: &Viewer, wish: Request) -> Result<Response, Problem> {
+async fn carry_out(state: &AppState, viewer: &Viewer, wish: Request) -> Answer {
     let identity = wish.identity().clone();
     let receipt = state.rescheduler.ask(wish, &viewer.origin()).await?;
     count(&receipt);
@@ -95,6 +96,20 @@ fn told_at(identity: &Identity, receipt: &Receipt) -> String {
         task_path(identity),
         receipt_id(receipt.decision)
     )
+}
+
+/// Who asked for something, and the way to what else they did.
+fn origin(origin: &str) -> Markup {
+    html! { a href=(address(Place::Activity.path(), [("by", origin)])) { (origin) } }
+}
+
+/// The tasks of a kind.
+fn of_kind(kind: &Kind, filter: &filter::Filter) -> Markup {
+    let filter = filter::Filter {
+        kind: Some(kind.to_string()),
+        ..filter.clone()
+    };
+    html! { a href=(filter.address(Place::Tasks.path(), &[])) { (kind) } }
 }
 
 #[cfg(test)]

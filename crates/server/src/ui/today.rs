@@ -7,63 +7,38 @@ mod day;
 mod lanes;
 mod wants;
 
-use std::sync::Arc;
-
-use almanack_core::{
-    source::{Source, SourceId},
-    store::{StatusCount, TaskLine},
-    task::Status,
-};
-use axum::extract::State;
-use maud::{Markup, html};
+use almanack_core::source::{Source, SourceId};
+use almanack_core::store::{StatusCount, TaskLine};
+use almanack_core::task::Status;
 
 use self::day::Day;
-use super::{
-    lang::Lang,
-    links,
-    page::{Place, page},
-    parts,
-    viewer::Viewer,
-};
-use crate::{
-    AppState,
-    picture::{figure::Frame, ribbon},
-    problem::Problem,
-};
+use crate::picture::ribbon;
+use crate::ui::prelude::*;
 
 /// The first page.
-pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
-    viewer: Viewer,
-) -> Result<Markup, Problem> {
+pub(crate) async fn show(State(state): App, viewer: Viewer) -> Result<Markup> {
     let day = Day::load(&state, viewer.now).await?;
     let lang = viewer.lang;
+    let (running, next) = (
+        running(&viewer, &day.running, &day.sources),
+        upcoming(&viewer, &day.upcoming, &day.sources),
+    );
     let body = html! {
-        (parts::live("numbers", &numbers(lang, &day.statuses)))
-        (parts::section("day", lang.pick("The day", "一天"), &parts::live("ribbon", &ribbon(&viewer, &day))))
-        (parts::section("wants-title", lang.pick("Needs a person", "需要处理"),
-            &parts::live("wants", &wants::show(&viewer, &day))))
-        (parts::section("running-title", lang.pick("Runs now", "正在运行"),
-            &parts::live("running", &running(&viewer, &day.running, &day.sources))))
-        (parts::section("next-title", lang.pick("Comes next", "接下来"),
-            &parts::live("next", &upcoming(&viewer, &day.upcoming, &day.sources))))
+        (live("numbers", &numbers(lang, &day.statuses)))
+        (section("day", lang.pick("The day", "一天"), &live("ribbon", &ribbon(&viewer, &day))))
+        (section("wants-title", lang.pick("Needs a person", "需要处理"), &live("wants", &wants::show(&viewer, &day))))
+        (section("running-title", lang.pick("Runs now", "正在运行"), &live("running", &running)))
+        (section("next-title", lang.pick("Comes next", "接下来"), &live("next", &next)))
     };
     Ok(page(&viewer, Place::Today, Place::Today.name(lang), &body))
 }
 
 /// How many tasks stand where.
 fn numbers(lang: Lang, statuses: &[StatusCount]) -> Markup {
-    let count = |status| {
-        let found = statuses.iter().find(|count| count.status == status);
-        found.map_or(0, |count| count.tasks)
-    };
     html! {
         ul class="numbers" {
-            @for status in Status::ALL {
-                li { a href=(links::tasks_in(status)) {
-                    b { (count(status)) }
-                    (parts::status(lang, status, false))
-                } }
+            @for of in Status::ALL {
+                li { a href=(links::tasks_in(of)) { b { (parts::count(statuses, of)) } (status(lang, of, false)) } }
             }
         }
     }
@@ -71,90 +46,50 @@ fn numbers(lang: Lang, statuses: &[StatusCount]) -> Markup {
 
 fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
     let lang = viewer.lang;
-    let lanes = lanes::of(viewer, day);
     let ribbon = ribbon::Ribbon {
         from: day.from,
         until: day.until,
         now: day.now,
-        lanes: &lanes,
+        lanes: &lanes::of(viewer, day),
     };
-    let frame = Frame {
-        id: "today",
-        caption: lang.pick("Twelve hours back, twelve ahead", "过去与未来各十二小时"),
-        lang,
-        zone: &viewer.zone,
-    };
+    let caption = lang.pick("Twelve hours back, twelve ahead", "过去与未来各十二小时");
     html! {
-        (ribbon::draw(&ribbon, &frame))
+        (ribbon::draw(&ribbon, &viewer.frame("today", caption)))
         @for told in day.cut(lang) { p class="hint" { (told) } }
     }
 }
 
 fn running(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
-    let lang = viewer.lang;
-    if tasks.is_empty() {
-        return parts::empty(lang.pick("Nothing.", "无。"));
+    table! { viewer.lang; "Runs now", "正在运行"; or "Nothing.", "无。";
+        for (task in tasks) tr(id={ "run-" (task.id) } data-row)
+        "Task", "任务" { th scope="row" { (what(task, sources)) } }
+        "Attempt", "尝试" { td { (parts::attempts(task.attempt, task.max_retry)) } }
+        "Since", "开始于" { td { (viewer.at_or_dash(task.started_at)) } }
+        "Node", "节点" { td { (task.node.as_deref().unwrap_or("–")) } }
     }
-    let head = [
-        lang.pick("Task", "任务"),
-        lang.pick("Attempt", "尝试"),
-        lang.pick("Since", "开始于"),
-        lang.pick("Node", "节点"),
-    ];
-    let rows = html! {
-        @for task in tasks {
-            tr id={ "run-" (task.id) } data-row {
-                th scope="row" { (what(task, sources)) }
-                td { (parts::attempts(task.attempt, task.max_retry)) }
-                td { (viewer.at_or_dash(task.started_at)) }
-                td { (task.node.as_deref().unwrap_or("–")) }
-            }
-        }
-    };
-    parts::table(lang.pick("Runs now", "正在运行"), &head, &rows)
 }
 
 /// A task by what it is about: a look at a source by the source's name, a firing by its schedule's.
 fn what(task: &TaskLine, sources: &[Source]) -> Markup {
     let checked = SourceId::of(&task.identity);
     let source = checked.and_then(|id| sources.iter().find(|source| source.id == id));
-    let fired = links::fired_schedule(&task.identity);
-    html! {
-        @if let Some(source) = source {
-            a href=(links::source(source.id)) data-open { (source.definition.name) }
-            " " small class="hint" { (task.identity.kind) }
-        } @else if let Some(name) = fired {
-            a href=(links::task_path(&task.identity)) data-open { (name) }
-            " " small class="hint" { (task.identity.kind) }
-        } @else {
-            (links::task(&task.identity))
-        }
-    }
+    let (href, name) = match (source, links::fired_schedule(&task.identity)) {
+        (Some(source), _) => (links::source(source.id), source.definition.name.as_str()),
+        (None, Some(name)) => (task_path(&task.identity), name),
+        (None, None) => return links::task(&task.identity),
+    };
+    html! { a href=(href) data-open { (name) } " " small class="hint" { (task.identity.kind) } }
 }
 
 /// Most tasks that come next in the list; the ribbon shows more.
 const NEXT_MAX: usize = 10;
 
 fn upcoming(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
-    let lang = viewer.lang;
-    if tasks.is_empty() {
-        return parts::empty(
-            lang.pick("Nothing waits for the next hours.", "未来几小时没有任务。"),
-        );
+    table! { viewer.lang; "Comes next", "接下来";
+        or "Nothing waits for the next hours.", "未来几小时没有任务。";
+        for (task in tasks.iter().take(NEXT_MAX)) tr(id={ "next-" (task.id) } data-row)
+        "Task", "任务" { th scope="row" { (what(task, sources)) } }
+        "Due", "到期" { td { (viewer.at_or_dash(task.due_at)) } }
+        "Asked for by", "发起者" { td { (task.origin) } }
     }
-    let head = [
-        lang.pick("Task", "任务"),
-        lang.pick("Due", "到期"),
-        lang.pick("Asked for by", "发起者"),
-    ];
-    let rows = html! {
-        @for task in tasks.iter().take(NEXT_MAX) {
-            tr id={ "next-" (task.id) } data-row {
-                th scope="row" { (what(task, sources)) }
-                td { (viewer.at_or_dash(task.due_at)) }
-                td { (task.origin) }
-            }
-        }
-    };
-    parts::table(lang.pick("Comes next", "接下来"), &head, &rows)
 }

@@ -15,6 +15,7 @@ use super::lang::Lang;
 use crate::{
     AppState,
     access::{Asker, Visit},
+    picture::figure::Frame,
     problem::{Code, Problem},
 };
 
@@ -153,6 +154,16 @@ impl Viewer {
     /// The zone's name.
     pub(crate) fn zone_name(&self) -> &str {
         self.zone.iana_name().unwrap_or("UTC")
+    }
+
+    /// Where a picture stands, for this reader.
+    pub(crate) fn frame<'a>(&'a self, id: &'a str, caption: &'a str) -> Frame<'a> {
+        Frame {
+            id,
+            caption,
+            lang: self.lang,
+            zone: &self.zone,
+        }
     }
 }
 

@@ -66,12 +66,11 @@ pub(crate) fn distance(lang: Lang, away: SignedDuration) -> String {
         return lang.pick("now", "现在").to_owned();
     }
     let length = length(lang, away.abs());
-    let told = if away.is_negative() {
+    if away.is_negative() {
         say!(lang, "{length} ago", "{length}前")
     } else {
         say!(lang, "in {length}", "{length}后")
-    };
-    told.into_owned()
+    }
 }
 
 /// How long something took or takes, in its largest unit, with one decimal where that says more.

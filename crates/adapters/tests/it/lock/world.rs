@@ -25,7 +25,6 @@ use almanack_lab::github::{
     setup, start,
 };
 use almanack_testkit::lock::{Place, key};
-use almanack_testkit::conformance::lock::{Place, key};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;

@@ -1,5 +1,6 @@
 //! One line of the telling: when, who, what.
 
+use almanack_core::text::shorten;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
@@ -45,9 +46,7 @@ pub(super) fn counted(count: u64, what: &str) -> String {
 
 /// A name in quotes, cut where it would fill the line.
 pub(super) fn quoted(name: &str) -> String {
-    let cut: String = name.chars().take(TITLE_CHARS_MAX).collect();
-    let more = if cut.len() < name.len() { "…" } else { "" };
-    format!("“{cut}{more}”")
+    format!("“{}”", shorten(name, TITLE_CHARS_MAX))
 }
 
 /// A distance people can feel.

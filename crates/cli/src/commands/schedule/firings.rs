@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use almanack_core::{
     plan::{Schedule, ScheduleName, Slot, slot_identity},
     task::{Identity, Status, Task},
+    text::shorten,
 };
 use serde_json::{Value, json};
 
@@ -105,15 +106,10 @@ fn identity(name: &ScheduleName, row: &Slot) -> Option<Identity> {
 fn words(task: &Task) -> String {
     let status = task.status.as_str();
     match &task.detail {
-        Some(detail) if task.status == Status::Fail => format!("{status}: {}", shortened(detail)),
+        Some(detail) if task.status == Status::Fail => {
+            format!("{status}: {}", shorten(detail, DETAIL_CHARS_MAX))
+        }
         _ => status.to_owned(),
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(DETAIL_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -1,8 +1,6 @@
 //! `[database]`: where tasks are kept, and how to reach it without writing its password down.
 
-use std::fmt::Write as _;
-
-use almanack_core::secret::Secret;
+use almanack_core::{percent, secret::Secret};
 
 use super::super::{
     key::KeyPath,
@@ -150,22 +148,9 @@ fn join(reader: &mut Reader<'_>, address: &str, password: Option<&Secret>) -> Se
     let user = address[..at].trim_end_matches(':');
     Secret::new(&format!(
         "{user}:{}{}",
-        escaped(password.expose()),
+        percent::encode(password.expose()).replace(':', "%3A"),
         &address[at..]
     ))
-}
-
-/// Percent-encodes everything an address could mistake for its own punctuation.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
 }
 
 /// Keys that mean something for the other database only.

@@ -2,7 +2,7 @@ use insta::assert_snapshot;
 use jiff::tz::TimeZone;
 
 use super::*;
-use crate::picture::gallery;
+use crate::picture::tests as gallery;
 
 const FRAME: Frame<'static> = Frame {
     id: "a",

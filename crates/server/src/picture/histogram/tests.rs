@@ -3,7 +3,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 use super::*;
-use crate::picture::gallery;
+use crate::picture::tests as gallery;
 
 const FRAME: Frame<'static> = Frame {
     id: "l",

@@ -14,15 +14,12 @@ use super::{
     cluster::{self, Cluster, Point},
     mark,
 };
-use crate::{
-    picture::{
-        axis::{Px, TimeScale, real},
-        clock,
-        figure::Frame,
-        outcome::Outcome,
-    },
-    ui::lang::say,
-};
+use crate::picture::axis::TimeScale;
+use crate::picture::clock;
+use crate::picture::figure::Frame;
+use crate::picture::outcome::Outcome;
+use crate::picture::svg::{Px, real, rounded};
+use crate::ui::lang::say;
 
 /// Joined marks that went as planned are a bar if they are nearer than this, on average.
 const SPREAD: f64 = 10.0;
@@ -122,9 +119,13 @@ impl Place<'_> {
 
     fn bar(&self, from: f64, until: f64, outcome: Outcome) -> Markup {
         let (from, until) = (from.round(), until.round());
-        html! {
-            rect class={"bar " (outcome.class())} x=(Px(from)) y=(Px(self.y - HALF)) width=(Px(until - from)) height=(Px(2.0 * HALF)) rx="4" {}
-        }
+        let class = format!("bar {}", outcome.class());
+        rounded(
+            &class,
+            [from, self.y - HALF],
+            [until - from, 2.0 * HALF],
+            4.0,
+        )
     }
 
     /// A path with the outcome's shape at every corner but the first and the last, which therefore stand double.
@@ -149,13 +150,14 @@ impl Place<'_> {
         let first = marks().map(|mark| mark.at).min();
         let first = first.unwrap_or(Timestamp::UNIX_EPOCH);
         let last = marks().map(|mark| mark.until.unwrap_or(mark.at)).max();
-        let (lang, zone) = (self.frame.lang, self.frame.zone);
-        let (first, last) = (
-            clock::time(first, zone),
-            clock::time(last.unwrap_or(first), zone),
-        );
-        let words = cluster.counts().words(lang);
-        say!(lang, "{first}–{last}: {words}", "{first}–{last}：{words}").into_owned()
+        let [first, last] =
+            [first, last.unwrap_or(first)].map(|at| clock::time(at, self.frame.zone));
+        let words = cluster.counts().words(self.frame.lang);
+        say!(
+            self.frame.lang,
+            "{first}–{last}: {words}",
+            "{first}–{last}：{words}"
+        )
     }
 }
 

@@ -19,9 +19,20 @@ fn weekdays() -> [f64; HOURS] {
 
 /// The picture without its 168 hours, each of which looks like the others.
 fn frame(svg: &str) -> String {
-    let lines = svg.lines().filter(|line| !line.starts_with("<g>"));
-    let lines: Vec<&str> = lines.filter(|line| !line.starts_with("<style>")).collect();
-    lines.join("\n")
+    let svg = svg.replace("><", ">\n<");
+    let hour = [
+        "<g",
+        "<rect class=\"cell",
+        "<rect class=\"heat",
+        "</",
+        "<style>",
+    ];
+    let is_left_out = |line: &&str| {
+        hour.iter().any(|start| line.starts_with(start))
+            || (line.starts_with("<title>") && line.ends_with("entries</title>"))
+    };
+    let lines = svg.lines().filter(|line| !is_left_out(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -68,12 +79,11 @@ fn the_picture_says_in_words_what_it_shows() {
     <circle class="entry" cx="516" cy="286" r="3"/><text class="faint" x="524" y="290">published</text>
     </svg>
     "#);
-    assert_eq!(svg.matches("<g><title>").count(), HOURS);
-    let busiest = "<g><title>Monday 09:00: 0.80 entries</title><rect class=\"cell\" x=\"336\" y=\"76\" \
-                   width=\"28\" height=\"24\" rx=\"3\"/><rect class=\"heat\" fill-opacity=\"1.00\" ";
+    let busiest = "<g fill-opacity=\"1.00\"><rect class=\"heat\" x=\"336\" y=\"76\" width=\"28\" \
+                   height=\"24\" rx=\"3\"></rect></g><title>Monday 09:00: 0.80 entries</title>";
     assert!(svg.contains(busiest), "{svg}");
-    let quiet = "<g><title>Sunday 09:00: 0 entries</title><rect class=\"cell\" x=\"336\" y=\"232\" \
-                 width=\"28\" height=\"24\" rx=\"3\"/></g>";
+    let quiet = "<rect class=\"cell\" x=\"336\" y=\"232\" width=\"28\" height=\"24\" rx=\"3\"></rect>\
+                 <title>Sunday 09:00: 0 entries</title>";
     assert!(svg.contains(quiet), "{svg}");
     assert!(!svg.contains("<script"), "no script");
 }
@@ -88,7 +98,7 @@ fn what_a_publisher_calls_itself_cannot_leave_its_place() {
         entries: &[],
     });
     assert!(!svg.contains("<script") && !svg.contains("\"><"), "{svg}");
-    assert!(svg.contains("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;lt;&#39;"));
+    assert!(svg.contains("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;lt;'"));
     let allowed = |c: char| c == '\n' || !(c.is_control() || c == '\u{fffe}');
     assert!(svg.chars().all(allowed), "no XML may hold these");
     let long = "x".repeat(1000);
@@ -98,7 +108,10 @@ fn what_a_publisher_calls_itself_cannot_leave_its_place() {
         checks: &[],
         entries: &[],
     });
-    assert!(!svg.contains(&"x".repeat(NAME_CHARS)), "long names are cut");
+    assert!(
+        !svg.contains(&"x".repeat(NAME_COLUMNS)),
+        "long names are cut"
+    );
 }
 
 #[test]

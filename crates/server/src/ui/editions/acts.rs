@@ -2,42 +2,18 @@
 //!
 //! What may be done now is decided where it is done ([`turn`]): a button is shown where the same function would not refuse.
 
-use std::sync::Arc;
-
-use almanack_core::edition::{
-    Account,
-    turn::{self, Day},
-};
+use almanack_core::edition::Account;
+use almanack_core::edition::turn::{self, Chosen, Day};
 use almanack_engine::editions::{Editions, Error};
-use axum::{Extension, extract::State, response::Response};
+use axum::Extension;
 use jiff::civil::Date;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 
-use super::{path, redelivery};
-use crate::{
-    AppState,
-    editions::{
-        Dated,
-        acts::{RETRIES, check_retries},
-        editions,
-        runs::Runs,
-    },
-    problem::Problem,
-    ui::{
-        equivalent::Equivalent,
-        form::{self, Filled, Question, ask, see},
-        lang::say,
-        page::Place,
-        parts::{empty, section},
-        viewer::Viewer,
-    },
-};
-
-/// A form that says no more than that it was sent.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
+use super::path;
+use crate::editions::acts::{RETRIES, check_retries};
+use crate::editions::runs::Runs;
+use crate::editions::{Dated, editions};
+use crate::ui::form::{self, ask};
+use crate::ui::prelude::*;
 
 /// Which failed stories to put back.
 #[derive(Debug, Deserialize)]
@@ -68,8 +44,9 @@ impl Ways {
 pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
     let (lang, date) = (viewer.lang, account.edition.date);
     let (here, ways) = (path(date), Ways::of(account, viewer));
-    let (day, has_failed) = (date.to_string(), account.counts().failed > 0);
-    let redelivery = redelivery::show(viewer, account);
+    let has_failed = account.counts().failed > 0;
+    let redelivery = redelivering(viewer, account);
+    let is_over = !(ways.run || ways.publish || has_failed || ways.reset || redelivery.is_some());
     let body = html! {
         div class="acts" {
             @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build it to its end", "制作到底"))) }
@@ -77,35 +54,36 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
             @if ways.reset { a class="button" href={ (here) "/reset" } { (lang.pick("Begin anew…", "重新开始…")) } }
         }
         @if ways.run {
-            p class="hint" { (lang.pick(
+            p class="hint" { (pick!(lang;
                 "Building takes minutes. It is queued, a node carries it out, and this page shows how far it is.",
-                "制作需要数分钟：任务排队后由节点执行，本页显示进度。",
-            )) }
-            (Equivalent::call("POST", format!("/api/v1/editions/{date}/run")).cli(&["edition", "run", &day]).show(viewer))
+                "制作需要数分钟：任务排队后由节点执行，本页显示进度。")) }
+            (command(date, "run").show(viewer))
         }
         @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
         @if let Some(redelivery) = &redelivery { (redelivery) }
-        @if !(ways.run || ways.publish || has_failed || ways.reset || redelivery.is_some()) { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
+        @if is_over { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
     };
-    section(
-        "acts",
-        lang.pick("What you can do", "可执行的操作"),
-        &html! { div class="stack" { (body) } },
-    )
+    let body = html! { div class="stack" { (body) } };
+    section("acts", lang.pick("What you can do", "可执行的操作"), &body)
+}
+
+/// The command `edition ACT`, and the call that does the same.
+fn command(date: Date, act: &str) -> Equivalent {
+    let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/{act}"));
+    call.cli(&["edition", act, &date.to_string()])
 }
 
 fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     let lang = viewer.lang;
     let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/retry"));
     let (day, most) = (date.to_string(), usual.to_string());
+    let label = lang.pick("Only those put back less often than", "仅限放回次数少于");
+    let usual_told = say!(lang, "{usual} times, as configured", "{usual} 次（按配置）");
+    let others = RETRIES.map(|most| (most.to_string(), most.to_string()));
+    let options = [(String::new(), usual_told)].into_iter().chain(others);
     let fields = html! {
         div class="fields" {
-            label { (lang.pick("Only those put back less often than", "仅限放回次数少于"))
-                select name="retries_max" {
-                    option value="" { (say!(lang, "{usual} times, as configured", "{usual} 次（按配置）")) }
-                    @for most in RETRIES { option value=(most) { (most) } }
-                }
-            }
+            (choice("retries_max", label, None, options))
             button type="submit" { (lang.pick("Put failed stories back", "放回失败的文章")) }
         }
     };
@@ -118,67 +96,51 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
 }
 
 /// Queues an edition to be built to its end.
-pub(crate) async fn run(
-    State(state): State<Arc<AppState>>,
-    Dated(date): Dated,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn run(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
     let requested = editions(&state)?
         .request(date, &filled.viewer.origin())
         .await?;
-    let code = if requested.receipt.is_some() {
-        "queued"
-    } else {
-        "nothing"
-    };
+    let code = requested.receipt.map_or("nothing", |_| "queued");
     Ok(see(&format!("{}?did={code}", path(date))))
 }
 
 /// Asks before an edition is published without some of its stories.
 pub(crate) async fn ask_publishing(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     viewer: Viewer,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let account = editions(&state)?.account(date).await?;
     let left_out = turn::force(&account).map_err(Error::from)?;
     let completed = account.counts().completed;
-    let sentence = say!(
-        lang,
+    let sentence = say!(lang;
         "The {completed} completed stories are published now, to every destination, and {left_out} are left out. What readers got cannot be taken back; a later change makes a new revision.",
-        "将立即向所有发布目的地发布已完成的 {completed} 篇文章，并略去 {left_out} 篇。读者收到的内容无法收回；之后的修改会成为新版本。"
-    );
-    let title = say!(
-        lang,
-        "Publish the edition of {date} now?",
-        "立即发布 {date} 的日报？"
-    );
-    let (here, day) = (path(date), date.to_string());
-    let action = format!("{here}/publish");
+        "将立即向所有发布目的地发布已完成的 {completed} 篇文章，并略去 {left_out} 篇。读者收到的内容无法收回；之后的修改会成为新版本。");
     let question = Question {
-        title: &title,
+        title: &say!(
+            lang,
+            "Publish the edition of {date} now?",
+            "立即发布 {date} 的日报？"
+        ),
         sentence: html! { (sentence) },
-        action: &action,
+        action: &format!("{}/publish", path(date)),
         fields: &[],
         body: html! {},
         button: lang.pick("Publish", "发布"),
-        back: &here,
-        equivalent: Some(
-            Equivalent::call("POST", format!("/api/v1/editions/{date}/publish"))
-                .cli(&["edition", "publish", &day]),
-        ),
+        back: &path(date),
+        equivalent: Some(command(date, "publish")),
     };
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
 /// Begins to publish what is completed. Destinations may take minutes, and nobody should wait for them in front of a blank page.
 pub(crate) async fn publish(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
     Dated(date): Dated,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+    filled: Filled,
+) -> Answer {
     let editions = editions(&state)?.clone();
     let date = editions.day(Some(date))?;
     // What is refused is told at once.
@@ -189,11 +151,7 @@ pub(crate) async fn publish(
 }
 
 /// Puts failed stories back.
-pub(crate) async fn retry(
-    State(state): State<Arc<AppState>>,
-    Dated(date): Dated,
-    filled: Filled<Retry>,
-) -> Result<Response, Problem> {
+pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<Retry>) -> Answer {
     let most = filled.form.retries_max;
     check_retries(most, "retries_max")?;
     let by = filled.viewer.origin();
@@ -208,57 +166,127 @@ pub(crate) async fn retry(
 
 /// Asks before an edition begins anew.
 pub(crate) async fn ask_reset(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     viewer: Viewer,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let account = editions(&state)?.account(date).await?;
     turn::reset(&account, Day::Present, viewer.now).map_err(Error::from)?;
     let counts = account.counts();
     let (total, completed, requests) = (counts.total, counts.completed, account.requests());
-    let is_published = account.edition.is_published();
-    let (here, day) = (path(date), date.to_string());
-    let title = say!(
-        lang,
-        "Begin the edition of {date} anew?",
-        "重新开始 {date} 的日报？"
-    );
-    let action = format!("{here}/reset");
     let question = Question {
-        title: &title,
+        title: &say!(
+            lang,
+            "Begin the edition of {date} anew?",
+            "重新开始 {date} 的日报？"
+        ),
         sentence: html! {
-            (say!(
-                lang,
+            (say!(lang;
                 "All {total} stories wait again as if never tried: what was written for the {completed} completed ones is lost, and everything is read, written and paid for again ({requests} requests were spent so far). Batches that run are given up.",
-                "全部 {total} 篇文章将重新等待，如同从未处理：已完成的 {completed} 篇的内容会丢失，一切都要重新读取、撰写和付费（至今已花费 {requests} 次请求）。正在运行的批次会被放弃。"
-            ))
-            @if is_published { " " (lang.pick(
+                "全部 {total} 篇文章将重新等待，如同从未处理：已完成的 {completed} 篇的内容会丢失，一切都要重新读取、撰写和付费（至今已花费 {requests} 次请求）。正在运行的批次会被放弃。"))
+            @if account.edition.is_published() { " " (pick!(lang;
                 "Readers keep the published document until the new one is published as another revision.",
-                "在新版本发布之前，读者看到的仍是已发布的文档。",
-            )) }
+                "在新版本发布之前，读者看到的仍是已发布的文档。")) }
         },
-        action: &action,
+        action: &format!("{}/reset", path(date)),
         fields: &[],
         body: html! {},
         button: lang.pick("Begin anew", "重新开始"),
-        back: &here,
-        equivalent: Some(
-            Equivalent::call("POST", format!("/api/v1/editions/{date}/reset"))
-                .cli(&["edition", "reset", &day]),
-        ),
+        back: &path(date),
+        equivalent: Some(command(date, "reset")),
     };
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
 /// Begins anew.
-pub(crate) async fn reset(
-    State(state): State<Arc<AppState>>,
-    Dated(date): Dated,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn reset(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
     editions(&state)?
         .reset(date, &filled.viewer.origin())
         .await?;
     Ok(see(&format!("{}?did=reset", path(date))))
+}
+
+/// Which deliveries are meant, and what is decided about them.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Redelivery {
+    destination: String,
+    part: Option<u32>,
+    act: Act,
+}
+
+/// What is decided.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Act {
+    Resend,
+    Skip,
+}
+
+/// The destinations about which something can be decided now: where the same function would not refuse.
+fn destinations<'a>(account: &'a Account, viewer: &Viewer) -> Vec<&'a str> {
+    let names = account.deliveries.iter();
+    let mut names: Vec<&str> = names.map(|one| one.destination.as_str()).collect();
+    names.dedup();
+    names.retain(|name| {
+        let all = Chosen {
+            destination: (*name).to_owned(),
+            part: None,
+        };
+        turn::skip(account, &all, "", viewer.now).is_ok_and(|(change, _)| change.is_some())
+    });
+    names
+}
+
+/// The form, where there is something to decide.
+fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
+    let (lang, date) = (viewer.lang, account.edition.date);
+    let names = destinations(account, viewer);
+    let first = (*names.first()?).to_owned();
+    let fields = html! {
+        div class="fields" {
+            label { (lang.pick("Destination", "发布目的地"))
+                select name="destination" { @for name in &names { option value=(name) { (name) } } }
+            }
+            label { (lang.pick("Part (empty: all it lacks)", "部分（留空：全部未送达）"))
+                input type="number" name="part" min="1" step="1";
+            }
+            button type="submit" name="act" value="resend" { (lang.pick("Send again", "重新发送")) }
+            button type="submit" name="act" value="skip" { (lang.pick("Skip", "跳过")) }
+        }
+    };
+    let day = date.to_string();
+    let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/resend"));
+    Some(html! {
+        div {
+            (form::form(viewer, &format!("{}/redeliver", path(date)), &fields))
+            p class="hint" { (pick!(lang;
+                "A message that may have arrived can arrive twice when it is sent again.",
+                "可能已送达的消息重新发送后，读者可能会收到两次。")) }
+            (call.body(&json!({ "destination": first })).cli(&["edition", "resend", &first, &day]).show(viewer))
+        }
+    })
+}
+
+/// Does what was decided.
+pub(crate) async fn redeliver(
+    State(state): App,
+    Dated(date): Dated,
+    filled: Filled<Redelivery>,
+) -> Answer {
+    let (editions, by) = (editions(&state)?, filled.viewer.origin());
+    let Redelivery {
+        destination,
+        part,
+        act,
+    } = filled.form;
+    let chosen = Chosen { destination, part };
+    let code = match act {
+        Act::Resend => editions
+            .resend(date, &chosen, &by)
+            .await
+            .map(|_| "resent")?,
+        Act::Skip => editions.skip(date, &chosen, &by).await.map(|_| "skipped")?,
+    };
+    Ok(see(&format!("{}?did={code}", path(date))))
 }

@@ -2,29 +2,14 @@
 //!
 //! It is shown from its stored inputs, as readers get it; every text of it was written by others and is escaped.
 
-use std::sync::Arc;
-
+use almanack_core::edition::Edition;
 use almanack_core::edition::document::{Document, Printed};
 use almanack_engine::editions::{Editions, Error};
-use axum::extract::State;
 use jiff::civil::Date;
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::path;
-use crate::{
-    AppState,
-    editions::{Dated, editions},
-    problem::Problem,
-    ui::{
-        equivalent::Equivalent,
-        lang::say,
-        page::{Place, page},
-        parts::{facts, outside, section},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use crate::editions::{Dated, editions};
+use crate::ui::prelude::*;
 
 /// Which document.
 #[derive(Debug, Deserialize)]
@@ -34,11 +19,11 @@ pub(crate) struct Query {
 
 /// The page of a document.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Dated(date): Dated,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let document = editions(&state)?.document(date, query.revision).await?;
     let revision = document.inputs.revision;
@@ -55,11 +40,8 @@ pub(crate) async fn show(
         (section("markdown", lang.pick("Markdown", "Markdown"), &markdown(&document)))
         (call.cli(&["edition", "show", &date_text, "--revision", &number]).show(&viewer))
     };
-    let title = say!(
-        lang,
-        "Document of {date}, revision {revision}",
-        "{date} 的文档，第 {revision} 版"
-    );
+    let title = say!(lang; "Document of {date}, revision {revision}",
+        "{date} 的文档，第 {revision} 版");
     Ok(page(&viewer, Place::Editions, &title, &body))
 }
 
@@ -69,7 +51,7 @@ pub(super) async fn newest(
     date: Date,
     revision: u32,
     completed: u32,
-) -> Result<Option<Document>, Problem> {
+) -> Result<Option<Document>> {
     let found = if revision > 0 {
         editions.show(date, None).await
     } else if completed > 0 {
@@ -88,12 +70,11 @@ pub(super) async fn newest(
 /// The revisions, and the newest of them to look into.
 pub(super) fn preview(
     viewer: &Viewer,
-    date: Date,
-    revision: u32,
+    edition: &Edition,
     is_published: bool,
     document: Option<&Document>,
 ) -> Markup {
-    let lang = viewer.lang;
+    let (lang, date, revision) = (viewer.lang, edition.date, edition.revision);
     html! {
         @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("The page for readers", "读者页面")) } } }
         @if revision > 0 {
@@ -104,9 +85,11 @@ pub(super) fn preview(
                 }
             }
         } @else if document.is_some() {
-            p class="hint" { (lang.pick("No document has been made yet. This is what it would be now; nothing of it is kept.", "尚未制作文档。以下是现在制作的样子，不会保存。")) }
+            p class="hint" { (pick!(lang;
+                "No document has been made yet. This is what it would be now; nothing of it is kept.",
+                "尚未制作文档。以下是现在制作的样子，不会保存。")) }
         } @else {
-            p class="empty" { (lang.pick("There is nothing to print yet.", "尚无可印的内容。")) }
+            (empty(lang.pick("There is nothing to print yet.", "尚无可印的内容。")))
         }
         @if let Some(document) = document {
             details { summary { (lang.pick("As it is printed", "预览内容")) } (printed(viewer, document)) }
@@ -116,31 +99,16 @@ pub(super) fn preview(
 }
 
 fn made(viewer: &Viewer, document: &Document) -> Markup {
-    let (lang, inputs) = (viewer.lang, &document.inputs);
-    facts(&[
-        (
-            lang.pick("Title", "标题"),
-            html! { span lang="" { (inputs.title) } },
-        ),
-        (lang.pick("Language", "语言"), html! { (inputs.language) }),
-        (lang.pick("Made", "制作于"), viewer.at(document.made_at)),
-        (
-            lang.pick("Stories", "文章"),
-            html! { (inputs.stories.len()) },
-        ),
-        (lang.pick("Left out", "未收录"), html! { (inputs.left_out) }),
-        (
-            lang.pick("SHA-256 of the Markdown", "Markdown 的 SHA-256"),
-            html! { code { (document.body_digest) } },
-        ),
-        (
-            lang.pick(
-                "SHA-256 of stories, words and template",
-                "文章、文字与模板的 SHA-256",
-            ),
-            html! { code { (document.inputs_digest) } },
-        ),
-    ])
+    let inputs = &document.inputs;
+    facts! { viewer.lang;
+        "Title", "标题" { span lang="" { (inputs.title) } }
+        "Language", "语言" { (inputs.language) }
+        "Made", "制作于" { (viewer.at(document.made_at)) }
+        "Stories", "文章" { (inputs.stories.len()) }
+        "Left out", "未收录" { (inputs.left_out) }
+        "SHA-256 of the Markdown", "Markdown 的 SHA-256" { code { (document.body_digest) } }
+        "SHA-256 of stories, words and template", "文章、文字与模板的 SHA-256" { code { (document.inputs_digest) } }
+    }
 }
 
 fn markdown(document: &Document) -> Markup {

@@ -1,32 +1,14 @@
 //! Editions by day, today's on top.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    edition::delivery::Delivery,
-    store::{EditionFilter, EditionLine},
-    token::Scope,
-};
+use almanack_core::edition::Counts;
+use almanack_core::edition::delivery::Delivery;
+use almanack_core::store::{EditionFilter, EditionLine};
 use almanack_engine::editions::{Editions, Error};
-use axum::extract::State;
 use jiff::civil::Date;
-use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::{deliveries, path, steps};
-use crate::{
-    AppState,
-    problem::Problem,
-    ui::{
-        equivalent::Equivalent,
-        form,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{empty, live, pager, section, table},
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use super::{one, path, steps};
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// Editions on a page. Of each the deliveries are read, so there are not many.
 const PAGE: usize = 20;
@@ -40,10 +22,10 @@ pub(crate) struct Query {
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let title = Place::Editions.name(viewer.lang);
     let body = match &state.editions {
         None => unconfigured(viewer.lang),
@@ -66,23 +48,17 @@ path = \"/srv/site/_posts\"   # where the Markdown goes
 /// How to make this node build editions.
 fn unconfigured(lang: Lang) -> Markup {
     html! {
-        p { (lang.pick(
+        p { (pick!(lang;
             "This node makes no editions. They are on as soon as the configuration says anything about them:",
-            "该节点不制作日报。只要在配置中写明，即会启用：",
-        )) }
+            "该节点不制作日报。只要在配置中写明，即会启用：")) }
         pre tabindex="0" { code { (SNIPPET) } }
-        p { (lang.pick(
+        p { (pick!(lang;
             "Without a model's key, titles stay as they are and summaries are the texts' own sentences. The guide says the rest: ",
-            "没有模型密钥时，标题保持原样，摘要取自原文的句子。其余说明见指南：",
-        )) code { "docs/guide/editions.md" } }
+            "没有模型密钥时，标题保持原样，摘要取自原文的句子。其余说明见指南：")) code { "docs/guide/editions.md" } }
     }
 }
 
-async fn configured(
-    viewer: &Viewer,
-    editions: &Editions,
-    before: Option<Date>,
-) -> Result<Markup, Problem> {
+async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) -> Result<Markup> {
     let lang = viewer.lang;
     let filter = EditionFilter {
         before,
@@ -94,24 +70,28 @@ async fn configured(
     lines.truncate(PAGE);
     let today = editions.today();
     let is_missing = before.is_none() && lines.iter().all(|line| line.edition.date != today);
-    let rows = rows(viewer, editions, &lines, today).await?;
+    let mut sent = Vec::with_capacity(lines.len());
+    for line in &lines {
+        sent.push(delivered(editions, line).await?);
+    }
     let here = Place::Editions.path();
-    let next = lines
+    let last = lines
         .last()
         .filter(|_| more)
         .map(|last| last.edition.date.to_string());
-    let next = next.map(|next| address(here, [("before", next.as_str())]));
+    let next = last.map(|last| address(here, [("before", last.as_str())]));
     let zone = editions.settings().zone.iana_name().unwrap_or("UTC");
+    let days = html! {
+        (live("rows", &html! {
+            (rows(viewer, &lines, &sent, today))
+            (pager(lang, before.is_some().then_some(here), next.as_deref()))
+        }))
+        (Equivalent::call("GET", "/api/v1/editions").cli(&["edition", "list"]).show(viewer))
+    };
     Ok(html! {
         p class="hint" { (say!(lang, "Days are those of {zone}.", "日期按 {zone} 计。")) " " a href="/editions" { (lang.pick("The pages for readers", "读者页面")) } }
         @if is_missing { (missing(viewer, today)) }
-        (section("days", lang.pick("By day", "按日期"), &html! {
-            (live("rows", &html! {
-                (list(lang, &rows, lines.is_empty()))
-                (pager(lang, before.is_some().then_some(here), next.as_deref()))
-            }))
-            (Equivalent::call("GET", "/api/v1/editions").cli(&["edition", "list"]).show(viewer))
-        }))
+        (section("days", lang.pick("By day", "按日期"), &days))
     })
 }
 
@@ -125,41 +105,44 @@ fn missing(viewer: &Viewer, today: Date) -> Markup {
     section("today", lang.pick("Today", "今日"), &body)
 }
 
-fn list(lang: Lang, rows: &Markup, is_empty: bool) -> Markup {
-    if is_empty {
-        return empty(lang.pick("There are no editions yet.", "还没有日报。"));
+fn rows(viewer: &Viewer, lines: &[EditionLine], sent: &[Vec<Delivery>], today: Date) -> Markup {
+    let lang = viewer.lang;
+    let lines = lines
+        .iter()
+        .zip(sent)
+        .map(|(line, sent)| (&line.edition, &line.counts, sent));
+    table! { lang; "Editions, newest day first", "日报，最近日期在前"; or "There are no editions yet.", "还没有日报。";
+        for ((edition, counts, sent) in lines) tr(data-row id={ "edition-" (edition.date) })
+        "Day", "日期" {
+            th scope="row" {
+                a href=(path(edition.date)) data-open { time datetime=(edition.date) { (edition.date) } }
+                @if edition.date == today { " " span class="hint" { (lang.pick("today", "今日")) } }
+            }
+        }
+        "State", "状态" { td { (steps::draw(viewer, edition, None)) } }
+        "Stories", "文章" { td { (stories(lang, edition.date, counts)) } }
+        "Revision", "版本" {
+            td class="number" {
+                @if edition.revision > 0 { a href={ (path(edition.date)) "#document" } { (edition.revision) } }
+                @else { "0" }
+            }
+        }
+        "Published", "发布时间" { td { (viewer.at_or_dash(edition.published_at)) } }
+        "Deliveries", "投递" { td { (one::delivered(viewer, sent)) } }
     }
-    let head = [
-        lang.pick("Day", "日期"),
-        lang.pick("State", "状态"),
-        lang.pick("Stories", "文章"),
-        lang.pick("Revision", "版本"),
-        lang.pick("Published", "发布时间"),
-        lang.pick("Deliveries", "投递"),
-    ];
-    table(
-        lang.pick("Editions, newest day first", "日报，最近日期在前"),
-        &head,
-        rows,
-    )
 }
 
-async fn rows(
-    viewer: &Viewer,
-    editions: &Editions,
-    lines: &[EditionLine],
-    today: Date,
-) -> Result<Markup, Problem> {
-    let mut rows = Vec::with_capacity(lines.len());
-    for line in lines {
-        let sent = delivered(editions, line).await?;
-        rows.push(row(viewer, line, &sent, line.edition.date == today));
+fn stories(lang: Lang, date: Date, counts: &Counts) -> Markup {
+    let href = format!("{}#stories", path(date));
+    let (completed, total, failed) = (counts.completed, counts.total, counts.failed);
+    html! {
+        a href=(href) { (say!(lang; "{completed} of {total} completed", "{total} 篇中完成 {completed} 篇")) }
+        @if failed > 0 { br; a href=(href) { (say!(lang, "{failed} failed", "{failed} 篇失败")) } }
     }
-    Ok(html! { @for row in &rows { (row) } })
 }
 
 /// The deliveries of an edition; one without a document has none.
-async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delivery>, Problem> {
+async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delivery>> {
     if line.edition.revision == 0 {
         return Ok(Vec::new());
     }
@@ -169,27 +152,5 @@ async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delive
         // Its own page says what is wrong; the list shows it and the others (SF-06).
         Err(error) if error.is_unreadable() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
-    }
-}
-
-fn row(viewer: &Viewer, line: &EditionLine, sent: &[Delivery], is_today: bool) -> Markup {
-    let (lang, edition, counts) = (viewer.lang, &line.edition, &line.counts);
-    let here = path(edition.date);
-    let (completed, total, failed) = (counts.completed, counts.total, counts.failed);
-    html! {
-        tr data-row id={ "edition-" (edition.date) } {
-            th scope="row" {
-                a href=(here) data-open { time datetime=(edition.date) { (edition.date) } }
-                @if is_today { " " span class="hint" { (lang.pick("today", "今日")) } }
-            }
-            td { (steps::draw(viewer, edition, None)) }
-            td {
-                a href={ (here) "#stories" } { (say!(lang, "{completed} of {total} completed", "{total} 篇中完成 {completed} 篇")) }
-                @if failed > 0 { br; a href={ (here) "#stories" } { (say!(lang, "{failed} failed", "{failed} 篇失败")) } }
-            }
-            td class="number" { @if edition.revision > 0 { a href={ (here) "#document" } { (edition.revision) } } @else { "0" } }
-            td { (viewer.at_or_dash(edition.published_at)) }
-            td { (deliveries::summary(viewer, sent)) }
-        }
     }
 }

@@ -1,37 +1,22 @@
 //! One edition: where it stands, when it is expected, and everything that belongs to it.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use almanack_core::{
-    edition::{Account, Edition},
-    token::Scope,
-};
+use almanack_core::edition::alert::Alert;
+use almanack_core::edition::batch::Batch;
+use almanack_core::edition::delivery::{Delivery, State};
+use almanack_core::edition::forecast::Forecast;
+use almanack_core::edition::story::{self, Story};
+use almanack_core::edition::{Account, Edition};
 use almanack_engine::editions::{Editions, Status};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse as _, Response},
-};
 use jiff::civil::Date;
-use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::{acts, batches, deliveries, document, path, steps, stories, words};
-use crate::{
-    AppState,
-    editions::{Dated, editions},
-    problem::Problem,
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{facts, live, notice, or_dash, section},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use super::{acts, document, path, steps, words};
+use crate::editions::{Dated, editions};
+use crate::picture::burn::{self, Burn};
+use crate::picture::grid::{self, Square};
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// What the page is asked for besides the day.
 #[derive(Debug, Deserialize)]
@@ -41,11 +26,11 @@ pub(crate) struct Query {
 
 /// The page of an edition.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Dated(date): Dated,
     Sought(query): Sought<Query>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let editions = editions(&state)?;
     let Some(status) = editions.status(date).await? else {
         editions.day(Some(date))?;
@@ -65,7 +50,7 @@ async fn found(
     editions: &Editions,
     status: &Status,
     did: Option<&'static str>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let (lang, account) = (viewer.lang, &status.account);
     let (edition, date) = (&account.edition, account.edition.date.to_string());
     // What the script does not show again is not made again.
@@ -76,11 +61,12 @@ async fn found(
         document::newest(editions, edition.date, edition.revision, completed).await?
     };
     let was_published = edition.is_published() || account.was_published();
+    let preview = document::preview(viewer, edition, was_published, document.as_ref());
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
         (live("edition", &standing(viewer, editions, status)))
         @if viewer.may(Scope::Operate) { (acts::show(viewer, editions, account)) }
-        (section("document", lang.pick("Document", "文档"), &document::preview(viewer, edition.date, edition.revision, was_published, document.as_ref())))
+        (section("document", lang.pick("Document", "文档"), &preview))
         (Equivalent::call("GET", format!("/api/v1/editions/{date}")).cli(&["edition", "status", &date]).show(viewer))
     };
     Ok(page(
@@ -92,45 +78,41 @@ async fn found(
 }
 
 fn title(lang: Lang, date: Date) -> String {
-    say!(lang, "Edition of {date}", "{date} 的日报").into_owned()
+    say!(lang, "Edition of {date}", "{date} 的日报")
 }
 
-/// There is none of this day.
+/// The page of a day that has no edition.
 fn nothing(viewer: &Viewer, date: Date) -> Markup {
     let lang = viewer.lang;
     let body = html! {
         p { (lang.pick("There is no edition of this day.", "这一天没有日报。")) }
-        @if viewer.may(Scope::Operate) { (form::button(viewer, &format!("{}/run", path(date)), lang.pick("Build it now", "立即制作"))) }
+        @if viewer.may(Scope::Operate) {
+            (form::button(viewer, &format!("{}/run", path(date)), lang.pick("Build it now", "立即制作")))
+        }
         p { a href=(Place::Editions.path()) { (lang.pick("All editions", "全部日报")) } }
     };
     page(viewer, Place::Editions, &title(lang, date), &body)
 }
 
-/// What was done, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
-    Some(match code {
-        "queued" => lang.pick(
+    words! { lang, code?;
+        "queued" =>
             "It is queued: a node builds it to its end, step by step. This page shows how far it is.",
-            "已排队：节点会逐步制作直至完成，本页显示进度。",
-        ),
-        "nothing" => lang.pick("There is nothing left to build.", "没有剩余的工作。"),
-        "publishing" => lang.pick(
+            "已排队：节点会逐步制作直至完成，本页显示进度。";
+        "nothing" => "There is nothing left to build.", "没有剩余的工作。";
+        "publishing" =>
             "What is completed is being published. It goes on whether or not you stay; the deliveries below show how far it is.",
-            "正在发布已完成的内容。无论您是否停留都会继续，下方的投递显示进度。",
-        ),
-        "retried" => lang.pick("Failed stories were put back.", "失败的文章已放回队列。"),
-        "none" => lang.pick("No failed story had tries left; nothing changed.", "没有可再重试的失败文章，没有任何改变。"),
-        "resent" => lang.pick(
+            "正在发布已完成的内容。无论您是否停留都会继续，下方的投递显示进度。";
+        "retried" => "Failed stories were put back.", "失败的文章已放回队列。";
+        "none" => "No failed story had tries left; nothing changed.", "没有可再重试的失败文章，没有任何改变。";
+        "resent" =>
             "It is sent again: a node does so within seconds. The deliveries below show what becomes of it.",
-            "将重新发送：节点会在几秒内执行，下方的投递显示结果。",
-        ),
-        "skipped" => lang.pick("What the destination lacks is skipped.", "已跳过该目的地未收到的内容。"),
-        "reset" => lang.pick("It begins anew with the stories it has.", "将用现有文章重新开始。"),
-        _ => return None,
-    })
+            "将重新发送：节点会在几秒内执行，下方的投递显示结果。";
+        "skipped" => "What the destination lacks is skipped.", "已跳过该目的地未收到的内容。";
+        "reset" => "It begins anew with the stories it has.", "将用现有文章重新开始。";
+    }
 }
 
-/// Everything that changes by itself.
 fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let lang = viewer.lang;
     let Status { account, forecast } = status;
@@ -139,17 +121,18 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
         done: forecast.batches_done,
         planned: forecast.batches_planned,
     };
-    let budget = editions.settings().rules.budget;
+    let stories = stories(viewer, &account.stories, account.edition.revision > 0);
+    let batches = batches(viewer, account, forecast, editions.settings().rules.budget);
     html! {
         (section("state", lang.pick("Where it stands", "现状"), &html! {
             (steps::draw(viewer, &account.edition, Some(progress)))
             @if let Some(reason) = &account.edition.reason { p class="warning" { (lang.english(reason)) } }
             (known(viewer, status))
         }))
-        (section("stories", lang.pick("Stories", "文章"), &stories::show(viewer, &account.stories, account.edition.revision > 0)))
-        (section("batches", lang.pick("Batches and budget", "批次与预算"), &batches::show(viewer, account, forecast, budget)))
-        (section("deliveries", lang.pick("Deliveries", "投递"), &deliveries::show(viewer, &account.deliveries)))
-        (section("alerts", lang.pick("Alerts", "告警"), &deliveries::alerts(viewer, &account.alerts)))
+        (section("stories", lang.pick("Stories", "文章"), &stories))
+        (section("batches", lang.pick("Batches and budget", "批次与预算"), &batches))
+        (section("deliveries", lang.pick("Deliveries", "投递"), &deliveries(viewer, &account.deliveries)))
+        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, &account.alerts)))
     }
 }
 
@@ -157,38 +140,19 @@ fn known(viewer: &Viewer, status: &Status) -> Markup {
     let (lang, edition) = (viewer.lang, &status.account.edition);
     let plan = &status.forecast;
     let (done, planned) = (plan.batches_done, plan.batches_planned);
-    facts(&[
-        (lang.pick("State", "状态"), state(lang, edition)),
-        (lang.pick("Stories", "文章"), counts(lang, &status.account)),
-        (
-            lang.pick("Plan", "计划"),
-            html! { a href="#batches" { (say!(lang, "{done} of {planned} batches", "{planned} 批中完成 {done} 批")) } },
-        ),
-        (
-            lang.pick("Expected to be finished", "预计完成"),
-            viewer.at_or_dash(plan.finish_at),
-        ),
-        (
-            lang.pick("Published", "发布时间"),
-            viewer.at_or_dash(edition.published_at),
-        ),
-        (
-            lang.pick("Revision", "版本"),
-            html! { a href="#document" { (edition.revision) } },
-        ),
-        (
-            lang.pick("Stories from", "文章来源"),
-            or_dash(edition.story_source.as_deref()),
-        ),
-        (
-            lang.pick("Worked on since", "开始于"),
-            viewer.at(edition.started_at),
-        ),
-        (
-            lang.pick("Last changed", "最近变更"),
-            viewer.at(edition.updated_at),
-        ),
-    ])
+    facts! { lang;
+        "State", "状态" { (state(lang, edition)) }
+        "Stories", "文章" { (counts(lang, &status.account)) }
+        "Plan", "计划" {
+            a href="#batches" { (say!(lang, "{done} of {planned} batches", "{planned} 批中完成 {done} 批")) }
+        }
+        "Expected to be finished", "预计完成" { (viewer.at_or_dash(plan.finish_at)) }
+        "Published", "发布时间" { (viewer.at_or_dash(edition.published_at)) }
+        "Revision", "版本" { a href="#document" { (edition.revision) } }
+        "Stories from", "文章来源" { (or_dash(edition.story_source.as_deref())) }
+        "Worked on since", "开始于" { (viewer.at(edition.started_at)) }
+        "Last changed", "最近变更" { (viewer.at(edition.updated_at)) }
+    }
 }
 
 fn state(lang: Lang, edition: &Edition) -> Markup {
@@ -202,9 +166,223 @@ fn counts(lang: Lang, account: &Account) -> Markup {
     let counts = account.counts();
     let (total, pending, processing) = (counts.total, counts.pending, counts.processing);
     let (completed, failed) = (counts.completed, counts.failed);
-    html! { a href="#stories" { (say!(
-        lang,
-        "{total}: {completed} completed, {processing} in work, {pending} pending, {failed} failed",
-        "{total} 篇：完成 {completed}，处理中 {processing}，等待 {pending}，失败 {failed}"
-    )) } }
+    html! { a href="#stories" { (say!(lang;
+    "{total}: {completed} completed, {processing} in work, {pending} pending, {failed} failed",
+    "{total} 篇：完成 {completed}，处理中 {processing}，等待 {pending}，失败 {failed}")) } }
+}
+
+/// The stories: all of them at a glance, and each with what became of it.
+fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
+    let lang = viewer.lang;
+    if stories.is_empty() {
+        return empty(words! { lang, are_pruned;
+            true => "Its stories were deleted when they had been kept long enough; its document stays.",
+                "文章已超过保留期限被删除，文档仍然保留。";
+            false => "Its stories are not known yet.", "尚未获取文章列表。";
+        });
+    }
+    let squares = stories.iter().map(|story| Square {
+        name: format!("{}. {}", story.rank, headline(story)),
+        outcome: words::story_outcome(story.status),
+        href: Some(format!("#story-{}", story.rank)),
+    });
+    let frame = viewer.frame("grid", lang.pick("Stories by rank", "按排名的文章"));
+    let rows = table! { lang; "Stories by rank", "按排名的文章";
+        for (story in stories) tr(data-row id={ "story-" (story.rank) })
+        "Rank", "排名" { td class="number" { (story.rank) } }
+        // Whichever language they are in, it is not the page's.
+        "Story", "文章" { th scope="row" class="name" lang="" { (named(lang, story)) } }
+        "Status", "状态" { td { (words::story(lang, story.status)) } }
+        "Batch", "批次" {
+            td class="number" {
+                @if let Some(batch) = story.batch {
+                    a href={ "#batch-" (batch) } aria-label=(say!(lang, "batch {batch}", "批次 {batch}")) { (batch) }
+                } @else { (or_dash(None)) }
+            }
+        }
+        "Note or error", "备注或错误" {
+            td {
+                @if let Some(note) = story.written.note { (words::note(lang, note)) }
+                @if let Some(error) = &story.error_message { " " span class="bad" { (lang.english(error)) } }
+                @if story.written.note.is_none() && story.error_message.is_none() { (or_dash(None)) }
+            }
+        }
+        "Retries", "重试" {
+            td {
+                (story.retry_count)
+                @if let Some(at) = story.retry_at.filter(|_| story.status == story::Status::Failed) { " · " (viewer.at(at)) }
+            }
+        }
+    };
+    html! { (grid::draw(&squares.collect::<Vec<_>>(), &frame)) (rows) }
+}
+
+fn headline(story: &Story) -> &str {
+    let written = story.written.title.as_deref();
+    written.unwrap_or(&story.listed.title)
+}
+
+fn named(lang: Lang, story: &Story) -> Markup {
+    let (listed, title) = (&story.listed, headline(story));
+    let said = lang.pick("what is said about it", "相关讨论");
+    html! {
+        (outside(&listed.url, title))
+        @if title != listed.title { br; span class="hint" { (listed.title) } }
+        @if let Some(talk) = &listed.discussion_url {
+            br; span class="hint" lang=(lang.tag()) { (outside(talk, said)) }
+        }
+    }
+}
+
+/// The batches, and what they spent of the budget.
+fn batches(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32) -> Markup {
+    let lang = viewer.lang;
+    if account.batches.is_empty() {
+        return empty(lang.pick("No batch has begun yet.", "尚无批次开始。"));
+    }
+    let name = |index| say!(lang, "batch {index}", "批次 {index}");
+    let took = |batch: &Batch| {
+        let took = batch.duration_ms().map(SignedDuration::from_millis);
+        took.map(|took| length(lang, took))
+    };
+    let rows = table! { lang; "Batches by number", "按编号的批次";
+        for (batch in &account.batches) tr(data-row id={ "batch-" (batch.index) })
+        "Batch", "批次" { th scope="row" class="narrow" { (name(batch.index)) } }
+        "Status", "状态" { td { (words::batch(lang, batch.status)) } }
+        "Node", "节点" { td class="narrow" { a href="/ui/nodes" { (batch.node) } } }
+        "Stories", "文章" { td class="number" { (batch.story_count) } }
+        "Requests", "请求" { td class="number" { (batch.spend.requests) } }
+        "Of a model", "模型请求" { td class="number" { (batch.spend.model_requests) } }
+        "Tokens in and out", "输入与输出词元" {
+            td class="number" { (batch.spend.tokens_in) " / " (batch.spend.tokens_out) }
+        }
+        "Began", "开始" { td { (viewer.at(batch.started_at)) } }
+        "Took", "耗时" { td class="narrow" { (or_dash(took(batch).as_deref())) } }
+        "Error", "错误" { td { (parts::english_or_dash(lang, batch.error_message.as_deref())) } }
+    };
+    let spent = account.batches.iter().map(|batch| burn::Batch {
+        name: name(batch.index),
+        spent: u64::from(batch.spend.requests),
+        href: Some(format!("#batch-{}", batch.index)),
+    });
+    html! { (spending(viewer, account, forecast, budget, &spent.collect::<Vec<_>>())) (rows) }
+}
+
+fn spending(
+    viewer: &Viewer,
+    account: &Account,
+    forecast: &Forecast,
+    budget: u32,
+    batches: &[burn::Batch],
+) -> Markup {
+    let lang = viewer.lang;
+    let begun = u32::try_from(batches.len()).unwrap_or(u32::MAX);
+    let planned = forecast.batches_planned.max(begun);
+    let limit = u64::from(budget) * u64::from(planned);
+    let frame = viewer.frame(
+        "burn",
+        lang.pick("Budget spent, batch by batch", "各批次花费的预算"),
+    );
+    let (list, all) = (account.edition.list_requests, account.requests());
+    html! {
+        (burn::draw(&Burn { limit, batches }, &frame))
+        p class="hint" { (say!(lang;
+            "A tick may spend {budget} requests; {planned} batches are planned. With the list ({list}) and the deliveries, {all} were spent so far.",
+            "每个节拍最多 {budget} 次请求，计划 {planned} 批。连同列表（{list} 次）与投递，至今共 {all} 次。")) }
+    }
+}
+
+/// The ledger of the deliveries.
+fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
+    let lang = viewer.lang;
+    let rows = table! { lang; "Deliveries by destination and part", "按目的地与部分的投递";
+        or "Nothing is to be delivered yet; or no destination is configured, and the edition is on this server's own pages only.",
+            "尚无投递；或未配置发布目的地，日报仅在本服务器的页面上。";
+        for (delivery in deliveries) tr(data-row id={ "delivery-" (delivery.destination) "-" (delivery.part) })
+        "Destination", "发布目的地" { th scope="row" { (delivery.destination) } }
+        "Part", "部分" { td class="number" { (delivery.part) } }
+        "State", "状态" { td { (words::of_delivery(lang, delivery)) } }
+        "Attempts", "尝试" { td class="number" { (delivery.attempts) } }
+        "Receipt", "回执" {
+            td {
+                @if let Some(receipt) = &delivery.receipt { (outside(receipt, receipt)) }
+                @else { (or_dash(None)) }
+            }
+        }
+        "Detail", "说明" {
+            td {
+                (parts::english_or_dash(lang, delivery.detail.as_deref()))
+                @if let Some(at) = delivery.retry_at.filter(|_| !delivery.state.is_settled()) {
+                    br; (lang.pick("tried again ", "重试 ")) (viewer.at(at))
+                }
+            }
+        }
+        "Requests", "请求" { td class="number" { (delivery.requests) } }
+        "Changed", "变更时间" { td { (viewer.at(delivery.updated_at)) } }
+    };
+    let present: BTreeSet<State> = deliveries.iter().map(|delivery| delivery.state).collect();
+    html! {
+        (rows)
+        @for state in present {
+            @if let Some(told) = words::delivery_told(lang, state) {
+                p class={ @if state == State::Unknown { "warning" } @else { "hint" } } { (words::delivery(lang, state)) ": " (told) }
+            }
+        }
+    }
+}
+
+/// Every destination with the state that wants a person most.
+pub(super) fn delivered(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
+    let mut names: Vec<&str> = deliveries
+        .iter()
+        .map(|one| one.destination.as_str())
+        .collect();
+    names.dedup();
+    let urgency = |state: State| match state {
+        State::Confirmed => 0,
+        State::Skipped => 1,
+        State::Intended => 2,
+        State::Sent => 3,
+        State::Failed => 4,
+        State::Unknown => 5,
+    };
+    html! {
+        @if names.is_empty() { (or_dash(None)) }
+        @else {
+            ul class="tags" {
+                @for name in names {
+                    @let states = deliveries.iter().filter(|one| one.destination == name).map(|one| one.state);
+                    @if let Some(state) = states.max_by_key(|state| urgency(*state)) {
+                        li { (name) " " (words::delivery(viewer.lang, state)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What people should have heard about it, what lasts first.
+fn alerts(viewer: &Viewer, alerts: &[Alert]) -> Markup {
+    let lang = viewer.lang;
+    let mut sorted: Vec<&Alert> = alerts.iter().collect();
+    sorted.sort_by_key(|alert| (alert.closed_at.is_some(), alert.opened_at));
+    let class = |alert: &Alert| {
+        if alert.closed_at.is_some() {
+            "done"
+        } else {
+            "unknown"
+        }
+    };
+    table! { lang; "Alerts", "告警"; or "Nobody needed to be told anything.", "没有需要告知的事项。";
+        for (alert in sorted) tr()
+        "Alert", "告警" { th scope="row" { (badge(class(alert), &words::alert(lang, &alert.rule))) } }
+        "What", "内容" { td { (lang.english(&alert.detail)) } }
+        "Since", "开始" { td { (viewer.at(alert.opened_at)) } }
+        "Until", "结束" {
+            td {
+                @if let Some(at) = alert.closed_at { (viewer.at(at)) }
+                @else { (lang.pick("it lasts", "持续中")) }
+            }
+        }
+    }
 }

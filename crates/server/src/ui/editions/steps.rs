@@ -1,16 +1,10 @@
 //! The life of an edition as a strip.
 
 use almanack_core::edition::{Counts, Edition, State};
-use maud::Markup;
 
-use super::{frame, words};
-use crate::{
-    picture::steps::{self, Stage, Step},
-    ui::{
-        lang::{Lang, say},
-        viewer::Viewer,
-    },
-};
+use super::words;
+use crate::picture::steps::{self, Stage, Step};
+use crate::ui::prelude::*;
 
 /// The way that every edition is to go.
 const WAY: [State; 5] = [
@@ -34,25 +28,24 @@ pub(super) struct Progress {
 
 /// Draws the strip; in a list without more about its steps.
 pub(super) fn draw(viewer: &Viewer, edition: &Edition, progress: Option<Progress>) -> Markup {
-    let lang = viewer.lang;
-    let strip: Vec<Step> = stages(edition)
-        .into_iter()
-        .map(|(state, stage)| Step {
+    let (lang, date) = (viewer.lang, edition.date);
+    let step = |(state, stage)| {
+        let detail = progress.and_then(|it| detail(lang, (state, stage), edition, it));
+        Step {
             name: words::state(lang, state).to_owned(),
-            detail: progress
-                .and_then(|progress| detail(lang, (state, stage), edition, progress))
-                .unwrap_or_default(),
+            detail: detail.unwrap_or_default(),
             stage,
-        })
-        .collect();
-    let id = format!("state-{}", edition.date);
-    let date = edition.date;
+        }
+    };
+    let strip: Vec<Step> = stages(edition).into_iter().map(step).collect();
+    let id = format!("state-{date}");
     let caption = say!(lang, "State of the edition of {date}", "{date} 日报的状态");
-    steps::draw(&strip, &frame(viewer, &id, &caption))
+    steps::draw(&strip, &viewer.frame(&id, &caption))
 }
 
 /// Every state on its way, and how far it is.
 fn stages(edition: &Edition) -> Vec<(State, Stage)> {
+    use std::cmp::Ordering::{Equal, Greater, Less};
     let stands = edition.archived_from.unwrap_or(edition.state);
     let is_archived = edition.state == State::Archived;
     // An empty edition fell off its way after the last batch.
@@ -60,24 +53,17 @@ fn stages(edition: &Edition) -> Vec<(State, Stage)> {
         State::Empty => State::Aggregating,
         stands => stands,
     };
-    let mut stages: Vec<(State, Stage)> = WAY
-        .into_iter()
-        .map(|state| match state.cmp(&here) {
-            std::cmp::Ordering::Less => (state, Stage::Done),
-            std::cmp::Ordering::Equal if stands == State::Empty => (State::Empty, Stage::Failed),
-            std::cmp::Ordering::Equal if stands == State::Published => (state, Stage::Done),
-            std::cmp::Ordering::Equal if is_archived => (state, Stage::Failed),
-            std::cmp::Ordering::Equal => (state, Stage::Current),
-            std::cmp::Ordering::Greater if is_archived || stands == State::Empty => {
-                (state, Stage::Skipped)
-            }
-            std::cmp::Ordering::Greater => (state, Stage::ToCome),
-        })
-        .collect();
-    if is_archived {
-        stages.push((State::Archived, Stage::Done));
-    }
-    stages
+    let stage = |state: State| match state.cmp(&here) {
+        Less => (state, Stage::Done),
+        Equal if stands == State::Empty => (State::Empty, Stage::Failed),
+        Equal if stands == State::Published => (state, Stage::Done),
+        Equal if is_archived => (state, Stage::Failed),
+        Equal => (state, Stage::Current),
+        Greater if is_archived || stands == State::Empty => (state, Stage::Skipped),
+        Greater => (state, Stage::ToCome),
+    };
+    let archived = is_archived.then_some((State::Archived, Stage::Done));
+    WAY.into_iter().map(stage).chain(archived).collect()
 }
 
 fn detail(
@@ -86,22 +72,25 @@ fn detail(
     edition: &Edition,
     progress: Progress,
 ) -> Option<String> {
-    if matches!(stage, Stage::ToCome | Stage::Skipped) {
-        return None;
-    }
     let Progress {
         counts,
         done,
         planned,
     } = progress;
     let (total, revision) = (counts.total, edition.revision);
-    let told = match at {
-        State::ListFetched if total > 0 => say!(lang, "{total} stories", "{total} 篇文章"),
-        State::Processing => say!(lang, "{done}/{planned} batches", "{done}/{planned} 批"),
-        State::Published if revision > 1 => say!(lang, "revision {revision}", "第 {revision} 版"),
-        _ => return None,
-    };
-    Some(told.into_owned())
+    match at {
+        _ if matches!(stage, Stage::ToCome | Stage::Skipped) => None,
+        State::ListFetched if total > 0 => Some(say!(lang, "{total} stories", "{total} 篇文章")),
+        State::Processing => Some(say!(
+            lang,
+            "{done}/{planned} batches",
+            "{done}/{planned} 批"
+        )),
+        State::Published if revision > 1 => {
+            Some(say!(lang, "revision {revision}", "第 {revision} 版"))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

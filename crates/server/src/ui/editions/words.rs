@@ -1,29 +1,23 @@
 //! What is said about editions, in both languages.
 
-use almanack_core::edition::{
-    State,
-    alert::Rule,
-    batch,
-    delivery::{self, Delivery},
-    story::{self, Note},
-};
-use maud::Markup;
+use almanack_core::edition::alert::Rule;
+use almanack_core::edition::delivery::{self, Delivery};
+use almanack_core::edition::story::{self, Note};
+use almanack_core::edition::{State, batch};
 
-use crate::{
-    picture::outcome::Outcome,
-    ui::{lang::Lang, parts::badge},
-};
+use crate::picture::outcome::Outcome;
+use crate::ui::prelude::*;
 
 /// Where an edition stands.
 pub(super) fn state(lang: Lang, state: State) -> &'static str {
-    match state {
-        State::Init => lang.pick("init", "初始"),
-        State::ListFetched => lang.pick("list fetched", "已取列表"),
-        State::Processing => lang.pick("processing", "处理中"),
-        State::Aggregating => lang.pick("aggregating", "汇总投递"),
-        State::Published => lang.pick("published", "已发布"),
-        State::Empty => lang.pick("empty", "空"),
-        State::Archived => lang.pick("archived", "已归档"),
+    words! { lang, state;
+        State::Init => "init", "初始";
+        State::ListFetched => "list fetched", "已取列表";
+        State::Processing => "processing", "处理中";
+        State::Aggregating => "aggregating", "汇总投递";
+        State::Published => "published", "已发布";
+        State::Empty => "empty", "空";
+        State::Archived => "archived", "已归档";
     }
 }
 
@@ -41,11 +35,11 @@ pub(super) fn state_badge(lang: Lang, of: State) -> Markup {
 
 /// Where a story stands.
 pub(super) fn story(lang: Lang, status: story::Status) -> Markup {
-    let word = match status {
-        story::Status::Pending => lang.pick("pending", "等待"),
-        story::Status::Processing => lang.pick("processing", "处理中"),
-        story::Status::Completed => lang.pick("completed", "已完成"),
-        story::Status::Failed => lang.pick("failed", "失败"),
+    let word = words! { lang, status;
+        story::Status::Pending => "pending", "等待";
+        story::Status::Processing => "processing", "处理中";
+        story::Status::Completed => "completed", "已完成";
+        story::Status::Failed => "failed", "失败";
     };
     badge(story_outcome(status).class(), word)
 }
@@ -62,12 +56,9 @@ pub(super) fn story_outcome(status: story::Status) -> Outcome {
 
 /// Why a story has no summary of its page.
 pub(super) fn note(lang: Lang, note: Note) -> &'static str {
-    match note {
-        Note::TitleOnly => lang.pick(
-            "its page could not be read; title only",
-            "页面无法读取，仅保留标题",
-        ),
-        Note::NotSummarised => lang.pick("its page could not be summed up", "页面无法摘要"),
+    words! { lang, note;
+        Note::TitleOnly => "its page could not be read; title only", "页面无法读取，仅保留标题";
+        Note::NotSummarised => "its page could not be summed up", "页面无法摘要";
     }
 }
 
@@ -105,30 +96,27 @@ pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
 
 /// What that means, where it is not plain.
 pub(super) fn delivery_told(lang: Lang, state: delivery::State) -> Option<&'static str> {
-    match state {
-        delivery::State::Unknown => Some(lang.pick(
+    words! { lang, state?;
+        delivery::State::Unknown =>
             "It left and was not answered: it may have arrived. It is never just sent again; Almanack looks whether it is there. Where nobody can look, `on_unknown` of the destination decides: skip (better missing than twice) or repeat.",
-            "已发出但没有收到回应，可能已送达。不会直接重发，而是先查询是否已送达；无法查询时由发布目的地的 `on_unknown` 决定：skip（宁缺勿重）或 repeat（宁重勿缺）。",
-        )),
-        delivery::State::Skipped => Some(lang.pick(
+            "已发出但没有收到回应，可能已送达。不会直接重发，而是先查询是否已送达；无法查询时由发布目的地的 `on_unknown` 决定：skip（宁缺勿重）或 repeat（宁重勿缺）。";
+        delivery::State::Skipped =>
             "It is not sent: somebody skipped it, or nobody knows whether it arrived and it must not arrive twice, or a newer document took its place, or its destination wants no second one.",
-            "不再发送：已被人为跳过，或无法确认是否送达且不允许重复，或已有更新的文档，或该目的地不接受第二份。",
-        )),
-        _ => None,
+            "不再发送：已被人为跳过，或无法确认是否送达且不允许重复，或已有更新的文档，或该目的地不接受第二份。";
     }
 }
 
 /// What an alert is about.
 pub(super) fn alert(lang: Lang, rule: &Rule) -> String {
+    let name = words! { lang, rule;
+        Rule::Overdue => "overdue", "逾期";
+        Rule::Unfinished => "unfinished when its day ended", "当日结束时未完成";
+        Rule::Empty => "empty", "空";
+        Rule::Spendthrift => "a batch spent too much", "某批次花费过多";
+        Rule::Destination(_) => "destination", "发布目的地";
+    };
     match rule {
-        Rule::Overdue => lang.pick("overdue", "逾期").to_owned(),
-        Rule::Unfinished => lang
-            .pick("unfinished when its day ended", "当日结束时未完成")
-            .to_owned(),
-        Rule::Empty => lang.pick("empty", "空").to_owned(),
-        Rule::Spendthrift => lang
-            .pick("a batch spent too much", "某批次花费过多")
-            .to_owned(),
-        Rule::Destination(name) => format!("{}: {name}", lang.pick("destination", "发布目的地")),
+        Rule::Destination(to) => format!("{name}: {to}"),
+        _ => name.to_owned(),
     }
 }

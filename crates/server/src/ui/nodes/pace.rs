@@ -4,15 +4,9 @@
 //! time already, and so is left out.
 
 use almanack_core::store::TaskLine;
-use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
 
-use crate::{
-    AppState,
-    picture::{figure::Frame, histogram, spark},
-    problem::Problem,
-    ui::{lang::say, page::Place, parts, query::address, viewer::Viewer},
-};
+use crate::picture::{histogram, spark};
+use crate::ui::prelude::*;
 
 /// Minutes that are counted.
 const MINUTES: usize = 60;
@@ -34,7 +28,7 @@ pub(super) struct Pace {
 
 impl Pace {
     /// Counts what ended in the last hour.
-    pub(super) async fn load(state: &AppState, now: Timestamp) -> Result<Self, Problem> {
+    pub(super) async fn load(state: &AppState, now: Timestamp) -> Result<Self> {
         let from = begin(now);
         let until = now
             .saturating_add(SignedDuration::from_secs(1))
@@ -62,10 +56,8 @@ impl Pace {
     pub(super) fn lateness(&self, viewer: &Viewer) -> Markup {
         let lang = viewer.lang;
         if self.late.is_empty() {
-            return parts::empty(lang.pick(
-                "Nothing ended in the last hour.",
-                "最近一小时没有任务结束。",
-            ));
+            return parts::empty(pick!(lang; "Nothing ended in the last hour.",
+                "最近一小时没有任务结束。"));
         }
         html! {
             (histogram(viewer, self))
@@ -89,21 +81,12 @@ fn spark(viewer: &Viewer, pace: &Pace) -> Markup {
         counts: &pace.counts,
     };
     let caption = viewer.lang.pick("Ends per minute", "每分钟结束数");
-    spark::draw(&spark, &frame(viewer, "throughput", caption))
+    spark::draw(&spark, &viewer.frame("throughput", caption))
 }
 
 fn histogram(viewer: &Viewer, pace: &Pace) -> Markup {
     let caption = viewer.lang.pick("How late tasks began", "任务开始的延迟");
-    histogram::draw(&pace.late, &frame(viewer, "lateness", caption))
-}
-
-fn frame<'a>(viewer: &'a Viewer, id: &'a str, caption: &'a str) -> Frame<'a> {
-    Frame {
-        id,
-        caption,
-        lang: viewer.lang,
-        zone: &viewer.zone,
-    }
+    histogram::draw(&pace.late, &viewer.frame("lateness", caption))
 }
 
 /// An hour before the end of this minute: whole minutes, so that a page changes when the numbers do and not with every look.

@@ -1,41 +1,19 @@
 //! What people do with a schedule besides writing it: pause, resume, fire, remove.
 
-use std::sync::Arc;
-
-use almanack_core::plan::{Definition, Origin, Schedule, State as Standing};
+use almanack_core::plan::{Definition, Origin, Schedule, ScheduleName, State as Standing};
+use almanack_core::task::Identity;
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 
-use super::{
-    api,
-    one::{is_there, may_act},
-    path, task_path, told,
-    why::refused,
-};
-use crate::{
-    AppState,
-    access::Asker,
-    problem::{Code, Problem},
-    schedules::{Named, acts::check_until, find},
-    ui::{
-        door,
-        equivalent::Equivalent,
-        form::{Filled, Question, ask, button, form, see},
-        lang::{Lang, say},
-        moment::{self, Moment},
-        page::Place,
-        parts::section,
-        viewer::Viewer,
-    },
-};
+use super::one::{is_there, may_act};
+use super::why::refused;
+use super::{api, path, told};
+use crate::access::Asker;
+use crate::schedules::acts::check_until;
+use crate::schedules::{Named, find};
+
+use crate::ui::form::{ask, button, form};
+use crate::ui::moment::{self, Moment};
+use crate::ui::prelude::*;
 
 /// Everything that can be done with a schedule, for those who may.
 pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
@@ -43,52 +21,46 @@ pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
     if !may_act(viewer, schedule) {
         return html! {};
     }
-    let here = path(&schedule.name);
+    let (here, name) = (path(&schedule.name), schedule.name.as_str());
     let paused = matches!(schedule.state, Standing::Paused(_));
     let parked = matches!(schedule.state, Standing::Parked { .. });
     let managed = told::managed(lang, schedule.origin);
+    let act = |act: &str, label| html! { a class="button" href={ (here) "/" (act) } { (label) } };
     let body = html! {
         div class="acts" {
             @if paused { (button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
             @if !parked { (button(viewer, &format!("{here}/fire"), lang.pick("Fire now", "立即触发"))) }
-            @if managed.is_none() { a class="button" href={ (here) "/change" } { (lang.pick("Change…", "修改…")) } }
-            @if !parked { a class="button" href={ (here) "/backfill" } { (lang.pick("Backfill…", "补触发…")) } }
-            @if managed.is_none() { a class="button" href={ (here) "/remove" } { (lang.pick("Remove…", "移除…")) } }
+            @if managed.is_none() { (act("change", lang.pick("Change…", "修改…"))) }
+            @if !parked { (act("backfill", lang.pick("Backfill…", "补触发…"))) }
+            @if managed.is_none() { (act("remove", lang.pick("Remove…", "移除…"))) }
         }
         @if let Some(managed) = managed { p class="hint" { (managed) } }
         @if !parked { (pausing(viewer, schedule, paused)) }
-        (Equivalent::call("POST", api(&schedule.name, "/fire")).cli(&["schedule", "fire", schedule.name.as_str()]).show(viewer))
+        (Equivalent::call("POST", api(&schedule.name, "/fire")).cli(&["schedule", "fire", name]).show(viewer))
     };
     section("acts", lang.pick("What you can do", "操作"), &body)
 }
 
 fn pausing(viewer: &Viewer, schedule: &Schedule, paused: bool) -> Markup {
-    let lang = viewer.lang;
-    let label = if paused {
-        lang.pick("Change the pause", "修改暂停")
-    } else {
-        lang.pick("Pause", "暂停")
-    };
+    let (lang, name) = (viewer.lang, schedule.name.as_str());
+    let (label, why) = (
+        words! { lang, paused; true => "Change the pause", "修改暂停"; false => "Pause", "暂停"; },
+        lang.pick("why", "原因"),
+    );
     let fields = html! {
-        label { (lang.pick("Why, for the others", "原因（给其他人看）"))
-            input name="note" maxlength="500" autocomplete="off";
+        div class="fields" {
+            (Field::text("note", lang.pick("Why, for the others", "原因（给其他人看）"), None).most(500))
+            (Field::clock("until", lang.pick("Until (optional)", "直到（可选）"), None))
+            (Field::zone("zone", lang.pick("In the zone", "时区"), viewer.zone_name()))
+            button type="submit" { (label) }
         }
-        label { (lang.pick("Until (optional)", "直到（可选）"))
-            input type="datetime-local" step="1" name="until";
-        }
-        label { (lang.pick("In the zone", "时区"))
-            input name="zone" list="zones" value=(viewer.zone_name()) autocomplete="off" spellcheck="false";
-        }
-        button type="submit" { (label) }
     };
-    let name = schedule.name.as_str();
     html! {
         details class="act" {
             summary { (label) }
-            (form(viewer, &format!("{}/pause", path(&schedule.name)), &html! { div class="fields" { (fields) } }))
-            (Equivalent::call("POST", api(&schedule.name, "/pause"))
-                .body(&json!({ "note": lang.pick("why", "原因") }))
-                .cli(&["schedule", "pause", name, "--note", lang.pick("why", "原因")]).show(viewer))
+            (form(viewer, &format!("{}/pause", path(&schedule.name)), &fields))
+            (Equivalent::call("POST", api(&schedule.name, "/pause")).body(&json!({ "note": why }))
+                .cli(&["schedule", "pause", name, "--note", why]).show(viewer))
         }
     }
 }
@@ -103,10 +75,10 @@ pub(crate) struct Pausing {
 
 /// Pauses.
 pub(crate) async fn pause(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     filled: Filled<Pausing>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let Filled { viewer, form } = filled;
     let zone = form.zone.as_deref().unwrap_or("UTC");
     let until = form
@@ -116,21 +88,16 @@ pub(crate) async fn pause(
     let until = until.transpose()?;
     check_until(until, state.clock.now())?;
     let note = form.note.map(|note| note.trim().to_owned());
-    let by = name_of(&viewer);
-    state.schedules.pause(&name, until, note, by).await?;
+    state
+        .schedules
+        .pause(&name, until, note, name_of(&viewer))
+        .await?;
     Ok(see(&format!("{}?did=paused", path(&name))))
 }
 
 /// Nothing to fill in.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
-
 /// Resumes.
-pub(crate) async fn resume(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn resume(State(state): App, Named(name): Named, filled: Filled) -> Answer {
     state
         .schedules
         .resume(&name, name_of(&filled.viewer))
@@ -145,86 +112,76 @@ pub(crate) struct Firing {
 }
 
 /// Fires now. Where the firing before has not ended, asks whether it is to be fired all the same.
-pub(crate) async fn fire(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    filled: Filled<Firing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<Firing>) -> Answer {
     let Filled { viewer, form } = filled;
     let overlapping = match form.force {
         Some(_) => Overlapping::Forced,
         None => Overlapping::AsPlanned,
     };
-    let fired = state
+    match state
         .schedules
         .fire(&name, overlapping, &viewer.origin())
-        .await;
-    match fired {
+        .await
+    {
         Ok(_) => Ok(see(&format!("{}?did=fired", path(&name)))),
         Err(Error::Overlaps { running, .. }) => {
-            let lang = viewer.lang;
-            let page = ask(
-                &viewer,
-                Place::Schedules,
-                &Question {
-                    title: &say!(lang, "Fire {name} all the same?", "仍要触发 {name} 吗？"),
-                    sentence: html! {
-                        (lang.pick("It has not ended yet: ", "上一次触发尚未结束："))
-                        a href=(task_path(&running)) { (running.subject) }
-                    },
-                    action: &format!("{}/fire", path(&name)),
-                    fields: &[("force", "yes".to_owned())],
-                    body: html! {},
-                    button: lang.pick("Fire all the same", "仍然触发"),
-                    back: &path(&name),
-                    equivalent: Some(
-                        Equivalent::call("POST", api(&name, "/fire"))
-                            .body(&json!({ "force": true }))
-                            .cli(&["schedule", "fire", name.as_str(), "--force"]),
-                    ),
-                },
-            );
-            Ok(door::told(&viewer, StatusCode::CONFLICT, page))
+            let page = fire_all_the_same(&viewer, &name, &running);
+            Ok(crate::ui::door::told(&viewer, StatusCode::CONFLICT, page))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Asks before a schedule is removed.
-pub(crate) async fn ask_to_remove(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    viewer: Viewer,
-) -> Result<Response, Problem> {
-    let schedule = find(&state, &name).await?;
+fn fire_all_the_same(viewer: &Viewer, name: &ScheduleName, running: &Identity) -> Markup {
     let lang = viewer.lang;
+    let question = Question {
+        title: &say!(lang, "Fire {name} all the same?", "仍要触发 {name} 吗？"),
+        sentence: html! {
+            (lang.pick("It has not ended yet: ", "上一次触发尚未结束："))
+            a href=(task_path(running)) { (running.subject) }
+        },
+        action: &format!("{}/fire", path(name)),
+        fields: &[("force", "yes".to_owned())],
+        body: html! {},
+        button: lang.pick("Fire all the same", "仍然触发"),
+        back: &path(name),
+        equivalent: Some(
+            Equivalent::call("POST", api(name, "/fire"))
+                .body(&json!({ "force": true }))
+                .cli(&["schedule", "fire", name.as_str(), "--force"]),
+        ),
+    };
+    ask(viewer, Place::Schedules, &question)
+}
+
+/// Asks before a schedule is removed.
+pub(crate) async fn ask_to_remove(State(state): App, Named(name): Named, viewer: Viewer) -> Answer {
+    let schedule = find(&state, &name).await?;
+    let (lang, here) = (viewer.lang, path(&name));
     if !is_there(&schedule) {
-        return Ok(see(&path(&name)));
+        return Ok(see(&here));
     }
     let next_at = state.schedules.next_firing(&schedule);
-    let page = ask(
-        &viewer,
-        Place::Schedules,
-        &Question {
-            title: &say!(lang, "Remove {name}?", "移除 {name}？"),
-            sentence: html! {
-                (lang.pick("1 schedule is removed and fires no more. Its history stays.", "将移除 1 个日程，之后不再触发。历史记录仍保留。"))
-                @if let Some(at) = next_at { " " (lang.pick("It would have fired next at ", "原定下次触发：")) (viewer.at(at)) }
-                @if let Some(managed) = told::managed(lang, schedule.origin) { br; strong { (managed) } }
-            },
-            action: &format!("{}/remove", path(&name)),
-            fields: &[("revision", schedule.revision.to_string())],
-            body: html! {},
-            button: lang.pick("Remove the schedule", "移除该日程"),
-            back: &path(&name),
-            equivalent: Some(Equivalent::call("DELETE", api(&name, "")).cli(&[
-                "schedule",
-                "remove",
-                name.as_str(),
-            ])),
+    let question = Question {
+        title: &say!(lang, "Remove {name}?", "移除 {name}？"),
+        sentence: html! {
+            (pick!(lang; "1 schedule is removed and fires no more. Its history stays.",
+                "将移除 1 个日程，之后不再触发。历史记录仍保留。"))
+            @if let Some(at) = next_at { " " (lang.pick("It would have fired next at ", "原定下次触发：")) (viewer.at(at)) }
+            @if let Some(managed) = told::managed(lang, schedule.origin) { br; strong { (managed) } }
         },
-    );
-    Ok(page.into_response())
+        action: &format!("{here}/remove"),
+        fields: &[("revision", schedule.revision.to_string())],
+        body: html! {},
+        button: lang.pick("Remove the schedule", "移除该日程"),
+        back: &here,
+        equivalent: Some(Equivalent::call("DELETE", api(&name, "")).cli(&[
+            "schedule",
+            "remove",
+            name.as_str(),
+        ])),
+    };
+    Ok(ask(&viewer, Place::Schedules, &question).into_response())
 }
 
 /// Which schedule was looked at.
@@ -234,11 +191,7 @@ pub(crate) struct Seen {
 }
 
 /// Removes it, if it still is what was looked at.
-pub(crate) async fn remove(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    filled: Filled<Seen>,
-) -> Result<Response, Problem> {
+pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled<Seen>) -> Answer {
     let writer = Writer {
         origin: Origin::Api,
         by: name_of(&filled.viewer),
@@ -254,19 +207,15 @@ pub(crate) fn name_of(viewer: &Viewer) -> &str {
 }
 
 /// The one instant that a wall clock means; refused where it means none or two.
-pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp, Problem> {
-    let invalid = |detail: String| Problem::new(Code::InvalidTime, detail);
-    match moment::read(clock, zone) {
-        Ok((Moment::One(at), _)) => Ok(at),
-        Ok((Moment::Skipped(_) | Moment::Twice(_), _)) => Err(invalid(
-            lang.pick(
-                "the clocks change at this time; choose one a little earlier or later",
-                "该时间正值时钟调整，请选择稍早或稍晚的时间",
-            )
-            .to_owned(),
-        )),
-        Err(unreadable) => Err(invalid(refused(lang, unreadable))),
-    }
+pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> {
+    let told = match moment::read(clock, zone) {
+        Ok((Moment::One(at), _)) => return Ok(at),
+        Ok((Moment::Skipped(_) | Moment::Twice(_), _)) => pick!(lang;
+            "the clocks change at this time; choose one a little earlier or later",
+            "该时间正值时钟调整，请选择稍早或稍晚的时间"),
+        Err(unreadable) => refused(lang, unreadable),
+    };
+    Err(Problem::new(Code::InvalidTime, told))
 }
 
 /// The zone a schedule is written in.

@@ -1,45 +1,16 @@
 //! Slots of the past, fired on request: first what would fire and how many, then the button.
 
-use std::sync::Arc;
-
 use almanack_core::plan::{Schedule, ScheduleName};
 use almanack_engine::schedules::{Backfill, Backfilled};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 
-use super::{
-    acts::{instant, zone_of},
-    api,
-    one::way_back,
-    path, task_path,
-};
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-    schedules::{
-        Named,
-        acts::{PACE_DEFAULT, check_pace},
-        find,
-    },
-    tasks::body::parse_instant,
-    ui::{
-        door,
-        equivalent::Equivalent,
-        form::{Filled, form, see},
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{section, status, table},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use super::acts::{instant, zone_of};
+use super::one::way_back;
+use super::{api, path};
+use crate::schedules::acts::{PACE_DEFAULT, check_pace};
+use crate::schedules::{Named, find};
+use crate::tasks::body::parse_instant;
+use crate::ui::form::{form, hidden};
+use crate::ui::prelude::*;
 
 /// Slots listed one by one; all are counted.
 const LISTED: usize = 50;
@@ -55,54 +26,54 @@ pub(crate) struct Query {
 
 /// Asks for a range, and tells what it would fire.
 pub(crate) async fn ask(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
     let planned = match (&query.from, &query.to) {
-        (Some(from), Some(to)) => Some(plan(&state, &viewer, &schedule, &query, (from, to)).await),
+        (Some(from), Some(to)) => Some(plan(&state, lang, &schedule, &query, (from, to)).await),
         _ => None,
     };
-    let refused = matches!(planned, Some(Err(_)));
     let body = html! {
-        (range(&viewer, &schedule, &query))
+        (range(lang, &schedule, &query))
         @match &planned {
             None => {},
             Some(Ok((wish, planned))) => (told(&viewer, &name, *wish, planned)),
-            Some(Err(problem)) => p class="wrong" role="alert" { (lang.english(&problem.detail)) },
+            Some(Err(problem)) => (refused(lang, problem)),
         }
         (way_back(lang, &schedule))
     };
     let title = say!(lang, "Backfill {name}", "补触发 {name}");
     let page = page(&viewer, Place::Schedules, &title, &body);
-    if refused {
-        return Ok(door::told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, page));
-    }
-    Ok(page.into_response())
+    Ok(if matches!(planned, Some(Err(_))) {
+        again(page)
+    } else {
+        page.into_response()
+    })
 }
 
 async fn plan(
     state: &AppState,
-    viewer: &Viewer,
+    lang: Lang,
     schedule: &Schedule,
     query: &Query,
     (from, to): (&str, &str),
-) -> Result<(Backfill, Backfilled), Problem> {
+) -> Result<(Backfill, Backfilled)> {
     let own = zone_of(schedule);
     let zone = query.zone.as_deref().unwrap_or(&own);
     let wish = Backfill {
-        from: instant(viewer.lang, from, zone)?,
-        to: instant(viewer.lang, to, zone)?,
+        from: instant(lang, from, zone)?,
+        to: instant(lang, to, zone)?,
         pace: pace(query.pace.as_deref())?,
     };
     let planned = state.schedules.plan_backfill(&schedule.name, wish).await?;
     Ok((wish, planned))
 }
 
-fn pace(text: Option<&str>) -> Result<SignedDuration, Problem> {
+fn pace(text: Option<&str>) -> Result<SignedDuration> {
     let Some(text) = text else {
         return Ok(PACE_DEFAULT);
     };
@@ -112,27 +83,19 @@ fn pace(text: Option<&str>) -> Result<SignedDuration, Problem> {
     check_pace(pace)
 }
 
-fn range(viewer: &Viewer, schedule: &Schedule, query: &Query) -> Markup {
-    let lang = viewer.lang;
+fn range(lang: Lang, schedule: &Schedule, query: &Query) -> Markup {
     let own = zone_of(schedule);
     let zone = query.zone.as_deref().unwrap_or(&own);
+    let pace = query.pace.as_deref().or(Some("1s"));
     html! {
-        p { (lang.pick(
+        p { (pick!(lang;
             "Slots of the past that have not fired can be fired now. One that fired is left alone.",
             "过去未触发的时点可以现在触发；已触发过的保持不变。")) }
         form method="get" action={ (path(&schedule.name)) "/backfill" } class="fields" {
-            label { (lang.pick("From", "从"))
-                input type="datetime-local" step="1" name="from" required value=[query.from.as_deref()];
-            }
-            label { (lang.pick("To (not included)", "到（不含）"))
-                input type="datetime-local" step="1" name="to" required value=[query.to.as_deref()];
-            }
-            label { (lang.pick("In the zone", "时区"))
-                input name="zone" list="zones" value=(zone) autocomplete="off" spellcheck="false";
-            }
-            label { (lang.pick("Between two firings", "两次触发的间隔"))
-                input name="pace" value=(query.pace.as_deref().unwrap_or("1s")) autocomplete="off";
-            }
+            (Field::clock("from", lang.pick("From", "从"), query.from.as_deref()).required())
+            (Field::clock("to", lang.pick("To (not included)", "到（不含）"), query.to.as_deref()).required())
+            (Field::zone("zone", lang.pick("In the zone", "时区"), zone))
+            (Field::text("pace", lang.pick("Between two firings", "两次触发的间隔"), pace))
             button type="submit" { (lang.pick("Show what would fire", "查看将触发什么")) }
         }
     }
@@ -142,64 +105,62 @@ fn range(viewer: &Viewer, schedule: &Schedule, query: &Query) -> Markup {
 fn told(viewer: &Viewer, name: &ScheduleName, wish: Backfill, planned: &Backfilled) -> Markup {
     let lang = viewer.lang;
     let (all, fires) = (planned.slots.len(), planned.fires());
-    let (from, to, pace) = (
-        wish.from.to_string(),
-        wish.to.to_string(),
-        format!("{:#}", wish.pace),
-    );
+    let (from, to) = (wish.from.to_string(), wish.to.to_string());
+    let pace = format!("{:#}", wish.pace);
     let fields = html! {
-        input type="hidden" name="from" value=(from);
-        input type="hidden" name="to" value=(to);
-        input type="hidden" name="pace" value=(pace);
+        (hidden([("from", &from), ("to", &to), ("pace", &pace)]))
         button type="submit" class="danger" { (fire_them(lang, fires)) }
     };
-    let title = lang.pick("What would fire", "将触发的时点");
+    let words = [
+        "schedule",
+        "backfill",
+        name.as_str(),
+        "--from",
+        &from,
+        "--to",
+        &to,
+        "--pace",
+        &pace,
+    ];
     let body = html! {
-        p { strong { (say!(lang,
-            "{fires} of the {all} slots in this range would fire.",
+        p { strong { (say!(lang; "{fires} of the {all} slots in this range would fire.",
             "该范围内 {all} 个时点中，有 {fires} 个会触发。")) } }
         @if fires > 0 { (form(viewer, &format!("{}/backfill", path(name)), &fields)) }
         @if all > 0 { (slots(viewer, planned)) }
-        @if all > LISTED {
-            @let rest = all - LISTED;
+        @if let Some(rest) = all.checked_sub(LISTED).filter(|rest| *rest > 0) {
             p class="hint" { (say!(lang, "{rest} more are not listed.", "另有 {rest} 个未列出。")) }
         }
         (Equivalent::call("POST", api(name, "/backfill"))
-            .body(&json!({ "from": from, "to": to, "pace": pace }))
-            .cli(&["schedule", "backfill", name.as_str(), "--from", &from, "--to", &to, "--pace", &pace])
-            .show(viewer))
+            .body(&json!({ "from": from, "to": to, "pace": pace })).cli(&words).show(viewer))
     };
-    section("planned", title, &body)
+    section(
+        "planned",
+        lang.pick("What would fire", "将触发的时点"),
+        &body,
+    )
 }
 
 fn fire_them(lang: Lang, count: usize) -> String {
     match count {
-        1 => say!(lang, "Fire 1 slot", "触发 1 个时点").into_owned(),
-        _ => say!(lang, "Fire {count} slots", "触发 {count} 个时点").into_owned(),
+        1 => lang.pick("Fire 1 slot", "触发 1 个时点").to_owned(),
+        _ => say!(lang, "Fire {count} slots", "触发 {count} 个时点"),
     }
 }
 
 fn slots(viewer: &Viewer, planned: &Backfilled) -> Markup {
     let lang = viewer.lang;
-    let head = [
-        lang.pick("Slot", "时点"),
-        lang.pick("Fires", "触发于"),
-        lang.pick("Already there", "已有"),
-    ];
-    let rows = html! {
-        @for slot in planned.slots.iter().take(LISTED) {
-            tr {
-                td { (viewer.at(slot.slot)) }
-                td { (viewer.at_or_dash(slot.execute_at)) }
-                td {
-                    @if let Some(found) = slot.found {
-                        a href=(task_path(&slot.identity)) { (status(lang, found, false)) }
-                    } @else { span class="none" { "–" } }
-                }
+    table! { lang; "What would fire", "将触发的时点";
+        for (slot in planned.slots.iter().take(LISTED)) tr()
+        "Slot", "时点" { td { (viewer.at(slot.slot)) } }
+        "Fires", "触发于" { td { (viewer.at_or_dash(slot.execute_at)) } }
+        "Already there", "已有" {
+            td {
+                @if let Some(found) = slot.found {
+                    a href=(task_path(&slot.identity)) { (status(lang, found, false)) }
+                } @else { (or_dash(None)) }
             }
         }
-    };
-    table(lang.pick("What would fire", "将触发的时点"), &head, &rows)
+    }
 }
 
 /// The range that was shown.
@@ -212,15 +173,14 @@ pub(crate) struct Range {
 
 /// Fires.
 pub(crate) async fn carry_out(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     filled: Filled<Range>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let Filled { viewer, form } = filled;
-    let at = |text: &str, path: &str| -> Result<Timestamp, Problem> { parse_instant(text, path) };
     let wish = Backfill {
-        from: at(&form.from, "from")?,
-        to: at(&form.to, "to")?,
+        from: parse_instant(&form.from, "from")?,
+        to: parse_instant(&form.to, "to")?,
         pace: pace(form.pace.as_deref())?,
     };
     state

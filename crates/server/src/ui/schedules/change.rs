@@ -1,45 +1,18 @@
 //! Writing a schedule, new or changed: a form, what it would do, and the button.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    plan::{Definition, Origin, Ready, Schedule, ScheduleName},
-    token::Scope,
-};
+use almanack_core::plan::{Definition, Origin, Ready, Schedule, ScheduleName};
 use almanack_engine::schedules::{Expected, Writer};
-use axum::{
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use maud::{Markup, html};
 
-use super::{
-    acts::name_of,
-    api,
-    compared::compared,
-    fields::{Fields, TARGETS},
-    one::{is_there, way_back},
-    path, ready,
-    sheet::{Sheet, target_name},
-    times, told, trying,
-};
-use crate::{
-    AppState,
-    access::Asker,
-    problem::{Code, Problem},
-    schedules::{Named, admit, find},
-    ui::{
-        door,
-        equivalent::Equivalent,
-        form::{Filled, form, see},
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::section,
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use super::acts::name_of;
+
+use super::fields::{Fields, TARGETS};
+use super::one::{is_there, way_back};
+use super::sheet::{Sheet, target_name};
+use super::{api, path, ready, times, told, trying};
+use crate::access::Asker;
+use crate::schedules::{Named, admit, find};
+use crate::ui::form::form;
+use crate::ui::prelude::*;
 
 /// Coming times told before and after.
 const TIMES: usize = 10;
@@ -53,18 +26,10 @@ struct Draft<'a> {
 }
 
 /// An empty form, or one begun by a link.
-pub(crate) async fn blank(
-    viewer: Viewer,
-    Sought(fields): Sought<Fields>,
-) -> Result<Markup, Problem> {
+pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Result<Markup> {
     asker(&viewer)?.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
-    let draft = Draft {
-        viewer: &viewer,
-        schedule: None,
-        fields,
-    };
-    Ok(draft.page(&html! {}, None))
+    Ok(Draft::new(&viewer, None, fields).page(&html! {}, None))
 }
 
 fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
@@ -78,70 +43,52 @@ fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
 }
 
 /// Checks or creates a schedule.
-pub(crate) async fn create(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Fields>,
-) -> Result<Response, Problem> {
+pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, form } = filled;
-    let draft = Draft {
-        viewer: &viewer,
-        schedule: None,
-        fields: &form,
-    };
-    draft.answer(&state, Expected::Nothing).await
+    Draft::new(&viewer, None, &form)
+        .answer(&state, Expected::Nothing)
+        .await
 }
 
 /// The form of a schedule that is there.
-pub(crate) async fn edit(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    viewer: Viewer,
-) -> Result<Response, Problem> {
+pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) -> Answer {
     asker(&viewer)?.must(Scope::Operate, "changing a schedule")?;
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
     if let Some(managed) = told::managed(lang, schedule.origin).filter(|_| is_there(&schedule)) {
         let body = html! { p class="wrong" { (managed) } (way_back(lang, &schedule)) };
-        return Ok(page(
-            &viewer,
-            Place::Schedules,
-            &title(lang, Some(&schedule)),
-            &body,
-        )
-        .into_response());
+        let title = title(lang, Some(&schedule));
+        return Ok(page(&viewer, Place::Schedules, &title, &body).into_response());
     }
     let definition = Definition::from_json(&schedule.definition)?;
     let fields = Fields::of(name.as_str(), definition, schedule.revision);
-    let draft = Draft {
-        viewer: &viewer,
-        schedule: Some(&schedule),
-        fields: &fields,
-    };
-    Ok(draft.page(&html! {}, None).into_response())
+    Ok(Draft::new(&viewer, Some(&schedule), &fields)
+        .page(&html! {}, None)
+        .into_response())
 }
 
 /// Checks or changes a schedule, if it still is what was looked at.
-pub(crate) async fn save(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    filled: Filled<Fields>,
-) -> Result<Response, Problem> {
+pub(crate) async fn save(State(state): App, Named(name): Named, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, mut form } = filled;
     let schedule = find(&state, &name).await?;
     name.as_str().clone_into(&mut form.name);
     let missing = || Problem::new(Code::InvalidValue, "the form lacks its revision");
     let seen = Expected::Revision(form.revision.ok_or_else(missing)?);
-    let draft = Draft {
-        viewer: &viewer,
-        schedule: Some(&schedule),
-        fields: &form,
-    };
-    draft.answer(&state, seen).await
+    Draft::new(&viewer, Some(&schedule), &form)
+        .answer(&state, seen)
+        .await
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    fn new(viewer: &'a Viewer, schedule: Option<&'a Schedule>, fields: &'a Fields) -> Self {
+        Self {
+            viewer,
+            schedule,
+            fields,
+        }
+    }
     /// Checks or writes. What is refused comes back as it was filled in, with the reason.
-    async fn answer(&self, state: &AppState, seen: Expected) -> Result<Response, Problem> {
+    async fn answer(&self, state: &AppState, seen: Expected) -> Answer {
         let done = if self.fields.act == "check" {
             self.check(state)
                 .map(|told| self.page(&told, None).into_response())
@@ -149,21 +96,15 @@ impl Draft<'_> {
             self.write(state, seen).await
         };
         done.or_else(|problem| {
-            let status = problem.code.status();
-            if status.is_server_error() {
+            if problem.code.status().is_server_error() {
                 return Err(problem);
             }
-            let told = trying::refusal(self.viewer, &self.fields.expression, &problem);
-            let page = self.page(&told, problem.place());
-            Ok(door::told(
-                self.viewer,
-                StatusCode::UNPROCESSABLE_ENTITY,
-                page,
-            ))
+            let told = trying::refusal(self.viewer.lang, &self.fields.expression, &problem);
+            Ok(again(self.page(&told, problem.place())))
         })
     }
 
-    fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready), Problem> {
+    fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready)> {
         let name = ScheduleName::parse(self.fields.name.trim())?;
         let definition = self.fields.definition()?;
         admit(state, &name, &definition, asker(self.viewer)?)?;
@@ -171,7 +112,7 @@ impl Draft<'_> {
         Ok((name, ready))
     }
 
-    async fn write(&self, state: &AppState, seen: Expected) -> Result<Response, Problem> {
+    async fn write(&self, state: &AppState, seen: Expected) -> Answer {
         let (name, ready) = self.read(state)?;
         let writer = Writer {
             origin: Origin::Api,
@@ -189,24 +130,27 @@ impl Draft<'_> {
     }
 
     /// What it would do.
-    fn check(&self, state: &AppState) -> Result<Markup, Problem> {
+    fn check(&self, state: &AppState) -> Result<Markup> {
         let (name, new) = self.read(state)?;
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let old = self
             .schedule
             .and_then(|schedule| ready(state, schedule).ok());
-        let after = times::coming(&new, new.next_after(viewer.now), TIMES);
+        let times = |ready: &Ready, caption| {
+            let coming = times::coming(ready, ready.next_after(viewer.now), TIMES);
+            times::times(viewer, ready, &coming, caption)
+        };
+        let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
         let body = html! {
             p { strong { (new.describe(told::language(lang))) } }
             (times::warnings(viewer, &new))
             @if let Some(old) = &old {
-                (compared(viewer, old, &new))
-                @let before = times::coming(old, old.next_after(viewer.now), TIMES);
-                h3 { (lang.pick("Before", "修改前")) }
-                (times::times(viewer, old, &before, lang.pick("Before", "修改前")))
-                h3 { (lang.pick("After", "修改后")) }
+                (times::compared(viewer, old, &new))
+                h3 { (before) }
+                (times(old, before))
+                h3 { (after) }
             }
-            (times::times(viewer, &new, &after, lang.pick("After", "修改后")))
+            (times(&new, after))
             (self.equivalent(&name)?.show(viewer))
         };
         Ok(section(
@@ -216,19 +160,23 @@ impl Draft<'_> {
         ))
     }
 
-    fn equivalent(&self, name: &ScheduleName) -> Result<Equivalent, Problem> {
+    fn equivalent(&self, name: &ScheduleName) -> Result<Equivalent> {
         let body = self.fields.to_json()?;
-        let target = body["target"].to_string();
+        let (target, expression, tz) = (
+            body["target"].to_string(),
+            &self.fields.expression,
+            &self.fields.tz,
+        );
         let mut words = vec![
             "schedule",
             "put",
             name.as_str(),
-            &self.fields.expression,
+            expression,
             "--target",
             &target,
         ];
-        if !self.fields.tz.is_empty() {
-            words.extend(["--tz", &self.fields.tz]);
+        if !tz.is_empty() {
+            words.extend(["--tz", tz]);
         }
         Ok(Equivalent::call("PUT", api(name, ""))
             .body(&body)
@@ -249,7 +197,7 @@ impl Draft<'_> {
         let fields = html! {
             @if let Some(revision) = self.fields.revision { input type="hidden" name="revision" value=(revision); }
             @if self.schedule.is_none() {
-                (sheet.line("name", lang.pick("Name: letters, digits, . _ -", "名称：字母、数字、. _ -"), &self.fields.name, Some("morning-news")))
+                (sheet.line("name", lang.pick("Name: letters, digits, . _ -", "名称：字母、数字、. _ -"), &self.fields.name, "morning-news"))
             }
             (sheet.show())
             p class="acts" {
@@ -284,14 +232,14 @@ impl Draft<'_> {
     }
 }
 
-fn asker(viewer: &Viewer) -> Result<&Asker, Problem> {
+fn asker(viewer: &Viewer) -> Result<&Asker> {
     let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
     viewer.asker.as_ref().ok_or_else(nobody)
 }
 
 fn title(lang: Lang, schedule: Option<&Schedule>) -> String {
     match schedule.map(|schedule| &schedule.name) {
-        Some(name) => say!(lang, "Change {name}", "修改 {name}").into_owned(),
+        Some(name) => say!(lang, "Change {name}", "修改 {name}"),
         None => lang.pick("New schedule", "新建日程").to_owned(),
     }
 }

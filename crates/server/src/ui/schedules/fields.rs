@@ -4,17 +4,16 @@
 //! own, and what is left empty gets the default.
 
 use almanack_core::plan::Definition;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::{
-    call::read_object,
-    problem::{Code, Problem},
-    schedules::definition::DefinitionBody,
-};
+use crate::call::read_object;
+use crate::schedules::definition::DefinitionBody;
+use crate::ui::prelude::*;
 
 /// What a schedule can fire at.
 pub(crate) const TARGETS: [&str; 4] = ["webhook", "task", "workflow", "command"];
+/// Fields that are numbers in JSON.
+const NUMBERS: [&str; 2] = ["max_catch_up", "priority"];
 
 /// A definition as it is filled in; everything is text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -52,118 +51,92 @@ pub(crate) struct Fields {
 
 impl Fields {
     /// The JSON that the API takes.
-    pub(crate) fn to_json(&self) -> Result<Value, Problem> {
+    pub(crate) fn to_json(&self) -> Result<Value> {
         let mut body = Map::new();
         body.insert("expression".to_owned(), json!(self.expression));
         body.insert("target".to_owned(), self.target_json()?);
-        let texts = [
+        let given = [
             ("tz", &self.tz),
             ("catch_up", &self.catch_up),
             ("grace", &self.grace),
+            ("max_catch_up", &self.max_catch_up),
             ("catch_up_pace", &self.catch_up_pace),
             ("overlap", &self.overlap),
             ("splay", &self.splay),
             ("on_resume", &self.on_resume),
             ("retry_for", &self.retry_for),
-        ];
-        let numbers = [
-            ("max_catch_up", &self.max_catch_up),
             ("priority", &self.priority),
         ];
-        let given = texts.map(|(name, text)| (name, text, false)).into_iter();
-        for (name, text, number) in given.chain(numbers.map(|(name, text)| (name, text, true))) {
-            let text = text.trim();
-            let value = match text.parse::<u64>() {
-                Ok(value) if number => json!(value),
-                _ => json!(text),
-            };
-            if !text.is_empty() {
-                body.insert(name.to_owned(), value);
-            }
+        for (name, value) in given {
+            let value = text(value).map(|value| match value.as_str().map(str::parse::<u64>) {
+                Some(Ok(number)) if NUMBERS.contains(&name) => json!(number),
+                _ => value,
+            });
+            body.extend(value.map(|value| (name.to_owned(), value)));
         }
         Ok(Value::Object(body))
     }
 
-    fn target_json(&self) -> Result<Value, Problem> {
-        let mut target = match self.target.as_str() {
-            "workflow" => json!({
-                "type": "workflow",
-                "repository": self.repository.trim(),
-                "workflow": self.workflow.trim(),
-                "inputs": inputs(&self.inputs),
-            }),
+    fn target_json(&self) -> Result<Value> {
+        let (mut target, (name, more)) = match self.target.as_str() {
+            "workflow" => (
+                json!({
+                    "type": "workflow",
+                    "repository": self.repository.trim(),
+                    "workflow": self.workflow.trim(),
+                    "inputs": inputs(&self.inputs),
+                }),
+                ("ref", text(&self.r#ref)),
+            ),
             "command" => {
                 let argv: Vec<&str> = self.argv.lines().filter(|line| !line.is_empty()).collect();
-                json!({ "type": "command", "argv": argv })
+                (
+                    json!({ "type": "command", "argv": argv }),
+                    ("timeout", text(&self.timeout)),
+                )
             }
-            "task" => {
-                json!({ "type": "task", "kind": self.kind.trim(), "subject": self.subject.trim() })
-            }
-            _ => json!({ "type": "webhook", "url": self.url.trim() }),
+            "task" => (
+                json!({ "type": "task", "kind": self.kind.trim(), "subject": self.subject.trim() }),
+                ("payload", json_text(&self.payload, "target.payload")?),
+            ),
+            _ => (
+                json!({ "type": "webhook", "url": self.url.trim() }),
+                ("body", json_text(&self.body, "target.body")?),
+            ),
         };
-        let more = match self.target.as_str() {
-            "workflow" => ("ref", text(&self.r#ref)),
-            "command" => ("timeout", text(&self.timeout)),
-            "task" => ("payload", json_text(&self.payload, "target.payload")?),
-            _ => ("body", json_text(&self.body, "target.body")?),
-        };
-        if let (Some(object), (name, Some(value))) = (target.as_object_mut(), more) {
-            object.insert(name.to_owned(), value);
+        if let Some(more) = more {
+            target[name] = more;
         }
         Ok(target)
     }
 
     /// The definition, read as the API reads it.
-    pub(crate) fn definition(&self) -> Result<Definition, Problem> {
+    pub(crate) fn definition(&self) -> Result<Definition> {
         let text = self.to_json()?.to_string();
         read_object::<DefinitionBody>(&text).map(Definition::from)
     }
 
     /// A definition, to be changed.
     pub(crate) fn of(name: &str, definition: Definition, revision: i64) -> Self {
-        let body = serde_json::to_value(DefinitionBody::from(definition)).unwrap_or_default();
-        let target = &body["target"];
-        let lines = |list: &Value| -> String {
-            let lines = list.as_array().into_iter().flatten().map(shown);
-            lines.collect::<Vec<_>>().join("\n")
-        };
-        let pairs = |map: &Value| -> String {
-            let pairs = map.as_object().into_iter().flatten();
-            let pairs = pairs.map(|(name, value)| format!("{name}={}", shown(value)));
-            pairs.collect::<Vec<_>>().join("\n")
-        };
-        let printed = |value: &Value| match value {
-            Value::Null => String::new(),
-            value => value.to_string(),
-        };
-        Self {
-            name: name.to_owned(),
-            expression: shown(&body["expression"]),
-            tz: shown(&body["tz"]),
-            target: shown(&target["type"]),
-            url: shown(&target["url"]),
-            body: printed(&target["body"]),
-            repository: shown(&target["repository"]),
-            workflow: shown(&target["workflow"]),
-            r#ref: shown(&target["ref"]),
-            inputs: pairs(&target["inputs"]),
-            argv: lines(&target["argv"]),
-            timeout: shown(&target["timeout"]),
-            kind: shown(&target["kind"]),
-            subject: shown(&target["subject"]),
-            payload: printed(&target["payload"]),
-            catch_up: shown(&body["catch_up"]),
-            grace: shown(&body["grace"]),
-            max_catch_up: shown(&body["max_catch_up"]),
-            catch_up_pace: shown(&body["catch_up_pace"]),
-            overlap: shown(&body["overlap"]),
-            splay: shown(&body["splay"]),
-            on_resume: shown(&body["on_resume"]),
-            retry_for: shown(&body["retry_for"]),
-            priority: shown(&body["priority"]),
-            revision: Some(revision),
-            act: String::new(),
-        }
+        let mut body = serde_json::to_value(DefinitionBody::from(definition)).unwrap_or_default();
+        let target = body["target"].take();
+        let parts = [body, target].into_iter().flat_map(|part| match part {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        });
+        let mut fields: Map<String, Value> = parts
+            .map(|(name, value)| {
+                let text = shown(&name, &value);
+                (name, json!(text))
+            })
+            .collect();
+        let target = fields.remove("type").unwrap_or_default();
+        fields.extend([
+            ("target".to_owned(), target),
+            ("name".to_owned(), json!(name)),
+            ("revision".to_owned(), json!(revision)),
+        ]);
+        serde_json::from_value(Value::Object(fields)).unwrap_or_default()
     }
 }
 
@@ -180,7 +153,7 @@ fn inputs(lines: &str) -> Value {
     Value::Object(pairs.collect())
 }
 
-fn json_text(given: &str, path: &str) -> Result<Option<Value>, Problem> {
+fn json_text(given: &str, path: &str) -> Result<Option<Value>> {
     if given.trim().is_empty() {
         return Ok(None);
     }
@@ -191,11 +164,18 @@ fn json_text(given: &str, path: &str) -> Result<Option<Value>, Problem> {
     })
 }
 
-/// A value as it stands in a field.
-fn shown(value: &Value) -> String {
+/// A value of a definition as a person writes it: lists line by line, payloads as JSON.
+fn shown(name: &str, value: &Value) -> String {
+    let lines = |lines: Vec<String>| lines.join("\n");
     match value {
-        Value::String(text) => text.clone(),
         Value::Null => String::new(),
+        value if matches!(name, "body" | "payload") => value.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => lines(list.iter().map(|value| shown("", value)).collect()),
+        Value::Object(pairs) => {
+            let pair = |(name, value): (&String, &Value)| format!("{name}={}", shown("", value));
+            lines(pairs.iter().map(pair).collect())
+        }
         other => other.to_string(),
     }
 }

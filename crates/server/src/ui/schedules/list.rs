@@ -1,37 +1,15 @@
 //! All schedules, by name: what each means, when it fires next, and how the last sixty slots went.
 
-use std::sync::Arc;
+use almanack_core::plan::{Definition, Origin, Ready, Schedule};
+use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
-use almanack_core::{
-    plan::{Definition, Origin, Ready, Schedule},
-    token::Scope,
-};
-use axum::extract::State;
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
+use super::runs::{self, Run, Spread, interval};
+use super::{path, ready, told};
+use crate::schedules::{ListQuery, cursor};
+use crate::ui::prelude::*;
+use crate::ui::query::filled;
 
-use super::{
-    path, pictures, ready,
-    runs::{self, Run, Spread, interval},
-    search::{PAGE, SEARCHED_MAX, search},
-    times::in_both,
-    told,
-};
-use crate::{
-    AppState,
-    problem::Problem,
-    schedules::ListQuery,
-    ui::{
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{empty, live, notice, table},
-        query::{Sought, address},
-        viewer::Viewer,
-        when::length,
-    },
-};
+use super::times::in_both;
 
 /// Which schedules to list.
 #[derive(Debug, Default, Deserialize)]
@@ -53,19 +31,18 @@ struct Line {
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let filter = ListQuery {
         origin: query.origin.clone(),
         state: query.state.clone(),
         removed: false,
         limit: Some(PAGE),
         cursor: query.cursor.clone(),
-    }
-    .into_filter()?;
-    let (found, more) = search(&state, filter, query.q.as_deref()).await?;
+    };
+    let (found, more) = search(&state, filter.into_filter()?, query.q.as_deref()).await?;
     let lines: Vec<Line> = found.into_iter().map(|it| line(&state, it)).collect();
     let asked: Vec<_> = lines
         .iter()
@@ -75,10 +52,15 @@ pub(crate) async fn show(
     let lang = viewer.lang;
     let body = html! {
         @if query.did.as_deref() == Some("removed") {
-            (notice(&html! { (lang.pick("The schedule was removed. Its history stays.", "日程已移除，历史记录仍保留。")) }))
+            (notice(&html! { (pick!(lang; "The schedule was removed. Its history stays.", "日程已移除，历史记录仍保留。")) }))
         }
-        (ways(&viewer))
-        (filters(&viewer, &query))
+        p class="acts" {
+            @if viewer.may(Scope::Operate) {
+                a class="button" href="/ui/schedules/new" { (lang.pick("New schedule", "新建日程")) }
+            }
+            a class="button" href="/ui/schedules/try" { (lang.pick("Try an expression", "试写表达式")) }
+        }
+        (filters(lang, &query))
         (live("schedules", &html! {
             @if lines.is_empty() { (nothing(lang, &query)) }
             @else { (rows(&viewer, &lines, &histories)) }
@@ -102,44 +84,18 @@ fn line(state: &AppState, schedule: Schedule) -> Line {
     }
 }
 
-fn ways(viewer: &Viewer) -> Markup {
-    let lang = viewer.lang;
-    html! {
-        p class="acts" {
-            @if viewer.may(Scope::Operate) {
-                a class="button" href="/ui/schedules/new" { (lang.pick("New schedule", "新建日程")) }
-            }
-            a class="button" href="/ui/schedules/try" { (lang.pick("Try an expression", "试写表达式")) }
-        }
-    }
-}
-
-fn filters(viewer: &Viewer, query: &Query) -> Markup {
-    let lang = viewer.lang;
-    let state = query.state.as_deref().unwrap_or_default();
-    let origin = query.origin.as_deref().unwrap_or_default();
+fn filters(lang: Lang, query: &Query) -> Markup {
+    let states = ["active", "paused", "parked", "removed"];
+    let states = states.map(|name| (name, told::state_name(lang, name)));
+    let any_state = [("", lang.pick("all but removed", "未移除的"))];
+    let origins = Origin::ALL.map(|of| (of.as_str(), told::origin(lang, of)));
+    let anybody = [("", lang.pick("anybody", "全部"))];
+    let example = lang.pick("name, expression, zone, target", "名称、表达式、时区、目标");
     html! {
         form class="fields" method="get" action="/ui/schedules" role="search" {
-            label class="wide" { (lang.pick("Search", "搜索"))
-                input type="search" name="q" value=[query.q.as_deref()] data-search
-                    placeholder=(lang.pick("name, expression, zone, target", "名称、表达式、时区、目标"));
-            }
-            label { (lang.pick("State", "状态"))
-                select name="state" {
-                    option value="" { (lang.pick("all but removed", "未移除的")) }
-                    @for name in ["active", "paused", "parked", "removed"] {
-                        option value=(name) selected[name == state] { (told::state_name(lang, name)) }
-                    }
-                }
-            }
-            label { (lang.pick("Belongs to", "来源"))
-                select name="origin" {
-                    option value="" { (lang.pick("anybody", "全部")) }
-                    @for of in Origin::ALL {
-                        option value=(of.as_str()) selected[of.as_str() == origin] { (told::origin(lang, of)) }
-                    }
-                }
-            }
+            (Field::search("q", lang.pick("Search", "搜索"), query.q.as_deref()).example(example))
+            (choice("state", lang.pick("State", "状态"), query.state.as_deref(), any_state.into_iter().chain(states)))
+            (choice("origin", lang.pick("Belongs to", "来源"), query.origin.as_deref(), anybody.into_iter().chain(origins)))
             button type="submit" { (lang.pick("Filter", "筛选")) }
         }
     }
@@ -152,55 +108,41 @@ fn nothing(lang: Lang, query: &Query) -> Markup {
             p { a href="/ui/schedules" { (lang.pick("Show all schedules", "显示全部日程")) } }
         };
     }
-    empty(lang.pick(
-        "There are no schedules yet. Add one here, in the configuration file or by the API.",
-        "还没有日程。可以在这里、配置文件或通过 API 添加。",
-    ))
+    empty(
+        pick!(lang; "There are no schedules yet. Add one here, in the configuration file or by the API.",
+        "还没有日程。可以在这里、配置文件或通过 API 添加。"),
+    )
 }
 
 fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
     let lang = viewer.lang;
-    let head = [
-        lang.pick("Name", "名称"),
-        lang.pick("State", "状态"),
-        lang.pick("When", "时间规则"),
-        lang.pick("Next", "下次"),
-        lang.pick("Last 60 slots", "最近 60 个时点"),
-        lang.pick("p50 / p95", "p50 / p95"),
-        lang.pick("Belongs to", "来源"),
-    ];
-    let rows = html! {
-        @for (line, runs) in lines.iter().zip(histories) { (row(viewer, line, runs)) }
-    };
-    table(lang.pick("Schedules", "日程"), &head, &rows)
-}
-
-fn row(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
-    let (lang, schedule) = (viewer.lang, &line.schedule);
-    let href = path(&schedule.name);
-    html! {
-        tr data-row {
-            th scope="row" { a href=(href) data-open { (schedule.name) } }
-            td class="state" { (told::state_in_brief(viewer, &schedule.state)) }
-            td class="words" { (meaning(viewer, line)) }
+    table! { lang; "Schedules", "日程";
+        for ((line, runs) in lines.iter().zip(histories)) tr(data-row)
+        "Name", "名称" {
+            th scope="row" { a href=(path(&line.schedule.name)) data-open { (line.schedule.name) } }
+        }
+        "State", "状态" { td class="state" { (told::state_in_brief(viewer, &line.schedule.state)) } }
+        "When", "时间规则" { td class="words" { (meaning(lang, line)) } }
+        "Next", "下次" {
             td {
                 @match (line.next_at, &line.ready) {
                     (Some(at), Some(ready)) => (in_both(viewer, at, ready.zone().time_zone())),
-                    _ => span class="none" { "–" },
+                    _ => (or_dash(None)),
                 }
             }
+        }
+        "Last 60 slots", "最近 60 个时点" {
             td {
                 @if runs.is_empty() { span class="none" { (lang.pick("none yet", "尚无")) } }
-                @else { a href={ (href) "#runs" } { (pictures::strip(viewer, &schedule.name, runs)) } }
+                @else { a href={ (path(&line.schedule.name)) "#runs" } { (runs::strip(viewer, &line.schedule.name, runs)) } }
             }
-            td class="narrow" { (lengths(viewer, line, runs)) }
-            td { (told::origin(lang, schedule.origin)) }
         }
+        "p50 / p95", "p50 / p95" { td class="narrow" { (lengths(viewer, line, runs)) } }
+        "Belongs to", "来源" { td { (told::origin(lang, line.schedule.origin)) } }
     }
 }
 
-fn meaning(viewer: &Viewer, line: &Line) -> Markup {
-    let lang = viewer.lang;
+fn meaning(lang: Lang, line: &Line) -> Markup {
     let definition = Definition::from_json(&line.schedule.definition).ok();
     html! {
         @if let Some(ready) = &line.ready { div { (ready.describe(told::language(lang))) } }
@@ -215,16 +157,20 @@ fn meaning(viewer: &Viewer, line: &Line) -> Markup {
 fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     let lang = viewer.lang;
     let href = format!("{}#runs", path(&line.schedule.name));
-    let late = Spread::of(runs.iter().filter_map(|run| run.late));
-    let took = Spread::of(runs.iter().filter_map(|run| run.took));
+    let told = [
+        (
+            lang.pick("late", "延迟"),
+            Spread::of(runs.iter().filter_map(|run| run.late)),
+        ),
+        (
+            lang.pick("took", "耗时"),
+            Spread::of(runs.iter().filter_map(|run| run.took)),
+        ),
+    ];
     let interval = line
         .ready
         .as_ref()
         .and_then(|ready| interval(ready, viewer.now));
-    let told = [
-        (lang.pick("late", "延迟"), late),
-        (lang.pick("took", "耗时"), took),
-    ];
     html! {
         @for (word, spread) in told {
             @if let Some(Spread { half, most }) = spread {
@@ -239,27 +185,21 @@ fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
 
 /// The same list from another place.
 fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
-    let link = |cursor: Option<&str>| {
-        let pairs = [
-            ("q", query.q.as_deref()),
-            ("state", query.state.as_deref()),
-            ("origin", query.origin.as_deref()),
-            ("cursor", cursor),
+    let link = |cursor| {
+        let own = [
+            ("q", &query.q),
+            ("state", &query.state),
+            ("origin", &query.origin),
         ];
-        let given = pairs
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)));
-        address("/ui/schedules", given)
+        let own = own.map(|(name, value)| (name, value.as_deref()));
+        filled("/ui/schedules", own.into_iter().chain([("cursor", cursor)]))
     };
+    let first = query.cursor.as_ref().map(|_| link(None));
+    let next = more.map(|more| link(Some(more)));
     html! {
-        @if query.cursor.is_some() || more.is_some() {
-            nav class="pager" aria-label=(lang.pick("Pages of schedules", "日程分页")) {
-                @if query.cursor.is_some() { a href=(link(None)) { (lang.pick("First page", "第一页")) } }
-                @if let Some(more) = more { a href=(link(Some(more))) rel="next" { (lang.pick("Next page", "下一页")) } }
-            }
-        }
+        (parts::pages(lang, first.as_deref(), next.as_deref()))
         @if query.q.is_some() && more.is_some() {
-            p class="hint" { (say!(lang,
+            p class="hint" { (say!(lang;
                 "A search looks at up to {SEARCHED_MAX} schedules for a page; the next page goes on from there.",
                 "每页最多搜索 {SEARCHED_MAX} 个日程；下一页从那里继续。")) }
         }
@@ -268,16 +208,50 @@ fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
 
 fn equivalent(query: &Query) -> Equivalent {
     let narrowed = [
-        ("--state", "state", query.state.as_deref()),
-        ("--origin", "origin", query.origin.as_deref()),
+        ("state", query.state.as_deref()),
+        ("origin", query.origin.as_deref()),
     ];
-    let given = || {
-        narrowed
-            .into_iter()
-            .filter_map(|(flag, name, value)| Some((flag, name, value?)))
+    Equivalent::call("GET", filled("/api/v1/schedules", narrowed)).listing("schedule", narrowed)
+}
+
+/// Schedules on a page.
+pub(crate) const PAGE: usize = 25;
+/// How many are read at once when they are searched.
+const BATCH: usize = 500;
+/// How many are searched for one page; the next page goes on from there.
+pub(crate) const SEARCHED_MAX: usize = 10_000;
+
+/// A page of schedules, and the cursor of the next one. Texts are looked for here, because no index leads to them.
+pub(crate) async fn search(
+    state: &AppState,
+    mut filter: ScheduleFilter,
+    text: Option<&str>,
+) -> Result<(Vec<Schedule>, Option<String>)> {
+    let text = text.map(|text| text.trim().to_lowercase());
+    if text.is_some() {
+        filter.limit = BATCH;
+    }
+    let fits = |it: &Schedule| {
+        let has = |part: &str| text.as_deref().is_none_or(|text| part.contains(text));
+        has(&it.name.as_str().to_lowercase()) || has(&it.definition.to_lowercase())
     };
-    let flags = given().flat_map(|(flag, _, value)| [flag, value]);
-    let words: Vec<&str> = ["schedule", "list"].into_iter().chain(flags).collect();
-    let pairs = given().map(|(_, name, value)| (name, value));
-    Equivalent::call("GET", address("/api/v1/schedules", pairs)).cli(&words)
+    let mut found: Vec<Schedule> = Vec::new();
+    let mut searched = 0;
+    while searched < SEARCHED_MAX {
+        let batch = state.store.list_schedules(&filter).await?;
+        // A batch that is not full ended because it had examined as many as it may.
+        let full = batch.rows.len() == filter.limit;
+        searched += if full { filter.limit } else { EXAMINED_MAX };
+        filter.after = batch.next;
+        found.extend(batch.rows.into_iter().filter(|it| fits(it)));
+        if found.len() > PAGE {
+            found.truncate(PAGE);
+            let more = found.last().map(|it| cursor(&it.name));
+            return Ok((found, more));
+        }
+        if filter.after.is_none() || found.len() == PAGE {
+            break;
+        }
+    }
+    Ok((found, filter.after.as_ref().map(cursor)))
 }

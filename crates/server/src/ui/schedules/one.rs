@@ -1,36 +1,11 @@
 //! One schedule: what it means, what it will do, what it did, and what can be done with it.
 
-use std::sync::Arc;
+use almanack_core::plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys};
 
-use almanack_core::{
-    plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys},
-    token::Scope,
-};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use super::{
-    acts, ledger, path, pictures,
-    policy::policies,
-    ready,
-    runs::{self, Run, interval},
-    task_path, times, told, why,
-};
-use crate::{
-    AppState,
-    problem::Problem,
-    schedules::{Named, find},
-    ui::{
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts::{facts, live, notice, section, table},
-        query::Sought,
-        viewer::Viewer,
-        when::length,
-    },
-};
+use super::runs::{self, Run, interval};
+use super::{acts, ledger, path, ready, times, told, why};
+use crate::schedules::{Named, find};
+use crate::ui::prelude::*;
 
 /// How many coming times are told.
 const TIMES: usize = 50;
@@ -50,11 +25,11 @@ pub(crate) struct Query {
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let schedule = find(&state, &name).await?;
     let ready = ready(&state, &schedule).ok();
     let runs = runs::load(&state, &[(&schedule, ready.as_ref())]).await?;
@@ -85,74 +60,47 @@ pub(crate) async fn show(
 
 /// What was done, by its code in the address.
 fn done(lang: Lang, did: &str) -> Option<&'static str> {
-    Some(match did {
-        "created" => lang.pick("The schedule was created.", "日程已创建。"),
-        "changed" => lang.pick("The schedule was changed.", "日程已修改。"),
-        "unchanged" => lang.pick(
-            "It already was so; nothing was changed.",
-            "内容相同，未作更改。",
-        ),
-        "paused" => lang.pick("The schedule is paused.", "日程已暂停。"),
-        "resumed" => lang.pick("The schedule was resumed.", "日程已恢复。"),
-        "fired" => lang.pick(
-            "It was fired; its newest firing is told below.",
-            "已触发；最近一次触发见下。",
-        ),
-        "backfilled" => lang.pick(
-            "The slots that had not fired fire now, one after the other.",
-            "未触发过的时点正在依次触发。",
-        ),
-        _ => return None,
-    })
+    words! { lang, did?;
+        "created" => "The schedule was created.", "日程已创建。";
+        "changed" => "The schedule was changed.", "日程已修改。";
+        "unchanged" => "It already was so; nothing was changed.", "内容相同，未作更改。";
+        "paused" => "The schedule is paused.", "日程已暂停。";
+        "resumed" => "The schedule was resumed.", "日程已恢复。";
+        "fired" => "It was fired; its newest firing is told below.", "已触发；最近一次触发见下。";
+        "backfilled" => "The slots that had not fired fire now, one after the other.",
+            "未触发过的时点正在依次触发。";
+    }
 }
 
 fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&Ready>) -> Markup {
-    let lang = viewer.lang;
+    let (lang, revision) = (viewer.lang, schedule.revision);
     let definition = Definition::from_json(&schedule.definition).ok();
     let next_at = state.schedules.next_firing(schedule);
-    let mut told = vec![(
-        lang.pick("State", "状态"),
-        told::state_in_full(viewer, &schedule.state),
-    )];
-    if let Some(definition) = &definition {
-        told.push((
-            lang.pick("When", "时间规则"),
-            meaning(lang, definition, ready),
-        ));
-        let target = told::target(lang, &definition.target);
-        told.push((lang.pick("Fires at", "目标"), target));
-    }
-    let next = html! {
-        @match (next_at, ready) {
-            (Some(at), Some(ready)) => (times::in_both(viewer, at, ready.zone().time_zone())),
-            _ => (lang.pick("It will not fire.", "不会触发。")),
+    let interval = ready.and_then(|ready| interval(ready, viewer.now));
+    let known = facts! { lang;
+        "State", "状态" { (told::state_in_full(viewer, &schedule.state)) }
+        "When", "时间规则" if (let Some(it) = &definition) { (meaning(lang, it, ready)) }
+        "Fires at", "目标" if (let Some(it) = &definition) { (told::target(lang, &it.target)) }
+        "Next", "下次" {
+            @match (next_at, ready) {
+                (Some(at), Some(ready)) => (times::in_both(viewer, at, ready.zone().time_zone())),
+                _ => (lang.pick("It will not fire.", "不会触发。")),
+            }
+            @if let Some(since) = schedule.waits_since {
+                div { (pick!(lang; "waits for the firing before it since ", "等待上一次触发结束，始于 ")) (viewer.at(since)) }
+            }
         }
-        @if let Some(since) = schedule.waits_since {
-            div { (lang.pick("waits for the firing before it since ", "等待上一次触发结束，始于 ")) (viewer.at(since)) }
+        "Interval", "间隔" if (let Some(interval) = interval) { (length(lang, interval)) }
+        "Newest firing", "最近一次触发" if (let Some(firing) = schedule.last_firing()) {
+            a href=(task_path(&firing)) { (firing.subject) }
+        }
+        "Belongs to", "来源" { (told::origin(lang, schedule.origin)) }
+        "Last changed", "最近修改" {
+            (viewer.at(schedule.changed_at)) " "
+            a href="#history" { (say!(lang, "(revision {revision})", "（修订 {revision}）")) }
         }
     };
-    told.push((lang.pick("Next", "下次"), next));
-    if let Some(interval) = ready.and_then(|ready| interval(ready, viewer.now)) {
-        told.push((
-            lang.pick("Interval", "间隔"),
-            html! { (length(lang, interval)) },
-        ));
-    }
-    if let Some(firing) = schedule.last_firing() {
-        let link = html! { a href=(task_path(&firing)) { (firing.subject) } };
-        told.push((lang.pick("Newest firing", "最近一次触发"), link));
-    }
-    told.push((
-        lang.pick("Belongs to", "来源"),
-        html! { (told::origin(lang, schedule.origin)) },
-    ));
-    let revision = schedule.revision;
-    let changed = html! {
-        (viewer.at(schedule.changed_at)) " "
-        a href="#history" { (say!(lang, "(revision {revision})", "（修订 {revision}）")) }
-    };
-    told.push((lang.pick("Last changed", "最近修改"), changed));
-    html! { (facts(&told)) @if let Some(ready) = ready { (times::warnings(viewer, ready)) } }
+    html! { (known) @if let Some(ready) = ready { (times::warnings(viewer, ready)) } }
 }
 
 fn meaning(lang: Lang, definition: &Definition, ready: Option<&Ready>) -> Markup {
@@ -178,59 +126,50 @@ fn coming(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<
 }
 
 fn what_it_did(viewer: &Viewer, ready: Option<&Ready>, runs: &[Run]) -> Markup {
-    let lang = viewer.lang;
     let interval = ready.and_then(|ready| interval(ready, viewer.now));
     let body = html! {
-        (pictures::strip_in_full(viewer, runs))
-        (pictures::against(viewer, runs, interval))
+        (runs::strip_in_full(viewer, runs))
+        (runs::against(viewer, runs, interval))
     };
-    section("last-runs", lang.pick("Last runs", "最近运行"), &body)
+    section(
+        "last-runs",
+        viewer.lang.pick("Last runs", "最近运行"),
+        &body,
+    )
 }
 
 fn rules(lang: Lang, schedule: &Schedule) -> Markup {
     let Ok(definition) = Definition::from_json(&schedule.definition) else {
         return html! {};
     };
-    let told = policies(lang, &definition);
-    let told: Vec<(&str, Markup)> = told
-        .into_iter()
-        .map(|(name, sentence)| (name, html! { (sentence) }))
-        .collect();
-    section(
-        "policies",
-        lang.pick("When things do not go as planned", "未按计划进行时"),
-        &facts(&told),
-    )
+    let title = lang.pick("When things do not go as planned", "未按计划进行时");
+    section("policies", title, &told::policies(lang, &definition))
 }
 
 /// What people did to it, newest first, with what each changed.
 fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
     let lang = viewer.lang;
-    let head = [
-        lang.pick("When", "时间"),
-        lang.pick("What", "操作"),
-        lang.pick("Who", "操作人"),
-        lang.pick("Revision", "修订"),
-    ];
     let earlier = std::iter::once(None).chain(edits.iter().map(Some));
     let mut pairs: Vec<_> = edits.iter().zip(earlier).collect();
     pairs.reverse();
-    let rows = html! {
-        @for (edit, before) in pairs {
-            tr {
-                td { (viewer.at(edit.at)) }
-                td {
-                    (told::edited(lang, edit.edited))
-                    @if let Some(keys) = before.and_then(|before| differing(before, edit)) { ": " code { (keys) } }
-                    @if let Some(note) = &edit.note { div class="hint" { "“" (note) "”" } }
-                }
-                td { (edit.by) }
-                td { (edit.revision) }
+    let rows = table! { lang; "What people did to it", "操作历史";
+        for ((edit, before) in pairs) tr()
+        "When", "时间" { td { (viewer.at(edit.at)) } }
+        "What", "操作" {
+            td {
+                (told::edited(lang, edit.edited))
+                @if let Some(keys) = before.and_then(|before| differing(before, edit)) { ": " code { (keys) } }
+                (told::note(edit.note.as_deref()))
             }
         }
+        "Who", "操作人" { td { (edit.by) } }
+        "Revision", "修订" { td { (edit.revision) } }
     };
-    let title = lang.pick("What people did to it", "操作历史");
-    section("history", title, &table(title, &head, &rows))
+    section(
+        "history",
+        lang.pick("What people did to it", "操作历史"),
+        &rows,
+    )
 }
 
 fn differing(before: &Edit, after: &Edit) -> Option<String> {

@@ -4,14 +4,16 @@
 //! of the ledger may stand for many skipped slots, so rows are unrolled into slots again, as many as are shown. All of a page
 //! costs one read per schedule and one for all firings together.
 
-use almanack_core::{
-    plan::{Ready, Reason, Schedule, Slot, Verdict, slot_identity},
-    store::LedgerPage,
-    task::{Identity, Status, Task},
-};
-use jiff::{SignedDuration, Timestamp};
+use almanack_core::plan::{Ready, Reason, Schedule, ScheduleName, Slot, Verdict, slot_identity};
+use almanack_core::store::LedgerPage;
+use almanack_core::task::{Identity, Status, Task};
 
-use crate::{AppState, problem::Problem};
+use super::told;
+use crate::picture::against::{self, Against};
+use crate::picture::outcome::Outcome;
+use crate::picture::span::percentile;
+use crate::picture::strip::{self, Beat};
+use crate::ui::prelude::*;
 
 /// How many slots are shown.
 pub(crate) const SHOWN: usize = 60;
@@ -67,7 +69,7 @@ struct Decided<'a> {
 pub(crate) async fn load(
     state: &AppState,
     schedules: &[(&Schedule, Option<&Ready>)],
-) -> Result<Vec<Vec<Run>>, Problem> {
+) -> Result<Vec<Vec<Run>>> {
     let newest = LedgerPage {
         before: Timestamp::MAX,
         limit: SHOWN,
@@ -84,7 +86,7 @@ pub(crate) async fn join(
     state: &AppState,
     schedules: &[(&Schedule, Option<&Ready>)],
     ledgers: &[Vec<Slot>],
-) -> Result<Vec<Vec<Run>>, Problem> {
+) -> Result<Vec<Vec<Run>>> {
     let both = || schedules.iter().zip(ledgers);
     let unrolled: Vec<Vec<Decided<'_>>> = both()
         .map(|((_, ready), rows)| unroll(rows, *ready))
@@ -188,14 +190,9 @@ impl Spread {
     pub(crate) fn of(lengths: impl Iterator<Item = SignedDuration>) -> Option<Self> {
         let mut sorted: Vec<_> = lengths.collect();
         sorted.sort_unstable();
-        // Nearest rank: a length that was really measured.
-        let rank = |percent: usize| {
-            let rank = (sorted.len() * percent).div_ceil(100).max(1);
-            sorted.get(rank - 1).copied()
-        };
         Some(Self {
-            half: rank(50)?,
-            most: rank(95)?,
+            half: percentile(&sorted, 50)?,
+            most: percentile(&sorted, 95)?,
         })
     }
 }
@@ -204,11 +201,78 @@ impl Spread {
 pub(crate) fn interval(ready: &Ready, now: Timestamp) -> Option<SignedDuration> {
     let slots = std::iter::successors(ready.next_after(now), |at| ready.next_after(*at));
     let slots: Vec<Timestamp> = slots.take(GAPS + 1).collect();
-    let gaps = slots.windows(2).filter_map(|pair| match pair {
-        [a, b] => Some(b.duration_since(*a)),
-        _ => None,
+    slots
+        .array_windows()
+        .map(|[a, b]| b.duration_since(*a))
+        .min()
+}
+
+/// The last slots, in a row of a list.
+pub(crate) fn strip(viewer: &Viewer, name: &ScheduleName, runs: &[Run]) -> Markup {
+    let caption = say!(viewer.lang, "Last slots of {name}", "{name} 最近的时点");
+    let id = format!("strip-{name}");
+    strip::inline(&beats(viewer, runs), &viewer.frame(&id, &caption))
+}
+
+/// The last slots, each with its link and its words.
+pub(crate) fn strip_in_full(viewer: &Viewer, runs: &[Run]) -> Markup {
+    let caption = viewer.lang.pick("Last slots", "最近的时点");
+    strip::draw(&beats(viewer, runs), &viewer.frame("last-slots", caption))
+}
+
+/// How long the last firings took and how late they began, against the interval.
+pub(crate) fn against(viewer: &Viewer, runs: &[Run], interval: Option<SignedDuration>) -> Markup {
+    let caption =
+        pick!(viewer.lang; "Duration and lateness against the interval", "耗时与延迟（对照间隔）");
+    let measured = runs.iter().filter_map(|run| {
+        Some(against::Run {
+            at: run.at,
+            late: run.late?,
+            took: run.took,
+            outcome: outcome(run.became),
+            href: run.firing.as_ref().map(task_path),
+        })
     });
-    gaps.min()
+    let runs = &measured.collect::<Vec<_>>();
+    against::draw(
+        &Against { interval, runs },
+        &viewer.frame("against", caption),
+    )
+}
+
+fn beats(viewer: &Viewer, runs: &[Run]) -> Vec<Beat> {
+    let beats = runs.iter().map(|run| Beat {
+        at: run.at,
+        outcome: outcome(run.became),
+        why: why(viewer, run),
+        href: run.firing.as_ref().map(task_path),
+    });
+    beats.collect()
+}
+
+fn why(viewer: &Viewer, run: &Run) -> String {
+    let lang = viewer.lang;
+    let reason = match run.became {
+        Became::Skipped(reason) => Some(told::reason(lang, reason)),
+        Became::Retrying => Some(lang.pick("will be tried again", "将重试")),
+        Became::Forgotten => Some(lang.pick("its firing is no longer kept", "触发记录已清除")),
+        _ => None,
+    };
+    let parts = reason.into_iter().chain(run.detail.as_deref());
+    parts.collect::<Vec<_>>().join(lang.pick("; ", "；"))
+}
+
+/// What is tried again has gone wrong so far, and that is what its picture tells.
+fn outcome(became: Became) -> Outcome {
+    match became {
+        Became::Planned => Outcome::Planned,
+        Became::Running => Outcome::Running,
+        Became::Done => Outcome::Done,
+        Became::Retrying | Became::Failed => Outcome::Failed,
+        Became::Cancelled => Outcome::Cancelled,
+        Became::Skipped(_) => Outcome::Skipped,
+        Became::Forgotten => Outcome::Unknown,
+    }
 }
 
 #[cfg(test)]

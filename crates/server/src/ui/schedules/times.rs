@@ -1,18 +1,12 @@
 //! Coming times, in the schedule's own zone and in the reader's, with what changes of the clocks do to them.
 
-use almanack_core::{plan::Ready, schedule::ClockChange};
-use jiff::{Timestamp, tz::TimeZone};
-use maud::{Markup, html};
+use almanack_core::plan::{Comparison, Firings, Ready, Stretch, compare};
+use almanack_core::schedule::ClockChange;
+use jiff::tz::TimeZone;
 
 use super::told;
-use crate::{
-    schedules::explain::ROUND_S,
-    ui::{
-        lang::say,
-        parts::{badge, empty, table},
-        viewer::Viewer,
-    },
-};
+use crate::schedules::explain::ROUND_S;
+use crate::ui::prelude::*;
 
 /// The first times from one on.
 pub(crate) fn coming(ready: &Ready, first: Option<Timestamp>, count: usize) -> Vec<Timestamp> {
@@ -42,12 +36,17 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
         .peekable();
     let (own, mine) = (zone.iana_name().unwrap_or("UTC"), viewer.zone_name());
     let both = *zone != viewer.zone;
-    let mut head = vec![say!(lang, "In {own}", "{own} 时间")];
-    if both {
-        head.push(say!(lang, "In {mine} (yours)", "{mine} 时间（您的）"));
-    }
-    head.push(lang.pick("How far", "距今").into());
-    let head: Vec<&str> = head.iter().map(AsRef::as_ref).collect();
+    let mine = say!(lang, "In {mine} (yours)", "{mine} 时间（您的）");
+    let head = [
+        say!(lang, "In {own}", "{own} 时间"),
+        mine,
+        lang.pick("How far", "距今").to_owned(),
+    ];
+    let shown = head
+        .iter()
+        .enumerate()
+        .filter(|(column, _)| both || *column != 1);
+    let head: Vec<&str> = shown.map(|(_, name)| name.as_str()).collect();
     let rows = html! {
         @for at in times {
             @while let Some(change) = changes.next_if(|change| change.at <= *at) {
@@ -60,7 +59,7 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
             }
         }
     };
-    html! { div class="tall" { (table(caption, &head, &rows)) } }
+    html! { div class="tall" { (parts::table(caption, &head, &rows)) } }
 }
 
 fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {
@@ -90,6 +89,46 @@ pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
                         (told::lint(viewer, &warning.lint))
                     }
                 }
+            }
+        }
+    }
+}
+
+/// How far ahead firings are compared, as the command does when nobody says otherwise.
+const AHEAD: SignedDuration = SignedDuration::from_hours(24);
+/// Firings told one by one; all are counted.
+const LISTED: usize = 10;
+
+/// Which firings come, which go, which stay.
+pub(crate) fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
+    let lang = viewer.lang;
+    let until = viewer.now.saturating_add(AHEAD).unwrap_or(viewer.now);
+    let stretch = Stretch {
+        from: viewer.now,
+        until,
+        listed_max: LISTED,
+    };
+    let Comparison { come, go, stay, .. } = compare(Some(old), Some(new), stretch);
+    let (coming, going) = (come.count, go.count);
+    html! {
+        p { (say!(lang; "In the coming 24 hours {coming} firings come, {going} go and {stay} stay.",
+            "未来 24 小时内，新增 {coming} 次触发，取消 {going} 次，保留 {stay} 次。")) }
+        @for (word, firings) in [(lang.pick("come", "新增"), &come), (lang.pick("go", "取消"), &go)] {
+            (listed(viewer, word, firings))
+        }
+    }
+}
+
+fn listed(viewer: &Viewer, word: &str, firings: &Firings) -> Markup {
+    let shown = u64::try_from(firings.listed.len()).unwrap_or(u64::MAX);
+    html! {
+        @if shown > 0 {
+            p { (word) ": "
+                @for (number, at) in firings.listed.iter().enumerate() {
+                    @if number > 0 { ", " }
+                    (viewer.instant(*at))
+                }
+                @if shown < firings.count { " …" }
             }
         }
     }

@@ -3,28 +3,12 @@
 //! A form that is sent by GET, so that it works without the script and an expression has an address to send to others. With
 //! the script (`data-try`), the parts marked live follow what is typed.
 
-use std::sync::Arc;
-
-use almanack_core::{plan::Ready, token::Scope};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
+use almanack_core::plan::Ready;
 
 use super::{times, told};
-use crate::{
-    AppState,
-    problem::{Misread, Problem},
-    schedules::explain,
-    ui::{
-        equivalent::Equivalent,
-        lang::Lang,
-        page::{Place, page},
-        parts::{live, section},
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+
+use crate::schedules::explain;
+use crate::ui::prelude::*;
 
 /// How many times are told.
 const TIMES: usize = 20;
@@ -41,41 +25,45 @@ pub(crate) struct Query {
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let zone = query.tz.as_deref().unwrap_or(viewer.zone_name());
     let read = query.expression.clone().map(|expression| {
         let name = query.name.as_deref();
         explain::read(&state, name, expression, Some(zone.to_owned()))
     });
+    let name = lang.pick(
+        "Name of the schedule (only H and ~ depend on it)",
+        "日程名称（只影响 H 和 ~）",
+    );
     let body = html! {
         form class="fields" method="get" action=(HERE) data-try {
             label class="wide" { (lang.pick("Expression", "表达式"))
                 input name="expression" value=[query.expression.as_deref()] placeholder="0 8 * * 1-5"
                     autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="1000" data-search autofocus;
             }
-            label { (lang.pick("Time zone", "时区"))
-                input name="tz" list="zones" value=(zone) autocomplete="off" spellcheck="false";
-            }
-            label { (lang.pick("Name of the schedule (only H and ~ depend on it)", "日程名称（只影响 H 和 ~）"))
-                input name="name" value=[query.name.as_deref()] autocomplete="off" spellcheck="false" maxlength="100";
-            }
+            (Field::zone("tz", lang.pick("Time zone", "时区"), zone))
+            (Field::text("name", name, query.name.as_deref()).most(100))
             button type="submit" { (lang.pick("Explain", "解释")) }
         }
         (live("tried", &html! {
             @match (&read, &query.expression) {
                 (Some(Ok(ready)), _) => (meaning(&viewer, ready)),
-                (Some(Err(problem)), Some(expression)) => (refusal(&viewer, expression, problem)),
+                (Some(Err(problem)), Some(expression)) => (refusal(lang, expression, problem)),
                 _ => {},
             }
         }))
         (section("examples", lang.pick("Examples", "示例"), &examples(lang, zone)))
     };
-    let title = lang.pick("Try an expression", "试写表达式");
-    Ok(page(&viewer, Place::Schedules, title, &body))
+    Ok(page(
+        &viewer,
+        Place::Schedules,
+        lang.pick("Try an expression", "试写表达式"),
+        &body,
+    ))
 }
 
 fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
@@ -85,37 +73,39 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
         ready.definition.tz.as_str(),
     );
     let next = times::coming(ready, ready.next_after(viewer.now), TIMES);
-    let body = json!({ "expression": expression, "tz": tz, "count": TIMES });
     let make = address(
         "/ui/schedules/new",
         [("expression", expression), ("tz", tz)],
     );
-    let caption = lang.pick("Coming times", "接下来的时间");
     let told = html! {
         p role="status" { strong { (ready.describe(told::language(lang))) } }
         (times::warnings(viewer, ready))
-        (times::times(viewer, ready, &next, caption))
+        (times::times(viewer, ready, &next, lang.pick("Coming times", "接下来的时间")))
         @if viewer.may(Scope::Operate) {
             p { a class="button" href=(make) { (lang.pick("Make a schedule of this", "用它新建日程")) } }
         }
-        (Equivalent::call("POST", "/api/v1/schedules:explain").body(&body)
+        (Equivalent::call("POST", "/api/v1/schedules:explain")
+            .body(&json!({ "expression": expression, "tz": tz, "count": TIMES }))
             .cli(&["next", expression, "--tz", tz, "--count", "20"]).show(viewer))
     };
     section("meaning", lang.pick("What it means", "含义"), &told)
 }
 
 /// Why something was refused; where an expression is to blame, with its place and what was probably meant.
-pub(crate) fn refusal(viewer: &Viewer, expression: &str, problem: &Problem) -> Markup {
-    let lang = viewer.lang;
+pub(crate) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup {
     let Some(misread) = problem.misread() else {
         return html! { p id="refused" class="wrong" role="alert" { (lang.english(&problem.detail)) } };
     };
+    let repaired = misread
+        .repaired
+        .as_deref()
+        .filter(|repaired| *repaired != expression);
     html! {
         div id="refused" class="wrong" role="alert" {
             p { (lang.english(&misread.message)) }
             @if let Some([start, end]) = misread.span { pre { code { (pointed(expression, start, end)) } } }
             @if let Some(hint) = &misread.hint { p { (lang.pick("Hint: ", "提示：")) (lang.english(hint)) } }
-            @if let Some(repaired) = meant(misread, expression) {
+            @if let Some(repaired) = repaired {
                 p { (lang.pick("Did you mean ", "您是不是要写 "))
                     a href=(address(HERE, [("expression", repaired)])) { code { (repaired) } }
                     (lang.pick("?", "？"))
@@ -125,19 +115,9 @@ pub(crate) fn refusal(viewer: &Viewer, expression: &str, problem: &Problem) -> M
     }
 }
 
-fn meant<'a>(misread: &'a Misread, expression: &str) -> Option<&'a str> {
-    misread
-        .repaired
-        .as_deref()
-        .filter(|repaired| *repaired != expression)
-}
-
 /// The expression with the place underlined. Columns are characters, spans are bytes.
 fn pointed(text: &str, start: usize, end: usize) -> String {
-    let plain: String = text
-        .chars()
-        .map(|c| if c.is_control() { '·' } else { c })
-        .collect();
+    let plain = text.replace(char::is_control, "·");
     let count = |part: Option<&str>| part.map_or(0, |part| part.chars().count());
     let before = " ".repeat(count(text.get(..start)));
     let carets = "^".repeat(count(text.get(start..end)).max(1));
@@ -164,10 +144,8 @@ fn examples(lang: Lang, zone: &str) -> Markup {
         ),
         (
             "30 2 * * *",
-            lang.pick(
-                "at a time that clocks skip or repeat once a year",
-                "每年会被跳过或重复一次的时间",
-            ),
+            pick!(lang; "at a time that clocks skip or repeat once a year",
+            "每年会被跳过或重复一次的时间"),
         ),
         (
             "H H * * *",
@@ -178,7 +156,8 @@ fn examples(lang: Lang, zone: &str) -> Markup {
     html! {
         ul class="examples" {
             @for (expression, told) in examples {
-                li { a href=(address(HERE, [("expression", expression), ("tz", zone)])) { code { (expression) } } " " (told) }
+                @let href = address(HERE, [("expression", expression), ("tz", zone)]);
+                li { a href=(href) { code { (expression) } } " " (told) }
             }
         }
     }

@@ -1,24 +1,12 @@
 //! Why a slot did or did not fire: the answer of `almanack why`, on a page.
 
-use almanack_core::plan::{Definition, Schedule};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
+use almanack_core::plan::Schedule;
 
-use super::{path, task_path};
-use crate::{
-    AppState,
-    problem::Problem,
-    tasks::body::parse_instant,
-    ui::{
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        moment::{self, Moment, Unreadable},
-        parts::{section, status},
-        query::address,
-        viewer::Viewer,
-    },
-};
+use super::acts::zone_of;
+use super::path;
+use crate::tasks::body::parse_instant;
+use crate::ui::moment::{self, Moment, Unreadable};
+use crate::ui::prelude::*;
 
 /// Which instant is in question: itself, or a wall clock in a zone.
 #[derive(Debug, Default, Deserialize)]
@@ -34,35 +22,32 @@ pub(crate) async fn show(
     viewer: &Viewer,
     schedule: &Schedule,
     query: &Query,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
-    let own = Definition::from_json(&schedule.definition).map_or("UTC".to_owned(), |it| it.tz);
+    let own = zone_of(schedule);
     let zone = query.zone.as_deref().unwrap_or(&own);
     let answer = match (&query.at, &query.clock) {
-        (Some(at), _) => Some(answer(state, viewer, schedule, parse_instant(at, "at")?).await?),
-        (None, Some(clock)) => Some(match moment::read(clock, zone) {
+        (Some(at), _) => answer(state, viewer, schedule, parse_instant(at, "at")?).await?,
+        (None, Some(clock)) => match moment::read(clock, zone) {
             Ok((Moment::One(at), _)) => answer(state, viewer, schedule, at).await?,
             Ok((Moment::Twice(both) | Moment::Skipped(both), _)) => which(viewer, schedule, both),
-            Err(unreadable) => {
-                html! { p class="wrong" role="alert" { (refused(lang, unreadable)) } }
-            }
-        }),
-        (None, None) => None,
+            Err(unreadable) => wrong(refused(lang, unreadable)),
+        },
+        (None, None) => html! {},
     };
     let body = html! {
         form method="get" action={ (path(&schedule.name)) "#why" } class="fields" {
-            label { (lang.pick("A time", "时间"))
-                input type="datetime-local" step="1" name="clock" required value=[query.clock.as_deref()];
-            }
-            label { (lang.pick("In the zone", "时区"))
-                input name="zone" list="zones" value=(zone) autocomplete="off" spellcheck="false";
-            }
+            (Field::clock("clock", lang.pick("A time", "时间"), query.clock.as_deref()).required())
+            (Field::zone("zone", lang.pick("In the zone", "时区"), zone))
             button type="submit" { (lang.pick("Why?", "为什么？")) }
         }
-        @if let Some(answer) = answer { (answer) }
+        (answer)
     };
-    let title = lang.pick("Why did it fire, or not?", "为什么触发，或没有触发？");
-    Ok(section("why", title, &body))
+    Ok(section(
+        "why",
+        lang.pick("Why did it fire, or not?", "为什么触发，或没有触发？"),
+        &body,
+    ))
 }
 
 async fn answer(
@@ -70,7 +55,7 @@ async fn answer(
     viewer: &Viewer,
     schedule: &Schedule,
     at: Timestamp,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let answer = state.schedules.why(&schedule.name, at).await?;
     let (lang, at) = (viewer.lang, at.to_string());
     let call = super::api(&schedule.name, &address("/why", [("at", at.as_str())]));
@@ -103,15 +88,11 @@ fn which(viewer: &Viewer, schedule: &Schedule, both: [Timestamp; 2]) -> Markup {
 }
 
 /// Why a wall clock cannot be read.
-pub(crate) fn refused(lang: Lang, unreadable: Unreadable) -> String {
-    let told = match unreadable {
-        Unreadable::Time => say!(lang, "This is not a date and a time.", "这不是日期和时间。"),
-        Unreadable::Zone => say!(
-            lang,
-            "No such time zone; write one like Europe/Berlin or UTC.",
-            "没有这个时区；请写成 Europe/Berlin 或 UTC 的形式。"
-        ),
-        Unreadable::Year => say!(lang, "This year is out of range.", "年份超出范围。"),
-    };
-    told.into_owned()
+pub(crate) fn refused(lang: Lang, unreadable: Unreadable) -> &'static str {
+    words! { lang, unreadable;
+        Unreadable::Time => "This is not a date and a time.", "这不是日期和时间。";
+        Unreadable::Zone => "No such time zone; write one like Europe/Berlin or UTC.",
+            "没有这个时区；请写成 Europe/Berlin 或 UTC 的形式。";
+        Unreadable::Year => "This year is out of range.", "年份超出范围。";
+    }
 }

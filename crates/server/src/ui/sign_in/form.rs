@@ -1,15 +1,8 @@
 //! The page to sign in with, and what it says. Whatever was typed as a secret is not an argument of anything here.
 
-use jiff::Timestamp;
-use maud::{Markup, html};
-
-use crate::ui::{
-    form,
-    lang::Lang,
-    page::{self, Place},
-    parts::{notice, section},
-    viewer::Viewer,
-};
+use crate::ui::form;
+use crate::ui::page;
+use crate::ui::prelude::*;
 
 /// Why somebody is not let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,11 +88,10 @@ pub(super) fn refused(viewer: &Viewer, refused: Refused) -> Markup {
 pub(super) fn not_kept(lang: Lang) -> Markup {
     html! {
         p class="wrong" role="alert" {
-            (lang.pick(
+            (pick!(lang;
                 "That was right, but your browser did not keep the session. It keeps one only over HTTPS or for this machine itself (localhost): \
                  open this page over HTTPS, for example through a proxy that speaks TLS, allow cookies, and sign in again.",
-                "登录信息正确，但浏览器没有保存会话。浏览器只在 HTTPS 连接或本机（localhost）上保存会话：请通过 HTTPS 打开本页（例如经由支持 TLS 的代理），允许 Cookie，然后重新登录。",
-            ))
+                "登录信息正确，但浏览器没有保存会话。浏览器只在 HTTPS 连接或本机（localhost）上保存会话：请通过 HTTPS 打开本页（例如经由支持 TLS 的代理），允许 Cookie，然后重新登录。"))
         }
     }
 }

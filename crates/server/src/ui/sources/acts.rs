@@ -1,28 +1,13 @@
 //! What people do about a source: check it now, pause it, resume it, describe it anew, take it away.
 
-use std::sync::Arc;
-
-use almanack_core::source::{Source, SourceId, State as SourceState, policy::cadence::Cadence};
-use axum::{extract::State, http::StatusCode, response::Response};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
+use almanack_core::source::policy::cadence::Cadence;
+use almanack_core::source::{Source, SourceId, State as SourceState};
 
 use super::{called, entries, one, path, words};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::{Numbered, body::ChangesBody},
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{self, Filled, Question, ask, see},
-        lang::{Lang, say},
-        page::Place,
-        parts::section,
-        viewer::Viewer,
-    },
-};
+use crate::sources::Numbered;
+use crate::sources::body::ChangesBody;
+use crate::ui::form::{self, ask};
+use crate::ui::prelude::*;
 
 /// Entries are counted up to here before a removal; beyond, it is "more than".
 const COUNTED: usize = 100;
@@ -55,16 +40,13 @@ pub(crate) struct Pause {
 }
 
 /// A form that says no more than that it was sent.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
-
 /// Everything that may be done, with what was typed where it was refused.
 pub(super) fn show(
     viewer: &Viewer,
     source: &Source,
     refused: Option<(&Change, &Problem)>,
 ) -> Markup {
-    let (lang, here) = (viewer.lang, path(source.id));
+    let (lang, here, id) = (viewer.lang, path(source.id), source.id);
     let is_active = source.state == SourceState::Active;
     let typed = refused.map_or_else(|| Change::of(source), |(typed, _)| typed.clone());
     let body = html! {
@@ -73,194 +55,162 @@ pub(super) fn show(
             @if !is_active { (form::button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
             a class="button" href={ (here) "/remove" } { (lang.pick("Remove…", "移除…")) }
         }
-        @if is_active { (post(source.id, "check").show(viewer)) } @else { (post(source.id, "resume").show(viewer)) }
-        @if !matches!(source.state, SourceState::Paused { .. }) { (pausing(viewer, source.id)) }
+        (command("POST", id, if is_active { "check" } else { "resume" }).show(viewer))
+        @if !matches!(source.state, SourceState::Paused { .. }) { (pausing(viewer, id)) }
         details open[refused.is_some()] {
             summary { (lang.pick("Change name, category, cadence or policy", "修改名称、分类、节奏或策略")) }
-            @if let Some((_, problem)) = refused { p class="wrong" role="alert" { (lang.english(&problem.detail)) } }
-            (form::form(viewer, &format!("{here}/change"), &fields(lang, typed)))
-            (changing(source.id).show(viewer))
+            @if let Some((_, problem)) = refused { (parts::refused(lang, problem)) }
+            (form::form(viewer, &format!("{here}/change"), &fields(lang, &typed)))
+            (changing(id).show(viewer))
         }
     };
-    section(
-        "acts",
-        lang.pick("What you can do", "可执行的操作"),
-        &html! { div class="stack" { (body) } },
-    )
+    let body = html! { div class="stack" { (body) } };
+    section("acts", lang.pick("What you can do", "可执行的操作"), &body)
 }
 
 fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
-    let lang = viewer.lang;
-    let call = Equivalent::call("POST", format!("/api/v1/sources/{id}/pause"));
-    let call = call.body(&json!({ "note": "…" }));
-    let number = id.to_string();
+    let (lang, number) = (viewer.lang, id.to_string());
+    let why = pick!(lang; "Why it is paused, for the others (may be empty)", "暂停原因，供他人查看（可留空）");
     let fields = html! {
         div class="fields" {
-            label class="wide" { (lang.pick("Why it is paused, for the others (may be empty)", "暂停原因，供他人查看（可留空）"))
-                input name="note" maxlength="500"; }
+            (Field::text("note", why, None).wide().most(500))
             button type="submit" { (lang.pick("Pause", "暂停")) }
         }
     };
     html! {
         div {
             (form::form(viewer, &format!("{}/pause", path(id)), &fields))
-            (call.cli(&["source", "pause", &number, "--note", "…"]).show(viewer))
+            (command("POST", id, "pause").body(&json!({ "note": "…" }))
+                .cli(&["source", "pause", &number, "--note", "…"]).show(viewer))
         }
     }
 }
 
-fn fields(lang: Lang, change: Change) -> Markup {
+fn fields(lang: Lang, change: &Change) -> Markup {
+    let [name, category] = [
+        lang.pick(
+            "Name (empty: what it calls itself)",
+            "名称（留空则使用其自称）",
+        ),
+        lang.pick("Category: folders joined by /", "分类：以 / 分隔的文件夹"),
+    ];
+    let policy = pick!(lang; "Policy (empty: the node's): adaptive, classic, fixed:30m or a schedule",
+        "策略（留空则用节点的）：adaptive、classic、fixed:30m 或日程表达式");
+    let learned = [("", lang.pick("learned", "自动学习").to_owned())];
+    let cadences = Cadence::ALL.map(|one| (one.as_str(), words::cadence(lang, one)));
     html! {
         div class="fields" {
-            label class="wide" { (lang.pick("Name (empty: what it calls itself)", "名称（留空则使用其自称）"))
-                input name="name" value=[change.name] maxlength="500"; }
-            label class="wide" { (lang.pick("Category: folders joined by /", "分类：以 / 分隔的文件夹"))
-                input name="category" value=[change.category] maxlength="500"; }
-            label { (lang.pick("Cadence", "节奏"))
-                select name="cadence" {
-                    option value="" { (lang.pick("learned", "自动学习")) }
-                    @for cadence in Cadence::ALL {
-                        option value=(cadence) selected[change.cadence.as_deref() == Some(cadence.as_str())] { (words::cadence(lang, cadence)) }
-                    }
-                }
-            }
-            label class="wide" { (lang.pick("Policy (empty: the node's): adaptive, classic, fixed:30m or a schedule", "策略（留空则用节点的）：adaptive、classic、fixed:30m 或日程表达式"))
-                input name="policy" value=[change.policy] maxlength="300" spellcheck="false" autocomplete="off"; }
+            (Field::text("name", name, change.name.as_deref()).wide().most(500))
+            (Field::text("category", category, change.category.as_deref()).wide().most(500))
+            (choice("cadence", lang.pick("Cadence", "节奏"), change.cadence.as_deref(), learned.into_iter().chain(cadences)))
+            (Field::text("policy", policy, change.policy.as_deref()).wide().most(300))
             button type="submit" { (lang.pick("Save", "保存")) }
         }
     }
 }
 
-/// What says nothing but that it is wanted, by command.
-fn post(id: SourceId, act: &str) -> Equivalent {
-    let number = id.to_string();
-    Equivalent::call("POST", format!("/api/v1/sources/{id}/{act}")).cli(&["source", act, &number])
+/// The command `source ACT`, and the call that does the same.
+fn command(method: &'static str, id: SourceId, act: &str) -> Equivalent {
+    let call = Equivalent::call(method, format!("/api/v1/sources/{id}/{act}"));
+    call.cli(&["source", act, &id.to_string()])
 }
 
 fn changing(id: SourceId) -> Equivalent {
     let number = id.to_string();
-    let change = json!({ "category": "news", "cadence": "P2" });
-    Equivalent::call("PATCH", format!("/api/v1/sources/{id}"))
-        .body(&change)
-        .cli(&[
-            "source",
-            "set",
-            &number,
-            "--category",
-            "news",
-            "--cadence",
-            "P2",
-        ])
+    let words = [
+        "source",
+        "set",
+        &number,
+        "--category",
+        "news",
+        "--cadence",
+        "P2",
+    ];
+    let call = Equivalent::call("PATCH", format!("/api/v1/sources/{id}"));
+    call.body(&json!({ "category": "news", "cadence": "P2" }))
+        .cli(&words)
 }
 
 /// Checks a source as soon as a node has room.
-pub(crate) async fn check(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn check(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.check_now(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=check", path(id))))
 }
 
 /// Stops checking a source.
 pub(crate) async fn pause(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
     filled: Filled<Pause>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let by = filled.viewer.origin();
     state.sources.pause(id, filled.form.note, &by).await?;
     Ok(see(&format!("{}?did=paused", path(id))))
 }
 
 /// Checks it again.
-pub(crate) async fn resume(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn resume(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.resume(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=resumed", path(id))))
 }
 
 /// Changes what people say about a source; what is wrong with it is said beside what was typed.
 pub(crate) async fn change(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
     filled: Filled<Change>,
-) -> Result<Response, Problem> {
+) -> Answer {
     let viewer = &filled.viewer;
     let source = state.sources.load(id).await?;
     match changed(&state, id, filled.form.clone(), &viewer.origin()).await {
         Ok(()) => Ok(see(&format!("{}?did=changed", path(id)))),
         Err(problem) if problem.code.status() == StatusCode::UNPROCESSABLE_ENTITY => {
-            let again = one::wrong(viewer, &source, &filled.form, &problem);
-            Ok(told(viewer, StatusCode::UNPROCESSABLE_ENTITY, again))
+            Ok(again(one::wrong(viewer, &source, &filled.form, &problem)))
         }
         Err(problem) => Err(problem),
     }
 }
 
-async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Result<(), Problem> {
-    let Change {
-        name,
-        category,
-        policy,
-        cadence,
-    } = change;
-    let wish = ChangesBody::anew(name, category, policy, cadence).into_changes()?;
-    state.sources.change(id, &wish, by).await?;
+async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Result<()> {
+    let body = ChangesBody::anew(change.name, change.category, change.policy, change.cadence);
+    state.sources.change(id, &body.into_changes()?, by).await?;
     Ok(())
 }
 
 /// Asks before a source goes.
 pub(crate) async fn ask_removal(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
     viewer: Viewer,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let source = state.sources.load(id).await?;
-    let count = entries::newest(&state, id, COUNTED + 1).await?.len();
     let name = called(&source);
-    let entries = match count {
-        count if count > COUNTED => {
-            say!(lang, "more than {COUNTED} entries", "超过 {COUNTED} 个条目")
-        }
+    let entries = match entries::newest(&state, id, COUNTED + 1).await?.len() {
         1 => say!(lang, "1 entry", "1 个条目"),
-        count => say!(lang, "{count} entries", "{count} 个条目"),
+        count if count <= COUNTED => say!(lang, "{count} entries", "{count} 个条目"),
+        _ => say!(lang, "more than {COUNTED} entries", "超过 {COUNTED} 个条目"),
     };
-    let title = say!(lang, "Remove {name}?", "移除 {name}？");
-    let number = id.to_string();
-    let (action, back) = (format!("{}/remove", path(id)), path(id));
-    let sentence = say!(
-        lang,
+    let sentence = say!(lang;
         "The source, {entries} of it and everything that was learned of its rhythm are deleted. This cannot be undone; added again, it begins anew.",
-        "将删除该信源、它的 {entries}以及已学到的全部规律。此操作无法撤销；重新添加后将从头开始。"
-    );
+        "将删除该信源、它的 {entries}以及已学到的全部规律。此操作无法撤销；重新添加后将从头开始。");
+    let number = id.to_string();
+    let call = Equivalent::call("DELETE", format!("/api/v1/sources/{id}"));
     let question = Question {
-        title: &title,
+        title: &say!(lang, "Remove {name}?", "移除 {name}？"),
         sentence: html! { (sentence) },
-        action: &action,
+        action: &format!("{}/remove", path(id)),
         fields: &[],
         body: html! {},
         button: lang.pick("Remove it", "移除"),
-        back: &back,
-        equivalent: Some(
-            Equivalent::call("DELETE", format!("/api/v1/sources/{number}"))
-                .cli(&["source", "remove", &number]),
-        ),
+        back: &path(id),
+        equivalent: Some(call.cli(&["source", "remove", &number])),
     };
     Ok(ask(&viewer, Place::Sources, &question))
 }
 
 /// Takes a source away.
-pub(crate) async fn remove(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn remove(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.remove(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=removed", Place::Sources.path())))
 }

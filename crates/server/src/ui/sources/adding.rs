@@ -3,32 +3,14 @@
 //! People know sites, not feeds: the address is asked for the feeds it names. One is taken, of several a person chooses,
 //! none is said; nothing is stored that nobody chose. What goes wrong is said beside what was typed.
 
-use std::sync::Arc;
-
-use almanack_core::{source::SourceId, store::Added};
-use axum::{extract::State, http::StatusCode, response::Response};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
+use almanack_core::source::SourceId;
+use almanack_core::store::Added;
 
 use super::path;
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-    sources::{
-        adding::{CandidateView, add_each, candidates},
-        body::SourceBody,
-    },
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{self, Filled, see},
-        lang::say,
-        page::{Place, page},
-        parts::{or_dash, table},
-        viewer::Viewer,
-    },
-};
+use crate::sources::adding::{CandidateView, add_each, candidates};
+use crate::sources::body::SourceBody;
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// What to add.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -55,26 +37,24 @@ pub(super) fn form(viewer: &Viewer, wish: &Wish, wrong: Option<&Problem>) -> Mar
     let fields = html! {
         @if let Some(problem) = wrong { p class="wrong" role="alert" id="add-wrong" { (lang.english(&problem.detail)) } }
         div class="fields" {
-            label class="wide" { (lang.pick("Address of a feed, or of a site that names one", "订阅源地址，或包含订阅源的网站地址"))
+            label class="wide" { (pick!(lang; "Address of a feed, or of a site that names one",
+                "订阅源地址，或包含订阅源的网站地址"))
                 input name="address" value=[wish.address.as_deref()] required maxlength="2000" inputmode="url" autocomplete="off" spellcheck="false"
                     placeholder="https://example.org/" aria-describedby=[wrong.map(|_| "add-wrong")]; }
-            label { (lang.pick("Name (may be empty)", "名称（可留空）"))
-                input name="name" value=[wish.name.as_deref()] maxlength="500"; }
-            label { (lang.pick("Category (may be empty)", "分类（可留空）"))
-                input name="category" value=[wish.category.as_deref()] maxlength="500"; }
+            (Field::text("name", lang.pick("Name (may be empty)", "名称（可留空）"), wish.name.as_deref()).most(500))
+            (Field::text("category", lang.pick("Category (may be empty)", "分类（可留空）"), wish.category.as_deref()).most(500))
             label class="tick" {
                 input type="checkbox" name="as_it_is" value="yes" checked[wish.as_it_is.is_some()];
-                (lang.pick("Take the address as it is; do not look for a feed there", "按原样使用该地址，不查找订阅源"))
+                (pick!(lang; "Take the address as it is; do not look for a feed there", "按原样使用该地址，不查找订阅源"))
             }
             button type="submit" class="primary" { (lang.pick("Add", "添加")) }
         }
     };
     html! {
         (form::form(viewer, "/ui/sources/add", &fields))
-        p class="hint" { (lang.pick(
+        p class="hint" { (pick!(lang;
             "What has no feed is read by rules of your own: by the command line or the API.",
-            "没有订阅源的页面可以用自定义规则读取：请使用命令行或 API。",
-        )) }
+            "没有订阅源的页面可以用自定义规则读取：请使用命令行或 API。")) }
         (equivalent(wish).show(viewer))
     }
 }
@@ -83,13 +63,11 @@ fn equivalent(wish: &Wish) -> Equivalent {
     let address = wish.address.as_deref().unwrap_or("https://example.org/");
     let mut words = vec!["source", "add", address];
     let mut body = json!({ "address": address });
-    for (option, name, value) in [
-        ("--name", "name", &wish.name),
-        ("--category", "category", &wish.category),
-    ] {
+    let (name, category) = (wish.name.as_deref(), wish.category.as_deref());
+    for (option, value) in [("--name", name), ("--category", category)] {
         if let Some(value) = value {
-            words.extend([option, value.as_str()]);
-            body[name] = json!(value);
+            words.extend([option, value]);
+            body[&option[2..]] = json!(value);
         }
     }
     Equivalent::call("POST", "/api/v1/sources")
@@ -108,20 +86,17 @@ fn on_page(viewer: &Viewer, wish: &Wish, wrong: Option<&Problem>) -> Markup {
 }
 
 /// Adds what an address leads to, or shows what there is to choose from.
-pub(crate) async fn add(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Wish>,
-) -> Result<Response, Problem> {
+pub(crate) async fn add(State(state): App, filled: Filled<Wish>) -> Answer {
     let Filled { viewer, form } = filled;
     match found(&state, &viewer, &form).await {
         Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", path(id)))),
-        Ok(Found::Several(candidates)) => {
-            let page = choice(&viewer, &form, &candidates);
-            Ok(told(&viewer, StatusCode::OK, page))
-        }
+        Ok(Found::Several(candidates)) => Ok(told(
+            &viewer,
+            StatusCode::OK,
+            choice(&viewer, &form, &candidates),
+        )),
         Err(problem) if can_be_mended(&problem) => {
-            let again = on_page(&viewer, &form, Some(&problem));
-            Ok(told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, again))
+            Ok(again(on_page(&viewer, &form, Some(&problem))))
         }
         Err(problem) => Err(problem),
     }
@@ -137,7 +112,7 @@ enum Found {
     Several(Vec<CandidateView>),
 }
 
-async fn found(state: &AppState, viewer: &Viewer, wish: &Wish) -> Result<Found, Problem> {
+async fn found(state: &AppState, viewer: &Viewer, wish: &Wish) -> Result<Found> {
     let address = with_scheme(wish.address.as_deref().unwrap_or_default());
     let taken = if wish.as_it_is.is_some() {
         address
@@ -174,27 +149,44 @@ fn with_scheme(address: &str) -> String {
 
 /// The feeds of a site, to choose from.
 fn choice(viewer: &Viewer, wish: &Wish, candidates: &[CandidateView]) -> Markup {
-    let lang = viewer.lang;
-    let head = [
-        lang.pick("Add", "添加"),
-        lang.pick("Feed", "订阅源"),
-        lang.pick("Format", "格式"),
-        lang.pick("Known", "是否已有"),
-    ];
-    let rows = html! { @for (place, candidate) in candidates.iter().enumerate() { (candidate_row(viewer, place, candidate)) } };
-    let fields = html! {
-        @for (name, value) in [("name", &wish.name), ("category", &wish.category)] {
-            @if let Some(value) = value { input type="hidden" name=(name) value=(value); }
+    let (lang, count) = (viewer.lang, candidates.len());
+    let kept = [("name", &wish.name), ("category", &wish.category)];
+    let kept = kept
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    let known = |candidate: &CandidateView| candidate.source_id.map(SourceId);
+    let rows = table! { lang; "Feeds that were found", "找到的订阅源";
+        for ((place, candidate) in candidates.iter().enumerate()) tr()
+        "Add", "添加" {
+            td class="narrow" {
+                input type="checkbox" name="address" value=(candidate.address) id={ "candidate-" (place) }
+                    checked[place == 0 && known(candidate).is_none()] disabled[known(candidate).is_some()];
+            }
         }
-        (table(lang.pick("Feeds that were found", "找到的订阅源"), &head, &rows))
+        "Feed", "订阅源" {
+            th scope="row" {
+                label for={ "candidate-" (place) } lang="" { (candidate.title.as_deref().unwrap_or(&candidate.address)) }
+                br; span class="hint" { (candidate.address) }
+            }
+        }
+        "Format", "格式" { td { (or_dash(candidate.format.as_deref())) } }
+        "Known", "是否已有" {
+            td {
+                @if let Some(id) = known(candidate) { (numbered(lang, id)) } @else { (lang.pick("new", "新")) }
+            }
+        }
+    };
+    let fields = html! {
+        (form::hidden(kept))
+        (rows)
         p class="acts" {
             button type="submit" class="primary" { (lang.pick("Add those that are ticked", "添加勾选的订阅源")) }
             a class="button" href=(Place::Sources.path()) { (lang.pick("Add none", "都不添加")) }
         }
     };
-    let count = candidates.len();
     let body = html! {
-        p { (say!(lang, "This address leads to {count} feeds. Nothing has been added yet.", "该地址包含 {count} 个订阅源，尚未添加任何一个。")) }
+        p { (say!(lang; "This address leads to {count} feeds. Nothing has been added yet.",
+            "该地址包含 {count} 个订阅源，尚未添加任何一个。")) }
         (form::form(viewer, "/ui/sources/choose", &fields))
     };
     page(
@@ -205,29 +197,12 @@ fn choice(viewer: &Viewer, wish: &Wish, candidates: &[CandidateView]) -> Markup 
     )
 }
 
-fn candidate_row(viewer: &Viewer, place: usize, candidate: &CandidateView) -> Markup {
-    let lang = viewer.lang;
-    let (address, known) = (&candidate.address, candidate.source_id.map(SourceId));
-    let id = format!("candidate-{place}");
-    let title = candidate.title.as_deref().unwrap_or(address);
-    html! {
-        tr {
-            td class="narrow" { input type="checkbox" name="address" value=(address) id=(id) checked[place == 0 && known.is_none()] disabled[known.is_some()]; }
-            th scope="row" { label for=(id) lang="" { (title) } br; span class="hint" { (address) } }
-            td { (or_dash(candidate.format.as_deref())) }
-            td {
-                @if let Some(known) = known { a href=(path(known)) { (say!(lang, "source {known}", "信源 {known}")) } }
-                @else { (lang.pick("new", "新")) }
-            }
-        }
-    }
+fn numbered(lang: Lang, id: SourceId) -> Markup {
+    html! { a href=(path(id)) { (say!(lang, "source {id}", "信源 {id}")) } }
 }
 
 /// Adds those that were ticked.
-pub(crate) async fn choose(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Chosen>,
-) -> Result<Response, Problem> {
+pub(crate) async fn choose(State(state): App, filled: Filled<Chosen>) -> Answer {
     let Filled { viewer, form } = filled;
     // A name is meant for one feed; several keep their own.
     let name = form.name.filter(|_| form.address.len() == 1);
@@ -244,52 +219,45 @@ pub(crate) async fn choose(
     if let [Ok(Added::New(id))] = answers[..] {
         return Ok(see(&format!("{}?did=added", path(id))));
     }
-    let names = form.address.into_iter();
-    let lines: Vec<_> = names.zip(answers).collect();
-    let page = results(&viewer, &lines);
+    let lines: Vec<_> = form.address.into_iter().zip(answers).collect();
+    let title = viewer.lang.pick("What was added", "添加结果");
+    let page = page(&viewer, Place::Sources, title, &outcome(&viewer, &lines));
     Ok(told(&viewer, StatusCode::OK, page))
 }
 
-fn results(viewer: &Viewer, lines: &[(String, Result<Added, Problem>)]) -> Markup {
-    let title = viewer.lang.pick("What was added", "添加结果");
-    page(viewer, Place::Sources, title, &outcome(viewer, lines))
-}
-
 /// What became of each, as a table.
-pub(super) fn outcome(viewer: &Viewer, lines: &[(String, Result<Added, Problem>)]) -> Markup {
+pub(super) fn outcome(viewer: &Viewer, lines: &[(String, Result<Added>)]) -> Markup {
     let lang = viewer.lang;
-    let head = [
-        lang.pick("Source", "信源"),
-        lang.pick("What became of it", "结果"),
-    ];
-    let rows = html! {
-        @for (name, answer) in lines {
-            tr {
-                th scope="row" lang="" { (name) }
-                td {
-                    @match answer {
-                        Ok(Added::New(id)) => { (crate::ui::parts::badge("done", lang.pick("added", "已添加"))) " " a href=(path(*id)) { (say!(lang, "source {id}", "信源 {id}")) } },
-                        Ok(Added::Exists(id)) => { (crate::ui::parts::badge("skipped", lang.pick("was there already", "已存在"))) " " a href=(path(*id)) { (say!(lang, "source {id}", "信源 {id}")) } },
-                        Err(problem) => { (crate::ui::parts::badge("failed", lang.pick("refused", "被拒绝"))) " " (lang.english(&problem.detail)) },
-                    }
-                }
-            }
+    let became = |answer: &Result<Added>| match answer {
+        Ok(Added::New(id)) => {
+            html! { (badge("done", lang.pick("added", "已添加"))) " " (numbered(lang, *id)) }
+        }
+        Ok(Added::Exists(id)) => {
+            html! { (badge("skipped", lang.pick("was there already", "已存在"))) " " (numbered(lang, *id)) }
+        }
+        Err(problem) => {
+            html! { (badge("failed", lang.pick("refused", "被拒绝"))) " " (lang.english(&problem.detail)) }
         }
     };
+    let rows = table! { lang; "What became of each", "逐项结果";
+        for ((name, answer) in lines) tr()
+        "Source", "信源" { th scope="row" lang="" { (name) } }
+        "What became of it", "结果" { td { (became(answer)) } }
+    };
     html! {
-        (table(lang.pick("What became of each", "逐项结果"), &head, &rows))
+        (rows)
         p { a href=(Place::Sources.path()) { (lang.pick("All sources", "全部信源")) } }
     }
 }
 
 /// How many of each there are: added, there already, refused.
-pub(super) fn counts(answers: &[&Result<Added, Problem>]) -> (usize, usize, usize) {
-    let count = |which: fn(&Result<Added, Problem>) -> bool| {
-        answers.iter().filter(|answer| which(answer)).count()
-    };
-    (
-        count(|answer| matches!(answer, Ok(Added::New(_)))),
-        count(|answer| matches!(answer, Ok(Added::Exists(_)))),
-        count(Result::is_err),
+pub(super) fn counts(lines: &[(String, Result<Added>)]) -> (usize, usize, usize) {
+    lines.iter().fold(
+        (0, 0, 0),
+        |(new, there, refused), (_, answer)| match answer {
+            Ok(Added::New(_)) => (new + 1, there, refused),
+            Ok(Added::Exists(_)) => (new, there + 1, refused),
+            Err(_) => (new, there, refused + 1),
+        },
     )
 }

@@ -1,29 +1,12 @@
 //! What a source published. Titles and links are the publisher's: escaped, and links only where they lead into the web.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    source::{Source, SourceId, entry::Entry},
-    store::EntryFilter,
-};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
+use almanack_core::source::entry::Entry;
+use almanack_core::source::{Source, SourceId};
+use almanack_core::store::EntryFilter;
 
 use super::{called, path};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::{Numbered, cursor, parse_cursor},
-    ui::{
-        equivalent::Equivalent,
-        lang::say,
-        page::{Place, page},
-        parts::{empty, live, outside, pager, table},
-        query::{Sought, address},
-        viewer::Viewer,
-    },
-};
+use crate::sources::{Numbered, cursor, parse_cursor};
+use crate::ui::prelude::*;
 
 /// Entries on a page.
 const PAGE: usize = 50;
@@ -35,11 +18,7 @@ pub(crate) struct Query {
 }
 
 /// A source's newest entries.
-pub(super) async fn newest(
-    state: &AppState,
-    id: SourceId,
-    limit: usize,
-) -> Result<Vec<Entry>, Problem> {
+pub(super) async fn newest(state: &AppState, id: SourceId, limit: usize) -> Result<Vec<Entry>> {
     let filter = EntryFilter {
         source: Some(id),
         limit,
@@ -50,11 +29,11 @@ pub(super) async fn newest(
 
 /// All entries of a source, page by page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Numbered(id): Numbered,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let source = state.sources.load(id).await?;
     let filter = EntryFilter {
@@ -64,19 +43,22 @@ pub(crate) async fn show(
         ..EntryFilter::default()
     };
     let found = state.store.list_entries(&filter).await?;
-    let entries = found.rows;
-    let here = here(id);
+    let (here, name, number) = (here(id), called(&source), id.to_string());
     let first = query.cursor.is_some().then_some(here.as_str());
-    let next = found.next.map(cursor);
-    let next = next.map(|next| address(&here, [("cursor", next.as_str())]));
+    let next = found
+        .next
+        .map(|next| address(&here, [("cursor", cursor(next).as_str())]));
     let body = html! {
-        p { a href=(path(id)) { (called(&source)) } }
-        (live("entries", &html! { (list(&viewer, &entries)) (pager(lang, first, next.as_deref())) }))
-        (equivalent(&source).show(&viewer))
+        p { a href=(path(id)) { (name) } }
+        (live("entries", &html! { (list(&viewer, &found.rows)) (pager(lang, first, next.as_deref())) }))
+        (Equivalent::call("GET", format!("/api/v1/sources/{id}/entries")).cli(&["source", "entries", &number]).show(&viewer))
     };
-    let name = called(&source);
-    let title = say!(lang, "Entries of {name}", "{name} 的条目");
-    Ok(page(&viewer, Place::Sources, &title, &body))
+    Ok(page(
+        &viewer,
+        Place::Sources,
+        &say!(lang, "Entries of {name}", "{name} 的条目"),
+        &body,
+    ))
 }
 
 /// The page of a source's entries.
@@ -84,41 +66,16 @@ pub(super) fn here(id: SourceId) -> String {
     format!("{}/entries", path(id))
 }
 
-/// The same by command.
-pub(super) fn equivalent(source: &Source) -> Equivalent {
-    let id = source.id.to_string();
-    Equivalent::call("GET", format!("/api/v1/sources/{id}/entries"))
-        .cli(&["source", "entries", &id])
-}
-
 /// Entries as a table.
 pub(super) fn list(viewer: &Viewer, entries: &[Entry]) -> Markup {
-    let lang = viewer.lang;
-    if entries.is_empty() {
-        return empty(lang.pick("Nothing has been found yet.", "尚未发现条目。"));
+    table! { viewer.lang; "Entries, newest first", "条目，最新在前"; or "Nothing has been found yet.", "尚未发现条目。";
+        for (entry in entries) tr(data-row id={ "entry-" (entry.id) })
+        // Whichever language it is in, it is not the page's.
+        "Entry", "条目" { th scope="row" class="name" lang="" { (title(viewer, entry)) } }
+        "Published", "发布时间" { td { (viewer.at_or_dash(entry.found.published_at)) } }
+        "First seen", "首次发现" { td { (viewer.at(entry.seen_at)) } }
+        "Author", "作者" { td lang="" { (or_dash(entry.found.author.as_deref())) } }
     }
-    let head = [
-        lang.pick("Entry", "条目"),
-        lang.pick("Published", "发布时间"),
-        lang.pick("First seen", "首次发现"),
-        lang.pick("Author", "作者"),
-    ];
-    let rows = html! {
-        @for entry in entries {
-            tr data-row id={ "entry-" (entry.id) } {
-                // Whichever language it is in, it is not the page's.
-                th scope="row" class="name" lang="" { (title(viewer, entry)) }
-                td { (viewer.at_or_dash(entry.found.published_at)) }
-                td { (viewer.at(entry.seen_at)) }
-                td lang="" { (crate::ui::parts::or_dash(entry.found.author.as_deref())) }
-            }
-        }
-    };
-    table(
-        lang.pick("Entries, newest first", "条目，最新在前"),
-        &head,
-        &rows,
-    )
 }
 
 fn title(viewer: &Viewer, entry: &Entry) -> Markup {

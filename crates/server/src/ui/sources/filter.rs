@@ -2,20 +2,14 @@
 //!
 //! The rules are the API's own ([`ListQuery`]): what it refuses, the page refuses.
 
-use almanack_core::source::{Attention, SourceType, check::FailureClass, policy::cadence::Cadence};
-use maud::{Markup, html};
-use serde::Deserialize;
+use almanack_core::source::check::FailureClass;
+use almanack_core::source::policy::cadence::Cadence;
+use almanack_core::source::{Attention, SourceType};
 
 use super::words;
-use crate::{
-    sources::{STATES, list::ListQuery},
-    ui::{
-        equivalent::Equivalent,
-        lang::Lang,
-        page::Place,
-        query::{address, write},
-    },
-};
+use crate::sources::STATES;
+use crate::sources::list::ListQuery;
+use crate::ui::prelude::*;
 
 /// What a page of sources is asked for.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -119,28 +113,27 @@ impl Filter {
     /// The same list by command.
     pub(super) fn equivalent(&self) -> Equivalent {
         if self.is_due() {
-            return Equivalent::call("GET", "/api/v1/sources/due")
-                .cli(&["source", "list", "--due"]);
+            let call = Equivalent::call("GET", "/api/v1/sources/due");
+            return call.cli(&["source", "list", "--due"]);
         }
-        let mut path = "/api/v1/sources".to_owned();
-        let query = write(self.pairs());
-        if !query.is_empty() {
-            path = format!("{path}?{query}");
-        }
-        let call = Equivalent::call("GET", path);
+        let call = Equivalent::call("GET", address("/api/v1/sources", self.pairs()));
         // The command line does not know failures by their class.
         if self.failure.is_some() {
             return call;
         }
-        let mut words = vec!["source", "list"];
-        for (name, value) in self.pairs() {
-            words.extend([option(name), value]);
-        }
-        call.cli(&words)
+        let flag = |name| if name == "q" { "containing" } else { name };
+        call.listing(
+            "source",
+            self.pairs()
+                .into_iter()
+                .map(|(name, value)| (flag(name), Some(value))),
+        )
     }
 
     /// The form that narrows the list.
     pub(super) fn form(&self, lang: Lang) -> Markup {
+        let all = || [("", lang.pick("all", "全部").to_owned())].into_iter();
+        let all_or_any = || all().chain([("any", lang.pick("any", "任意").to_owned())]);
         let states = STATES.map(|name| (name, words::state_name(lang, name).to_owned()));
         let cadences = Cadence::ALL.map(|one| (one.as_str(), words::cadence(lang, one)));
         let wanted =
@@ -149,49 +142,21 @@ impl Filter {
             SourceType::ALL.map(|one| (one.as_str(), words::source_type(lang, one).to_owned()));
         let failures =
             FailureClass::ALL.map(|one| (one.as_str(), words::failure(lang, one).to_owned()));
-        let any = [("any", lang.pick("any", "任意").to_owned())];
+        let (name, failed) = (
+            lang.pick("Name or address contains", "名称或地址包含"),
+            lang.pick("Last check failed", "上次检查失败"),
+        );
         html! {
             form method="get" action=(Place::Sources.path()) role="search" {
                 div class="fields" {
-                    label class="wide" { (lang.pick("Name or address contains", "名称或地址包含"))
-                        input type="search" name="q" value=[self.q.as_deref()] maxlength="200" data-search; }
-                    (choice(lang, "state", lang.pick("State", "状态"), self.state.as_deref(), &states))
-                    (choice(lang, "cadence", lang.pick("Cadence", "节奏"), self.cadence.as_deref(), &cadences))
-                    (choice(lang, "attention", lang.pick("Needs attention", "需要关注"), self.attention.as_deref(), &[&any[..], &wanted].concat()))
-                    (choice(lang, "failure", lang.pick("Last check failed", "上次检查失败"), self.failure.as_deref(), &[&any[..], &failures].concat()))
-                    (choice(lang, "type", lang.pick("Type", "类型"), self.source_type.as_deref(), &types))
+                    (Field::search("q", name, self.q.as_deref()).most(200))
+                    (choice("state", lang.pick("State", "状态"), self.state.as_deref(), all().chain(states)))
+                    (choice("cadence", lang.pick("Cadence", "节奏"), self.cadence.as_deref(), all().chain(cadences)))
+                    (choice("attention", lang.pick("Needs attention", "需要关注"), self.attention.as_deref(), all_or_any().chain(wanted)))
+                    (choice("failure", failed, self.failure.as_deref(), all_or_any().chain(failures)))
+                    (choice("type", lang.pick("Type", "类型"), self.source_type.as_deref(), all().chain(types)))
                     button type="submit" { (lang.pick("Show", "筛选")) }
                     @if self.is_narrow() { a class="button" href=(Place::Sources.path()) { (lang.pick("Show all", "显示全部")) } }
-                }
-            }
-        }
-    }
-}
-
-/// What the command line calls a field.
-fn option(name: &str) -> &'static str {
-    match name {
-        "type" => "--type",
-        "state" => "--state",
-        "cadence" => "--cadence",
-        "attention" => "--attention",
-        _ => "--containing",
-    }
-}
-
-fn choice(
-    lang: Lang,
-    name: &str,
-    label: &str,
-    chosen: Option<&str>,
-    options: &[(&str, String)],
-) -> Markup {
-    html! {
-        label { (label)
-            select name=(name) {
-                option value="" { (lang.pick("all", "全部")) }
-                @for (value, words) in options {
-                    option value=(value) selected[chosen == Some(value)] { (words) }
                 }
             }
         }

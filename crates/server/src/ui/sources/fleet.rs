@@ -3,26 +3,17 @@
 //! Counting is one walk over every row. Who opens the page gets a fresh count; the pages that are kept live ask every second, and share
 //! one that is at most [`KEPT_FOR`] old.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use almanack_core::{
-    source::{check::FailureClass, policy::cadence::Cadence, why::meaning},
-    store::SourceNumbers,
-};
-use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
+use almanack_core::source::check::FailureClass;
+use almanack_core::source::policy::cadence::Cadence;
+use almanack_core::source::why::meaning;
+use almanack_core::store::SourceNumbers;
 
-use super::{filter::Filter, words};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::numbers::by_state,
-    ui::{
-        lang::{Lang, say},
-        parts::{self, table},
-        viewer::Viewer,
-    },
-};
+use super::filter::Filter;
+use super::words;
+use crate::sources::numbers::by_state;
+use crate::ui::prelude::*;
 
 /// How long a count serves pages that are kept live.
 const KEPT_FOR: SignedDuration = SignedDuration::from_secs(10);
@@ -37,7 +28,7 @@ impl Counted {
         &self,
         state: &AppState,
         viewer: &Viewer,
-    ) -> Result<Arc<SourceNumbers>, Problem> {
+    ) -> Result<Arc<SourceNumbers>> {
         if let Some(kept) = self.kept(viewer.now).filter(|_| viewer.live) {
             return Ok(kept);
         }
@@ -63,51 +54,22 @@ pub(super) fn show(lang: Lang, numbers: &SourceNumbers) -> Markup {
     let wanted: u64 = numbers.attention.iter().map(|(_, count)| count).sum();
     let failed: u64 = numbers.failures.iter().map(|(_, count)| count).sum();
     let hit_rate = numbers.avg_hit_rate * 100.0;
-    let tiles = [
-        (
-            numbers.total_sources,
-            lang.pick("sources", "信源"),
-            Filter::default(),
-        ),
-        (
-            state("active"),
-            lang.pick("active", "启用中"),
-            Filter::only("state", "active"),
-        ),
-        (
-            state("paused"),
-            lang.pick("paused", "已暂停"),
-            Filter::only("state", "paused"),
-        ),
-        (
-            state("ended"),
-            lang.pick("ended", "已终止"),
-            Filter::only("state", "ended"),
-        ),
-        (
-            numbers.due_now,
-            lang.pick("due now", "现在到期"),
-            Filter::only("due", "true"),
-        ),
-        (
-            wanted,
-            lang.pick("need attention", "需要关注"),
-            Filter::only("attention", "any"),
-        ),
-        (
-            failed,
-            lang.pick("failed last time", "上次失败"),
-            Filter::only("failure", "any"),
-        ),
-    ];
+    let tile = |count: u64, label: &str, filter: &Filter| {
+        html! { li { a href=(filter.href(None)) { b { (count) } (label) } } }
+    };
     html! {
         ul class="numbers" {
-            @for (count, label, filter) in &tiles {
-                li { a href=(filter.href(None)) { b { (count) } (label) } }
-            }
+            (tile(numbers.total_sources, lang.pick("sources", "信源"), &Filter::default()))
+            (tile(state("active"), lang.pick("active", "启用中"), &Filter::only("state", "active")))
+            (tile(state("paused"), lang.pick("paused", "已暂停"), &Filter::only("state", "paused")))
+            (tile(state("ended"), lang.pick("ended", "已终止"), &Filter::only("state", "ended")))
+            (tile(numbers.due_now, lang.pick("due now", "现在到期"), &Filter::only("due", "true")))
+            (tile(wanted, lang.pick("need attention", "需要关注"), &Filter::only("attention", "any")))
+            (tile(failed, lang.pick("failed last time", "上次失败"), &Filter::only("failure", "any")))
         }
         (cadences(lang, numbers))
-        p class="hint" { (say!(lang, "On average {hit_rate:.1} % of a source's checks bring something new.", "平均 {hit_rate:.1}% 的检查带来新条目。")) }
+        p class="hint" { (say!(lang; "On average {hit_rate:.1} % of a source's checks bring something new.",
+            "平均 {hit_rate:.1}% 的检查带来新条目。")) }
     }
 }
 
@@ -137,27 +99,21 @@ fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
 pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
     let mut failures = numbers.failures.clone();
     failures.sort_by_key(|(class, count)| (std::cmp::Reverse(*count), *class));
-    let head = [
-        lang.pick("Failure", "失败类型"),
-        lang.pick("Sources", "信源"),
-        lang.pick("What it means", "含义"),
-    ];
-    let rows = html! { @for (class, count) in &failures { (failure(lang, *class, *count)) } };
-    html! {
-        @if !failures.is_empty() {
-            (parts::section("failures", lang.pick("Failures by class", "失败分类"), &table(lang.pick("Failures of the last checks by class", "上次检查失败的分类"), &head, &rows)))
+    let label = |class: FailureClass, count: u64| {
+        let name = words::failure(lang, class);
+        say!(lang, "{count} sources: {name}", "{count} 个信源：{name}")
+    };
+    let rows = table! { lang; "Failures of the last checks by class", "上次检查失败的分类";
+        for ((class, count) in &failures) tr()
+        "Failure", "失败类型" { th scope="row" { (words::failure(lang, *class)) " " code { (class) } } }
+        "Sources", "信源" {
+            td class="number" {
+                a href=(Filter::failing(*class).href(None)) aria-label=(label(*class, *count)) { (count) }
+            }
         }
-    }
-}
-
-fn failure(lang: Lang, class: FailureClass, count: u64) -> Markup {
-    let name = words::failure(lang, class);
-    let label = say!(lang, "{count} sources: {name}", "{count} 个信源：{name}");
+        "What it means", "含义" { td { (lang.english(meaning(*class))) } }
+    };
     html! {
-        tr {
-            th scope="row" { (name) " " code { (class) } }
-            td class="number" { a href=(Filter::failing(class).href(None)) aria-label=(label) { (count) } }
-            td { (lang.english(meaning(class))) }
-        }
+        @if !failures.is_empty() { (section("failures", lang.pick("Failures by class", "失败分类"), &rows)) }
     }
 }

@@ -1,47 +1,26 @@
 //! The list of sources: who is checked when and why, and what is wrong with whom.
 
-use std::sync::Arc;
+use almanack_core::source::why::{next_look, next_look_at};
+use almanack_core::source::{Source, SourceId};
+use almanack_core::task::Task;
+use axum::Extension;
 
-use almanack_core::{
-    source::{
-        Source, SourceId,
-        why::{next_look, next_look_at},
-    },
-    task::Task,
-    token::Scope,
-};
-use axum::{Extension, extract::State};
-use maud::{Markup, html};
-
-use super::{
-    adding, called,
-    filter::Filter,
-    fleet::{self, Counted},
-    opml, path, words,
-};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::cursor,
-    ui::{
-        lang::Lang,
-        page::{Place, page},
-        parts::{self, empty, live, notice, or_dash, section, table},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use super::filter::Filter;
+use super::fleet::{self, Counted};
+use super::{adding, called, opml, path, words};
+use crate::sources::cursor;
+use crate::ui::prelude::*;
 
 /// Most rows of what is due: that list has no further pages, because it empties itself.
 const DUE_MAX: usize = 100;
 
 /// The page.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(counted): Extension<Arc<Counted>>,
     viewer: Viewer,
     Sought(filter): Sought<Filter>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let lang = viewer.lang;
     let numbers = counted.numbers(&state, &viewer).await?;
     let (sources, next) = found(&state, &viewer, &filter).await?;
@@ -71,13 +50,7 @@ pub(crate) async fn show(
 
 /// What was done, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
-    match code {
-        "removed" => Some(lang.pick(
-            "The source and its entries were removed.",
-            "信源及其条目已移除。",
-        )),
-        _ => None,
-    }
+    words! { lang, code?; "removed" => "The source and its entries were removed.", "信源及其条目已移除。"; }
 }
 
 /// The page's rows, and where the next page begins.
@@ -85,7 +58,7 @@ async fn found(
     state: &AppState,
     viewer: &Viewer,
     filter: &Filter,
-) -> Result<(Vec<Source>, Option<String>), Problem> {
+) -> Result<(Vec<Source>, Option<String>)> {
     if filter.is_due() {
         let of_type = filter.source_type();
         let due = state.store.load_due_sources(of_type, viewer.now, DUE_MAX);
@@ -103,62 +76,51 @@ fn list(
     next: Option<&str>,
 ) -> Markup {
     let lang = viewer.lang;
-    let head = [
-        lang.pick("Source", "信源"),
-        lang.pick("State", "状态"),
-        lang.pick("Cadence", "节奏"),
-        lang.pick("Newest entry", "最新条目"),
-        lang.pick("Hit rate", "命中率"),
-        lang.pick("Next check, and why", "下次检查及原因"),
-        lang.pick("Last failure", "最近失败"),
-    ];
-    let body = html! { @for (source, task) in rows { (row(viewer, source, task.as_ref())) } };
+    let hits = |source: &Source| {
+        source
+            .hit_rate()
+            .map(|rate| format!("{:.0} %", rate * 100.0))
+    };
+    let table = table! { lang; "Sources", "信源";
+        for ((source, task) in rows) tr(data-row id={ "source-" (source.id) })
+        "Source", "信源" {
+            th scope="row" class="name" {
+                a href=(path(source.id)) data-open { (called(source)) }
+                @if called(source) != source.definition.address { br; span class="hint" { (source.definition.address) } }
+            }
+        }
+        "State", "状态" { td { (words::standing(lang, source)) } }
+        "Cadence", "节奏" { td { (cadence(lang, source)) } }
+        "Newest entry", "最新条目" { td { (viewer.at_or_dash(source.stats.last_article_at)) } }
+        "Hit rate", "命中率" { td class="number" { (or_dash(hits(source).as_deref())) } }
+        "Next check, and why", "下次检查及原因" {
+            td class="why" {
+                (viewer.at_or_dash(next_look_at(source, task.as_ref())))
+                br; span class="hint" { (lang.english(&next_look(source, task.as_ref(), viewer.now))) }
+            }
+        }
+        "Last failure", "最近失败" {
+            td {
+                @if let Some(class) = source.stats.last_error_class {
+                    (badge("failed", words::failure(lang, class)))
+                    @if source.stats.fail_count > 1 { " ×" (source.stats.fail_count) }
+                } @else { (or_dash(None)) }
+            }
+        }
+    };
     let first = filter.is_later().then(|| filter.href(None));
     let next = next.map(|next| filter.href(Some(next)));
     html! {
-        @if rows.is_empty() { (empty(nothing(lang, filter))) }
-        @else { (table(lang.pick("Sources", "信源"), &head, &body)) }
+        @if rows.is_empty() { (empty(nothing(lang, filter))) } @else { (table) }
         (parts::pages(lang, first.as_deref(), next.as_deref()))
     }
 }
 
 fn nothing(lang: Lang, filter: &Filter) -> &'static str {
-    if filter.is_due() {
-        lang.pick("No source is due.", "没有到期的信源。")
-    } else if filter.is_narrow() {
-        lang.pick("No source is like that.", "没有符合条件的信源。")
-    } else {
-        lang.pick("There are no sources yet.", "还没有信源。")
-    }
-}
-
-fn row(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
-    let (lang, stats) = (viewer.lang, &source.stats);
-    let hits = source
-        .hit_rate()
-        .map(|rate| format!("{:.0} %", rate * 100.0));
-    let class = stats.last_error_class;
-    html! {
-        tr data-row id={ "source-" (source.id) } {
-            th scope="row" class="name" {
-                a href=(path(source.id)) data-open { (called(source)) }
-                @if called(source) != source.definition.address { br; span class="hint" { (source.definition.address) } }
-            }
-            td { (words::standing(lang, source)) }
-            td { (cadence(lang, source)) }
-            td { (viewer.at_or_dash(stats.last_article_at)) }
-            td class="number" { (or_dash(hits.as_deref())) }
-            td class="why" {
-                (viewer.at_or_dash(next_look_at(source, task)))
-                br; span class="hint" { (lang.english(&next_look(source, task, viewer.now))) }
-            }
-            td {
-                @if let Some(class) = class {
-                    (parts::badge("failed", words::failure(lang, class)))
-                    @if stats.fail_count > 1 { " ×" (stats.fail_count) }
-                } @else { (or_dash(None)) }
-            }
-        }
+    words! { lang, (filter.is_due(), filter.is_narrow());
+        (true, _) => "No source is due.", "没有到期的信源。";
+        (false, true) => "No source is like that.", "没有符合条件的信源。";
+        (false, false) => "There are no sources yet.", "还没有信源。";
     }
 }
 

@@ -1,31 +1,20 @@
 //! One source: how it stands, when it is checked next and why, its week, what came, and what people may do about it.
 
-use std::sync::Arc;
+use almanack_core::source::entry::Entry;
+use almanack_core::source::reading::Reading;
+use almanack_core::source::recent::{Brought, PastLook};
+use almanack_core::source::settle::Believed;
+use almanack_core::source::why::{meaning, next_look, next_look_at, wishes};
+use almanack_core::source::{Source, State as SourceState};
+use almanack_core::task::Task;
 
-use almanack_core::{
-    source::{Source, State as SourceState, entry::Entry, reading::Reading, why::next_look_at},
-    task::Task,
-    token::Scope,
-};
-use axum::extract::State;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use super::{acts, called, entries, list::cadence, picture, why, words};
-use crate::{
-    AppState,
-    problem::Problem,
-    sources::{Numbered, with_task},
-    ui::{
-        equivalent::Equivalent,
-        lang::{Lang, say},
-        links::task_path,
-        page::{Place, page},
-        parts::{facts, live, notice, or_dash, outside, section},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use super::list::cadence;
+use super::{acts, called, entries, words};
+use crate::picture::heat::{self, Heat};
+use crate::picture::outcome::Outcome;
+use crate::picture::strip::{self, Beat};
+use crate::sources::{Numbered, with_task};
+use crate::ui::prelude::*;
 
 /// Entries that are drawn into the picture, as the API draws them.
 const DRAWN: usize = 200;
@@ -40,27 +29,28 @@ pub(crate) struct Query {
 
 /// The page of a source.
 pub(crate) async fn show(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     viewer: Viewer,
     Numbered(id): Numbered,
     Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup> {
     let (source, task) = with_task(&state, id).await?;
     let newest = entries::newest(&state, id, DRAWN).await?;
     let did = query
         .did
         .as_deref()
         .and_then(|code| done(viewer.lang, code));
+    let number = id.to_string();
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
         (live("source", &standing(&viewer, &state, &source, task.as_ref(), &newest)))
         @if viewer.may(Scope::Operate) { (acts::show(&viewer, &source, None)) }
-        (by_command(&viewer, &source))
+        (Equivalent::call("GET", format!("/api/v1/sources/{id}")).cli(&["source", "show", &number]).show(&viewer))
     };
     Ok(page(&viewer, Place::Sources, called(&source), &body))
 }
 
-/// The page again, with what is wrong with a change.
+/// The page after a change that was refused.
 pub(super) fn wrong(
     viewer: &Viewer,
     source: &Source,
@@ -71,29 +61,17 @@ pub(super) fn wrong(
     page(viewer, Place::Sources, called(source), &body)
 }
 
-/// What was done, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
-    Some(match code {
-        "added" => lang.pick(
-            "It was added. A node checks it next.",
-            "已添加，节点将很快检查它。",
-        ),
-        "there" => lang.pick(
-            "It was there already; nothing changed.",
-            "它已存在，没有任何改变。",
-        ),
-        "check" => lang.pick(
-            "It is checked as soon as a node has room.",
-            "节点有空时将立即检查。",
-        ),
-        "paused" => lang.pick("It is paused.", "已暂停。"),
-        "resumed" => lang.pick("It is checked again, from now on.", "已恢复检查。"),
-        "changed" => lang.pick("It was changed.", "已修改。"),
-        _ => return None,
-    })
+    words! { lang, code?;
+        "added" => "It was added. A node checks it next.", "已添加，节点将很快检查它。";
+        "there" => "It was there already; nothing changed.", "它已存在，没有任何改变。";
+        "check" => "It is checked as soon as a node has room.", "节点有空时将立即检查。";
+        "paused" => "It is paused.", "已暂停。";
+        "resumed" => "It is checked again, from now on.", "已恢复检查。";
+        "changed" => "It was changed.", "已修改。";
+    }
 }
 
-/// Everything that changes by itself.
 fn standing(
     viewer: &Viewer,
     state: &AppState,
@@ -104,13 +82,14 @@ fn standing(
     let lang = viewer.lang;
     let believed = state.sources.believed(source);
     let listed = newest.get(..LISTED).unwrap_or(newest);
+    let why = why(viewer, source, task, &believed);
     html! {
         @if let Some(wanted) = source.attention { p class="warning" { (words::attention_told(lang, wanted)) } }
-        @if let Some(failure) = why::failure(viewer, source) { (failure) }
+        @if let Some(failure) = failure(viewer, source) { (failure) }
         (section("standing", lang.pick("How it stands", "现状"), &known(viewer, source, task)))
-        (section("why", lang.pick("When it is checked, and why", "何时检查，为何如此"), &why::show(viewer, source, task, &believed)))
-        (section("rhythm", lang.pick("Its week", "它的一周"), &picture::week(viewer, source, &believed, newest)))
-        (section("checks", lang.pick("Last checks", "最近的检查"), &picture::looks(viewer, source)))
+        (section("why", lang.pick("When it is checked, and why", "何时检查，为何如此"), &why))
+        (section("rhythm", lang.pick("Its week", "它的一周"), &week(viewer, source, &believed, newest)))
+        (section("checks", lang.pick("Last checks", "最近的检查"), &looks(viewer, source)))
         (section("newest", lang.pick("Newest entries", "最新条目"), &html! {
             (entries::list(viewer, listed))
             @if newest.len() > listed.len() {
@@ -125,38 +104,21 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
     let publishes = stats
         .frequency_type
         .map(|often| words::frequency(lang, often));
-    facts(&[
-        (lang.pick("State", "状态"), state(viewer, source)),
-        (
-            lang.pick("Address", "地址"),
-            outside(&said.address, &said.address),
-        ),
-        (
-            lang.pick("Category", "分类"),
-            or_dash(Some(said.category.as_str()).filter(|c| !c.is_empty())),
-        ),
-        (lang.pick("Read as", "读取方式"), read_as(lang, source)),
-        (
-            lang.pick("Next check", "下次检查"),
-            html! { (viewer.at_or_dash(next_look_at(source, task))) (task_link(lang, source)) },
-        ),
-        (lang.pick("Cadence", "节奏"), cadence(lang, source)),
-        (lang.pick("Publishes", "发布频率"), or_dash(publishes)),
-        (
-            lang.pick("Newest entry", "最新条目"),
-            viewer.at_or_dash(stats.last_article_at),
-        ),
-        (
-            lang.pick("Last check", "上次检查"),
-            viewer.at_or_dash(stats.last_check_at),
-        ),
-        (
-            lang.pick("Checks that brought something", "有收获的检查"),
-            hits(lang, source),
-        ),
-        (lang.pick("Added", "添加于"), viewer.at(source.created_at)),
-        (lang.pick("Moving to", "迁移到"), moving(lang, source)),
-    ])
+    let category = Some(said.category.as_str()).filter(|category| !category.is_empty());
+    facts! { lang;
+        "State", "状态" { (self::state(viewer, source)) }
+        "Address", "地址" { (outside(&said.address, &said.address)) }
+        "Category", "分类" { (or_dash(category)) }
+        "Read as", "读取方式" { (read_as(lang, source)) }
+        "Next check", "下次检查" { (viewer.at_or_dash(next_look_at(source, task))) (task_link(lang, source)) }
+        "Cadence", "节奏" { (cadence(lang, source)) }
+        "Publishes", "发布频率" { (or_dash(publishes)) }
+        "Newest entry", "最新条目" { (viewer.at_or_dash(stats.last_article_at)) }
+        "Last check", "上次检查" { (viewer.at_or_dash(stats.last_check_at)) }
+        "Checks that brought something", "有收获的检查" { (hits(lang, source)) }
+        "Added", "添加于" { (viewer.at(source.created_at)) }
+        "Moving to", "迁移到" { (moving(lang, source)) }
+    }
 }
 
 fn state(viewer: &Viewer, source: &Source) -> Markup {
@@ -207,8 +169,118 @@ fn task_link(lang: Lang, source: &Source) -> Markup {
     }
 }
 
-fn by_command(viewer: &Viewer, source: &Source) -> Markup {
+/// Its week: what is believed, when it was looked at, and what came.
+fn week(viewer: &Viewer, source: &Source, believed: &Believed, entries: &[Entry]) -> Markup {
+    let checks: Vec<Timestamp> = source.recent.looks().iter().map(|look| look.at).collect();
+    let published = entries.iter().filter_map(|entry| entry.found.published_at);
+    let heat = Heat {
+        expected: &believed.week,
+        checks: &checks,
+        entries: &published.collect::<Vec<_>>(),
+        now: viewer.now,
+    };
+    let caption = viewer
+        .lang
+        .pick("Entries expected by hour", "各小时的预计条目");
+    heat::draw(&heat, &viewer.frame("week", caption))
+}
+
+fn looks(viewer: &Viewer, source: &Source) -> Markup {
+    let looks = source.recent.looks().iter();
+    let beats: Vec<Beat> = looks.map(|look| beat(viewer.lang, look)).collect();
+    strip::draw(
+        &beats,
+        &viewer.frame("looks", viewer.lang.pick("Outcomes", "结果")),
+    )
+}
+
+fn beat(lang: Lang, look: &PastLook) -> Beat {
+    Beat {
+        at: look.at,
+        outcome: match look.brought {
+            Brought::New(_) | Brought::Nothing | Brought::Unchanged => Outcome::Done,
+            Brought::Failed(_) => Outcome::Failed,
+        },
+        why: format!(
+            "{}, {} ms",
+            words::brought(lang, look.brought),
+            look.took_ms
+        ),
+        href: None,
+    }
+}
+
+/// Why it is checked when it is, and what is believed of it.
+fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believed) -> Markup {
+    let lang = viewer.lang;
     let id = source.id.to_string();
-    let call = Equivalent::call("GET", format!("/api/v1/sources/{id}"));
-    call.cli(&["source", "show", &id]).show(viewer)
+    let asked = wishes(&source.memory.hints);
+    let known = facts! { lang;
+        "Policy in force", "生效的策略" { code { (believed.policy) } }
+        "Expected", "预计" { (expected(viewer, believed)) }
+        "Counts as silent", "视为沉默" { (silence(viewer, source, believed)) }
+    };
+    html! {
+        p { strong { (lang.english(&next_look(source, task, viewer.now))) } }
+        (known)
+        @if believed.damaged {
+            p class="warning" { (pick!(lang;
+                "What was learned of it is damaged. It is learned anew, and the fixed interval holds until then.",
+                "已学到的规律数据损坏，正在重新学习，在此之前按固定间隔检查。")) }
+        }
+        @if !asked.is_empty() {
+            h3 { (lang.pick("What its publisher asks for", "发布者的要求")) }
+            ul { @for wish in &asked { li { (lang.english(wish)) } } }
+        }
+        (Equivalent::call("GET", format!("/api/v1/sources/{id}/why")).cli(&["source", "why", &id]).show(viewer))
+    }
+}
+
+fn expected(viewer: &Viewer, believed: &Believed) -> Markup {
+    let (lang, daily) = (viewer.lang, believed.entries_per_day);
+    let (count, per) = if daily >= 1.0 {
+        (daily, lang.pick("entries a day", "条/天"))
+    } else if daily * 7.0 >= 0.995 {
+        (daily * 7.0, lang.pick("entries a week", "条/周"))
+    } else {
+        (daily * 30.0, lang.pick("entries a month", "条/月"))
+    };
+    html! { (format!("{count:.1}")) " " (per) }
+}
+
+fn silence(viewer: &Viewer, source: &Source, believed: &Believed) -> Markup {
+    let lang = viewer.lang;
+    let Some(after) = believed.silent_after else {
+        return html! { (lang.pick("its habits are not known yet", "尚不了解其习惯")) };
+    };
+    let newest = source.stats.last_article_at;
+    let at = newest.and_then(|newest| newest.checked_add(after).ok());
+    let after = length(lang, after);
+    html! {
+        (say!(lang, "{after} after its newest entry", "最新条目之后 {after}"))
+        @if let Some(at) = at { ": " (viewer.at(at)) }
+    }
+}
+
+/// What went wrong at the last check, if anything did.
+fn failure(viewer: &Viewer, source: &Source) -> Option<Markup> {
+    let (lang, stats) = (viewer.lang, &source.stats);
+    let detail = stats.last_error.as_deref()?;
+    let class = stats.last_error_class;
+    let times = stats.fail_count;
+    Some(html! {
+        div class="wrong" {
+            p {
+                @if let Some(class) = class { strong { (words::failure(lang, class)) } " " code { (class) } ": " }
+                (lang.english(detail))
+            }
+            @if let Some(class) = class { p { (lang.english(meaning(class))) } }
+            p {
+                (say!(lang, "Failures in a row: {times}.", "连续失败 {times} 次。"))
+                @if let Some(until) = stats.backoff_until {
+                    " " (lang.pick("It waits until ", "等待至 ")) (viewer.at(until))
+                }
+            }
+        }
+    })
 }

@@ -3,27 +3,10 @@
 //! A list is pasted as text, so that it works without a script; with one, a file is read into the field. The answer
 //! is a page and no redirect, because what became of each line is kept nowhere; sent again, it adds nothing twice.
 
-use std::sync::Arc;
-
-use almanack_core::token::Scope;
-use axum::{extract::State, http::StatusCode, response::Response};
-use maud::{Markup, html};
-use serde::Deserialize;
-
 use super::adding;
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-    sources::opml::{self, Imported},
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{self, Filled},
-        lang::say,
-        page::{Place, page},
-        viewer::Viewer,
-    },
-};
+use crate::sources::opml::{self, Imported};
+use crate::ui::form;
+use crate::ui::prelude::*;
 
 /// Most lines that are shown; all are counted.
 const SHOWN: usize = 500;
@@ -56,7 +39,7 @@ pub(crate) async fn show(viewer: Viewer) -> Markup {
 fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
     let lang = viewer.lang;
     let fields = html! {
-        @if let Some(problem) = wrong { p class="wrong" role="alert" { (lang.english(&problem.detail)) } }
+        @if let Some(problem) = wrong { (refused(lang, problem)) }
         // Without the script nothing reads the file, and the field would only promise that something does.
         p hidden data-file { label { (lang.pick("A file from another reader", "来自其他阅读器的文件"))
             input type="file" accept=".opml,.xml,text/x-opml,text/xml" data-into="opml-text"; } }
@@ -64,14 +47,11 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
         textarea id="opml-text" name="opml" required rows="12" spellcheck="false" { (typed) }
         p class="acts" { button type="submit" class="primary" { (lang.pick("Import", "导入")) } }
     };
-    let call = Equivalent::call("POST", "/api/v1/sources/opml");
     let body = html! {
-        p { (lang.pick(
-            "Folders become categories. Every entry is added for itself; importing twice adds once.",
-            "文件夹会成为分类。每个条目单独添加；重复导入不会重复添加。",
-        )) }
+        p { (pick!(lang; "Folders become categories. Every entry is added for itself; importing twice adds once.",
+            "文件夹会成为分类。每个条目单独添加；重复导入不会重复添加。")) }
         (form::form(viewer, "/ui/sources/opml", &fields))
-        (call.cli(&["source", "import", "subscriptions.opml"]).show(viewer))
+        (Equivalent::call("POST", "/api/v1/sources/opml").cli(&["source", "import", "subscriptions.opml"]).show(viewer))
     };
     page(
         viewer,
@@ -82,17 +62,13 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
 }
 
 /// Adds what a list names, and says what became of each line.
-pub(crate) async fn import(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<List>,
-) -> Result<Response, Problem> {
+pub(crate) async fn import(State(state): App, filled: Filled<List>) -> Answer {
     let Filled { viewer, form } = filled;
     let text = form.opml.unwrap_or_default();
     match opml::import(&state, text.as_bytes(), &viewer.origin()).await {
         Ok(imported) => Ok(told(&viewer, StatusCode::OK, results(&viewer, imported))),
         Err(problem) if matches!(problem.code, Code::InvalidBody | Code::TooManyItems) => {
-            let again = on_page(&viewer, &text, Some(&problem));
-            Ok(told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, again))
+            Ok(again(on_page(&viewer, &text, Some(&problem))))
         }
         Err(problem) => Err(problem),
     }
@@ -100,23 +76,24 @@ pub(crate) async fn import(
 
 fn results(viewer: &Viewer, imported: Imported) -> Markup {
     let lang = viewer.lang;
-    let lines: Vec<_> = imported
+    let lines = imported
         .lines
         .into_iter()
-        .map(|line| (line.name, line.answer))
-        .collect();
-    let answers: Vec<_> = lines.iter().map(|(_, answer)| answer).collect();
-    let (added, there, refused) = adding::counts(&answers);
+        .map(|line| (line.name, line.answer));
+    let lines: Vec<_> = lines.collect();
+    let (added, there, refused) = adding::counts(&lines);
     let (all, broken) = (lines.len(), &imported.broken);
     let refused = refused + broken.len();
     let body = html! {
-        p role="status" { (say!(lang, "{added} added, {there} were there already, {refused} refused.", "新增 {added} 个，已存在 {there} 个，被拒绝 {refused} 个。")) }
+        p role="status" { (say!(lang; "{added} added, {there} were there already, {refused} refused.",
+            "新增 {added} 个，已存在 {there} 个，被拒绝 {refused} 个。")) }
         @if !broken.is_empty() {
             h2 { (lang.pick("Lines that name no source", "不含信源的行")) }
             ul { @for line in broken.iter().take(SHOWN) { li { (lang.english(line)) } } }
         }
         h2 { (lang.pick("Line by line", "逐行结果")) }
-        @if all > SHOWN { p class="hint" { (say!(lang, "The first {SHOWN} of {all} are shown.", "共 {all} 行，仅显示前 {SHOWN} 行。")) } }
+        @if all > SHOWN { p class="hint" { (say!(lang; "The first {SHOWN} of {all} are shown.",
+            "共 {all} 行，仅显示前 {SHOWN} 行。")) } }
         (adding::outcome(viewer, lines.get(..SHOWN).unwrap_or(&lines)))
     };
     page(
@@ -128,6 +105,6 @@ fn results(viewer: &Viewer, imported: Imported) -> Markup {
 }
 
 /// All feeds, as a file. Beside the API's own, because a browser shows a session and no token.
-pub(crate) async fn export(state: State<Arc<AppState>>, _: Viewer) -> Result<Response, Problem> {
+pub(crate) async fn export(state: App, _: Viewer) -> Answer {
     opml::export_opml(state).await
 }

@@ -1,24 +1,18 @@
 //! What is said about sources, in both languages.
 
-use almanack_core::source::{
-    Attention, Source, SourceType, State,
-    check::FailureClass,
-    policy::cadence::{Cadence, Frequency},
-    recent::Brought,
-};
-use maud::{Markup, html};
+use almanack_core::source::check::FailureClass;
+use almanack_core::source::policy::cadence::{Cadence, Frequency};
+use almanack_core::source::recent::Brought;
+use almanack_core::source::{Attention, Source, SourceType, State};
 
-use crate::ui::{
-    lang::{Lang, say},
-    parts::badge,
-};
+use crate::ui::prelude::*;
 
 /// The state of a source by its name in the API.
 pub(super) fn state_name(lang: Lang, state: &str) -> &'static str {
-    match state {
-        "paused" => lang.pick("paused", "已暂停"),
-        "ended" => lang.pick("ended", "已终止"),
-        _ => lang.pick("active", "启用中"),
+    words! { lang, state;
+        "paused" => "paused", "已暂停";
+        "ended" => "ended", "已终止";
+        _ => "active", "启用中";
     }
 }
 
@@ -39,33 +33,26 @@ pub(super) fn standing(lang: Lang, source: &Source) -> Markup {
 
 /// What a person should look at, in a word.
 pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
-    match wanted {
-        Attention::Silent => lang.pick("silent", "沉默"),
-        Attention::Failing => lang.pick("failing", "持续失败"),
-        Attention::Duplicate => lang.pick("duplicate", "重复"),
-        Attention::Credentials => lang.pick("credentials", "需要凭据"),
+    words! { lang, wanted;
+        Attention::Silent => "silent", "沉默";
+        Attention::Failing => "failing", "持续失败";
+        Attention::Duplicate => "duplicate", "重复";
+        Attention::Credentials => "credentials", "需要凭据";
     }
 }
 
 /// The same in a sentence.
 pub(super) fn attention_told(lang: Lang, wanted: Attention) -> &'static str {
-    match wanted {
-        Attention::Silent => lang.pick(
+    words! { lang, wanted;
+        Attention::Silent =>
             "It has been quiet for longer than is its habit. Perhaps it moved, or nobody writes there any more.",
-            "沉默时间超出其习惯，可能已迁移，或不再更新。",
-        ),
-        Attention::Failing => lang.pick(
-            "Its checks have failed many times in a row. It is still tried, slowly.",
-            "检查已连续失败多次，仍会继续尝试，但频率降低。",
-        ),
-        Attention::Duplicate => lang.pick(
-            "It has moved to the address of another source. One of the two can be removed.",
-            "它已迁移到另一个信源的地址，可以移除其中之一。",
-        ),
-        Attention::Credentials => lang.pick(
-            "Its server wants credentials that are missing or have expired.",
-            "对方服务器要求凭据，而凭据缺失或已过期。",
-        ),
+            "沉默时间超出其习惯，可能已迁移，或不再更新。";
+        Attention::Failing => "Its checks have failed many times in a row. It is still tried, slowly.",
+            "检查已连续失败多次，仍会继续尝试，但频率降低。";
+        Attention::Duplicate => "It has moved to the address of another source. One of the two can be removed.",
+            "它已迁移到另一个信源的地址，可以移除其中之一。";
+        Attention::Credentials => "Its server wants credentials that are missing or have expired.",
+            "对方服务器要求凭据，而凭据缺失或已过期。";
     }
 }
 
@@ -130,7 +117,7 @@ pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
 /// What a look brought.
 pub(super) fn brought(lang: Lang, brought: Brought) -> String {
     match brought {
-        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目").into_owned(),
+        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
         Brought::Nothing => lang.pick("nothing new", "无新内容").to_owned(),
         Brought::Unchanged => lang.pick("not modified", "未修改").to_owned(),
         Brought::Failed(class) => failure(lang, class).to_owned(),

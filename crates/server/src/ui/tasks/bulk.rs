@@ -9,44 +9,22 @@ mod question;
 mod shift;
 mod told;
 
-use std::sync::Arc;
+use almanack_core::reschedule::{Cancel, Put, Request};
 
-use almanack_core::{
-    reschedule::{Cancel, Put, Request},
-    task::Identity,
-};
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use self::{
-    chosen::{Chosen, Pick},
-    question::{first_few, sentence, title},
-    shift::Shift,
-};
-use super::{change, filter::Filter};
-use crate::{
-    AppState,
-    idempotency::count,
-    problem::{Code, Problem},
-    ui::{
-        equivalent::Equivalent,
-        form::{self, Filled, Question, see},
-        lang::{Lang, say},
-        page::{Place, page},
-        query::Sought,
-        viewer::Viewer,
-    },
-};
+use self::chosen::{Chosen, Pick};
+use self::question::{first_few, sentence, title};
+use self::shift::Shift;
+use super::change;
+use super::filter::Filter;
+use crate::idempotency::count;
+use crate::ui::form::{self, hidden};
+use crate::ui::prelude::*;
 
 pub(crate) use told::{Done, notice};
 
 /// Most tasks at a time: few enough to be done while a browser waits.
 pub(crate) const MOST: usize = 1_000;
+const HERE: &str = "/ui/tasks/bulk";
 
 /// What is done to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -72,10 +50,10 @@ impl Act {
     }
 
     fn name(self, lang: Lang) -> &'static str {
-        match self {
-            Self::Cancel => lang.pick("Cancel", "取消"),
-            Self::Retry => lang.pick("Try now", "立即重试"),
-            Self::Move => lang.pick("Move", "改期"),
+        words! { lang, self;
+            Self::Cancel => "Cancel", "取消";
+            Self::Retry => "Try now", "立即重试";
+            Self::Move => "Move", "改期";
         }
     }
 }
@@ -115,11 +93,8 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
     let lang = viewer.lang;
     let most = u64::try_from(MOST).unwrap_or(u64::MAX);
     let all = if matching > most {
-        say!(
-            lang,
-            "The newest {most} of the {matching} that match:",
-            "符合条件的 {matching} 个中最新的 {most} 个："
-        )
+        say!(lang; "The newest {most} of the {matching} that match:",
+            "符合条件的 {matching} 个中最新的 {most} 个：")
     } else {
         say!(
             lang,
@@ -128,8 +103,8 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
         )
     };
     html! {
-        form method="get" action="/ui/tasks/bulk" class="stack" {
-            @for (name, value) in filter.pairs() { input type="hidden" name=(name) value=(value); }
+        form method="get" action=(HERE) class="stack" {
+            (hidden(filter.pairs()))
             (table)
             p class="acts" {
                 span { (lang.pick("The ticked ones:", "勾选的任务：")) }
@@ -141,7 +116,7 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
         p class="acts" {
             span { (all) }
             @for act in Act::ALL {
-                a class="button" href=(filter.address("/ui/tasks/bulk", &[("act", act.as_str()), ("all", "1")]))
+                a class="button" href=(filter.address(HERE, &[("act", act.as_str()), ("all", "1")]))
                     aria-label={ (act.name(lang)) ": " (all) } { (act.name(lang)) "…" }
             }
         }
@@ -149,16 +124,12 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
 }
 
 /// Asks.
-pub(crate) async fn ask(
-    State(state): State<Arc<AppState>>,
-    viewer: Viewer,
-    Sought(asked): Sought<Asked>,
-) -> Result<Response, Problem> {
+pub(crate) async fn ask(State(state): App, viewer: Viewer, Sought(asked): Sought<Asked>) -> Answer {
     let chosen = Chosen::load(&state, &asked).await?;
     let back = asked.filter().address(Place::Tasks.path(), &[]);
-    if chosen.picks.is_empty() {
+    let Some(first) = chosen.picks.first() else {
         return Ok(nothing_chosen(&viewer, &back).into_response());
-    }
+    };
     let title = title(viewer.lang, asked.act, chosen.picks.len());
     if asked.act == Act::Move {
         return Ok(shift::ask(&viewer, &asked, &chosen, &title).into_response());
@@ -166,25 +137,17 @@ pub(crate) async fn ask(
     let question = Question {
         title: &title,
         sentence: sentence(viewer.lang, &asked, &chosen),
-        action: "/ui/tasks/bulk",
+        action: HERE,
         fields: &chosen.fields(asked.act),
         body: first_few(&viewer, &chosen),
         button: &title,
         back: &back,
-        equivalent: chosen
-            .picks
-            .first()
-            .map(|pick| each(asked.act, &pick.identity)),
+        equivalent: Some(match asked.act {
+            Act::Cancel => change::cancelling(&first.identity),
+            Act::Retry | Act::Move => change::retrying(&first.identity),
+        }),
     };
     Ok(form::ask(&viewer, Place::Tasks, &question).into_response())
-}
-
-/// The same for one of them, by command; commands take tasks one by one.
-fn each(act: Act, identity: &Identity) -> Equivalent {
-    match act {
-        Act::Cancel => change::cancelling(identity),
-        Act::Retry | Act::Move => change::retrying(identity),
-    }
 }
 
 fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
@@ -198,10 +161,7 @@ fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
 }
 
 /// Does it.
-pub(crate) async fn act(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Asked>,
-) -> Result<Response, Problem> {
+pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
     let (viewer, asked) = (filled.viewer, filled.form);
     let chosen = Chosen::load(&state, &asked).await?;
     let now = state.clock.now();
@@ -212,29 +172,19 @@ pub(crate) async fn act(
     let wish = |pick: Pick| wish(asked.act, pick, shift, now);
     let wishes: Vec<Request> = chosen.picks.into_iter().map(wish).collect();
     let answers = state.rescheduler.ask_all(wishes, &viewer.origin()).await?;
-    let receipts: Vec<_> = answers.into_iter().map(Result::ok).collect();
+    let receipts: Vec<_> = answers.into_iter().map(std::result::Result::ok).collect();
     receipts.iter().flatten().for_each(count);
     let told = told::tell(asked.act, &receipts);
     let seal = form::seal(&viewer, &told);
-    let list = asked.filter();
-    Ok(see(&list.address(
-        Place::Tasks.path(),
-        &[("told", &told), ("seal", &seal)],
-    )))
+    let further = [("told", told.as_str()), ("seal", &seal)];
+    Ok(see(&asked.filter().address(Place::Tasks.path(), &further)))
 }
 
 fn wish(act: Act, pick: Pick, shift: Option<Shift>, now: Timestamp) -> Request {
-    let Pick {
-        identity,
-        execute_at,
-        ..
-    } = pick;
+    let (identity, revision) = (pick.identity, None);
     match (act, shift) {
-        (Act::Cancel, _) => Request::Cancel(Cancel {
-            identity,
-            revision: None,
-        }),
-        (Act::Move, Some(shift)) => Request::Put(Put::at(identity, shift.apply(execute_at))),
+        (Act::Cancel, _) => Request::Cancel(Cancel { identity, revision }),
+        (Act::Move, Some(shift)) => Request::Put(Put::at(identity, shift.apply(pick.execute_at))),
         (Act::Retry | Act::Move, _) => Request::Put(Put::at(identity, now)),
     }
 }

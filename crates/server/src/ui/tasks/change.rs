@@ -3,40 +3,21 @@
 //! A time is typed as a wall clock in a zone, and is settled before it is sent: the page works out which instant that is, asks where
 //! there are two or none, and only an instant travels in the form that changes something.
 
-use std::sync::Arc;
+use almanack_core::reschedule::{Cancel, Put, Request};
+use almanack_core::reserved::{may_stop, may_try_again};
+use almanack_core::task::{Identity, Task};
+use jiff::tz::TimeZone;
 
-use almanack_core::{
-    reschedule::{Cancel, Put, Request},
-    reserved::{may_stop, may_try_again},
-    task::{Identity, Task},
-    token::Scope,
-};
-use axum::{extract::State, response::Response};
-use jiff::{Timestamp, tz::TimeZone};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
-
-use super::{api_path, carry_out};
-use crate::{
-    AppState,
-    call::At,
-    problem::Problem,
-    tasks::{body::parse_instant, find_current},
-    ui::{
-        equivalent::Equivalent,
-        form::{self, Filled, Question},
-        lang::say,
-        links::task_path,
-        moment::{self, Moment, Unreadable},
-        page::Place,
-        parts,
-        viewer::Viewer,
-    },
-};
+use super::{api_path, carry_out, command};
+use crate::call::At;
+use crate::tasks::body::parse_instant;
+use crate::tasks::find_current;
+use crate::ui::form;
+use crate::ui::moment::{self, Moment, Unreadable};
+use crate::ui::prelude::*;
 
 /// A time as it was typed.
-pub(crate) struct Answer<'a> {
+pub(crate) struct Typed<'a> {
     /// The wall clock.
     pub(crate) clock: &'a str,
     /// Its zone.
@@ -49,67 +30,55 @@ pub(crate) struct Answer<'a> {
 pub(crate) fn clock_fields(viewer: &Viewer, clock: Option<&str>, zone: Option<&str>) -> Markup {
     let lang = viewer.lang;
     html! {
-        label { (lang.pick("Date and time", "日期和时间"))
-            input type="datetime-local" step="1" name="at" value=[clock];
-        }
-        label { (lang.pick("Time zone", "时区"))
-            input name="zone" list="zones" value=(zone.unwrap_or(viewer.zone_name())) autocomplete="off" spellcheck="false";
-        }
+        (Field::clock("at", lang.pick("Date and time", "日期和时间"), clock))
+        (Field::zone("zone", lang.pick("Time zone", "时区"), zone.unwrap_or(viewer.zone_name())))
     }
 }
 
 /// Which instant was typed, and the button that settles on it; both where there are two.
 pub(crate) fn offer(
     viewer: &Viewer,
-    answer: &Answer<'_>,
+    typed: &Typed<'_>,
     settle: impl Fn(Timestamp) -> Markup,
 ) -> Markup {
-    let (lang, name) = (viewer.lang, answer.zone.trim());
-    let choices = |why: &str, instants: [Timestamp; 2], zone: &TimeZone| {
-        html! {
-            div class="warning stack" role="alert" {
-                p { (why) }
-                @for at in instants { div class="stack" { p { (instant(viewer, at, zone, answer.old)) } (settle(at)) } }
-            }
+    let (lang, name) = (viewer.lang, typed.zone.trim());
+    let (why, instants, zone) = match moment::read(typed.clock, typed.zone) {
+        Ok((Moment::One(at), zone)) => {
+            return html! {
+                p { (lang.pick("That is", "即")) " " (instant(viewer, at, &zone, typed.old)) }
+                (settle(at))
+            };
         }
-    };
-    match moment::read(answer.clock, answer.zone) {
-        Ok((Moment::One(at), zone)) => html! {
-            p { (lang.pick("That is", "即")) " " (instant(viewer, at, &zone, answer.old)) }
-            (settle(at))
-        },
         Ok((Moment::Skipped(instants), zone)) => {
-            let why = say!(
-                lang,
+            let why = say!(lang;
                 "This time does not exist in {name}: the clock is put forward and jumps over it. Which one is meant?",
-                "{name} 没有这个时间：时钟拨快时跳过了它。请选择："
-            );
-            choices(&why, instants, &zone)
+                "{name} 没有这个时间：时钟拨快时跳过了它。请选择：");
+            (why, instants, zone)
         }
         Ok((Moment::Twice(instants), zone)) => {
-            let why = say!(
-                lang,
+            let why = say!(lang;
                 "This time exists twice in {name}: the clock is put back and shows it again. Which one is meant?",
-                "这个时间在 {name} 出现两次：时钟拨慢后会再次显示它。请选择："
-            );
-            choices(&why, instants, &zone)
+                "这个时间在 {name} 出现两次：时钟拨慢后会再次显示它。请选择：");
+            (why, instants, zone)
         }
-        Err(unreadable) => wrong(viewer, unreadable),
+        Err(unreadable) => return unread(lang, unreadable),
+    };
+    html! {
+        div class="warning stack" role="alert" {
+            p { (why) }
+            @for at in instants { div class="stack" { p { (instant(viewer, at, &zone, typed.old)) } (settle(at)) } }
+        }
     }
 }
 
 /// What is wrong with what was typed.
-pub(crate) fn wrong(viewer: &Viewer, unreadable: Unreadable) -> Markup {
-    let lang = viewer.lang;
-    let told = match unreadable {
-        Unreadable::Time => lang.pick("Give a date and a time.", "请填写日期和时间。"),
-        Unreadable::Zone => lang.pick(
-            "No such time zone; write one like Europe/Berlin, Asia/Shanghai or UTC.",
-            "没有这个时区；请填写如 Asia/Shanghai、Europe/Berlin 或 UTC 的时区名。",
-        ),
-        Unreadable::Year => lang.pick("This year is out of range.", "年份超出范围。"),
-    };
-    html! { p class="wrong" role="alert" { (told) } }
+pub(crate) fn unread(lang: Lang, unreadable: Unreadable) -> Markup {
+    wrong(words! { lang, unreadable;
+        Unreadable::Time => "Give a date and a time.", "请填写日期和时间。";
+        Unreadable::Zone => "No such time zone; write one like Europe/Berlin, Asia/Shanghai or UTC.",
+            "没有这个时区；请填写如 Asia/Shanghai、Europe/Berlin 或 UTC 的时区名。";
+        Unreadable::Year => "This year is out of range.", "年份超出范围。";
+    })
 }
 
 /// An instant where it was typed, in UTC, and for the reader.
@@ -129,41 +98,35 @@ fn instant(viewer: &Viewer, at: Timestamp, zone: &TimeZone, old: Option<Timestam
 pub(crate) fn section(
     viewer: &Viewer,
     identity: &Identity,
-    typed: &Answer<'_>,
+    typed: &Typed<'_>,
     asked: bool,
 ) -> Markup {
-    let lang = viewer.lang;
+    let (lang, here) = (viewer.lang, task_path(identity));
+    let title = lang.pick("Change its time", "更改时间");
     let button = |at: Timestamp| {
-        form::form(
-            viewer,
-            &format!("{}/move", task_path(identity)),
-            &html! {
-                input type="hidden" name="to" value=(at);
-                button type="submit" class="primary" { (lang.pick("Change its time", "更改时间")) }
-            },
-        )
+        let fields = html! {
+            input type="hidden" name="to" value=(at);
+            button type="submit" class="primary" { (title) }
+        };
+        form::form(viewer, &format!("{here}/move"), &fields)
     };
     let answer = html! {
         @if asked { (offer(viewer, typed, button)) (equivalent(viewer, identity, typed)) }
     };
     let body = html! {
         div class="stack" {
-            form method="get" action=(task_path(identity)) class="fields" data-try {
+            form method="get" action=(here) class="fields" data-try {
                 (clock_fields(viewer, Some(typed.clock), Some(typed.zone)))
                 button type="submit" { (lang.pick("Which instant is that?", "这是哪一刻？")) }
             }
-            (parts::live("change", &answer))
+            (live("change", &answer))
         }
     };
-    parts::section(
-        "change-title",
-        lang.pick("Change its time", "更改时间"),
-        &body,
-    )
+    parts::section("change-title", title, &body)
 }
 
 /// Only where there is one instant to name.
-fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Answer<'_>) -> Markup {
+fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Typed<'_>) -> Markup {
     let Ok((Moment::One(instant), _)) = moment::read(typed.clock, typed.zone) else {
         return Markup::default();
     };
@@ -177,8 +140,9 @@ fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Answer<'_>) -> Marku
         &at,
     ];
     let call = Equivalent::call("PUT", api_path(identity));
-    let call = call.body(&json!({ "execute_at": instant }));
-    call.cli(&words).show(viewer)
+    call.body(&json!({ "execute_at": instant }))
+        .cli(&words)
+        .show(viewer)
 }
 
 /// A settled time.
@@ -188,50 +152,32 @@ pub(crate) struct Settled {
 }
 
 /// Changes a task's time.
-pub(crate) async fn put(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    filled: Filled<Settled>,
-) -> Result<Response, Problem> {
+pub(crate) async fn put(State(state): App, At(identity): At, filled: Filled<Settled>) -> Answer {
     let at = parse_instant(&filled.form.to, "to")?;
     find_current(&*state.changes, &identity).await?;
     carry_out(&state, &filled.viewer, Request::Put(Put::at(identity, at))).await
 }
 
 /// Nothing but the key.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
-
 /// Tries a task now, with the payload it had.
-pub(crate) async fn retry(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+pub(crate) async fn retry(State(state): App, At(identity): At, filled: Filled) -> Answer {
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity, state.clock.now());
     carry_out(&state, &filled.viewer, Request::Put(again)).await
 }
 
 /// Asks whether to cancel.
-pub(crate) async fn ask(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    viewer: Viewer,
-) -> Result<Markup, Problem> {
+pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> Result<Markup> {
     let task = find_current(&*state.changes, &identity).await?;
-    let lang = viewer.lang;
-    let subject = &identity.subject;
-    let title = say!(lang, "Cancel {subject}", "取消 {subject}");
-    let here = task_path(&identity);
-    let sentence = html! {
-        (lang.pick("1 task would be cancelled:", "将取消 1 个任务："))
-        " " (identity.subject) " (" (identity.kind) "), " (parts::status(lang, task.status, task.is_live())) ", "
-        (viewer.at(task.execute_at)) (lang.pick(". A call already on its way is not recalled.", "。已经发出的调用不会撤回。"))
-    };
+    let (lang, subject, here) = (viewer.lang, &identity.subject, task_path(&identity));
     let question = Question {
-        title: &title,
-        sentence,
+        title: &say!(lang, "Cancel {subject}", "取消 {subject}"),
+        sentence: html! {
+            (lang.pick("1 task would be cancelled:", "将取消 1 个任务："))
+            " " (subject) " (" (identity.kind) "), " (status(lang, task.status, task.is_live())) ", "
+            (viewer.at(task.execute_at))
+            (pick!(lang; ". A call already on its way is not recalled.", "。已经发出的调用不会撤回。"))
+        },
         action: &format!("{here}/cancel"),
         fields: &[],
         body: Markup::default(),
@@ -244,25 +190,13 @@ pub(crate) async fn ask(
 
 /// The same as cancelling it, by command.
 pub(super) fn cancelling(identity: &Identity) -> Equivalent {
-    let words = [
-        "task",
-        "cancel",
-        identity.kind.as_str(),
-        identity.subject.as_str(),
-    ];
-    Equivalent::call("DELETE", api_path(identity)).cli(&words)
+    command("cancel", "DELETE", identity, "")
 }
 
 /// Cancels a task.
-pub(crate) async fn cancel(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
-    let wish = Request::Cancel(Cancel {
-        identity,
-        revision: None,
-    });
+pub(crate) async fn cancel(State(state): App, At(identity): At, filled: Filled) -> Answer {
+    let revision = None;
+    let wish = Request::Cancel(Cancel { identity, revision });
     carry_out(&state, &filled.viewer, wish).await
 }
 
@@ -284,11 +218,5 @@ pub(crate) fn acts(viewer: &Viewer, task: &Task) -> Markup {
 
 /// The same as trying it now, by command.
 pub(super) fn retrying(identity: &Identity) -> Equivalent {
-    let words = [
-        "task",
-        "retry",
-        identity.kind.as_str(),
-        identity.subject.as_str(),
-    ];
-    Equivalent::call("POST", format!("{}/retry", api_path(identity))).cli(&words)
+    command("retry", "POST", identity, "/retry")
 }

@@ -1,34 +1,15 @@
 //! A new task, or a new time and payload for one that exists: the same wish as `PUT /api/v1/tasks/…`.
 
-use std::sync::Arc;
+use almanack_core::reschedule::{Put, Request};
+use almanack_core::task::{Identity, Kind, Payload, Subject};
 
-use almanack_core::{
-    reschedule::{Put, Request},
-    task::{Identity, Kind, Payload, Subject},
-};
-use axum::{extract::State, http::StatusCode, response::Response};
-use jiff::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
-
-use super::{
-    carry_out,
-    change::{Answer, clock_fields, offer, wrong},
-};
-use crate::{
-    AppState, Limits,
-    problem::Problem,
-    tasks::body::check_callback,
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{Filled, form},
-        moment::{self, Moment},
-        page::{Place, page},
-        viewer::Viewer,
-    },
-};
+use super::carry_out;
+use super::change::{Typed, clock_fields, offer};
+use crate::Limits;
+use crate::tasks::body::check_callback;
+use crate::ui::form::form;
+use crate::ui::moment::{self, Moment};
+use crate::ui::prelude::*;
 
 /// What was filled in.
 #[derive(Debug, Default, Deserialize)]
@@ -67,10 +48,7 @@ pub(crate) async fn show(viewer: Viewer) -> Markup {
 }
 
 /// Puts the task, or shows the form again with what is wrong.
-pub(crate) async fn put(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Fields>,
-) -> Result<Response, Problem> {
+pub(crate) async fn put(State(state): App, filled: Filled<Fields>) -> Answer {
     let (viewer, fields) = (filled.viewer, filled.form);
     let unclear = match fields.wish(&viewer, &state.limits) {
         Ok(wish) => match carry_out(&state, &viewer, wish).await {
@@ -81,13 +59,10 @@ pub(crate) async fn put(
         Err(unclear) => unclear,
     };
     let what = match unclear {
-        Unclear::Refused(problem) => {
-            html! { p class="wrong" role="alert" { (viewer.lang.english(&problem.detail)) } }
-        }
+        Unclear::Refused(problem) => refused(viewer.lang, &problem),
         Unclear::Time => fields.which(&viewer),
     };
-    let page = filled_in(&viewer, &fields, &what);
-    Ok(told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, page))
+    Ok(again(filled_in(&viewer, &fields, &what)))
 }
 
 impl Fields {
@@ -133,41 +108,31 @@ impl Fields {
     /// Asks which of two instants is meant, or says what is wrong with the time.
     fn which(&self, viewer: &Viewer) -> Markup {
         let (clock, zone) = self.clock(viewer);
-        if let Err(unreadable) = moment::read(clock, zone) {
-            return wrong(viewer, unreadable);
-        }
+        let one = viewer.lang.pick("this one", "这一个");
         let choice = |at: Timestamp| {
-            html! { label class="tick" { input type="radio" name="to" value=(at); (viewer.lang.pick("this one", "这一个")) } }
+            html! { label class="tick" { input type="radio" name="to" value=(at); (one) } }
         };
-        offer(
-            viewer,
-            &Answer {
-                clock,
-                zone,
-                old: None,
-            },
-            choice,
-        )
+        let old = None;
+        offer(viewer, &Typed { clock, zone, old }, choice)
     }
 }
 
 fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
     let lang = viewer.lang;
+    let (kind, subject) = ("ARTICLE_PUBLISH", "article:42");
+    let called = pick!(lang; "Call this address, if not the configured one", "回调地址（不填则用配置的地址）");
     let inside = html! {
         (what)
         div class="fields" {
-            label { (lang.pick("Kind", "类型"))
-                input name="kind" required maxlength="64" value=[fields.kind.as_deref()] placeholder="ARTICLE_PUBLISH" autocomplete="off" spellcheck="false";
-            }
-            label class="wide" { (lang.pick("Subject", "主题"))
-                input name="subject" required maxlength="200" value=[fields.subject.as_deref()] placeholder="article:42" autocomplete="off" spellcheck="false";
-            }
+            (Field::text("kind", lang.pick("Kind", "类型"), fields.kind.as_deref()).required().most(64).example(kind))
+            (Field::text("subject", lang.pick("Subject", "主题"), fields.subject.as_deref())
+                .wide().required().most(200).example(subject))
         }
         div class="fields" { (clock_fields(viewer, fields.at.as_deref(), fields.zone.as_deref())) }
         p { label { (lang.pick("Payload (JSON)", "内容（JSON）"))
             textarea name="payload" rows="5" spellcheck="false" { (fields.payload.as_deref().unwrap_or_default()) }
         } }
-        p { label { (lang.pick("Call this address, if not the configured one", "回调地址（不填则用配置的地址）"))
+        p { label { (called)
             input type="url" name="callback_url" value=[fields.callback_url.as_deref()] autocomplete="off";
         } }
         p class="acts" {
@@ -175,25 +140,22 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
             a class="button" href=(Place::Tasks.path()) { (lang.pick("Leave it", "放弃")) }
         }
     };
-    let call = Equivalent::call("PUT", "/api/v1/tasks/ARTICLE_PUBLISH/article:42");
-    let call = call.body(&json!({ "execute_at": viewer.now, "payload": { "lang": "en" } }));
     let words = [
         "task",
         "put",
-        "ARTICLE_PUBLISH",
-        "article:42",
+        kind,
+        subject,
         "--at",
         "+10m",
         "--payload",
         r#"{"lang":"en"}"#,
     ];
     let body = html! {
-        p { (lang.pick(
-            "A task that exists already keeps its identity: this changes its time, by the rules.",
-            "若任务已经存在，则按规则更改它的时间。",
-        )) }
+        p { (pick!(lang; "A task that exists already keeps its identity: this changes its time, by the rules.",
+            "若任务已经存在，则按规则更改它的时间。")) }
         (form(viewer, "/ui/tasks/new", &inside))
-        (call.cli(&words).show(viewer))
+        (Equivalent::call("PUT", format!("/api/v1/tasks/{kind}/{subject}"))
+            .body(&json!({ "execute_at": viewer.now, "payload": { "lang": "en" } })).cli(&words).show(viewer))
     };
     page(
         viewer,

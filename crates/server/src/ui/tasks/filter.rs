@@ -1,16 +1,10 @@
 //! Which tasks a list shows. A filter lives in the address of its page, so it can be sent to somebody.
 
-use almanack_core::{
-    store::TaskSearch,
-    task::{Kind, Status, TaskId},
-};
-use serde::Deserialize;
+use almanack_core::store::TaskSearch;
+use almanack_core::task::{Kind, Status, TaskId};
 
 use super::AMONG;
-use crate::{
-    problem::{Code, Problem},
-    ui::query::address,
-};
+use crate::ui::prelude::*;
 
 /// A filter as it was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -27,7 +21,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// What to look for.
-    pub(crate) fn search(&self, before: Option<i64>, limit: usize) -> Result<TaskSearch, Problem> {
+    pub(crate) fn search(&self, before: Option<i64>, limit: usize) -> Result<TaskSearch> {
         let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
         let status = self.status.as_deref().map(Status::parse);
         Ok(TaskSearch {
@@ -48,15 +42,10 @@ impl Filter {
 
     /// Its fields that are filled in.
     pub(crate) fn pairs(&self) -> Vec<(&'static str, String)> {
-        let fields = [
-            ("kind", &self.kind),
-            ("status", &self.status),
-            ("q", &self.q),
-            ("said", &self.said),
-        ];
-        let filled = fields.into_iter();
-        filled
-            .filter_map(|(name, value)| Some((name, value.clone()?)))
+        let names = ["kind", "status", "q", "said"];
+        let values = [&self.kind, &self.status, &self.q, &self.said];
+        let both = names.into_iter().zip(values);
+        both.filter_map(|(name, value)| Some((name, value.clone()?)))
             .collect()
     }
 
@@ -87,7 +76,7 @@ impl Filter {
 }
 
 /// No subject holds control characters, and PostgreSQL refuses even to look for a NUL.
-fn text(given: Option<&str>) -> Result<Option<String>, Problem> {
+fn text(given: Option<&str>) -> Result<Option<String>> {
     let given = given.map(str::trim).filter(|text| !text.is_empty());
     if given.is_some_and(|text| text.contains(char::is_control)) {
         let detail = "what is searched for must not hold control characters";

@@ -1,30 +1,21 @@
 //! A task's history as the events of its picture.
 
-use almanack_core::{
-    history::{Attempt, Decision, Happening},
-    reschedule::Rule,
-    task::{Status, Task},
-};
-use maud::Markup;
+use almanack_core::history::{Attempt, Decision, Happening};
+use almanack_core::reschedule::Rule;
+use almanack_core::task::{Status, Task};
 
-use crate::{
-    picture::{
-        figure::Frame,
-        life::{Event, Kind, draw},
-        outcome::Outcome,
-    },
-    ui::viewer::Viewer,
-};
+use crate::picture::life::{Event, Kind, draw};
+use crate::picture::outcome::Outcome;
+use crate::ui::prelude::*;
 
 /// Draws a task's life.
 pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[Happening]) -> Markup {
-    let frame = Frame {
-        id: "life-picture",
-        caption: viewer.lang.pick("Its life", "生命历程"),
-        lang: viewer.lang,
-        zone: &viewer.zone,
-    };
-    draw(&events(task, story), viewer.now, &frame)
+    let caption = viewer.lang.pick("Its life", "生命历程");
+    draw(
+        &events(task, story),
+        viewer.now,
+        &viewer.frame("life-picture", caption),
+    )
 }
 
 /// What happened, and what comes next.
@@ -76,12 +67,13 @@ fn tried(attempt: &Attempt) -> Event {
         _ => Outcome::Unknown,
     };
     let number = attempt.attempt;
+    let detail = attempt.detail.as_deref().unwrap_or_default();
     Event {
         until: attempt.finished_at,
         ..plain(
             attempt.started_at,
             Kind::Attempt { number, outcome },
-            attempt.detail.as_deref().unwrap_or_default(),
+            detail,
         )
     }
 }

@@ -4,9 +4,7 @@
 //! what was never sent. What the store holds may be larger and deeper than what is taken today, so both the indentation and the whole are
 //! bounded: a page costs no more than its payload, and never more than [`SHOWN_BYTES_MAX`].
 
-use maud::{Markup, html};
-
-use crate::ui::lang::{Lang, say};
+use crate::ui::prelude::*;
 
 /// Lines that are shown without being unfolded.
 const LINES_OPEN: usize = 24;

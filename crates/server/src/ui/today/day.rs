@@ -1,27 +1,15 @@
 //! What a day is made of, read from the store in bounded pieces.
 
-use std::borrow::Cow;
-
-use almanack_core::{
-    alert::Alert,
-    edition::{Account, State as EditionState},
-    plan::{Schedule, State as ScheduleState},
-    source::Source,
-    store::{
-        AlertFilter, EditionFilter, Page, ScheduleFilter, SlotLine, SourceFilter, StatusCount,
-        TaskLine,
-    },
+use almanack_core::alert::Alert;
+use almanack_core::edition::{Account, State as EditionState};
+use almanack_core::plan::{Schedule, State as ScheduleState};
+use almanack_core::source::Source;
+use almanack_core::store::{
+    AlertFilter, EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount, TaskLine,
 };
-use jiff::{SignedDuration, Timestamp};
 
-use crate::{
-    AppState,
-    problem::Problem,
-    ui::{
-        SEARCHED,
-        lang::{Lang, say},
-    },
-};
+use crate::ui::SEARCHED;
+use crate::ui::prelude::*;
 
 /// How far the ribbon reaches to either side.
 const REACH: SignedDuration = SignedDuration::from_hours(12);
@@ -74,7 +62,7 @@ pub(super) struct Day {
 
 impl Day {
     /// Reads it.
-    pub(super) async fn load(state: &AppState, now: Timestamp) -> Result<Self, Problem> {
+    pub(super) async fn load(state: &AppState, now: Timestamp) -> Result<Self> {
         let store = &state.store;
         let now = whole_minute(now);
         let from = now.saturating_sub(REACH).unwrap_or(Timestamp::MIN);
@@ -90,63 +78,51 @@ impl Day {
             upcoming: store.load_upcoming(until, AHEAD_MAX).await?,
             slots: store.load_slots_between(from, soon, PAST_MAX).await?,
             schedules: planned(state, now, until).await?,
-            sources: found(store.list_sources(&sources(false, SOURCES_MAX)).await?),
-            wanting: found(
-                store
-                    .list_sources(&sources(true, super::wants::SHOWN))
-                    .await?,
-            ),
-            parked: found(store.list_schedules(&in_state("parked")).await?),
+            sources: store.list_sources(&sources(false, SOURCES_MAX)).await?.rows,
+            wanting: store
+                .list_sources(&sources(true, super::wants::SHOWN))
+                .await?
+                .rows,
+            parked: store.list_schedules(&in_state("parked")).await?.rows,
             editions: editions(state).await?,
             alerts: store.load_alerts(open_alerts()).await?,
         })
     }
 
     /// What there was more of than is shown.
-    pub(super) fn cut(&self, lang: Lang) -> Vec<Cow<'static, str>> {
-        let mut told = Vec::new();
-        if self.finished.len() >= PAST_MAX || self.slots.len() >= PAST_MAX {
-            told.push(say!(
-                lang,
-                "Of what ended, only the newest {PAST_MAX} are shown.",
-                "已结束的任务与时点仅显示最新的 {PAST_MAX} 个。"
-            ));
-        }
-        if self.upcoming.len() >= AHEAD_MAX {
-            told.push(say!(
-                lang,
-                "Of each kind that waits, only the next {AHEAD_MAX} are shown.",
-                "每种等待中的任务仅显示最近的 {AHEAD_MAX} 个。"
-            ));
-        }
-        if self.schedules.iter().any(|it| it.slots.len() >= SLOTS_MAX) {
-            told.push(say!(
-                lang,
-                "Of each schedule, only the next {SLOTS_MAX} slots are shown.",
-                "每个日程仅显示接下来的 {SLOTS_MAX} 个时点。"
-            ));
-        }
-        if self.schedules.len() >= SCHEDULES_MAX {
-            told.push(say!(
-                lang,
-                "Slots to come are shown of the first {SCHEDULES_MAX} schedules.",
-                "仅显示前 {SCHEDULES_MAX} 个日程的未来时点。"
-            ));
-        }
-        if self.sources.len() >= SOURCES_MAX {
-            told.push(say!(
-                lang,
-                "Looks are shown of the first {SOURCES_MAX} sources.",
-                "仅显示前 {SOURCES_MAX} 个信源的检查。"
-            ));
-        }
-        told
+    pub(super) fn cut(&self, lang: Lang) -> Vec<String> {
+        let is_long = |planned: &Planned| planned.slots.len() >= SLOTS_MAX;
+        let cut = [
+            (
+                self.finished.len() >= PAST_MAX || self.slots.len() >= PAST_MAX,
+                say!(lang; "Of what ended, only the newest {PAST_MAX} are shown.",
+                    "已结束的任务与时点仅显示最新的 {PAST_MAX} 个。"),
+            ),
+            (
+                self.upcoming.len() >= AHEAD_MAX,
+                say!(lang; "Of each kind that waits, only the next {AHEAD_MAX} are shown.",
+                    "每种等待中的任务仅显示最近的 {AHEAD_MAX} 个。"),
+            ),
+            (
+                self.schedules.iter().any(is_long),
+                say!(lang; "Of each schedule, only the next {SLOTS_MAX} slots are shown.",
+                    "每个日程仅显示接下来的 {SLOTS_MAX} 个时点。"),
+            ),
+            (
+                self.schedules.len() >= SCHEDULES_MAX,
+                say!(lang; "Slots to come are shown of the first {SCHEDULES_MAX} schedules.",
+                    "仅显示前 {SCHEDULES_MAX} 个日程的未来时点。"),
+            ),
+            (
+                self.sources.len() >= SOURCES_MAX,
+                say!(lang; "Looks are shown of the first {SOURCES_MAX} sources.",
+                    "仅显示前 {SOURCES_MAX} 个信源的检查。"),
+            ),
+        ];
+        cut.into_iter()
+            .filter_map(|(is_cut, told)| is_cut.then_some(told))
+            .collect()
     }
-}
-
-/// The first page is all that is shown.
-fn found<T, C>(page: Page<T, C>) -> Vec<T> {
-    page.rows
 }
 
 fn whole_minute(now: Timestamp) -> Timestamp {
@@ -176,11 +152,7 @@ fn in_state(state: &str) -> ScheduleFilter {
     }
 }
 
-async fn planned(
-    state: &AppState,
-    now: Timestamp,
-    until: Timestamp,
-) -> Result<Vec<Planned>, Problem> {
+async fn planned(state: &AppState, now: Timestamp, until: Timestamp) -> Result<Vec<Planned>> {
     let filter = ScheduleFilter {
         limit: SCHEDULES_MAX,
         ..ScheduleFilter::default()
@@ -213,7 +185,7 @@ fn slots_to_come(
 
 /// The newest editions with all that belongs to them, and earlier ones that did not reach every destination: somebody must
 /// still look at those. Where no editions are made, reading finds none.
-async fn editions(state: &AppState) -> Result<Vec<Account>, Problem> {
+async fn editions(state: &AppState) -> Result<Vec<Account>> {
     let filter = EditionFilter {
         limit: EDITIONS_MAX,
         ..EditionFilter::default()

@@ -2,30 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::{
-    edition::{EDITION_RUN, EDITION_TICK, batch, delivery},
-    plan::{ScheduleName, Slot, Verdict},
-    source::recent::Brought,
-    store::TaskLine,
-    task::{Kind, Status},
-};
-use jiff::Timestamp;
+use almanack_core::edition::batch::{self, Batch};
+use almanack_core::edition::{EDITION_RUN, EDITION_TICK, delivery};
+use almanack_core::plan::{ScheduleName, Slot, Verdict};
+use almanack_core::source::recent::Brought;
+use almanack_core::store::TaskLine;
+use almanack_core::task::{Kind, Status};
+use almanack_core::text::shorten;
+use jiff::civil::Date;
 
 use super::day::{Day, Planned};
-use crate::{
-    picture::{
-        outcome::Outcome,
-        ribbon::{Lane, Mark},
-    },
-    ui::{
-        lang::{Lang, say},
-        links,
-        page::Place,
-        schedules::told,
-        sources::words::failure,
-        viewer::Viewer,
-    },
-};
+use crate::picture::outcome::Outcome;
+use crate::picture::ribbon::{Lane, Mark};
+use crate::ui::prelude::*;
+use crate::ui::schedules::told;
+use crate::ui::sources::words::failure;
 
 /// Most lanes of schedules, and of kinds; the rest shares one.
 const LANES_MAX: usize = 12;
@@ -101,16 +92,12 @@ fn skipped(viewer: &Viewer, slot: &Slot, href: &str) -> Option<Mark> {
     let (count, at) = (slot.slots, clock(viewer, slot.slot_at));
     let reason = told::reason(viewer.lang, reason);
     let detail = brief(slot.detail.as_deref());
-    let label = say!(
-        viewer.lang,
-        "{at}: {count} skipped, {reason}{detail}",
-        "{at}：跳过 {count} 次，{reason}{detail}"
-    );
     Some(Mark {
         at: slot.slot_at,
         until: (slot.slots > 1).then_some(slot.last_at),
         outcome: Outcome::Skipped,
-        label: label.into_owned(),
+        label: say!(viewer.lang; "{at}: {count} skipped, {reason}{detail}",
+            "{at}：跳过 {count} 次，{reason}{detail}"),
         href: Some(href.to_owned()),
     })
 }
@@ -121,7 +108,7 @@ fn to_come(viewer: &Viewer, planned: &Planned, slot: Timestamp) -> Mark {
         at: slot,
         until: None,
         outcome: Outcome::Planned,
-        label: say!(viewer.lang, "{at}: {name} fires", "{at}：{name} 触发").into_owned(),
+        label: say!(viewer.lang, "{at}: {name} fires", "{at}：{name} 触发"),
         href: Some(links::schedule(name)),
     }
 }
@@ -158,17 +145,10 @@ fn outcome(task: &TaskLine) -> Outcome {
 const BRIEF_CHARS: usize = 80;
 
 fn brief(detail: Option<&str>) -> String {
-    let detail = detail.unwrap_or_default();
-    if detail.is_empty() {
-        return String::new();
+    match detail.unwrap_or_default() {
+        "" => String::new(),
+        detail => format!(" ({})", shorten(detail, BRIEF_CHARS)),
     }
-    let short: String = detail.chars().take(BRIEF_CHARS).collect();
-    let more = if short.len() < detail.len() {
-        "…"
-    } else {
-        ""
-    };
-    format!(" ({short}{more})")
 }
 
 fn waiting(viewer: &Viewer, task: &TaskLine) -> Mark {
@@ -250,82 +230,66 @@ fn looked(
 
 fn brought_words(lang: Lang, brought: Brought) -> String {
     match brought {
-        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目").into_owned(),
+        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
         Brought::Nothing | Brought::Unchanged => lang.pick("nothing new", "无更新").to_owned(),
         Brought::Failed(class) => failure(lang, class).to_owned(),
     }
 }
 
 fn batches(viewer: &Viewer, day: &Day) -> Lane {
-    let lang = viewer.lang;
-    let of_edition = |account: &almanack_core::edition::Account| -> Vec<Mark> {
-        let date = account.edition.date;
-        let batches = account.batches.iter();
-        batches
-            .map(|batch| {
-                let outcome = match batch.status {
-                    batch::Status::Running => Outcome::Running,
-                    batch::Status::Success => Outcome::Done,
-                    batch::Status::Partial | batch::Status::Failed => Outcome::Failed,
-                };
-                let (index, stories) = (batch.index, batch.story_count);
-                Mark {
-                    at: batch.started_at,
-                    until: batch.ended_at,
-                    outcome,
-                    label: say!(
-                        lang,
-                        "{date}, batch {index}: {stories} stories, {}",
-                        "{date} 第 {index} 批：{stories} 篇，{}",
-                        outcome.name(lang)
-                    )
-                    .into_owned(),
-                    href: Some(links::edition(date)),
-                }
-            })
-            .collect()
-    };
+    let all = day.editions.iter().flat_map(|account| {
+        account
+            .batches
+            .iter()
+            .map(|batch| tried_batch(viewer.lang, account.edition.date, batch))
+    });
     let steps = day.upcoming.iter().filter(|task| {
         let kind = task.identity.kind.as_str();
         kind == EDITION_TICK || kind == EDITION_RUN
     });
-    let steps = steps.map(|task| waiting(viewer, task));
     Lane {
-        name: lang.pick("Edition", "日报").to_owned(),
+        name: viewer.lang.pick("Edition", "日报").to_owned(),
         href: "/ui/editions".to_owned(),
-        marks: day
-            .editions
-            .iter()
-            .flat_map(of_edition)
-            .chain(steps)
-            .collect(),
+        marks: all.chain(steps.map(|task| waiting(viewer, task))).collect(),
+    }
+}
+
+fn tried_batch(lang: Lang, date: Date, batch: &Batch) -> Mark {
+    let outcome = match batch.status {
+        batch::Status::Running => Outcome::Running,
+        batch::Status::Success => Outcome::Done,
+        batch::Status::Partial | batch::Status::Failed => Outcome::Failed,
+    };
+    let (index, stories, name) = (batch.index, batch.story_count, outcome.name(lang));
+    Mark {
+        at: batch.started_at,
+        until: batch.ended_at,
+        outcome,
+        label: say!(lang; "{date}, batch {index}: {stories} stories, {name}",
+            "{date} 第 {index} 批：{stories} 篇，{name}"),
+        href: Some(links::edition(date)),
     }
 }
 
 fn deliveries(viewer: &Viewer, day: &Day) -> Lane {
-    let lang = viewer.lang;
-    let of_edition = |account: &almanack_core::edition::Account| -> Vec<Mark> {
+    let marks = day.editions.iter().flat_map(|account| {
         let date = account.edition.date;
-        let deliveries = account.deliveries.iter();
-        deliveries
-            .map(|delivery| {
-                let outcome = delivered(delivery.state);
-                let (destination, part) = (&delivery.destination, delivery.part);
-                let word = outcome.name(lang);
-                Mark {
-                    at: delivery.updated_at,
-                    until: None,
-                    outcome,
-                    label: format!("{date} → {destination} {part}: {word}"),
-                    href: Some(links::edition(date)),
-                }
-            })
-            .collect()
-    };
+        account.deliveries.iter().map(move |delivery| {
+            let outcome = delivered(delivery.state);
+            let (to, part) = (&delivery.destination, delivery.part);
+            Mark {
+                at: delivery.updated_at,
+                until: None,
+                outcome,
+                label: format!("{date} → {to} {part}: {}", outcome.name(viewer.lang)),
+                href: Some(links::edition(date)),
+            }
+        })
+    });
     Lane {
-        name: lang.pick("Deliveries", "投递").to_owned(),
+        name: viewer.lang.pick("Deliveries", "投递").to_owned(),
         href: "/ui/editions".to_owned(),
-        marks: day.editions.iter().flat_map(of_edition).collect(),
+        marks: marks.collect(),
     }
 }
 

@@ -2,34 +2,40 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use almanack_core::{
-    alert::{self, About, Severity, words},
-    edition::{alert::Rule, delivery},
-    plan::{ScheduleName, State as ScheduleState},
-    source::Attention,
-    store::TaskLine,
-    task::Status,
-};
-use jiff::Timestamp;
-use maud::{Markup, html};
+use almanack_core::alert::{self, About, Severity, words};
+use almanack_core::edition::alert::Rule;
+use almanack_core::edition::delivery::{self, Delivery};
+use almanack_core::plan::{ScheduleName, State as ScheduleState};
+use almanack_core::source::Attention;
+use almanack_core::store::TaskLine;
+use almanack_core::task::Status;
+use jiff::civil::Date;
 
 use super::day::Day;
-use crate::ui::{
-    lang::{Lang, say},
-    links, parts,
-    viewer::Viewer,
-};
+use crate::ui::prelude::*;
 
 /// Of each sort, so many are named; a link leads to the rest.
 pub(super) const SHOWN: usize = 8;
 
-/// Something that waits for somebody.
+/// One thing.
 struct Want {
-    /// Whether something is broken, not only to be looked at.
+    /// Whether it went wrong, or only wants a look.
     bad: bool,
     sentence: Markup,
     href: String,
     since: Option<Timestamp>,
+}
+
+impl Want {
+    fn bad(sentence: Markup, href: String, since: Option<Timestamp>) -> Self {
+        let bad = true;
+        Self {
+            bad,
+            sentence,
+            href,
+            since,
+        }
+    }
 }
 
 /// All of it, most urgent first.
@@ -58,88 +64,75 @@ pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
 
 /// Deliveries of which nobody knows whether they arrived.
 fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
-    let mut wants = Vec::new();
-    for account in &day.editions {
-        let date = account.edition.date;
-        for delivery in &account.deliveries {
-            if delivery.state != delivery::State::Unknown {
-                continue;
-            }
-            let to = &delivery.destination;
-            wants.push(Want {
-                bad: true,
-                sentence: html! { (say!(lang,
-                "Nobody knows whether the edition of {date} arrived at {to}",
-                "{date} 的日报是否已送达 {to}，无法确认")) },
-                href: links::edition(date),
-                since: Some(delivery.updated_at),
-            });
-        }
-    }
-    wants
+    let all = day.editions.iter().flat_map(|account| {
+        let unknown = |one: &&Delivery| one.state == delivery::State::Unknown;
+        account
+            .deliveries
+            .iter()
+            .filter(unknown)
+            .map(|one| (account.edition.date, one))
+    });
+    let wants = all.map(|(date, one)| {
+        let to = &one.destination;
+        let told = say!(lang; "Nobody knows whether the edition of {date} arrived at {to}",
+            "{date} 的日报是否已送达 {to}，无法确认");
+        Want::bad(html! { (told) }, links::edition(date), Some(one.updated_at))
+    });
+    wants.collect()
 }
 
 /// What is wrong with editions and lasts.
 fn alerts(lang: Lang, day: &Day) -> Vec<Want> {
-    let mut wants = Vec::new();
-    for account in &day.editions {
-        let date = account.edition.date;
-        for alert in account
+    let open = day.editions.iter().flat_map(|account| {
+        let open = account
             .alerts
             .iter()
-            .filter(|alert| alert.closed_at.is_none())
-        {
-            let what = match &alert.rule {
-                Rule::Overdue => say!(lang, "The edition of {date} is late", "{date} 的日报已延误"),
-                Rule::Unfinished => say!(
-                    lang,
-                    "The edition of {date} was never finished",
-                    "{date} 的日报未完成"
-                ),
-                Rule::Empty => say!(
-                    lang,
-                    "The edition of {date} has no story",
-                    "{date} 的日报没有文章"
-                ),
-                Rule::Spendthrift => say!(
-                    lang,
-                    "A batch of {date} spent too many requests",
-                    "{date} 有批次请求超支"
-                ),
-                Rule::Destination(to) => say!(
-                    lang,
-                    "{to} does not take the edition of {date}",
-                    "{to} 拒收 {date} 的日报"
-                ),
-            };
-            wants.push(Want {
-                bad: true,
-                sentence: html! { (what) ": " (lang.english(&alert.detail)) },
-                href: links::edition(date),
-                since: Some(alert.opened_at),
-            });
-        }
+            .filter(|alert| alert.closed_at.is_none());
+        open.map(|alert| (account.edition.date, alert))
+    });
+    let wants = open.map(|(date, alert)| {
+        let what = edition_alert(lang, date, &alert.rule);
+        let sentence = html! { (what) ": " (lang.english(&alert.detail)) };
+        Want::bad(sentence, links::edition(date), Some(alert.opened_at))
+    });
+    wants.collect()
+}
+
+fn edition_alert(lang: Lang, date: Date, rule: &Rule) -> String {
+    match rule {
+        Rule::Overdue => say!(lang, "The edition of {date} is late", "{date} 的日报已延误"),
+        Rule::Unfinished => say!(lang; "The edition of {date} was never finished",
+            "{date} 的日报未完成"),
+        Rule::Empty => say!(
+            lang,
+            "The edition of {date} has no story",
+            "{date} 的日报没有文章"
+        ),
+        Rule::Spendthrift => say!(lang; "A batch of {date} spent too many requests",
+            "{date} 有批次请求超支"),
+        Rule::Destination(to) => say!(lang; "{to} does not take the edition of {date}",
+            "{to} 拒收 {date} 的日报"),
     }
-    wants
+}
+
+/// That there are more than are shown, and where.
+fn more(wants: &mut Vec<Want>, sentence: Option<String>, href: &str) {
+    let more = sentence.map(|told| Want::bad(html! { (told) }, href.to_owned(), None));
+    wants.extend(more);
+}
+
+/// How many of so many are not shown, if there are any.
+fn hidden(all: usize) -> Option<usize> {
+    all.checked_sub(SHOWN).filter(|more| *more > 0)
 }
 
 /// What the watch found and lasts. What the page finds by itself is left out: it names more of it.
 fn watched(lang: Lang, day: &Day) -> Vec<Want> {
-    let shown = day.alerts.iter().filter(|alert| is_shown(alert));
-    let mut wants: Vec<Want> = shown
-        .clone()
-        .take(SHOWN)
-        .map(|it| watch(lang, it))
-        .collect();
-    let more = shown.count().saturating_sub(SHOWN);
-    if more > 0 {
-        wants.push(Want {
-            bad: true,
-            sentence: html! { (say!(lang, "and {more} more alerts", "另有 {more} 条告警")) },
-            href: "/ui/activity".to_owned(),
-            since: None,
-        });
-    }
+    let shown: Vec<_> = day.alerts.iter().filter(|alert| is_shown(alert)).collect();
+    let mut wants: Vec<Want> = shown.iter().take(SHOWN).map(|it| watch(lang, it)).collect();
+    let told =
+        hidden(shown.len()).map(|more| say!(lang, "and {more} more alerts", "另有 {more} 条告警"));
+    more(&mut wants, told, "/ui/activity");
     wants
 }
 
@@ -183,38 +176,29 @@ fn failures(lang: Lang, day: &Day) -> Vec<Want> {
         .partition(|task| links::fired_schedule(&task.identity).is_some());
     let mut wants = firings(lang, day, &fired);
     wants.extend(failed.iter().take(SHOWN).map(|task| failure(lang, task)));
-    let more = failed.len().saturating_sub(SHOWN);
-    if more > 0 {
-        wants.push(Want {
-            bad: true,
-            sentence: html! { (say!(lang, "and {more} more failed tasks", "另有 {more} 个失败任务")) },
-            href: links::tasks_in(Status::Fail),
-            since: None,
-        });
-    }
+    let told = hidden(failed.len()).map(|more| {
+        say!(
+            lang,
+            "and {more} more failed tasks",
+            "另有 {more} 个失败任务"
+        )
+    });
+    more(&mut wants, told, &links::tasks_in(Status::Fail));
     wants
 }
 
 fn failure(lang: Lang, task: &TaskLine) -> Want {
-    let (subject, attempts) = (&task.identity.subject, task.attempt);
-    let times = match attempts {
+    let times = match task.attempt {
         1 => say!(
             lang,
             "failed for good at its first attempt",
             "首次尝试即最终失败"
         ),
-        _ => say!(
-            lang,
-            "failed for good after {attempts} attempts",
-            "尝试 {attempts} 次后最终失败"
-        ),
+        attempts => say!(lang; "failed for good after {attempts} attempts",
+            "尝试 {attempts} 次后最终失败"),
     };
-    Want {
-        bad: true,
-        sentence: html! { (subject) " " (times) },
-        href: links::task_path(&task.identity),
-        since: task.finished_at,
-    }
+    let sentence = html! { (task.identity.subject) " " (times) };
+    Want::bad(sentence, task_path(&task.identity), task.finished_at)
 }
 
 /// Failed firings, a line for each schedule, latest first: one that fails every minute must not hide everything else.
@@ -222,51 +206,38 @@ fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
     let told: BTreeSet<&ScheduleName> = day.alerts.iter().filter_map(failing_schedule).collect();
     let mut counts: BTreeMap<ScheduleName, (u32, Option<Timestamp>)> = BTreeMap::new();
     for task in failed {
-        let name =
-            links::fired_schedule(&task.identity).and_then(|it| ScheduleName::parse(it).ok());
-        let Some(name) = name.filter(|name| !told.contains(name)) else {
-            continue;
-        };
-        let (count, latest) = counts.entry(name).or_default();
-        *count += 1;
-        *latest = task.finished_at.max(*latest);
+        let name = links::fired_schedule(&task.identity);
+        let name = name.and_then(|name| ScheduleName::parse(name).ok());
+        if let Some(name) = name.filter(|name| !told.contains(name)) {
+            let (count, latest) = counts.entry(name).or_default();
+            *count += 1;
+            *latest = task.finished_at.max(*latest);
+        }
     }
     let mut rows: Vec<_> = counts.into_iter().collect();
     rows.sort_by_key(|(_, (_, latest))| std::cmp::Reverse(*latest));
-    let more = rows.len().saturating_sub(SHOWN);
-    let mut wants: Vec<Want> = rows
-        .into_iter()
-        .take(SHOWN)
-        .map(|(name, (count, latest))| Want {
-            bad: true,
-            sentence: html! { (firings_failed(lang, &name, count)) },
-            href: links::schedule(&name),
-            since: latest,
-        })
-        .collect();
-    if more > 0 {
-        wants.push(Want {
-            bad: true,
-            sentence: html! { (say!(lang, "and {more} more schedules failed", "另有 {more} 个日程失败")) },
-            href: links::tasks_in(Status::Fail),
-            since: None,
-        });
-    }
+    let shown = rows.iter().take(SHOWN).map(|(name, (count, latest))| {
+        let sentence = html! { (firings_failed(lang, name, *count)) };
+        Want::bad(sentence, links::schedule(name), *latest)
+    });
+    let mut wants: Vec<Want> = shown.collect();
+    let told = hidden(rows.len()).map(|more| {
+        say!(
+            lang,
+            "and {more} more schedules failed",
+            "另有 {more} 个日程失败"
+        )
+    });
+    more(&mut wants, told, &links::tasks_in(Status::Fail));
     wants
 }
 
-fn firings_failed(lang: Lang, name: &ScheduleName, count: u32) -> std::borrow::Cow<'static, str> {
+fn firings_failed(lang: Lang, name: &ScheduleName, count: u32) -> String {
     match count {
-        1 => say!(
-            lang,
-            "A firing of schedule {name} failed for good",
-            "日程 {name} 有 1 次触发最终失败"
-        ),
-        _ => say!(
-            lang,
-            "{count} firings of schedule {name} failed for good",
-            "日程 {name} 有 {count} 次触发最终失败"
-        ),
+        1 => say!(lang; "A firing of schedule {name} failed for good",
+            "日程 {name} 有 1 次触发最终失败"),
+        _ => say!(lang; "{count} firings of schedule {name} failed for good",
+            "日程 {name} 有 {count} 次触发最终失败"),
     }
 }
 
@@ -285,36 +256,26 @@ fn parked(lang: Lang, day: &Day) -> Vec<Want> {
         };
         let name = &schedule.name;
         let told = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
-        Some(Want {
-            bad: true,
-            sentence: html! { (told) ": " (lang.english(reason)) },
-            href: links::schedule(name),
-            since: Some(*since),
-        })
+        let sentence = html! { (told) ": " (lang.english(reason)) };
+        Some(Want::bad(sentence, links::schedule(name), Some(*since)))
     });
     parked.collect()
 }
 
 /// Sources that want attention.
 fn sources(lang: Lang, day: &Day) -> Vec<Want> {
-    let mut wants: Vec<Want> = day
-        .wanting
-        .iter()
-        .filter_map(|source| {
-            let attention = source.attention?;
-            let name = source.definition.name.as_str();
-            Some(Want {
-                bad: attention == Attention::Credentials,
-                sentence: html! { (name) ": " (wanting(lang, attention)) },
-                href: links::source(source.id),
-                // Since when it is silent can be told; when the others began is not kept.
-                since: source
-                    .stats
-                    .last_article_at
-                    .filter(|_| attention == Attention::Silent),
-            })
+    let wanting = day.wanting.iter().filter_map(|source| {
+        let attention = source.attention?;
+        // Since when it is silent can be told; when the others began is not kept.
+        let newest = source.stats.last_article_at;
+        Some(Want {
+            bad: attention == Attention::Credentials,
+            sentence: html! { (source.definition.name) ": " (wanting(lang, attention)) },
+            href: links::source(source.id),
+            since: newest.filter(|_| attention == Attention::Silent),
         })
-        .collect();
+    });
+    let mut wants: Vec<Want> = wanting.collect();
     if day.wanting.len() >= SHOWN {
         wants.push(Want {
             bad: false,
@@ -328,13 +289,10 @@ fn sources(lang: Lang, day: &Day) -> Vec<Want> {
 
 /// What a source wants.
 fn wanting(lang: Lang, attention: Attention) -> &'static str {
-    match attention {
-        Attention::Silent => lang.pick("silent for longer than is its habit", "沉默时间超出惯常"),
-        Attention::Failing => lang.pick("fails again and again", "持续失败"),
-        Attention::Duplicate => lang.pick(
-            "moved to the address of another source",
-            "已迁移到另一信源的地址",
-        ),
-        Attention::Credentials => lang.pick("wants credentials", "需要凭据"),
+    words! { lang, attention;
+        Attention::Silent => "silent for longer than is its habit", "沉默时间超出惯常";
+        Attention::Failing => "fails again and again", "持续失败";
+        Attention::Duplicate => "moved to the address of another source", "已迁移到另一信源的地址";
+        Attention::Credentials => "wants credentials", "需要凭据";
     }
 }

@@ -1,17 +1,12 @@
 //! Which tasks were chosen: ticked rows, or all that a filter matches.
 
-use almanack_core::{
-    store::TaskLine,
-    task::{Identity, Status, Task, TaskId},
-};
-use jiff::Timestamp;
+use almanack_core::store::TaskLine;
+use almanack_core::task::{Identity, Status, Task, TaskId};
 
 use super::{Act, Asked, MOST, unclear};
-use crate::{
-    AppState,
-    problem::Problem,
-    ui::tasks::{filter::Filter, list::PAGE},
-};
+use crate::ui::prelude::*;
+use crate::ui::tasks::filter::Filter;
+use crate::ui::tasks::list::PAGE;
 
 /// One chosen task, as it stands.
 #[derive(Debug, Clone)]
@@ -35,7 +30,7 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Looks the tasks up.
-    pub(super) async fn load(state: &AppState, asked: &Asked) -> Result<Self, Problem> {
+    pub(super) async fn load(state: &AppState, asked: &Asked) -> Result<Self> {
         if asked.all.is_some() {
             by_filter(state, asked).await
         } else {
@@ -59,7 +54,7 @@ impl Chosen {
     }
 }
 
-async fn by_filter(state: &AppState, asked: &Asked) -> Result<Chosen, Problem> {
+async fn by_filter(state: &AppState, asked: &Asked) -> Result<Chosen> {
     let filter = asked.filter();
     let limit = asked.count.unwrap_or(MOST).min(MOST);
     let before = asked.newest.and_then(|newest| newest.checked_add(1));
@@ -74,7 +69,7 @@ async fn by_filter(state: &AppState, asked: &Asked) -> Result<Chosen, Problem> {
 }
 
 /// A row that was replaced meanwhile stands for its identity: people tick tasks, not rows.
-async fn by_rows(state: &AppState, ids: &[i64]) -> Result<Chosen, Problem> {
+async fn by_rows(state: &AppState, ids: &[i64]) -> Result<Chosen> {
     if ids.len() > PAGE {
         return Err(unclear("more tasks were ticked than a page holds"));
     }

@@ -1,27 +1,13 @@
 //! Where many tasks are moved to: all to one time, or each by the same amount.
 
 use almanack_core::time::to_micros;
-use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::{
-    Asked, Chosen, Pick,
-    question::{first_few, sentence},
-    unclear,
-};
-use crate::{
-    problem::Problem,
-    tasks::body::parse_instant,
-    ui::{
-        form::form,
-        lang::{Lang, say},
-        page::{Place, page},
-        parts,
-        tasks::change::{Answer, clock_fields, offer},
-        viewer::Viewer,
-    },
-};
+use super::question::{first_few, sentence};
+use super::{Asked, Chosen, HERE, Pick, unclear};
+use crate::tasks::body::parse_instant;
+use crate::ui::form::{form, hidden};
+use crate::ui::prelude::*;
+use crate::ui::tasks::change::{Typed, clock_fields, offer};
 
 /// Further than anybody plans, and near enough not to leave the calendar.
 const MINUTES_MAX: i64 = 10 * 366 * 24 * 60;
@@ -66,7 +52,7 @@ impl Shift {
 
 impl Fields {
     /// What the form settled on.
-    pub(super) fn settled(&self) -> Result<Shift, Problem> {
+    pub(super) fn settled(&self) -> Result<Shift> {
         match (&self.to, &self.by) {
             (Some(to), None) => Ok(Shift::To(parse_instant(to, "to")?)),
             (None, Some(by)) => minutes(by).map(Shift::By),
@@ -89,7 +75,7 @@ impl Fields {
     }
 }
 
-fn minutes(text: &str) -> Result<SignedDuration, Problem> {
+fn minutes(text: &str) -> Result<SignedDuration> {
     let minutes: Option<i64> = text.parse().ok();
     let minutes = minutes.filter(|minutes| minutes.unsigned_abs() <= MINUTES_MAX.unsigned_abs());
     let minutes = minutes.ok_or_else(|| unclear("the amount is out of range"))?;
@@ -98,13 +84,17 @@ fn minutes(text: &str) -> Result<SignedDuration, Problem> {
 
 /// Asks where to, and then whether.
 pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Markup {
-    let lang = viewer.lang;
-    let fields = &asked.shift;
+    let (lang, fields) = (viewer.lang, &asked.shift);
+    let units = [
+        ("minutes", lang.pick("minutes", "分钟")),
+        ("hours", lang.pick("hours", "小时")),
+        ("days", lang.pick("days", "天")),
+    ];
     let body = html! {
         p { (sentence(lang, asked, chosen)) }
         (first_few(viewer, chosen))
-        form method="get" action="/ui/tasks/bulk" class="fields" data-try {
-            @for (name, value) in chosen.fields(asked.act) { input type="hidden" name=(name) value=(value); }
+        form method="get" action=(HERE) class="fields" data-try {
+            (hidden(chosen.fields(asked.act)))
             fieldset class="fields" {
                 legend { (lang.pick("All to one time", "全部改到同一时间")) }
                 (clock_fields(viewer, fields.at.as_deref(), fields.zone.as_deref()))
@@ -114,61 +104,33 @@ pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) 
                 label { (lang.pick("Amount (negative: earlier)", "数量（负数为提前）"))
                     input type="number" name="amount" step="1" value=[fields.amount.as_deref()];
                 }
-                (units(lang, fields.unit.as_deref()))
+                (choice("unit", lang.pick("Unit", "单位"), fields.unit.as_deref(), units))
             }
             button type="submit" { (lang.pick("Work it out", "计算")) }
         }
-        (parts::live("answer", &answer(viewer, asked, chosen, title)))
+        (live("answer", &answer(viewer, asked, chosen, title)))
         p { a class="button" href=(asked.filter().address(Place::Tasks.path(), &[])) { (lang.pick("Leave them", "保持不变")) } }
     };
     page(viewer, Place::Tasks, title, &body)
 }
 
-fn units(lang: Lang, chosen: Option<&str>) -> Markup {
-    let units = [
-        ("minutes", lang.pick("minutes", "分钟")),
-        ("hours", lang.pick("hours", "小时")),
-        ("days", lang.pick("days", "天")),
-    ];
-    html! {
-        label { (lang.pick("Unit", "单位"))
-            select name="unit" {
-                @for (unit, name) in units { option value=(unit) selected[chosen == Some(unit)] { (name) } }
-            }
-        }
-    }
-}
-
 fn answer(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Markup {
     let fields = &asked.shift;
     let settle = |name: &'static str, value: String| {
-        let mut hidden = chosen.fields(asked.act);
-        hidden.push((name, value));
-        form(
-            viewer,
-            "/ui/tasks/bulk",
-            &html! {
-                @for (name, value) in &hidden { input type="hidden" name=(name) value=(value); }
-                button type="submit" class="primary" { (title) }
-            },
-        )
+        let inside = html! {
+            (hidden(chosen.fields(asked.act).into_iter().chain([(name, value)])))
+            button type="submit" class="primary" { (title) }
+        };
+        form(viewer, HERE, &inside)
     };
     match (fields.amount(), fields.at.as_deref()) {
         (Some(Ok(amount)), _) => by(viewer, &chosen.picks, amount, |by| settle("by", by)),
-        (Some(Err(problem)), _) => {
-            html! { p class="wrong" role="alert" { (viewer.lang.english(&problem.detail)) } }
-        }
-        (None, Some(at)) => {
+        (Some(Err(problem)), _) => refused(viewer.lang, &problem),
+        (None, Some(clock)) => {
             let zone = fields.zone.as_deref().unwrap_or(viewer.zone_name());
-            offer(
-                viewer,
-                &Answer {
-                    clock: at,
-                    zone,
-                    old: None,
-                },
-                |instant| settle("to", instant.to_string()),
-            )
+            let old = None;
+            let settle = |instant: Timestamp| settle("to", instant.to_string());
+            offer(viewer, &Typed { clock, zone, old }, settle)
         }
         (None, None) => Markup::default(),
     }
@@ -180,14 +142,11 @@ fn by(viewer: &Viewer, picks: &[Pick], amount: i64, settle: impl Fn(String) -> M
     let text = amount.to_string();
     let shift = match minutes(&text) {
         Ok(amount) => Shift::By(amount),
-        Err(problem) => {
-            return html! { p class="wrong" role="alert" { (lang.english(&problem.detail)) } };
-        }
+        Err(problem) => return refused(lang, &problem),
     };
     let times = || picks.iter().map(|pick| pick.execute_at);
-    let (first, last) = (times().min(), times().max());
     html! {
-        @if let (Some(first), Some(last)) = (first, last) {
+        @if let (Some(first), Some(last)) = (times().min(), times().max()) {
             p { (say!(lang, "Each by {amount} minutes. The first from", "各自移动 {amount} 分钟。最早的从")) " "
                 (viewer.instant(first)) " " (lang.pick("to", "到")) " " (viewer.at(shift.apply(first)))
                 (lang.pick("; the last to", "；最晚的到")) " " (viewer.at(shift.apply(last))) (lang.pick(".", "。"))

@@ -6,19 +6,11 @@
 use std::collections::BTreeMap;
 
 use almanack_core::reschedule::{Receipt, Rule};
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::Act;
-use crate::ui::{
-    form::seal,
-    lang::{Lang, say},
-    page::Place,
-    parts,
-    query::address,
-    tasks::words,
-    viewer::Viewer,
-};
+use crate::ui::form::seal;
+use crate::ui::prelude::*;
+use crate::ui::tasks::words;
 
 /// Stands for those that were not carried out.
 const REFUSED: &str = "refused";
@@ -74,7 +66,7 @@ fn read(lang: Lang, told: &str) -> Vec<String> {
     let told = pairs.filter_map(|(rule, n)| {
         let n: u64 = n.parse().ok()?;
         match rule {
-            REFUSED => Some(say!(lang, "{n} refused", "{n} 个被拒绝").into_owned()),
+            REFUSED => Some(say!(lang, "{n} refused", "{n} 个被拒绝")),
             rule => Some(words::counted(lang, Rule::parse(rule)?, n)),
         }
     });

@@ -2,15 +2,21 @@
 //!
 //! Every line has its own dash as well as its own colour. What a reader cannot see in it stands in the verdict, in numbers.
 
-use std::{collections::BTreeMap, fmt::Write, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
-use crate::customer::book::Second;
-
-use super::{fleet::Sample, plan::Blow};
+use almanack_lab::{
+    chaos::{
+        fleet::Sample,
+        plan::{Blow, Fault},
+    },
+    customer::book::Second,
+};
+use almanack_server::picture::svg::{self, File, Px, across, path, real, rect, text, titled};
+use maud::{Markup, html};
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 84.0;
-const RIGHT: f64 = 24.0;
+const END: f64 = WIDTH - 24.0;
 const TOP: f64 = 64.0;
 const PANEL: f64 = 130.0;
 const GAP: f64 = 44.0;
@@ -19,12 +25,11 @@ const LANE: f64 = 20.0;
 const LATE_MIN_MS: f64 = 1.0;
 
 const STYLE: &str = "\
-  text{font:13px system-ui,sans-serif;fill:#1c2330}.faint{fill:#5c6675;font-size:12px}\
-.title{font-size:16px;font-weight:600}.paper{fill:#fff}.rule{stroke:#dfe3ea}\
+.rule{stroke:#dfe3ea}\
 .a,.b,.c,.d{fill:none;stroke-width:1.5}.a{stroke:#1f6feb}.b{stroke:#9a5b00;stroke-dasharray:6 3}\
 .c{stroke:#b3261e;stroke-dasharray:2 3}.d{stroke:#1a7f37;stroke-dasharray:8 3 2 3}\
 .kill{fill:#b3261e}.freeze{fill:#1f6feb}.cut{fill:#9a5b00}.clock{fill:#1a7f37}.blow{opacity:.85}\
-@media(prefers-color-scheme:dark){text{fill:#e6e9ef}.faint{fill:#9aa4b2}.paper{fill:#12161d}.rule{stroke:#2b323d}\
+@media(prefers-color-scheme:dark){.rule{stroke:#2b323d}\
 .a{stroke:#6ea8fe}.b{stroke:#e3a948}.c{stroke:#ff8a80}.d{stroke:#7ee2a8}\
 .kill{fill:#ff8a80}.freeze{fill:#6ea8fe}.cut{fill:#e3a948}.clock{fill:#7ee2a8}}";
 
@@ -32,21 +37,21 @@ const STYLE: &str = "\
 const LINES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// What is drawn.
-pub struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     /// What it is called.
-    pub title: String,
+    pub(crate) title: String,
     /// When it began, as Unix time.
-    pub begun_unix: i64,
+    pub(crate) begun_unix: i64,
     /// How long it lasted.
-    pub period: Duration,
+    pub(crate) period: Duration,
     /// What the customer got.
-    pub seconds: &'a [Second],
+    pub(crate) seconds: &'a [Second],
     /// What memory nodes had.
-    pub samples: &'a [Sample],
+    pub(crate) samples: &'a [Sample],
     /// What hit whom.
-    pub blows: &'a [Blow],
+    pub(crate) blows: &'a [Blow],
     /// How many nodes.
-    pub nodes: usize,
+    pub(crate) nodes: usize,
 }
 
 /// A line: what it is called, and its points in seconds and its own unit.
@@ -56,28 +61,24 @@ struct Line {
 }
 
 /// Draws it.
-pub fn draw(scene: &Scene<'_>) -> String {
+pub(crate) fn draw(scene: &Scene<'_>) -> String {
     let panels = [late(scene), calls(scene), memory(scene)];
-    let lanes = count(scene.nodes) * LANE;
-    let height = TOP + (PANEL + GAP) * count(panels.len()) + lanes + 60.0;
-    let mut svg = String::new();
-    let title = escape(&scene.title);
-    let _ = writeln!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"title\">\n\
-         <title id=\"title\">{title}</title>\n<style>\n{STYLE}\n</style>\n\
-         <rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\" rx=\"8\"/>\n\
-         <text class=\"title\" x=\"24\" y=\"30\">{title}</text>"
-    );
-    let mut top = TOP;
-    for panel in &panels {
-        panel.draw(&mut svg, top, scene.period);
-        top += PANEL + GAP;
-    }
-    draw_blows(&mut svg, scene, top);
-    draw_axis(&mut svg, scene.period, top + lanes);
-    svg.push_str("</svg>\n");
-    svg
+    let lanes_top = TOP + (PANEL + GAP) * real(panels.len());
+    let foot = lanes_top + real(scene.nodes) * LANE;
+    let file = File {
+        title: &scene.title,
+        description: "",
+        size: [WIDTH, foot + 60.0],
+        style: &format!("{}{STYLE}", svg::FILE_STYLE),
+    };
+    file.write(html! {
+        (text("title", [24.0, 30.0], &scene.title))
+        @for (number, panel) in panels.iter().enumerate() {
+            (panel.draw(TOP + (PANEL + GAP) * real(number), scene.period))
+        }
+        (blows(scene, lanes_top))
+        (axis(scene.period, foot))
+    })
 }
 
 /// A set of lines over one scale.
@@ -91,51 +92,32 @@ struct Panel {
 }
 
 impl Panel {
-    fn draw(&self, svg: &mut String, top: f64, period: Duration) {
+    fn draw(&self, top: f64, period: Duration) -> Markup {
         let y = |value: f64| top + PANEL * (1.0 - (self.place)(value).clamp(0.0, 1.0));
-        let _ = writeln!(
-            svg,
-            "<text x=\"{LEFT}\" y=\"{}\">{}</text>",
-            top - 8.0,
-            self.title
-        );
-        for (value, name) in &self.marks {
-            let (y, right) = (y(*value), WIDTH - RIGHT);
-            let _ = writeln!(
-                svg,
-                "<line class=\"rule\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                 <text class=\"faint\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{name}</text>",
-                LEFT - 8.0,
-                y + 4.0
-            );
-        }
-        let mut legend = WIDTH - RIGHT;
-        for (number, line) in self.lines.iter().enumerate().rev() {
-            let class = LINES.get(number % LINES.len()).unwrap_or(&"a");
-            let points: Vec<String> = line
-                .points
-                .iter()
-                .map(|(at, value)| format!("{:.1},{:.1}", x(*at, period), y(*value)))
-                .collect();
-            let name = escape(&line.name);
-            let _ = writeln!(
-                svg,
-                "<polyline class=\"{class}\" points=\"{}\"/>",
-                points.join(" ")
-            );
-            let _ = writeln!(
-                svg,
-                "<text class=\"faint\" text-anchor=\"end\" x=\"{legend}\" y=\"{}\">{name}</text>\
-                 <line class=\"{class}\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>",
-                top - 8.0,
-                legend - 96.0,
-                legend - 70.0,
-                top - 12.0,
-                top - 12.0
-            );
-            legend -= 110.0;
+        html! {
+            (text("", [LEFT, top - 8.0], self.title))
+            @for (value, name) in &self.marks {
+                (across("rule", y(*value), LEFT, END))
+                (text("faint end", [LEFT - 8.0, y(*value) + 4.0], name))
+            }
+            @for (number, line) in self.lines.iter().rev().enumerate() {
+                @let class = LINES[(self.lines.len() - 1 - number) % LINES.len()];
+                @let legend = END - 110.0 * real(number);
+                (way(class, line.points.iter().map(|(at, value)| [x(*at, period), y(*value)])))
+                (text("faint end", [legend, top - 8.0], &line.name))
+                (across(class, top - 12.0, legend - 96.0, legend - 70.0))
+            }
         }
     }
+}
+
+/// A line from point to point.
+fn way(class: &str, mut points: impl Iterator<Item = [f64; 2]>) -> Markup {
+    let Some(first) = points.next() else {
+        return Markup::default();
+    };
+    let rest = points.map(|[x, y]| format!("L{} {}", Px(x), Px(y)));
+    path(class, first, rest.collect::<String>())
 }
 
 fn late(scene: &Scene<'_>) -> Panel {
@@ -169,12 +151,12 @@ fn calls(scene: &Scene<'_>) -> Panel {
     for second in scene.seconds {
         let at = (second.unix - scene.begun_unix).unsigned_abs();
         if let Some(calls) = by_second.get_mut(&at) {
-            *calls = count(second.called);
+            *calls = real(second.called);
         }
     }
     let points = by_second
         .into_iter()
-        .map(|(at, calls)| (whole(at), calls))
+        .map(|(at, calls)| (real(at), calls))
         .collect();
     linear("Calls a second", "", vec![("calls".to_owned(), points)])
 }
@@ -182,11 +164,11 @@ fn calls(scene: &Scene<'_>) -> Panel {
 fn memory(scene: &Scene<'_>) -> Panel {
     let mut by_node: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for sample in scene.samples {
-        let megabytes = whole(sample.memory_kb) / 1024.0;
+        let megabytes = real(sample.memory_kb) / 1024.0;
         by_node
             .entry(sample.node.clone())
             .or_default()
-            .push((whole(sample.at_s), megabytes));
+            .push((real(sample.at_s), megabytes));
     }
     linear("Memory", " MB", by_node.into_iter().collect())
 }
@@ -219,66 +201,43 @@ fn round_up(value: f64) -> f64 {
         .unwrap_or(value)
 }
 
-fn draw_blows(svg: &mut String, scene: &Scene<'_>, top: f64) {
-    let _ = writeln!(
-        svg,
-        "<text x=\"{LEFT}\" y=\"{}\">What hit whom</text>",
-        top - 8.0
-    );
-    for node in 0..scene.nodes {
-        let middle = top + count(node) * LANE + LANE / 2.0;
-        let _ = writeln!(
-            svg,
-            "<text class=\"faint\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">chaos-{}</text>",
-            LEFT - 8.0,
-            middle + 4.0,
-            node + 1
-        );
-    }
-    for blow in scene.blows {
-        let (from, until) = (blow.at.as_secs_f64(), blow.until().as_secs_f64());
-        let (from, until) = (x(from, scene.period), x(until, scene.period));
-        let (y, name) = (top + count(blow.node) * LANE + 3.0, blow.fault.name());
-        let _ = writeln!(
-            svg,
-            "<rect class=\"blow {name}\" x=\"{from:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{}\"><title>{name}, {:.1} s</title></rect>",
-            (until - from).max(2.0),
-            LANE - 6.0,
-            blow.lasts.as_secs_f64()
-        );
-    }
-    let mut at = WIDTH - RIGHT;
-    for fault in super::plan::Fault::ALL.into_iter().rev() {
-        let name = fault.name();
-        let _ = writeln!(
-            svg,
-            "<text class=\"faint\" text-anchor=\"end\" x=\"{at}\" y=\"{}\">{name}</text>\
-             <rect class=\"{name}\" x=\"{}\" y=\"{}\" width=\"10\" height=\"10\"/>",
-            top - 8.0,
-            at - 54.0,
-            top - 17.0
-        );
-        at -= 72.0;
+fn blows(scene: &Scene<'_>, top: f64) -> Markup {
+    html! {
+        (text("", [LEFT, top - 8.0], "What hit whom"))
+        @for node in 0..scene.nodes {
+            @let middle = top + (real(node) + 0.5) * LANE;
+            (text("faint end", [LEFT - 8.0, middle + 4.0], format!("chaos-{}", node + 1)))
+        }
+        @for blow in scene.blows { (struck(blow, scene.period, top)) }
+        @for (number, fault) in Fault::ALL.into_iter().rev().enumerate() {
+            @let at = END - 72.0 * real(number);
+            (text("faint end", [at, top - 8.0], fault.name()))
+            (rect(fault.name(), [at - 54.0, top - 17.0], [10.0, 10.0]))
+        }
     }
 }
 
-fn draw_axis(svg: &mut String, period: Duration, top: f64) {
+fn struck(blow: &Blow, period: Duration, top: f64) -> Markup {
+    let [from, until] = [blow.at, blow.until()].map(|at| x(at.as_secs_f64(), period));
+    let (y, name) = (top + real(blow.node) * LANE + 3.0, blow.fault.name());
+    let size = [(until - from).max(2.0), LANE - 6.0];
+    let title = format!("{name}, {:.1} s", blow.lasts.as_secs_f64());
+    titled(title, rect(&format!("blow {name}"), [from, y], size))
+}
+
+fn axis(period: Duration, top: f64) -> Markup {
     let minutes = period.as_secs_f64() / 60.0;
     let step = round_up((minutes / 10.0).max(0.5));
-    let mut at = 0.0;
-    while at <= minutes {
-        let _ = writeln!(
-            svg,
-            "<text class=\"faint\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{}\">{at} min</text>",
-            x(at * 60.0, period),
-            top + 22.0
-        );
-        at += step;
+    let marks = (0_u32..).map(|number| f64::from(number) * step);
+    html! {
+        @for at in marks.take_while(|at| *at <= minutes) {
+            (text("faint middle", [x(at * 60.0, period), top + 22.0], format!("{at} min")))
+        }
     }
 }
 
 fn seconds(scene: &Scene<'_>, value: impl Fn(&Second) -> f64) -> Vec<(f64, f64)> {
-    let at = |second: &Second| whole((second.unix - scene.begun_unix).unsigned_abs());
+    let at = |second: &Second| real((second.unix - scene.begun_unix).unsigned_abs());
     let end = scene.period.as_secs_f64();
     let within = scene.seconds.iter().filter(|second| at(second) <= end);
     within.map(|second| (at(second), value(second))).collect()
@@ -287,20 +246,7 @@ fn seconds(scene: &Scene<'_>, value: impl Fn(&Second) -> f64) -> Vec<(f64, f64)>
 /// Where a second is.
 fn x(at_s: f64, period: Duration) -> f64 {
     let share = at_s / period.as_secs_f64().max(1.0);
-    LEFT + (WIDTH - LEFT - RIGHT) * share.clamp(0.0, 1.0)
-}
-
-/// A number to draw with; what does not fit is far off the picture anyway.
-fn whole(number: u64) -> f64 {
-    u32::try_from(number).map_or(f64::from(u32::MAX), f64::from)
-}
-
-fn count(number: usize) -> f64 {
-    whole(number as u64)
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
+    LEFT + (END - LEFT) * share.clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

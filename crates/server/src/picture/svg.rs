@@ -1,0 +1,194 @@
+//! The one writer of SVG: elements at their places, and the frame of a picture that is a file of its own.
+//!
+//! A picture says its geometry in numbers and its words in texts; here they become markup. What must stay
+//! true: every number is finite and short, every text is escaped, and a file is well-formed XML whatever a
+//! name holds.
+
+use std::{borrow::Cow, fmt};
+
+use maud::{Markup, PreEscaped, Render, html};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// A place or a length on paper. Decimals of a tenth are noise; they are not written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Px(pub f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (finite(self.0) * 10.0).round() / 10.0;
+        // Adding zero takes the sign from a zero.
+        write!(f, "{}", tenths + 0.0)
+    }
+}
+
+impl Render for Px {
+    fn render_to(&self, buffer: &mut String) {
+        use fmt::Write;
+        // Writing to a String cannot fail.
+        let _ = write!(buffer, "{self}");
+    }
+}
+
+/// A number of things, as a place; more than four billion are as good as that.
+pub fn real(count: impl TryInto<u32>) -> f64 {
+    f64::from(count.try_into().unwrap_or(u32::MAX))
+}
+
+/// What is no number is nothing.
+pub fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
+/// A rectangle.
+pub fn rect(class: &str, [x, y]: [f64; 2], [width, height]: [f64; 2]) -> Markup {
+    html! { rect class=(class) x=(Px(x)) y=(Px(y)) width=(Px(width)) height=(Px(height)) {} }
+}
+
+/// A rectangle with round corners.
+pub fn rounded(class: &str, [x, y]: [f64; 2], [width, height]: [f64; 2], round: f64) -> Markup {
+    html! {
+        rect class=(class) x=(Px(x)) y=(Px(y)) width=(Px(width)) height=(Px(height)) rx=(Px(round)) {}
+    }
+}
+
+/// A disc around its middle.
+pub fn disc(class: &str, [x, y]: [f64; 2], radius: f64) -> Markup {
+    html! { circle class=(class) cx=(Px(x)) cy=(Px(y)) r=(Px(radius)) {} }
+}
+
+/// A path that begins at a place and goes on as `rest` says, in SVG's own words.
+pub fn path(class: &str, [x, y]: [f64; 2], rest: impl fmt::Display) -> Markup {
+    html! { path class=(class) d={ "M" (Px(x)) " " (Px(y)) (rest.to_string()) } {} }
+}
+
+/// A line from left to right.
+pub fn across(class: &str, y: f64, from: f64, to: f64) -> Markup {
+    path(class, [from, y], format_args!("H{}", Px(to)))
+}
+
+/// A line from top to bottom.
+pub fn down(class: &str, x: f64, from: f64, to: f64) -> Markup {
+    path(class, [x, from], format_args!("V{}", Px(to)))
+}
+
+/// Words on their line.
+pub fn text(class: &str, [x, y]: [f64; 2], words: impl Render) -> Markup {
+    html! { text class=(class) x=(Px(x)) y=(Px(y)) { (words) } }
+}
+
+/// What is drawn around the origin, at its place.
+pub fn at([x, y]: [f64; 2], ink: impl Render) -> Markup {
+    html! { g transform={ "translate(" (Px(x)) " " (Px(y)) ")" } { (ink) } }
+}
+
+/// What is drawn, with the words that a pointer finds.
+pub fn titled(title: impl Render, ink: impl Render) -> Markup {
+    html! { g { (ink) title { (title) } } }
+}
+
+/// Lines across the paper at the values of an axis, and their names left of it.
+pub fn rungs(values: impl IntoIterator<Item = (f64, String)>, left: f64, right: f64) -> Markup {
+    html! {
+        @for (y, name) in values {
+            (across("tick", y, left, right))
+            (text("value", [left - 8.0, y + 4.0], name))
+        }
+    }
+}
+
+/// A text cut to so many columns, without what no XML may hold; characters of East Asia take two.
+pub fn fit(text: &str, columns_max: usize) -> Cow<'_, str> {
+    let odd = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+    if !text.contains(odd) && text.width() <= columns_max {
+        return Cow::Borrowed(text);
+    }
+    let mut text = text.replace(odd, " ");
+    if text.width() > columns_max {
+        let mut columns = 1;
+        let fits = |c: &char| {
+            columns += c.width().unwrap_or(0);
+            columns <= columns_max
+        };
+        text = text.chars().take_while(fits).chain(['…']).collect();
+    }
+    Cow::Owned(text)
+}
+
+/// The style that pictures in files share; what is their own follows it.
+macro_rules! file_style {
+    () => {
+        "text{font:13px system-ui,sans-serif;fill:#1c2330}.faint{fill:#5c6675;font-size:12px}\
+         .title{font-size:16px;font-weight:600}.paper{fill:#fff}.end{text-anchor:end}.middle{text-anchor:middle}\
+         @media(prefers-color-scheme:dark){text{fill:#e6e9ef}.faint{fill:#9aa4b2}.paper{fill:#12161d}}"
+    };
+}
+pub(super) use file_style;
+
+/// The style that pictures in files share.
+pub const FILE_STYLE: &str = file_style!();
+
+/// A picture as a file of its own. It follows the reader's light or dark scheme, runs no script, and says in
+/// words what it shows.
+#[derive(Debug, Clone, Copy)]
+pub struct File<'a> {
+    /// What it shows, in a line.
+    pub title: &'a str,
+    /// The same at length; may be empty.
+    pub description: &'a str,
+    /// Width and height.
+    pub size: [f64; 2],
+    /// Its whole style sheet.
+    pub style: &'a str,
+}
+
+impl File<'_> {
+    /// Writes the file around what is drawn.
+    pub fn write(&self, ink: impl Render) -> String {
+        let [width, height] = self.size.map(Px);
+        let svg = html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width) " " (height) } role="img"
+                aria-labelledby="title" {
+                title id="title" { (self.title) }
+                @if !self.description.is_empty() { desc { (self.description) } }
+                style { (PreEscaped(self.style)) }
+                (rounded("paper", [0.0, 0.0], self.size, 8.0))
+                (ink)
+            }
+        };
+        svg.into_string() + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_short_to_write() {
+        for (value, written) in [
+            (0.0, "0"),
+            (-0.01, "0"),
+            (12.0, "12"),
+            (12.34, "12.3"),
+            (-3.96, "-4"),
+            (f64::NAN, "0"),
+            (f64::INFINITY, "0"),
+        ] {
+            assert_eq!(Px(value).to_string(), written);
+        }
+    }
+
+    #[test]
+    fn names_are_cut_to_their_width() {
+        for (name, most, cut) in [
+            ("Example", 7, "Example"),
+            ("Examples", 7, "Exampl…"),
+            ("每日新闻", 8, "每日新闻"),
+            ("每日新闻", 7, "每日新…"),
+            ("a\u{0}b\u{fffe}", 7, "a b "),
+            ("", 3, ""),
+        ] {
+            assert_eq!(fit(name, most), cut);
+        }
+    }
+}

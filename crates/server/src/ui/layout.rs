@@ -1,0 +1,37 @@
+//! Tables and facts by their columns and names: a page says what it shows, not how that is written.
+//!
+//! Macros, because a cell is markup over the row's own variable, and because every name stands in both languages.
+
+/// A table by its columns: the head of each in both languages, and the cell of a row. Without rows, `or` is
+/// what is said instead; a column may depend on a condition.
+macro_rules! table {
+    ($lang:expr; $caption:literal, $caption_zh:literal; $(or $none:literal, $none_zh:literal;)?
+     for ($($each:tt)*) tr($($attributes:tt)*)
+     $($head:literal, $head_zh:literal $(if ($when:ident))? { $($cell:tt)* })*) => {{
+        let mut head: Vec<&str> = Vec::new();
+        $(head.extend(Some($lang.pick($head, $head_zh))$(.filter(|_| $when))?);)*
+        let rows = ::maud::html! {
+            @for $($each)* { tr $($attributes)* { $($(@if $when)? { $($cell)* })* } }
+        };
+        let none: Option<&str> = None $(.or(Some($lang.pick($none, $none_zh))))?;
+        match none {
+            Some(none) if rows.0.is_empty() => $crate::ui::parts::empty(none),
+            _ => $crate::ui::parts::table($lang.pick($caption, $caption_zh), &head, &rows),
+        }
+    }};
+}
+
+/// Facts by their names in both languages; one with a condition stands there only if it holds.
+macro_rules! facts {
+    ($lang:expr; $($name:tt, $name_zh:tt $(if ($($when:tt)*))? { $($value:tt)* })*) => {
+        ::maud::html! {
+            dl class="facts" {
+                $($(@if $($when)*)? {
+                    div { dt { ($lang.pick($name, $name_zh)) } dd { $($value)* } }
+                })*
+            }
+        }
+    };
+}
+
+pub(crate) use {facts, table};
