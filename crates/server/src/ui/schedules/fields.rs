@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 use crate::{
     call::read_object,
     problem::{Code, Problem},
-    schedules::definition::DefinitionBody,
 };
 
 /// What a schedule can fire at.
@@ -116,12 +115,12 @@ impl Fields {
     /// The definition, read as the API reads it.
     pub(crate) fn definition(&self) -> Result<Definition, Problem> {
         let text = self.to_json()?.to_string();
-        read_object::<DefinitionBody>(&text).map(Definition::from)
+        read_object(&text)
     }
 
     /// A definition, to be changed.
     pub(crate) fn of(name: &str, definition: Definition, revision: i64) -> Self {
-        let body = serde_json::to_value(DefinitionBody::from(definition)).unwrap_or_default();
+        let body = serde_json::to_value(definition).unwrap_or_default();
         let target = &body["target"];
         let lines = |list: &Value| -> String {
             let lines = list.as_array().into_iter().flatten().map(shown);
