@@ -27,123 +27,56 @@ pub mod words;
 use std::fmt;
 
 use jiff::{Timestamp, civil::Date};
+use serde::{Serialize, Serializer};
 
 use crate::{plan::ScheduleName, source::SourceId, task::Kind};
 
-/// What is wrong. A rule's name is stored: it never changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
-    /// A slot of a schedule passed without a run.
-    Missing,
-    /// A schedule's firing started later than it should.
-    Late,
-    /// Work that does not end, or that nobody begins.
-    Stuck,
-    /// It failed for good, so many times in a row.
-    Failing,
-    /// A schedule cannot be computed.
-    Parked,
-    /// A node was not heard of, and has not signed off.
-    Gone,
-    /// A source is quiet for longer than ever is its habit.
-    Silent,
-    /// A source wants credentials.
-    Credentials,
-    /// More is spent than the budget allows.
-    Budget,
-    /// Nobody knows whether a delivery arrived.
-    Unknown,
-    /// A message bus cannot be read from.
-    Disconnected,
-    /// Little space is left on the disk of the store.
-    Disk,
-    /// The scheduled backup fails.
-    Backup,
-    /// Nothing can be written to the store.
-    Unwritable,
-    /// The machine's clock is not where it should be, or a schedule was planned by one that was not.
-    Clock,
-}
-
-impl Rule {
-    /// All of them.
-    pub const ALL: [Self; 15] = [
-        Self::Missing,
-        Self::Late,
-        Self::Stuck,
-        Self::Failing,
-        Self::Parked,
-        Self::Gone,
-        Self::Silent,
-        Self::Credentials,
-        Self::Budget,
-        Self::Unknown,
-        Self::Disconnected,
-        Self::Disk,
-        Self::Backup,
-        Self::Unwritable,
-        Self::Clock,
-    ];
-
-    /// The name used in the store, the configuration, the API and the metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Late => "late",
-            Self::Stuck => "stuck",
-            Self::Failing => "failing",
-            Self::Parked => "parked",
-            Self::Gone => "gone",
-            Self::Silent => "silent",
-            Self::Credentials => "credentials",
-            Self::Budget => "budget",
-            Self::Unknown => "unknown",
-            Self::Disconnected => "disconnected",
-            Self::Disk => "disk",
-            Self::Backup => "backup",
-            Self::Unwritable => "unwritable",
-            Self::Clock => "clock",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|rule| rule.as_str() == text)
+names! {
+    /// What is wrong. A rule's name is stored: it never changes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[cfg_attr(feature = "schema", schema(as = AlertRule))]
+    pub enum Rule {
+        /// A slot of a schedule passed without a run.
+        Missing = "missing",
+        /// A schedule's firing started later than it should.
+        Late = "late",
+        /// Work that does not end, or that nobody begins.
+        Stuck = "stuck",
+        /// It failed for good, so many times in a row.
+        Failing = "failing",
+        /// A schedule cannot be computed.
+        Parked = "parked",
+        /// A node was not heard of, and has not signed off.
+        Gone = "gone",
+        /// A source is quiet for longer than ever is its habit.
+        Silent = "silent",
+        /// A source wants credentials.
+        Credentials = "credentials",
+        /// More is spent than the budget allows.
+        Budget = "budget",
+        /// Nobody knows whether a delivery arrived.
+        Unknown = "unknown",
+        /// A message bus cannot be read from.
+        Disconnected = "disconnected",
+        /// Little space is left on the disk of the store.
+        Disk = "disk",
+        /// The scheduled backup fails.
+        Backup = "backup",
+        /// Nothing can be written to the store.
+        Unwritable = "unwritable",
+        /// The machine's clock is not where it should be, or a schedule was planned by one that was not.
+        Clock = "clock",
     }
 }
 
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// How much it matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Somebody should look at it when there is time.
-    Warning,
-    /// Work that should happen does not.
-    Critical,
-}
-
-impl Severity {
-    /// Both, lesser first.
-    pub const ALL: [Self; 2] = [Self::Warning, Self::Critical];
-
-    /// The name used in the store, the configuration and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Warning => "warning",
-            Self::Critical => "critical",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|severity| severity.as_str() == text)
+names! {
+    /// How much it matters.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Severity {
+        /// Somebody should look at it when there is time.
+        Warning = "warning",
+        /// Work that should happen does not.
+        Critical = "critical",
     }
 }
 
@@ -210,19 +143,28 @@ impl fmt::Display for About {
     }
 }
 
+fn as_text<S: Serializer>(about: &About, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(about)
+}
+
 /// Which alert: no two share one.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AlertKey))]
 pub struct Key {
     /// What is wrong.
     pub rule: Rule,
     /// With what.
+    #[serde(serialize_with = "as_text")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub about: About,
 }
 
 /// An alert, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Alert {
     /// Which.
+    #[serde(flatten)]
     pub key: Key,
     /// How much it matters.
     pub severity: Severity,
@@ -242,10 +184,13 @@ pub struct Alert {
     pub close_told_at: Option<Timestamp>,
     /// When somebody may tell what is not told yet: at once, when quiet hours end, when whoever is telling it must have died.
     /// None when there is nothing to tell.
+    #[serde(skip)]
     pub tell_at: Option<Timestamp>,
     /// The channels that took what is being told, while others have not.
+    #[serde(skip)]
     pub taken_by: Vec<String>,
     /// Counts every write, from 1; the compare-and-set. 0 before it is written.
+    #[serde(skip)]
     pub version: i64,
 }
 

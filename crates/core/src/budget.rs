@@ -15,6 +15,8 @@ use std::sync::{
     atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
+use serde::Serialize;
+
 /// So many requests, and no more. Shared by whoever spends from the same purse.
 #[derive(Debug)]
 pub struct Budget {
@@ -27,11 +29,13 @@ pub struct Budget {
 }
 
 /// What was spent from a purse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Spend {
     /// Requests that left.
     pub requests: u32,
     /// Of these, requests that a language model answered.
+    #[serde(skip)]
     pub model_requests: u32,
     /// Tokens it read.
     pub tokens_in: u64,

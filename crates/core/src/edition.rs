@@ -42,10 +42,8 @@ pub mod story;
 pub mod summary;
 pub mod turn;
 
-use std::fmt;
-
 use jiff::{Timestamp, civil::Date};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::task::{Identity, Invalid, Kind, Subject};
 
@@ -58,56 +56,29 @@ pub const EDITION_RUN: &str = "EDITION_RUN";
 /// What the subjects of these tasks begin with.
 const SUBJECT_PREFIX: &str = "edition:";
 
-/// Where an edition stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// It exists; its stories are not known yet.
-    Init,
-    /// Its stories are known; none was worked on.
-    ListFetched,
-    /// Its stories are worked on, batch by batch.
-    Processing,
-    /// Its document is made and is being delivered.
-    Aggregating,
-    /// Every destination has it.
-    Published,
-    /// No story could be completed: there is nothing to publish, and an alert says so (ED-32).
-    Empty,
-    /// Nobody works on it any more: it was published long ago, or its day ended before it was.
-    Archived,
+names! {
+    /// Where an edition stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[cfg_attr(feature = "schema", schema(as = EditionState))]
+    pub enum State {
+        /// It exists; its stories are not known yet.
+        Init = "init",
+        /// Its stories are known; none was worked on.
+        ListFetched = "list_fetched",
+        /// Its stories are worked on, batch by batch.
+        Processing = "processing",
+        /// Its document is made and is being delivered.
+        Aggregating = "aggregating",
+        /// Every destination has it.
+        Published = "published",
+        /// No story could be completed: there is nothing to publish, and an alert says so (ED-32).
+        Empty = "empty",
+        /// Nobody works on it any more: it was published long ago, or its day ended before it was.
+        Archived = "archived",
+    }
 }
 
 impl State {
-    /// All of them, in the order of a life.
-    pub const ALL: [Self; 7] = [
-        Self::Init,
-        Self::ListFetched,
-        Self::Processing,
-        Self::Aggregating,
-        Self::Published,
-        Self::Empty,
-        Self::Archived,
-    ];
-
-    /// The name used in the store, the API and the logs: the founding documents' own, and `empty`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Init => "init",
-            Self::ListFetched => "list_fetched",
-            Self::Processing => "processing",
-            Self::Aggregating => "aggregating",
-            Self::Published => "published",
-            Self::Empty => "empty",
-            Self::Archived => "archived",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|named| named.as_str() == text)
-    }
-
     /// Whether there is work left in it.
     pub fn is_open(self) -> bool {
         matches!(
@@ -117,39 +88,39 @@ impl State {
     }
 }
 
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// One day's digest, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Edition {
     /// Its day, in the edition's own time zone; no two editions share one.
     pub date: Date,
     /// Where it stands.
     pub state: State,
     /// What it was when it was archived.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub archived_from: Option<State>,
     /// Documents made of it so far; the newest is the one that is delivered.
     pub revision: u32,
     /// Where its stories come from, once they are known.
     pub story_source: Option<String>,
     /// Requests that were spent on the list of its stories.
+    #[serde(skip)]
     pub list_requests: u32,
     /// Until when somebody is fetching that list.
+    #[serde(skip)]
     pub fetching_until: Option<Timestamp>,
     /// Since when it is worked on: its creation, or the last reset, retry or reopening. The two hours of
     /// ED-18 are counted from here.
     pub started_at: Timestamp,
     /// When a person asked for it although its day was over; ticks of later days leave it alone for a while.
+    #[serde(skip)]
     pub reopened_at: Option<Timestamp>,
     /// When every destination had it.
     pub published_at: Option<Timestamp>,
     /// What last went wrong, or why it ended as it did.
     pub reason: Option<String>,
     /// Counts every write to any of its rows; part of the compare-and-set.
+    #[serde(skip)]
     pub version: i64,
     /// When it was created.
     pub created_at: Timestamp,

@@ -9,6 +9,7 @@ mod page;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::{Serialize, Serializer};
 
 use crate::{
     reschedule::{DecisionId, Requested, Rule},
@@ -24,9 +25,12 @@ pub const DECISIONS_KEPT: u32 = 1_000;
 pub const REPEATED_WITHIN: u32 = 64;
 
 /// A decision written down on a row after its creation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Decision {
     /// Which one.
+    #[serde(flatten, serialize_with = "with_row")]
+    #[cfg_attr(feature = "schema", schema(value_type = Receipted))]
     pub id: DecisionId,
     /// When it was made.
     pub decided_at: Timestamp,
@@ -35,23 +39,55 @@ pub struct Decision {
     /// Which rule applied.
     pub rule: Rule,
     /// The time before.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub old_execute_at: Option<Timestamp>,
     /// The time afterwards.
     pub execute_at: Timestamp,
     /// The revision afterwards.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub revision: i64,
     /// The row that took over, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new_task_id: Option<TaskId>,
     /// What was asked for, where that changed nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub requested: Option<Requested>,
     /// How often the same was asked; more than once only where it changed nothing.
+    #[serde(skip_serializing_if = "is_once")]
     pub times: u32,
     /// When it was asked for the last time, if more than once.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
 }
 
+/// A decision's name, and the row it was made on.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct Receipted {
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    receipt: DecisionId,
+    task_id: TaskId,
+}
+
+fn with_row<S: Serializer>(id: &DecisionId, serializer: S) -> Result<S::Ok, S::Error> {
+    let (receipt, task_id) = (*id, id.task_id);
+    Receipted { receipt, task_id }.serialize(serializer)
+}
+
+/// A row that was written first keeps only its newest revision; 0 stands for unknown.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_unknown(revision: &i64) -> bool {
+    *revision <= 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_once(times: &u32) -> bool {
+    *times <= 1
+}
+
 /// An attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Attempt {
     /// Of which row.
     pub task_id: TaskId,
@@ -64,20 +100,26 @@ pub struct Attempt {
     /// When it started.
     pub started_at: Timestamp,
     /// When it ended; `None` while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
     /// How it ended: an [`Outcome`](crate::finish::Outcome) name; told from the row alone, only
     /// `running`, `done`, `failed` or `cancelled`.
     pub outcome: String,
     /// What came back after the task had been taken from this attempt, if anything did.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub late_outcome: Option<String>,
     /// What it said.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Where it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
 }
 
 /// Something that happened to a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(tag = "what", rename_all = "snake_case")]
 pub enum Happening {
     /// Somebody changed the intent.
     Decision(Decision),
@@ -194,34 +236,22 @@ fn last_attempt(task: &Task) -> Option<Attempt> {
     })
 }
 
-/// Whether a receipt was kept, asked at any later time (RS-14).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
-    /// The intent stands and its time has not come, or it is being tried.
-    Stands,
-    /// A later decision took its place.
-    Superseded,
-    /// It was carried out.
-    Done,
-    /// It was tried as often as allowed and failed.
-    Failed,
-    /// It was a withdrawal, and it holds.
-    Withdrawn,
-    /// It changed nothing, and said so.
-    ChangedNothing,
-}
-
-impl Kept {
-    /// The name used in the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stands => "stands",
-            Self::Superseded => "superseded",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Withdrawn => "withdrawn",
-            Self::ChangedNothing => "changed_nothing",
-        }
+names! {
+    /// Whether a receipt was kept, asked at any later time (RS-14).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Kept {
+        /// The intent stands and its time has not come, or it is being tried.
+        Stands = "stands",
+        /// A later decision took its place.
+        Superseded = "superseded",
+        /// It was carried out.
+        Done = "done",
+        /// It was tried as often as allowed and failed.
+        Failed = "failed",
+        /// It was a withdrawal, and it holds.
+        Withdrawn = "withdrawn",
+        /// It changed nothing, and said so.
+        ChangedNothing = "changed_nothing",
     }
 }
 

@@ -7,6 +7,9 @@
 //! `now` and `jitter` are arguments, and what the decisions need from a database or a network is
 //! stated as a port trait ([`store`], [`handler`]) that other crates implement.
 
+#[macro_use]
+mod names;
+
 pub mod address;
 pub mod alert;
 pub mod backoff;

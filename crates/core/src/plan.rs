@@ -26,6 +26,7 @@ mod firing;
 mod ledger;
 mod rewind;
 mod schedule;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod why;
@@ -46,6 +47,7 @@ pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,
 };
+pub use stored::StoredDefinition;
 pub use why::{Facts, why};
 
 /// Slots decided in one look. A schedule of every second that slept for a year takes 6,300 looks of

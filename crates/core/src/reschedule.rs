@@ -21,7 +21,6 @@ mod receipt;
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::task::{
     Identity, MAX_RETRY_DEFAULT, NewTask, Payload, Priority, Revision, Status, Task, TaskId, Term,
@@ -109,65 +108,36 @@ impl Request {
     }
 }
 
-/// Which rule a request fell under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
-    /// Nothing was there: inserted (RS-05).
-    Created,
-    /// Waiting: its time was changed in place (RS-02).
-    Updated,
-    /// Running: cancelled, and a new task inserted (RS-03).
-    CancelledAndInserted,
-    /// Cancelled or out of retries: a new task inserted (RS-05).
-    Reinserted,
-    /// Withdrawn.
-    Cancelled,
-    /// Already done: nothing changed (RS-04).
-    IgnoredDone,
-    /// A newer revision is already known: nothing changed (RS-10).
-    IgnoredStale,
-    /// This revision is already recorded, or the task already is as wished: nothing changed.
-    Unchanged,
+names! {
+    /// Which rule a request fell under.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Rule {
+        /// Nothing was there: inserted (RS-05).
+        Created = "created",
+        /// Waiting: its time was changed in place (RS-02).
+        Updated = "updated",
+        /// Running: cancelled, and a new task inserted (RS-03).
+        CancelledAndInserted = "cancelled_and_inserted",
+        /// Cancelled or out of retries: a new task inserted (RS-05).
+        Reinserted = "reinserted",
+        /// Withdrawn.
+        Cancelled = "cancelled",
+        /// Already done: nothing changed (RS-04).
+        IgnoredDone = "ignored_done",
+        /// A newer revision is already known: nothing changed (RS-10).
+        IgnoredStale = "ignored_stale",
+        /// This revision is already recorded, or the task already is as wished: nothing changed.
+        Unchanged = "unchanged",
+    }
 }
 
 impl Rule {
-    /// The name used in the store, the API, the metrics and the logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::CancelledAndInserted => "cancelled_and_inserted",
-            Self::Reinserted => "reinserted",
-            Self::Cancelled => "cancelled",
-            Self::IgnoredDone => "ignored_done",
-            Self::IgnoredStale => "ignored_stale",
-            Self::Unchanged => "unchanged",
-        }
-    }
-
     /// Whether the row stayed as it was.
     pub fn changes_nothing(self) -> bool {
         matches!(
             self,
             Self::IgnoredDone | Self::IgnoredStale | Self::Unchanged
         )
-    }
-
-    /// Reads a name the store kept.
-    pub fn parse(text: &str) -> Option<Self> {
-        [
-            Self::Created,
-            Self::Updated,
-            Self::CancelledAndInserted,
-            Self::Reinserted,
-            Self::Cancelled,
-            Self::IgnoredDone,
-            Self::IgnoredStale,
-            Self::Unchanged,
-        ]
-        .into_iter()
-        .find(|rule| rule.as_str() == text)
     }
 }
 

@@ -21,7 +21,7 @@ pub mod why;
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::task::{Identity, Invalid, Kind, Subject};
 use check::{FailureClass, Validators};
@@ -39,6 +39,7 @@ const SUBJECT_PREFIX: &str = "source:";
 
 /// Number of a source, given by the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct SourceId(pub i64);
 
@@ -65,42 +66,20 @@ impl fmt::Display for SourceId {
     }
 }
 
-/// What the founding documents tell apart: feeds, and sources read by rules of one's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SourceType {
-    /// RSS, Atom, JSON Feed.
-    Rss,
-    /// A page, JSON or a sitemap.
-    Custom,
-}
-
-impl SourceType {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Rss, Self::Custom];
-
-    /// The name used in the store and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rss => "rss",
-            Self::Custom => "custom",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|named| named.as_str() == text)
-    }
-}
-
-impl fmt::Display for SourceType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+names! {
+    /// What the founding documents tell apart: feeds, and sources read by rules of one's own.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum SourceType {
+        /// RSS, Atom, JSON Feed.
+        Rss = "rss",
+        /// A page, JSON or a sitemap.
+        Custom = "custom",
     }
 }
 
 /// What people say about a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceDefinition))]
 pub struct Definition {
     /// What people call it; at first what it calls itself.
     pub name: String,
@@ -112,7 +91,8 @@ pub struct Definition {
     pub category: String,
     /// Its own policy, as text that [`policy`] reads; the node's when not given.
     pub policy: Option<String>,
-    /// Its cadence, set by hand.
+    /// Its cadence, set by hand; none when it is learned.
+    #[serde(rename = "cadence_by_hand")]
     pub cadence: Option<Cadence>,
 }
 
@@ -148,62 +128,91 @@ impl State {
     }
 }
 
-/// What a person should look at. At most one at a time: the most urgent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Attention {
-    /// It is quiet for longer than ever is its habit.
-    Silent,
-    /// It has failed many times in a row; it is still tried, slowly.
-    Failing,
-    /// It moved to the address of another source.
-    Duplicate,
-    /// It wants credentials that are missing or expired.
-    Credentials,
+/// A state on the wire: its name, and beside it what is known of it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceState))]
+struct StateOnWire<'a> {
+    /// `active`, `paused` or `ended`.
+    state: &'static str,
+    /// The pause it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<Paused<'a>>,
+    /// Why it is not looked at any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<Ended<'a>>,
 }
 
-impl Attention {
-    /// All of them, least urgent first.
-    pub const ALL: [Self; 4] = [
-        Self::Silent,
-        Self::Failing,
-        Self::Duplicate,
-        Self::Credentials,
-    ];
+/// A pause.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct Paused<'a> {
+    since: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+}
 
-    /// The name used in the store, the API and the metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Silent => "silent",
-            Self::Failing => "failing",
-            Self::Duplicate => "duplicate",
-            Self::Credentials => "credentials",
+/// Why a source is gone for good.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct Ended<'a> {
+    since: Timestamp,
+    reason: &'a str,
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (paused, ended) = match self {
+            Self::Active => (None, None),
+            Self::Paused { since, note } => {
+                let (since, note) = (*since, note.as_deref());
+                (Some(Paused { since, note }), None)
+            }
+            Self::Ended { since, reason } => {
+                let since = *since;
+                (None, Some(Ended { since, reason }))
+            }
+        };
+        let state = self.as_str();
+        StateOnWire {
+            state,
+            paused,
+            ended,
         }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|named| named.as_str() == text)
+        .serialize(serializer)
     }
 }
 
-impl fmt::Display for Attention {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+names! {
+    /// What a person should look at. At most one at a time: the most urgent.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Attention {
+        /// It is quiet for longer than ever is its habit.
+        Silent = "silent",
+        /// It has failed many times in a row; it is still tried, slowly.
+        Failing = "failing",
+        /// It moved to the address of another source.
+        Duplicate = "duplicate",
+        /// It wants credentials that are missing or expired.
+        Credentials = "credentials",
     }
 }
 
 /// The statistics of a source, under the founding documents' names (SS-01).
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceStats))]
 pub struct Stats {
     /// How often it publishes, in words.
     pub frequency_type: Option<Frequency>,
     /// How often it is looked at by the classic policy, and what sources are counted by.
     pub cadence: Option<Cadence>,
     /// The hour of the day, UTC, around which it publishes.
+    #[serde(serialize_with = "hundredths")]
     pub avg_publish_hour: Option<f64>,
     /// How widely that hour spreads.
+    #[serde(serialize_with = "hundredths")]
     pub std_publish_hour: Option<f64>,
     /// When it is looked at next; none while it is not.
+    #[serde(skip)]
     pub next_due_at: Option<Timestamp>,
     /// When it was last looked at.
     pub last_check_at: Option<Timestamp>,
@@ -223,6 +232,13 @@ pub struct Stats {
     pub hit_count: u64,
 }
 
+/// People read hours, not fractions of seconds.
+#[expect(clippy::ref_option, reason = "serde hands a reference")]
+fn hundredths<S: Serializer>(hour: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    hour.map(|hour| (hour * 100.0).round() / 100.0)
+        .serialize(serializer)
+}
+
 /// What a source's row remembers of its documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Memory {
@@ -240,7 +256,8 @@ pub struct Memory {
 }
 
 /// A permanent move that is not yet believed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Moving {
     /// Where to.
     pub address: String,
@@ -249,27 +266,37 @@ pub struct Moving {
 }
 
 /// A source, as the store keeps it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Source {
     /// Number of the row.
+    #[serde(rename = "source_id")]
     pub id: SourceId,
     /// What people say about it.
+    #[serde(flatten)]
     pub definition: Definition,
     /// Whether it is looked at.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schema(value_type = StateOnWire<'static>))]
     pub state: State,
     /// What a person should look at.
     pub attention: Option<Attention>,
     /// What is known of it.
+    #[serde(flatten)]
     pub stats: Stats,
     /// What its last answers were.
+    #[serde(skip)]
     pub memory: Memory,
     /// The last looks, newest last.
+    #[serde(skip)]
     pub recent: Recent,
     /// What was learned of its rhythm, as [`policy`] writes it.
+    #[serde(skip)]
     pub learned: Vec<u8>,
     /// Why the next look is when it is, in a sentence.
     pub reason: Option<String>,
     /// Counts every write; part of the compare-and-set.
+    #[serde(skip)]
     pub version: i64,
     /// When it was added.
     pub created_at: Timestamp,

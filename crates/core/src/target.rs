@@ -36,6 +36,7 @@ pub const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// What a schedule fires at (DP-11).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Target {
     /// A signed HTTP POST.
@@ -68,6 +69,7 @@ pub enum Target {
             default = "command_timeout",
             serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
         )]
+        #[cfg_attr(feature = "schema", schema(value_type = String, example = "10m"))]
         timeout: SignedDuration,
     },
     /// Almanack's own work: a task of some kind, due at once.

@@ -19,7 +19,8 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::json;
 
@@ -36,6 +37,7 @@ pub const MAX_RETRY_MAX: u32 = 100;
 
 /// Number of a task row, given by the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct TaskId(pub i64);
 
@@ -47,11 +49,13 @@ impl fmt::Display for TaskId {
 
 /// Fencing number of a claim on one task; every claim raises it by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Term(pub i64);
 
 /// Number of a change of intent; an older one never overrides a newer one (RS-10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Revision(pub i64);
 
@@ -106,6 +110,7 @@ pub enum Invalid {
 
 /// What a task is about: `article:42`, `source:17`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(value_type = String))]
 #[serde(transparent)]
 pub struct Subject(Box<str>);
 
@@ -133,6 +138,7 @@ impl fmt::Display for Subject {
 
 /// What is tried: `ARTICLE_PUBLISH`, `SOURCE_CHECK`, any name the user likes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(value_type = String))]
 #[serde(transparent)]
 pub struct Kind(Box<str>);
 
@@ -166,6 +172,7 @@ impl fmt::Display for Kind {
 
 /// Who a task is: at most one live task exists per identity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Identity {
     /// What it is about.
     pub subject: Subject,
@@ -181,6 +188,7 @@ impl fmt::Display for Identity {
 
 /// Where a task stands. The names are the founding documents'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TaskStatus))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
     /// Waits for its time.
@@ -233,6 +241,7 @@ impl fmt::Display for Status {
 
 /// Which of several due tasks goes first: 9 before 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Priority(u8);
 
@@ -264,7 +273,20 @@ impl Default for Priority {
 
 /// What the handler needs to know, as JSON text. Opaque to Almanack.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = serde_json::Value)
+)]
 pub struct Payload(Box<str>);
+
+/// Byte for byte as it was given: through a value tree, large numbers would come out changed.
+impl Serialize for Payload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw = serde_json::from_str::<&RawValue>(&self.0);
+        raw.unwrap_or(RawValue::NULL).serialize(serializer)
+    }
+}
 
 impl Payload {
     /// Accepts JSON text of at most `limit` bytes.
@@ -328,24 +350,32 @@ pub fn parse_revision(given: i64) -> Result<Revision, Invalid> {
 }
 
 /// One row of a task's life, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Task {
     /// Number of the row.
+    #[serde(rename = "task_id")]
     pub id: TaskId,
     /// Who it is.
+    #[serde(flatten)]
     pub identity: Identity,
     /// Where it stands.
     pub status: Status,
     /// Whether it is the newest row of its identity.
+    #[serde(skip)]
     pub current: bool,
     /// When to try (next), or when it was last meant to be tried.
     pub execute_at: Timestamp,
     /// When the runner should take it: `execute_at` while it waits, `None` while it runs and once
     /// it has ended. A FAIL that still waits has retries left; one that does not is the end.
+    #[serde(skip)]
     pub due_at: Option<Timestamp>,
     /// What the handler needs to know.
     pub payload: Payload,
     /// Where to call, when the task itself says so.
+    #[serde(rename = "callback", serialize_with = "as_callback")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Callback<'static>>))]
     pub callback_url: Option<String>,
     /// Which of several due tasks goes first.
     pub priority: Priority,
@@ -354,29 +384,51 @@ pub struct Task {
     /// Retries allowed after the first attempt.
     pub max_retry: u32,
     /// Fencing number of the newest claim.
+    #[serde(skip)]
     pub term: Term,
     /// Number of the newest change of intent.
     pub revision: Revision,
     /// Decisions recorded on this row after its creation; part of the compare-and-set.
+    #[serde(skip)]
     pub decisions: u32,
     /// Who asked for it.
     pub origin: String,
     /// What the last attempt said: its error, or the answer it got.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The node that claimed it last.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// Until when the claim holds, while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_until: Option<Timestamp>,
     /// The row this one replaced, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replaces: Option<TaskId>,
     /// When it was written.
     pub created_at: Timestamp,
     /// The execute time it was created with.
+    #[serde(skip)]
     pub created_execute_at: Timestamp,
     /// When the last attempt started.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// When the last attempt ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
+}
+
+/// Where to call, on the wire.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct Callback<'a> {
+    url: &'a str,
+}
+
+#[expect(clippy::ref_option, reason = "serde hands a reference")]
+fn as_callback<S: Serializer>(url: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    let callback = url.as_deref().map(|url| Callback { url });
+    callback.serialize(serializer)
 }
 
 impl Task {

@@ -3,48 +3,25 @@
 //! A token is shown once, when it is made. The store keeps its SHA-256: the token has 256 random
 //! bits, so a slow hash would protect nothing and cost every request.
 
-use std::fmt;
-
 use jiff::Timestamp;
 
-/// What a token allows. A larger scope includes the smaller ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// Look at anything.
-    Read,
-    /// Change the times of tasks: put, cancel, retry, events.
-    Operate,
-    /// Everything, metrics and other nodes' affairs included.
-    Admin,
+names! {
+    /// What a token allows. A larger scope includes the smaller ones.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Scope {
+        /// Look at anything.
+        Read = "read",
+        /// Change the times of tasks: put, cancel, retry, events.
+        Operate = "operate",
+        /// Everything, metrics and other nodes' affairs included.
+        Admin = "admin",
+    }
 }
 
 impl Scope {
-    /// All of them, smallest first.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Operate, Self::Admin];
-
-    /// The name used in the store, the API and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Operate => "operate",
-            Self::Admin => "admin",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scope| scope.as_str() == text)
-    }
-
     /// Whether holding `self` is enough where `needed` is asked for.
     pub fn allows(self, needed: Self) -> bool {
         self >= needed
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -190,7 +190,7 @@ impl Planner {
     fn look_at(&self, schedule: &Schedule, running: &[Task], now: Timestamp) -> ScheduleWrite {
         let ready = self
             .zones
-            .ready_from_json(&schedule.name, &schedule.definition);
+            .ready_stored(&schedule.name, &schedule.definition);
         let planned = ready
             .map_err(|unfit| unfit.to_string())
             .and_then(|ready| plan_one(schedule, &ready, running, now));

@@ -20,7 +20,7 @@ use almanack_core::{
     address::Reach,
     plan::{
         Definition, Edited, Look, Origin, Pause, Ready, Schedule, ScheduleId, ScheduleName,
-        ScheduleWrite, State, Unfit, resume,
+        ScheduleWrite, State, StoredDefinition, Unfit, resume,
     },
     store::{Applied, Store},
     target::Target,
@@ -112,7 +112,7 @@ impl Schedules {
         let Schedule {
             name, definition, ..
         } = schedule;
-        self.zones.ready_from_json(name, definition)
+        self.zones.ready_stored(name, definition)
     }
 
     /// The first slot that fires if nobody does anything.
@@ -257,7 +257,7 @@ impl Schedules {
             let (name, origin) = (found.name, found.origin);
             return Err(Error::Managed { name, origin });
         }
-        let definition = ready.definition.to_json();
+        let definition = StoredDefinition::from(ready.definition.clone());
         let parked = matches!(found.state, State::Parked { .. });
         // One that is parked goes on by itself where it stopped, once it can be computed.
         if found.definition == definition && !removed {
@@ -380,7 +380,7 @@ fn new(
         id: ScheduleId(0),
         name: name.clone(),
         origin,
-        definition: ready.definition.to_json(),
+        definition: ready.definition.clone().into(),
         revision: 0,
         version: 1,
         state: State::Active,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use almanack_core::{
-    plan::{Definition, Ready, Schedule, ScheduleName, State, Unfit},
+    plan::{Definition, Ready, Schedule, ScheduleName, State, StoredDefinition, Unfit},
     schedule::Zone,
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -39,8 +39,13 @@ impl Zones {
     }
 
     /// A stored definition, ready to be planned by.
-    pub fn ready_from_json(&self, name: &ScheduleName, json: &str) -> Result<Ready, Unfit> {
-        self.ready(name, Definition::from_json(json)?)
+    pub fn ready_stored(
+        &self,
+        name: &ScheduleName,
+        stored: &StoredDefinition,
+    ) -> Result<Ready, Unfit> {
+        let definition = stored.read().map_err(Clone::clone)?;
+        self.ready(name, definition.clone())
     }
 
     /// The first slot that fires if nobody does anything. The first that is not decided may be another:
@@ -54,7 +59,7 @@ impl Zones {
                 if next >= until {
                     return Some(next);
                 }
-                let ready = self.ready_from_json(&schedule.name, &schedule.definition);
+                let ready = self.ready_stored(&schedule.name, &schedule.definition);
                 ready.ok()?.next_from(until)
             }
             State::Parked { .. } | State::Removed { .. } => None,
@@ -91,7 +96,7 @@ mod tests {
             id: ScheduleId(1),
             name: ScheduleName::parse("x").unwrap(),
             origin: Origin::Api,
-            definition: definition.to_json(),
+            definition: definition.into(),
             revision: 1,
             version: 1,
             state,

@@ -300,7 +300,7 @@ pub(crate) async fn let_through(
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
 
-fn needed_scope(method: &Method) -> Scope {
+pub(crate) fn needed_scope(method: &Method) -> Scope {
     if method.is_safe() {
         Scope::Read
     } else {

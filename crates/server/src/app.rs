@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::time::Clock;
+use almanack_core::{time::Clock, token::Scope};
 use axum::{
     Extension, Router,
     extract::{DefaultBodyLimit, MatchedPath, Request},
@@ -34,9 +34,8 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 
 use crate::{
     AppState,
-    access::{Gate, guard, guard_looking},
-    alerts, batch, editions, events, health, metrics, nodes,
-    openapi::{self, Rendered},
+    access::{Gate, guard, guard_looking, needed_scope},
+    alerts, batch, editions, events, health, metrics, nodes, openapi,
     problem::{self, Code, Problem},
     receipts, schedules, sources, tasks, tick, ui,
 };
@@ -65,10 +64,8 @@ pub fn app(state: Arc<AppState>) -> Router {
     let ticked = ticked
         .layer(within(tick::ANSWER_WITHIN))
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
-    let (router, document) = timed.merge(ticked).merge(built).split_for_parts();
-    let router = router
+    let router = Router::from(timed.merge(ticked).merge(built))
         .merge(pages)
-        .layer(Extension(Arc::new(Rendered::of(&document))))
         .layer(Extension(Arc::new(metrics::SeenKinds::default())))
         .layer(Extension(Arc::new(metrics::Fleet::default())))
         .layer(Extension(Arc::new(metrics::Present::default())))
@@ -96,7 +93,7 @@ fn described() -> OpenApiRouter<Arc<AppState>> {
 
 /// Only for those whom the gate lets through.
 fn guarded() -> OpenApiRouter<Arc<AppState>> {
-    OpenApiRouter::new()
+    let router = OpenApiRouter::new()
         .routes(register!(tasks::list_tasks))
         .routes(register!(batch::put_batch))
         .routes(register!(
@@ -125,7 +122,15 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(alerts::list_alerts))
         .routes(register!(metrics::get_metrics))
         .merge(guarded_sources())
-        .merge(guarded_editions())
+        .merge(guarded_editions());
+    by_method(router)
+}
+
+/// Looking needs less than changing, and the method says which of the two it is.
+fn by_method(router: OpenApiRouter<Arc<AppState>>) -> OpenApiRouter<Arc<AppState>> {
+    openapi::guarded(router, |method| {
+        needed_scope(&method.parse().unwrap_or_default())
+    })
 }
 
 /// The part of [`guarded`] that is about sources.
@@ -174,12 +179,13 @@ fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
 
 /// What builds editions, and may take as long as that takes.
 fn built() -> OpenApiRouter<Arc<AppState>> {
-    OpenApiRouter::new()
+    let router = OpenApiRouter::new()
         .routes(register!(editions::acts::run_edition))
         .routes(register!(editions::acts::publish_edition))
         .routes(register!(editions::founding::trigger_export_sync))
         .routes(register!(editions::founding::force_publish))
-        .routes(register!(editions::founding::retry_failed_tasks))
+        .routes(register!(editions::founding::retry_failed_tasks));
+    by_method(router)
 }
 
 /// Pages for readers.
@@ -192,12 +198,13 @@ fn read() -> OpenApiRouter<Arc<AppState>> {
 
 /// Questions that come as a POST.
 fn asked() -> OpenApiRouter<Arc<AppState>> {
-    OpenApiRouter::new().routes(register!(schedules::explain::explain))
+    let router = OpenApiRouter::new().routes(register!(schedules::explain::explain));
+    openapi::guarded(router, |_| Scope::Read)
 }
 
 /// For who says when.
 fn ticked() -> OpenApiRouter<Arc<AppState>> {
-    OpenApiRouter::new().routes(register!(tick::post_tick))
+    by_method(OpenApiRouter::new().routes(register!(tick::post_tick)))
 }
 
 fn within(limit: Duration) -> TimeoutLayer {

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     AppState,
-    call::{Call, read_object},
+    call::{Call, OnceHeader, read_object},
     idempotency::{Answers, Wishes, ask_all},
     problem::{Code, Problem},
     receipts::ReceiptView,
@@ -61,17 +61,10 @@ impl From<Answers> for BatchView {
 
 /// Create or reschedule many tasks.
 #[utoipa::path(
-    post,
-    path = "/api/v1/tasks:batch",
-    tag = "tasks",
-    params(("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once, and all or nothing")),
+    post, path = "/api/v1/tasks:batch", tag = "tasks",
+    params(OnceHeader),
     request_body = BatchBody,
-    responses(
-        (status = 200, description = "What became of each item, in order", body = BatchView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "What became of each item, in order", body = BatchView)),
 )]
 pub(crate) async fn put_batch(
     State(state): State<Arc<AppState>>,

@@ -17,11 +17,16 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 use serde_json::{error::Category, value::RawValue};
+use utoipa::{
+    IntoParams,
+    openapi::path::{Parameter, ParameterIn},
+};
 
 use crate::{
     AppState,
     access::Asker,
     idempotency,
+    openapi::in_path,
     problem::{self, Code, Problem},
     words,
 };
@@ -183,6 +188,25 @@ fn json_code(error: &serde_json::Error) -> Code {
 
 /// The identity a path names.
 pub(crate) struct At(pub(crate) Identity);
+
+impl IntoParams for At {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let subject = "What the task is about; `/` is written `%2F`";
+        vec![
+            in_path::<String>("kind", "What is tried"),
+            in_path::<String>("subject", subject),
+        ]
+    }
+}
+
+/// How the header is described by which a call is carried out at most once.
+#[derive(IntoParams)]
+#[into_params(names("Idempotency-Key"), parameter_in = Header)]
+#[expect(dead_code, reason = "it describes a header and is never made")]
+pub(crate) struct OnceHeader(
+    /// Carry this out at most once; of several items, all or none.
+    Option<String>,
+);
 
 impl<S: Send + Sync> FromRequestParts<S> for At {
     type Rejection = Problem;

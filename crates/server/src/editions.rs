@@ -23,11 +23,16 @@ use axum::{
     http::request::Parts,
 };
 use jiff::civil::Date;
+use utoipa::{
+    IntoParams,
+    openapi::path::{Parameter, ParameterIn},
+};
 
 use self::view::EditionDetailView;
 use crate::{
     AppState,
     call::Call,
+    openapi::in_path,
     problem::{Code, Problem},
 };
 
@@ -36,6 +41,12 @@ const FIRST_DAY: Date = jiff::civil::date(1970, 1, 1);
 
 /// The day a path names.
 pub(crate) struct Dated(pub(crate) Date);
+
+impl IntoParams for Dated {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![in_path::<String>("date", "The edition's day, YYYY-MM-DD")]
+    }
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for Dated {
     type Rejection = Problem;
@@ -139,15 +150,9 @@ fn open_destinations(account: &Account) -> Vec<&str> {
 
 /// One edition with everything that belongs to it.
 #[utoipa::path(
-    get,
-    path = "/api/v1/editions/{date}",
-    tag = "editions",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
-    responses(
-        (status = 200, description = "The edition", body = EditionDetailView),
-        (status = "4XX", description = "No such edition", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    get, path = "/api/v1/editions/{date}", tag = "editions",
+    params(Dated),
+    responses((status = 200, description = "The edition", body = EditionDetailView)),
 )]
 pub(crate) async fn get_edition(
     State(state): State<Arc<AppState>>,

@@ -32,9 +32,7 @@ pub(crate) struct HealthView {
 
 /// The process is up. Says nothing about the database.
 #[utoipa::path(
-    get,
-    path = "/healthz",
-    tag = "health",
+    get, path = "/healthz", tag = "health",
     responses((status = 200, description = "Up", body = HealthView)),
 )]
 pub(crate) async fn healthz(State(state): State<Arc<AppState>>) -> Json<HealthView> {
@@ -47,9 +45,7 @@ pub(crate) async fn healthz(State(state): State<Arc<AppState>>) -> Json<HealthVi
 
 /// The node can work: its database answers, its writes are committed, and it is not about to stop.
 #[utoipa::path(
-    get,
-    path = "/readyz",
-    tag = "health",
+    get, path = "/readyz", tag = "health",
     responses(
         (status = 200, description = "Ready", body = HealthView),
         (status = 503, description = "The database does not answer or does not take writes, or the node was told to stop", body = Problem, content_type = "application/problem+json"),

@@ -1,27 +1,38 @@
 //! The description of the API: an OpenAPI 3.1 document, and a page for people made from it.
 //!
 //! Routes and document come from the same registration ([`document`] and [`crate::app`] share it),
-//! so neither can know something the other does not.
+//! so neither can know something the other does not. What is the same for many operations is said once:
+//! how they refuse and which scope they need ([`guarded`]), what a path names ([`in_path`]), and an
+//! example of each ([`examples`]).
 
-use std::{fmt::Write as _, sync::Arc};
+mod examples;
 
+use std::{
+    fmt::Write as _,
+    sync::{Arc, LazyLock},
+};
+
+use almanack_core::token::Scope;
 use axum::{
-    Extension,
     http::header,
     response::{IntoResponse, Response},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
 use utoipa::{
-    Modify, OpenApi,
+    IntoResponses, Modify, OpenApi, PartialSchema,
     openapi::{
-        PathItem,
-        path::Operation,
+        PathItem, Required, SecurityRequirement,
+        path::{Operation, Parameter, ParameterBuilder, ParameterIn},
         security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
     },
 };
+use utoipa_axum::router::OpenApiRouter;
 
-use crate::problem::ItemProblem;
+use crate::{
+    AppState,
+    problem::{ItemProblem, Problem},
+};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
 code{font-family:ui-monospace,monospace}dt{margin-top:1rem}";
@@ -33,7 +44,7 @@ code{font-family:ui-monospace,monospace}dt{margin-top:1rem}";
         title = "Almanack",
         description = "Almanack decides when to try. Your services decide whether it takes effect."
     ),
-    components(schemas(ItemProblem)),
+    components(schemas(Problem, ItemProblem)),
     modifiers(&Token)
 )]
 pub(crate) struct Base;
@@ -60,18 +71,49 @@ impl Modify for Token {
 
 /// The OpenAPI document of the API.
 pub fn document() -> utoipa::openapi::OpenApi {
-    crate::app::routes().into_openapi()
+    let mut document = crate::app::routes().into_openapi();
+    examples::attach(&mut document);
+    document
+}
+
+/// Describes what the gate means for operations: how they refuse, and which scope they need, unless
+/// they say so themselves.
+pub(crate) fn guarded(
+    mut router: OpenApiRouter<Arc<AppState>>,
+    scope: impl Fn(&str) -> Scope,
+) -> OpenApiRouter<Arc<AppState>> {
+    let paths = &mut router.get_openapi_mut().paths.paths;
+    for (method, operation) in paths.values_mut().flat_map(operations_mut) {
+        operation.responses.responses.extend(Problem::responses());
+        let scopes = [scope(method).as_str()];
+        let needed = || vec![SecurityRequirement::new("token", scopes)];
+        operation.security.get_or_insert_with(needed);
+    }
+    router
+}
+
+/// A part of a path.
+pub(crate) fn in_path<T: PartialSchema>(name: &str, description: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(description))
+        .schema(Some(T::schema()))
+        .build()
 }
 
 /// The document and the page, rendered once.
-pub(crate) struct Rendered {
+static RENDERED: LazyLock<Rendered> = LazyLock::new(|| Rendered::of(&document()));
+
+struct Rendered {
     json: String,
     page: String,
     policy: String,
 }
 
 impl Rendered {
-    pub(crate) fn of(document: &utoipa::openapi::OpenApi) -> Self {
+    fn of(document: &utoipa::openapi::OpenApi) -> Self {
         let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
         Self {
             // Rendering plain data cannot fail; if it did, the tests on the document would.
@@ -86,38 +128,31 @@ impl Rendered {
 
 /// This document.
 #[utoipa::path(
-    get,
-    path = "/api/v1/openapi.json",
-    tag = "description",
+    get, path = "/api/v1/openapi.json", tag = "description",
     responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value)),
 )]
-pub(crate) async fn openapi_json(Extension(rendered): Extension<Arc<Rendered>>) -> Response {
-    (
-        [(header::CONTENT_TYPE, "application/json")],
-        rendered.json.clone(),
-    )
-        .into_response()
+pub(crate) async fn openapi_json() -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json")];
+    (headers, RENDERED.json.as_str()).into_response()
 }
 
 /// The operations of this API, as a page.
 #[utoipa::path(
-    get,
-    path = "/api/docs",
-    tag = "description",
+    get, path = "/api/docs", tag = "description",
     responses((status = 200, description = "A page", body = String, content_type = "text/html")),
 )]
-pub(crate) async fn docs(Extension(rendered): Extension<Arc<Rendered>>) -> Response {
+pub(crate) async fn docs() -> Response {
     let headers = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
-        (header::CONTENT_SECURITY_POLICY, rendered.policy.clone()),
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, &RENDERED.policy),
     ];
-    (headers, rendered.page.clone()).into_response()
+    (headers, RENDERED.page.as_str()).into_response()
 }
 
 fn page(document: &utoipa::openapi::OpenApi) -> String {
     let mut list = String::new();
-    for (path, item) in &document.paths.paths {
-        for (method, operation) in operations(item) {
+    for (path, item) in &mut document.paths.paths.clone() {
+        for (method, operation) in operations_mut(item) {
             let summary = operation.summary.as_deref().unwrap_or_default();
             let description = operation.description.as_deref().unwrap_or_default();
             // Writing to a String cannot fail.
@@ -139,16 +174,16 @@ fn page(document: &utoipa::openapi::OpenApi) -> String {
     )
 }
 
-fn operations(item: &PathItem) -> impl Iterator<Item = (&'static str, &Operation)> {
+fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {
     let all = [
-        ("GET", &item.get),
-        ("PUT", &item.put),
-        ("POST", &item.post),
-        ("PATCH", &item.patch),
-        ("DELETE", &item.delete),
+        ("GET", &mut item.get),
+        ("PUT", &mut item.put),
+        ("POST", &mut item.post),
+        ("PATCH", &mut item.patch),
+        ("DELETE", &mut item.delete),
     ];
-    all.into_iter()
-        .filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
+    let all = all.into_iter();
+    all.filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
 }
 
 fn escape(text: &str) -> String {

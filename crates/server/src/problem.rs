@@ -3,6 +3,8 @@
 //! Callers act on `code`: it is stable, `detail` is a sentence for people and may change. The cause
 //! of a server-side failure goes to the log and never into the answer.
 
+use std::collections::BTreeMap;
+
 use almanack_core::{event::EventError, store, task::Invalid, token::Scope};
 use almanack_engine::reschedule;
 use axum::{
@@ -11,7 +13,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{
+    IntoResponses, ToSchema,
+    openapi::{self, Content, RefOr},
+};
 
 pub use self::code::Code;
 use crate::words;
@@ -50,7 +55,7 @@ pub struct Problem {
     known_kinds: Option<Box<[String]>>,
     /// The scope a token needs for this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<ScopeName>,
+    scope: Option<Scope>,
     /// What is wrong with which item of an all-or-nothing call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<ItemProblem>>, no_recursion)]
@@ -59,28 +64,6 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Misread>)]
     expression: Option<Box<Misread>>,
-}
-
-/// What a token may be allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-enum ScopeName {
-    /// Look at anything.
-    Read,
-    /// Change the times of tasks and schedules too.
-    Operate,
-    /// Everything.
-    Admin,
-}
-
-impl From<Scope> for ScopeName {
-    fn from(scope: Scope) -> Self {
-        match scope {
-            Scope::Read => Self::Read,
-            Scope::Operate => Self::Operate,
-            Scope::Admin => Self::Admin,
-        }
-    }
 }
 
 /// What is wrong with a schedule's expression.
@@ -146,7 +129,7 @@ impl Problem {
 
     /// Says which scope would have been enough.
     pub(crate) fn needs(mut self, scope: Scope) -> Self {
-        self.scope = Some(scope.into());
+        self.scope = Some(scope);
         self
     }
 
@@ -160,6 +143,27 @@ impl Problem {
             errors: Some(errors.into()),
             ..Self::new(Code::InvalidItems, detail)
         }
+    }
+}
+
+/// How every guarded operation refuses, said once for all of them.
+impl IntoResponses for Problem {
+    fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
+        let problem = || Content::new(Some(openapi::Ref::from_schema_name("Problem")));
+        let response = |description| {
+            let response = openapi::ResponseBuilder::new().description(description);
+            response.content(MEDIA_TYPE, problem()).build().into()
+        };
+        BTreeMap::from([
+            (
+                "4XX".to_owned(),
+                response("Refused: nothing was stored. `code` says why"),
+            ),
+            (
+                "5XX".to_owned(),
+                response("Ask again; asking again is harmless"),
+            ),
+        ])
     }
 }
 

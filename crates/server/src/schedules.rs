@@ -22,10 +22,12 @@ use axum::{
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::{
+    IntoParams, ToSchema,
+    openapi::path::{Parameter, ParameterIn},
+};
 
 use self::{
-    definition::DefinitionBody,
     explain::{TimetableView, check_count, preferred, told_in},
     view::{ScheduleView, SchedulesView, SlotView},
 };
@@ -33,11 +35,11 @@ use crate::{
     AppState,
     access::Asker,
     call::{Asked, Call},
+    openapi::in_path,
     problem::{Code, Problem},
 };
 
 pub(crate) mod acts;
-pub(crate) mod definition;
 pub(crate) mod explain;
 pub(crate) mod ledger;
 mod view;
@@ -52,6 +54,13 @@ const STATES: [&str; 4] = ["active", "paused", "parked", "removed"];
 
 /// The schedule a path names.
 pub(crate) struct Named(pub(crate) ScheduleName);
+
+impl IntoParams for Named {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let description = "What the schedule is called: letters, digits, `.`, `_` and `-`";
+        vec![in_path::<String>("name", description)]
+    }
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for Named {
     type Rejection = Problem;
@@ -86,15 +95,9 @@ pub(crate) struct ListQuery {
 ///
 /// A page examines at most 10,000 schedules; it may be short, or empty, and still have a `next_cursor`.
 #[utoipa::path(
-    get,
-    path = "/api/v1/schedules",
-    tag = "schedules",
+    get, path = "/api/v1/schedules", tag = "schedules",
     params(ListQuery),
-    responses(
-        (status = 200, description = "The page", body = SchedulesView),
-        (status = 422, description = "A parameter is unknown or invalid", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    responses((status = 200, description = "The page", body = SchedulesView)),
 )]
 pub(crate) async fn list_schedules(
     State(state): State<Arc<AppState>>,
@@ -174,19 +177,13 @@ pub(crate) struct DetailView {
 
 /// One schedule: its definition, its state, its coming times and its last slots.
 #[utoipa::path(
-    get,
-    path = "/api/v1/schedules/{name}",
-    tag = "schedules",
+    get, path = "/api/v1/schedules/{name}", tag = "schedules",
     params(
-        ("name" = String, Path, description = "What the schedule is called"),
+        Named,
         DetailQuery,
         ("Accept-Language" = Option<String>, Header, description = "`zh` for words in Chinese"),
     ),
-    responses(
-        (status = 200, description = "The schedule", body = DetailView),
-        (status = "4XX", description = "No such schedule, or a parameter is invalid", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    responses((status = 200, description = "The schedule", body = DetailView)),
 )]
 pub(crate) async fn get_schedule(
     State(state): State<Arc<AppState>>,
@@ -205,8 +202,7 @@ pub(crate) async fn get_schedule(
     let slots = state.store.load_slots(schedule.id, newest).await?;
     let slots = slots.into_iter().map(|slot| SlotView::of(&name, slot));
     // One that cannot be computed is shown all the same: that is when people look (DP-18).
-    let ready = Definition::from_json(&schedule.definition)
-        .and_then(|definition| state.schedules.check(&name, definition));
+    let ready = state.schedules.ready(&schedule);
     let times = (state.schedules.next_firing(&schedule), state.clock.now());
     let timetable = ready
         .ok()
@@ -227,24 +223,17 @@ pub(crate) async fn get_schedule(
 /// What was due by now is decided by the old definition first. A schedule that belongs to a file is
 /// refused (409): it is changed there.
 #[utoipa::path(
-    put,
-    path = "/api/v1/schedules/{name}",
-    tag = "schedules",
+    put, path = "/api/v1/schedules/{name}", tag = "schedules",
     params(
-        ("name" = String, Path, description = "What the schedule is called: letters, digits, `.`, `_` and `-`"),
+        Named,
         ("If-Match" = Option<String>, Header, description = "The `ETag` that was seen, or `*` for any: change only this"),
         ("If-None-Match" = Option<String>, Header, description = "`*`: only create, never change"),
     ),
-    request_body = DefinitionBody,
+    request_body = Definition,
     responses(
         (status = 201, description = "Created, or brought back after it was removed", body = ScheduleView),
         (status = 200, description = "Changed, or already as wished", body = ScheduleView),
-        (status = 409, description = "It belongs to a file", body = Problem, content_type = "application/problem+json"),
-        (status = 412, description = "It is not at the revision that was seen", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored; `path` and `expression` say where it went wrong", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["operate"])),
 )]
 pub(crate) async fn put_schedule(
     State(state): State<Arc<AppState>>,
@@ -253,7 +242,7 @@ pub(crate) async fn put_schedule(
 ) -> Result<Response, Problem> {
     call.refuse_key()?;
     let expected = expected(&call.headers)?;
-    let definition = Definition::from(call.json::<DefinitionBody>()?);
+    let definition: Definition = call.json()?;
     admit(&state, &name, &definition, &call.asker)?;
     let writer = writer(&call);
     let put = state
@@ -269,19 +258,12 @@ pub(crate) async fn put_schedule(
 
 /// Take a schedule away. Its history stays.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/schedules/{name}",
-    tag = "schedules",
+    delete, path = "/api/v1/schedules/{name}", tag = "schedules",
     params(
-        ("name" = String, Path, description = "What the schedule is called"),
+        Named,
         ("If-Match" = Option<String>, Header, description = "The `ETag` that was seen: remove only this"),
     ),
-    responses(
-        (status = 200, description = "The schedule afterwards", body = ScheduleView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
 pub(crate) async fn delete_schedule(
     State(state): State<Arc<AppState>>,
@@ -364,7 +346,7 @@ pub(crate) async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedu
 
 fn shown(state: &AppState, schedule: Schedule) -> ScheduleView {
     let next_at = state.schedules.next_firing(&schedule);
-    ScheduleView::of(schedule, next_at)
+    ScheduleView { schedule, next_at }
 }
 
 /// Answers a change with the schedule as it is now.

@@ -17,6 +17,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use utoipa::{
+    IntoParams,
+    openapi::path::{Parameter, ParameterIn},
+};
 
 use self::{
     body::ChangesBody,
@@ -25,6 +29,7 @@ use self::{
 use crate::{
     AppState,
     call::Call,
+    openapi::in_path,
     problem::{Code, Problem},
 };
 
@@ -47,6 +52,12 @@ pub(crate) const STATES: [&str; 3] = ["active", "paused", "ended"];
 
 /// The source a path names.
 pub(crate) struct Numbered(pub(crate) SourceId);
+
+impl IntoParams for Numbered {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![in_path::<i64>("id", "The source's number")]
+    }
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for Numbered {
     type Rejection = Problem;
@@ -92,15 +103,9 @@ pub(crate) fn parse_cursor(text: &str) -> Result<i64, Problem> {
 
 /// One source: all that is known of it, and its last checks.
 #[utoipa::path(
-    get,
-    path = "/api/v1/sources/{id}",
-    tag = "sources",
-    params(("id" = i64, Path, description = "The source's number")),
-    responses(
-        (status = 200, description = "The source", body = DetailView),
-        (status = 404, description = "No such source", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    get, path = "/api/v1/sources/{id}", tag = "sources",
+    params(Numbered),
+    responses((status = 200, description = "The source", body = DetailView)),
 )]
 pub(crate) async fn get_source(
     State(state): State<Arc<AppState>>,
@@ -117,17 +122,10 @@ pub(crate) async fn get_source(
 /// is the top, policy and cadence are the node's to choose. A changed policy or cadence chooses the next check
 /// anew.
 #[utoipa::path(
-    patch,
-    path = "/api/v1/sources/{id}",
-    tag = "sources",
-    params(("id" = i64, Path, description = "The source's number")),
+    patch, path = "/api/v1/sources/{id}", tag = "sources",
+    params(Numbered),
     request_body = ChangesBody,
-    responses(
-        (status = 200, description = "The source afterwards", body = SourceView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "The source afterwards", body = SourceView)),
 )]
 pub(crate) async fn patch_source(
     State(state): State<Arc<AppState>>,
@@ -143,16 +141,9 @@ pub(crate) async fn patch_source(
 
 /// Forget a source with its entries.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/sources/{id}",
-    tag = "sources",
-    params(("id" = i64, Path, description = "The source's number")),
-    responses(
-        (status = 204, description = "It is gone"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    delete, path = "/api/v1/sources/{id}", tag = "sources",
+    params(Numbered),
+    responses((status = 204, description = "It is gone")),
 )]
 pub(crate) async fn delete_source(
     State(state): State<Arc<AppState>>,

@@ -20,7 +20,7 @@ use self::{
 };
 use crate::{
     AppState,
-    call::{Asked, At, Call},
+    call::{Asked, At, Call, OnceHeader},
     idempotency::ask,
     problem::{Code, Problem},
     receipts::{ReceiptView, answer},
@@ -41,22 +41,13 @@ const HISTORY_DEFAULT: usize = 200;
 /// A waiting task is changed in place; a running one is cancelled and a new one inserted; a task
 /// that is done stays as it is. The receipt says which of these happened.
 #[utoipa::path(
-    put,
-    path = "/api/v1/tasks/{kind}/{subject}",
-    tag = "tasks",
-    params(
-        ("kind" = String, Path, description = "What is tried"),
-        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once"),
-    ),
+    put, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
+    params(At, OnceHeader),
     request_body = PutBody,
     responses(
         (status = 201, description = "A row was written", body = ReceiptView),
         (status = 200, description = "The row was changed, or nothing had to change", body = ReceiptView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["operate"])),
 )]
 pub(crate) async fn put_task(
     State(state): State<Arc<AppState>>,
@@ -72,18 +63,9 @@ pub(crate) async fn put_task(
 
 /// The live task of an identity, or its latest.
 #[utoipa::path(
-    get,
-    path = "/api/v1/tasks/{kind}/{subject}",
-    tag = "tasks",
-    params(
-        ("kind" = String, Path, description = "What is tried"),
-        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
-    ),
-    responses(
-        (status = 200, description = "The task", body = TaskView),
-        (status = 404, description = "No such task", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    get, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
+    params(At),
+    responses((status = 200, description = "The task", body = TaskView)),
 )]
 pub(crate) async fn get_task(
     State(state): State<Arc<AppState>>,
@@ -104,21 +86,9 @@ pub(crate) struct CancelQuery {
 
 /// Withdraw a task.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/tasks/{kind}/{subject}",
-    tag = "tasks",
-    params(
-        ("kind" = String, Path, description = "What is tried"),
-        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
-        CancelQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once"),
-    ),
-    responses(
-        (status = 200, description = "What was decided", body = ReceiptView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    delete, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
+    params(At, CancelQuery, OnceHeader),
+    responses((status = 200, description = "What was decided", body = ReceiptView)),
 )]
 pub(crate) async fn cancel_task(
     State(state): State<Arc<AppState>>,
@@ -137,21 +107,12 @@ pub(crate) async fn cancel_task(
 
 /// Try a task again now, with the payload it had.
 #[utoipa::path(
-    post,
-    path = "/api/v1/tasks/{kind}/{subject}/retry",
-    tag = "tasks",
-    params(
-        ("kind" = String, Path, description = "What is tried"),
-        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Carry this out at most once"),
-    ),
+    post, path = "/api/v1/tasks/{kind}/{subject}/retry", tag = "tasks",
+    params(At, OnceHeader),
     responses(
         (status = 201, description = "A row was written", body = ReceiptView),
         (status = 200, description = "The row was changed, or nothing had to change", body = ReceiptView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["operate"])),
 )]
 pub(crate) async fn retry_task(
     State(state): State<Arc<AppState>>,
@@ -177,19 +138,9 @@ pub(crate) struct HistoryQuery {
 
 /// What was decided about an identity and every attempt, in order; the first page has the newest, `next_cursor` leads to earlier ones.
 #[utoipa::path(
-    get,
-    path = "/api/v1/tasks/{kind}/{subject}/history",
-    tag = "tasks",
-    params(
-        ("kind" = String, Path, description = "What is tried"),
-        ("subject" = String, Path, description = "What the task is about; `/` is written `%2F`"),
-        HistoryQuery,
-    ),
-    responses(
-        (status = 200, description = "What happened", body = HistoryView),
-        (status = 404, description = "No such task", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    get, path = "/api/v1/tasks/{kind}/{subject}/history", tag = "tasks",
+    params(At, HistoryQuery),
+    responses((status = 200, description = "What happened", body = HistoryView)),
 )]
 pub(crate) async fn get_history(
     State(state): State<Arc<AppState>>,
@@ -205,7 +156,7 @@ pub(crate) async fn get_history(
         return Err(nothing_there(&identity));
     }
     let page = history::page(records, before, limit);
-    Ok(Json(HistoryView::of(&identity, page)))
+    Ok(Json(HistoryView::of(identity, page)))
 }
 
 /// Which tasks to list.
@@ -230,15 +181,9 @@ pub(crate) struct ListQuery {
 /// A page examines at most 10,000 rows. It may hold fewer tasks than asked for, or none, and still have a `next_cursor`: what is
 /// looked for is rare, and the next page goes on from there.
 #[utoipa::path(
-    get,
-    path = "/api/v1/tasks",
-    tag = "tasks",
+    get, path = "/api/v1/tasks", tag = "tasks",
     params(ListQuery),
-    responses(
-        (status = 200, description = "The page", body = PageView),
-        (status = 422, description = "A parameter is unknown or invalid", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    responses((status = 200, description = "The page", body = PageView)),
 )]
 pub(crate) async fn list_tasks(
     State(state): State<Arc<AppState>>,

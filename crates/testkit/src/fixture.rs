@@ -150,7 +150,7 @@ pub fn schedule(name: &str, next_at: Timestamp) -> Schedule {
         id: ScheduleId(0),
         name: schedule_name(name),
         origin: Origin::Api,
-        definition: Definition::new("@10s", target).to_json(),
+        definition: Definition::new("@10s", target).into(),
         revision: 1,
         version: 1,
         state: State::Active,

@@ -147,7 +147,7 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
         id: ScheduleId(0),
         name: name.map_err(|unfit| Error::Wrong(unfit.to_string()))?,
         origin: Origin::Api,
-        definition: definition.to_json(),
+        definition: definition.into(),
         revision: 1,
         version: 1,
         state: State::Active,

@@ -71,7 +71,7 @@ impl Line {
             id: ScheduleId(0),
             name,
             origin: Origin::Dispatch,
-            definition: String::new(),
+            definition: String::new().into(),
             revision: 1,
             version: 1,
             state: State::Active,

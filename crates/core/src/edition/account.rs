@@ -1,6 +1,7 @@
 //! Everything that belongs to an edition, read together.
 
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::{
     Edition, State,
@@ -28,7 +29,8 @@ pub struct Account {
 }
 
 /// Stories counted by where they stand. Derived from the rows whenever they are asked for (ED-30).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryCounts))]
 pub struct Counts {
     /// All of them.
     pub total: u32,

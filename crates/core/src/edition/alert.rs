@@ -3,6 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
+use serde::{Serialize, Serializer};
 
 use crate::alert::Severity;
 
@@ -78,9 +79,12 @@ impl fmt::Display for Rule {
 
 /// An alert of an edition, as the store keeps it; at most one per rule. One that comes back after it was
 /// over begins anew.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EditionAlert))]
 pub struct Alert {
     /// What is wrong.
+    #[serde(serialize_with = "by_name")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub rule: Rule,
     /// In a sentence, for people.
     pub detail: String,
@@ -89,9 +93,15 @@ pub struct Alert {
     /// Until when; none while it lasts.
     pub closed_at: Option<Timestamp>,
     /// When people were told that it began.
+    #[serde(skip)]
     pub open_told_at: Option<Timestamp>,
     /// When people were told that it is over.
+    #[serde(skip)]
     pub close_told_at: Option<Timestamp>,
+}
+
+fn by_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(rule)
 }
 
 /// What is to be told about an alert.

@@ -1,6 +1,7 @@
 //! Batches: bounded bites of an edition, and what each one spent.
 
 use jiff::Timestamp;
+use serde::Serialize;
 
 use crate::budget::Spend;
 
@@ -22,41 +23,25 @@ pub fn stories_within(requests: u32) -> usize {
     (requests.saturating_sub(REQUESTS_PER_BATCH) / REQUESTS_PER_STORY) as usize
 }
 
-/// How a batch ended, if it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// Somebody works on it, until the lease passes.
-    Running,
-    /// Every story was completed.
-    Success,
-    /// Some were.
-    Partial,
-    /// None was.
-    Failed,
-}
-
-impl Status {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Running, Self::Success, Self::Partial, Self::Failed];
-
-    /// The name used in the store and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Success => "success",
-            Self::Partial => "partial",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|named| named.as_str() == text)
+names! {
+    /// How a batch ended, if it has.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[cfg_attr(feature = "schema", schema(as = BatchStatus))]
+    pub enum Status {
+        /// Somebody works on it, until the lease passes.
+        Running = "running",
+        /// Every story was completed.
+        Success = "success",
+        /// Some were.
+        Partial = "partial",
+        /// None was.
+        Failed = "failed",
     }
 }
 
 /// One bite (ED-26), as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EditionBatch))]
 pub struct Batch {
     /// Its number within the edition, from 1; never used twice.
     pub index: u32,
@@ -67,14 +52,18 @@ pub struct Batch {
     /// Who works on it, for people.
     pub node: String,
     /// What it spent; nothing while it runs.
+    #[serde(flatten)]
     pub spend: Spend,
     /// What went wrong with the whole of it.
+    #[serde(rename = "error")]
     pub error_message: Option<String>,
     /// When it began.
     pub started_at: Timestamp,
     /// Until when its stories are its own.
+    #[serde(skip)]
     pub lease_until: Timestamp,
     /// When it ended.
+    #[serde(skip)]
     pub ended_at: Option<Timestamp>,
 }
 

@@ -21,6 +21,7 @@
 //! whether it left, and must settle it by looking, or by what the destination prefers (ED-12).
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 
 /// Ceiling of the wait after the first failure; it doubles.
 const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(30);
@@ -33,52 +34,28 @@ const IN_DOUBT: &str = "nobody knows whether it arrived, and it must not arrive 
 /// A destination that asks for a longer wait than this is asked again after it.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(6);
 
-/// Where a delivery stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum State {
-    /// It is to be sent; nothing has left.
-    Intended,
-    /// Somebody is sending it, until the lease passes.
-    Sent,
-    /// The destination has it.
-    Confirmed,
-    /// It left, and nobody knows whether it arrived.
-    Unknown,
-    /// It was refused, or never left; it is tried again, or held.
-    Failed,
-    /// It is not sent: nobody knows whether it arrived and it must not arrive twice, or a newer document has
-    /// taken its place, or its destination wants no second one.
-    Skipped,
+names! {
+    /// Where a delivery stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[cfg_attr(feature = "schema", schema(as = DeliveryState))]
+    pub enum State {
+        /// It is to be sent; nothing has left.
+        Intended = "intended",
+        /// Somebody is sending it, until the lease passes.
+        Sent = "sent",
+        /// The destination has it.
+        Confirmed = "confirmed",
+        /// It left, and nobody knows whether it arrived.
+        Unknown = "unknown",
+        /// It was refused, or never left; it is tried again, or held.
+        Failed = "failed",
+        /// It is not sent: nobody knows whether it arrived and it must not arrive twice, or a newer document has
+        /// taken its place, or its destination wants no second one.
+        Skipped = "skipped",
+    }
 }
 
 impl State {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Intended,
-        Self::Sent,
-        Self::Confirmed,
-        Self::Unknown,
-        Self::Failed,
-        Self::Skipped,
-    ];
-
-    /// The name used in the store and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Intended => "intended",
-            Self::Sent => "sent",
-            Self::Confirmed => "confirmed",
-            Self::Unknown => "unknown",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|named| named.as_str() == text)
-    }
-
     /// Whether nothing is to be done about it any more.
     pub fn is_settled(self) -> bool {
         matches!(self, Self::Confirmed | Self::Skipped)
@@ -106,7 +83,8 @@ pub enum OnRevision {
 }
 
 /// One part of an edition at one destination, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Delivery {
     /// Of which document.
     pub revision: u32,
@@ -115,12 +93,14 @@ pub struct Delivery {
     /// Which message of several, from 1.
     pub part: u32,
     /// What is sent; none where it is the document itself.
+    #[serde(skip)]
     pub body: Option<String>,
     /// Where it stands.
     pub state: State,
     /// How often it was tried: sent, or looked for in vain.
     pub attempts: u32,
     /// Until when whoever is sending it may be.
+    #[serde(skip)]
     pub lease_until: Option<Timestamp>,
     /// Not to be tried before. One that is `failed` or `unknown` without it is held.
     pub retry_at: Option<Timestamp>,

@@ -11,6 +11,7 @@ use super::story::{Note, Story, StoryKey};
 
 /// What a document is made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Inputs {
     /// The edition's day.
     pub date: Date,
@@ -28,6 +29,7 @@ pub struct Inputs {
 
 /// A story as it is printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Printed {
     /// Its place in the list, from 1; left-out stories leave gaps.
     pub rank: u32,
@@ -74,9 +76,11 @@ impl From<&Story> for Printed {
 }
 
 /// A document, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Document {
     /// What it was made from.
+    #[serde(flatten)]
     pub inputs: Inputs,
     /// The template it was made with, whole.
     pub template: String,

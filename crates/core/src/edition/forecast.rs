@@ -1,6 +1,7 @@
 //! When an edition is expected to be finished (ED-17).
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 
 use super::{
     Account, State,
@@ -12,13 +13,15 @@ use super::{
 const BATCH_GUESSED: SignedDuration = SignedDuration::from_secs(30);
 
 /// The plan of an edition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Forecast {
     /// Batches that ended.
     pub batches_done: u32,
     /// Batches in all, if nothing fails.
     pub batches_planned: u32,
     /// When it is expected to be published; none once it is, or when nobody works on it.
+    #[serde(rename = "expected_finish_at")]
     pub finish_at: Option<Timestamp>,
 }
 

@@ -13,6 +13,7 @@ pub const ERROR_BYTES_MAX: usize = 500;
 
 /// What a story is known by, across all editions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct StoryKey(pub String);
 
@@ -23,7 +24,8 @@ impl fmt::Display for StoryKey {
 }
 
 /// A story as its source lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Listed {
     /// What it is known by.
     pub key: StoryKey,
@@ -32,56 +34,36 @@ pub struct Listed {
     /// Where it is talked about.
     pub discussion_url: Option<String>,
     /// What it is called, in its own language.
+    #[serde(rename = "original_title")]
     pub title: String,
     /// What its readers gave it; none where nobody counts.
     pub score: Option<i64>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
     /// Its text, where the list brings it along and there is no page to fetch.
+    #[serde(skip)]
     pub text: Option<String>,
 }
 
-/// Where a story stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// It waits for a batch.
-    Pending,
-    /// A batch works on it.
-    Processing,
-    /// It has what is printed.
-    Completed,
-    /// It could not be completed.
-    Failed,
-}
-
-impl Status {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::Pending,
-        Self::Processing,
-        Self::Completed,
-        Self::Failed,
-    ];
-
-    /// The name used in the store and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Processing => "processing",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|named| named.as_str() == text)
+names! {
+    /// Where a story stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[cfg_attr(feature = "schema", schema(as = StoryStatus))]
+    pub enum Status {
+        /// It waits for a batch.
+        Pending = "pending",
+        /// A batch works on it.
+        Processing = "processing",
+        /// It has what is printed.
+        Completed = "completed",
+        /// It could not be completed.
+        Failed = "failed",
     }
 }
 
 /// What a story has that is printed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Written {
     /// Its title in the edition's language; none where nobody translates and the original stands.
     pub title: Option<String>,
@@ -93,37 +75,24 @@ pub struct Written {
     pub note: Option<Note>,
 }
 
-/// Why a completed story lacks something; printed in the edition's language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Note {
-    /// Its page could not be read: only the title is kept.
-    TitleOnly,
-    /// Its page was read, but could not be summarised.
-    NotSummarised,
-}
-
-impl Note {
-    /// The name used in the store and in templates.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TitleOnly => "title_only",
-            Self::NotSummarised => "not_summarised",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::TitleOnly, Self::NotSummarised]
-            .into_iter()
-            .find(|named| named.as_str() == text)
+names! {
+    /// Why a completed story lacks something; printed in the edition's language.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[cfg_attr(feature = "schema", schema(as = StoryNote))]
+    pub enum Note {
+        /// Its page could not be read: only the title is kept.
+        TitleOnly = "title_only",
+        /// Its page was read, but could not be summarised.
+        NotSummarised = "not_summarised",
     }
 }
 
 /// One item of an edition, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Story {
     /// How it was listed.
+    #[serde(flatten)]
     pub listed: Listed,
     /// Its place, from 1.
     pub rank: u32,
@@ -132,14 +101,17 @@ pub struct Story {
     /// The batch that works on it or worked on it last.
     pub batch: Option<u32>,
     /// What it has that is printed.
+    #[serde(flatten)]
     pub written: Written,
     /// Why it could not be completed.
+    #[serde(rename = "error")]
     pub error_message: Option<String>,
     /// How often it was put back after it had failed.
     pub retry_count: u32,
     /// When a failed one may be put back by itself.
     pub retry_at: Option<Timestamp>,
     /// When its row last changed.
+    #[serde(skip)]
     pub updated_at: Timestamp,
 }
 

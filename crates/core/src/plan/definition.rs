@@ -27,6 +27,7 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// What people call a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(value_type = String))]
 #[serde(transparent)]
 pub struct ScheduleName(Box<str>);
 
@@ -66,6 +67,7 @@ pub(crate) fn derived_name(from: &str, content: &str) -> ScheduleName {
 
 /// What becomes of slots that passed while nothing was planning (DP-17).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CatchUp {
     /// They are skipped.
@@ -79,6 +81,7 @@ pub enum CatchUp {
 
 /// What becomes of a slot whose predecessor has not ended (DP-17).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Overlap {
     /// It is skipped.
@@ -94,6 +97,7 @@ pub enum Overlap {
 
 /// What becomes of the slots of a pause when it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnResume {
     /// They stay skipped.
@@ -105,6 +109,7 @@ pub enum OnResume {
 
 /// A schedule as it was written: when, at what, and what to do when things do not go as planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ScheduleDefinition))]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
     /// When: `0 8 * * 1-5`, `@10s`.
@@ -124,15 +129,18 @@ pub struct Definition {
         skip_serializing_if = "Option::is_none",
         serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
     )]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "30m"))]
     pub grace: Option<SignedDuration>,
     /// Most missed slots that fire at once.
     #[serde(default = "max_catch_up")]
+    #[cfg_attr(feature = "schema", schema(minimum = 1, maximum = 1000))]
     pub max_catch_up: u32,
     /// How far apart missed slots fire.
     #[serde(
         default = "catch_up_pace",
         serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
     )]
+    #[cfg_attr(feature = "schema", schema(value_type = String, example = "1s"))]
     pub catch_up_pace: SignedDuration,
     /// What becomes of a slot whose predecessor has not ended.
     #[serde(default)]
@@ -142,6 +150,7 @@ pub struct Definition {
         default,
         serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
     )]
+    #[cfg_attr(feature = "schema", schema(value_type = String, example = "5m"))]
     pub splay: SignedDuration,
     /// What becomes of the slots of a pause.
     #[serde(default)]
@@ -153,9 +162,11 @@ pub struct Definition {
         skip_serializing_if = "Option::is_none",
         serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
     )]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "1h"))]
     pub retry_for: Option<SignedDuration>,
     /// Which of several due firings goes first.
     #[serde(default = "priority")]
+    #[cfg_attr(feature = "schema", schema(maximum = 9))]
     pub priority: u8,
 }
 

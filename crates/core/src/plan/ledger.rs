@@ -6,57 +6,32 @@
 //! by exactly one row.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 
-/// Why a slot did not fire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// The schedule was paused.
-    Paused,
-    /// Nobody planned in time, and then it was later than its grace.
-    TooLate,
-    /// Nobody planned in time, and the policy does not catch up this slot.
-    NotCaughtUp,
-    /// More slots were missed than `max_catch_up` allows.
-    OverCap,
-    /// The firing before it had not ended.
-    Overlap,
-    /// It waited, for its predecessor or its splay, when the schedule was changed, paused or removed.
-    Changed,
-    /// Its firing had been cancelled before it was to be inserted.
-    Cancelled,
-}
-
-impl Reason {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Paused,
-        Self::TooLate,
-        Self::NotCaughtUp,
-        Self::OverCap,
-        Self::Overlap,
-        Self::Changed,
-        Self::Cancelled,
-    ];
-
-    /// The name used in the store, the API, the metrics and the logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Paused => "paused",
-            Self::TooLate => "too_late",
-            Self::NotCaughtUp => "not_caught_up",
-            Self::OverCap => "over_cap",
-            Self::Overlap => "overlap",
-            Self::Changed => "changed",
-            Self::Cancelled => "cancelled",
-        }
+names! {
+    /// Why a slot did not fire.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", schema(as = SkipReason))]
+    pub enum Reason {
+        /// The schedule was paused.
+        Paused = "paused",
+        /// Nobody planned in time, and then it was later than its grace.
+        TooLate = "too_late",
+        /// Nobody planned in time, and the policy does not catch up this slot.
+        NotCaughtUp = "not_caught_up",
+        /// More slots were missed than `max_catch_up` allows.
+        OverCap = "over_cap",
+        /// The firing before it had not ended.
+        Overlap = "overlap",
+        /// It waited, for its predecessor or its splay, when the schedule was changed, paused or removed.
+        Changed = "changed",
+        /// Its firing had been cancelled before it was to be inserted.
+        Cancelled = "cancelled",
     }
 }
 
 /// What became of a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Its firing was inserted in time.
     Fired,
@@ -91,8 +66,30 @@ impl Verdict {
     }
 }
 
+/// A verdict on the wire: why a slot was skipped stands beside it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct VerdictOnWire {
+    /// `fired`, `caught_up` or `skipped`.
+    verdict: &'static str,
+    /// Why it was skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Reason>,
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (verdict, reason) = match self {
+            Self::Skipped(reason) => ("skipped", Some(*reason)),
+            Self::Fired | Self::CaughtUp => (self.as_str(), None),
+        };
+        VerdictOnWire { verdict, reason }.serialize(serializer)
+    }
+}
+
 /// One row of the ledger.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Slot {
     /// The slot, or the first of several.
     pub slot_at: Timestamp,
@@ -101,8 +98,11 @@ pub struct Slot {
     /// How many.
     pub slots: u64,
     /// What became of them.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schema(value_type = VerdictOnWire))]
     pub verdict: Verdict,
     /// The facts behind it, for people: who paused and why, which firing was still running.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The schedule's revision that was planned by.
     pub revision: i64,

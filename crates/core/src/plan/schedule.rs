@@ -5,9 +5,14 @@
 //! two nodes (or a node and a person) that saw the same row only one can write (DP-05).
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::{definition::ScheduleName, firing::DISPATCH, ledger::Slot};
+use super::{
+    definition::{Definition, ScheduleName},
+    firing::DISPATCH,
+    ledger::Slot,
+    stored::StoredDefinition,
+};
 use crate::{
     reschedule::Change,
     task::{Identity, Kind, NewTask, Subject},
@@ -21,34 +26,17 @@ pub const BESIDE_MAX: usize = 16;
 #[serde(transparent)]
 pub struct ScheduleId(pub i64);
 
-/// Who a schedule belongs to: what put it there may change it and take it away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// `[[schedule]]` in the configuration file.
-    File,
-    /// A line of DISPATCH.
-    Dispatch,
-    /// The API or the command line.
-    Api,
-}
-
-impl Origin {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::File, Self::Dispatch, Self::Api];
-
-    /// The name used in the store, the API and the logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Dispatch => "dispatch",
-            Self::Api => "api",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|origin| origin.as_str() == text)
+names! {
+    /// Who a schedule belongs to: what put it there may change it and take it away.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", schema(as = ScheduleOrigin))]
+    pub enum Origin {
+        /// `[[schedule]]` in the configuration file.
+        File = "file",
+        /// A line of DISPATCH.
+        Dispatch = "dispatch",
+        /// The API or the command line.
+        Api = "api",
     }
 }
 
@@ -85,46 +73,106 @@ impl State {
     }
 }
 
+/// A state on the wire: its name, and beside it what is known of it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct StateOnWire<'a> {
+    /// `active`, `paused`, `parked` or `removed`.
+    state: &'static str,
+    /// The pause it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<&'a Pause>,
+    /// Why it cannot be planned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parked: Option<Parked<'a>>,
+    /// When it was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed_at: Option<Timestamp>,
+}
+
+/// Why a schedule cannot be planned.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct Parked<'a> {
+    since: Timestamp,
+    reason: &'a str,
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut wire = StateOnWire {
+            state: self.as_str(),
+            paused: None,
+            parked: None,
+            removed_at: None,
+        };
+        match self {
+            Self::Active => {}
+            Self::Paused(pause) => wire.paused = Some(pause),
+            Self::Parked { since, reason } => {
+                let since = *since;
+                wire.parked = Some(Parked { since, reason });
+            }
+            Self::Removed { since } => wire.removed_at = Some(*since),
+        }
+        wire.serialize(serializer)
+    }
+}
+
 /// A pause, and what was said about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Pause {
     /// Since when.
     pub since: Timestamp,
     /// Until when, if it ends by itself.
     pub until: Option<Timestamp>,
     /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Who paused it.
     pub by: String,
 }
 
 /// One schedule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Schedule {
     /// Number of the row; `ScheduleId(0)` before it is written.
+    #[serde(skip)]
     pub id: ScheduleId,
     /// What people call it.
     pub name: ScheduleName,
     /// Who it belongs to.
     pub origin: Origin,
-    /// What was written, as [`Definition::to_json`](super::Definition::to_json) gives it.
-    pub definition: String,
+    /// What was written. Absent on the wire if this version cannot read it.
+    #[serde(skip_serializing_if = "StoredDefinition::is_unreadable")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Definition>))]
+    pub definition: StoredDefinition,
     /// Counts what people changed, from 1.
     pub revision: i64,
     /// Counts every write, from 1; the compare-and-set.
+    #[serde(skip)]
     pub version: i64,
     /// Whether it is planned.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schema(value_type = StateOnWire<'static>))]
     pub state: State,
     /// The first slot that is not in the ledger; `None` when there is none to come.
+    #[serde(skip)]
     pub next_at: Option<Timestamp>,
     /// Since when that slot waits for its predecessor to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_since: Option<Timestamp>,
     /// When the planner must look at it; `None` when nobody need look.
+    #[serde(skip)]
     pub look_at: Option<Timestamp>,
     /// Subject of its newest firing.
+    #[serde(rename = "last_firing", skip_serializing_if = "Option::is_none")]
     pub last: Option<Subject>,
     /// Subjects of those that had not ended when the newest was written, oldest first: a person had
     /// forced it, or the policy allowed it. Any of them may be the last to end.
+    #[serde(skip)]
     pub beside: Vec<Subject>,
     /// When it was first written.
     pub created_at: Timestamp,
@@ -161,63 +209,32 @@ fn identity(subject: &Subject) -> Option<Identity> {
     Some(Identity { subject, kind })
 }
 
-/// What a person (or a file that a person wrote) did to a schedule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Edited {
-    /// Written for the first time.
-    Created,
-    /// Its definition changed.
-    Changed,
-    /// Paused.
-    Paused,
-    /// Resumed, by a person or by the end of its pause.
-    Resumed,
-    /// Found impossible to compute.
-    Parked,
-    /// Can be computed again.
-    Unparked,
-    /// Its cursor was taken back to the present: a clock that was ahead had moved it.
-    Rewound,
-    /// Taken away.
-    Removed,
-}
-
-impl Edited {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Created,
-        Self::Changed,
-        Self::Paused,
-        Self::Resumed,
-        Self::Parked,
-        Self::Unparked,
-        Self::Rewound,
-        Self::Removed,
-    ];
-
-    /// The name used in the store, the API and the logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Changed => "changed",
-            Self::Paused => "paused",
-            Self::Resumed => "resumed",
-            Self::Parked => "parked",
-            Self::Unparked => "unparked",
-            Self::Rewound => "rewound",
-            Self::Removed => "removed",
-        }
-    }
-
-    /// Reads a name the store kept.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|edited| edited.as_str() == text)
+names! {
+    /// What a person (or a file that a person wrote) did to a schedule.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Edited {
+        /// Written for the first time.
+        Created = "created",
+        /// Its definition changed.
+        Changed = "changed",
+        /// Paused.
+        Paused = "paused",
+        /// Resumed, by a person or by the end of its pause.
+        Resumed = "resumed",
+        /// Found impossible to compute.
+        Parked = "parked",
+        /// Can be computed again.
+        Unparked = "unparked",
+        /// Its cursor was taken back to the present: a clock that was ahead had moved it.
+        Rewound = "rewound",
+        /// Taken away.
+        Removed = "removed",
     }
 }
 
 /// One line of a schedule's own history.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Edit {
     /// The revision it made.
     pub revision: i64,
@@ -226,9 +243,12 @@ pub struct Edit {
     /// Who did it.
     pub by: String,
     /// What was said about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The definition from then on.
-    pub definition: String,
+    /// The definition from then on. Absent on the wire if this version cannot read it.
+    #[serde(skip_serializing_if = "StoredDefinition::is_unreadable")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Definition>))]
+    pub definition: StoredDefinition,
     /// When.
     pub at: Timestamp,
 }

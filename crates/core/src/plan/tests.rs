@@ -52,7 +52,7 @@ pub(super) fn schedule(ready: &Ready, next_at: Timestamp) -> Schedule {
         id: ScheduleId(1),
         name: name(),
         origin: Origin::Api,
-        definition: ready.definition.to_json(),
+        definition: ready.definition.clone().into(),
         revision: 1,
         version: 1,
         state: State::Active,

@@ -1,18 +1,52 @@
 //! Receipts: the answer to a change of intent, and the name to ask about it later.
 
+use std::fmt;
+
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::{Change, Rule};
 use crate::task::{Revision, TaskId};
 
 /// Names one decision: the row it was made on and its number there; 0 is the row's creation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// Outside it is a receipt: the row, a dot, the number (`17.2`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DecisionId {
     /// The row.
     pub task_id: TaskId,
     /// The decision's number on that row.
     pub number: u32,
+}
+
+impl fmt::Display for DecisionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.task_id, self.number)
+    }
+}
+
+impl DecisionId {
+    /// Reads a receipt, in the one form that is also written: nobody was ever given `+1.2` or `01.2`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (task_id, number) = text.split_once('.')?;
+        let id = Self {
+            task_id: TaskId(task_id.parse().ok()?),
+            number: number.parse().ok()?,
+        };
+        (id.to_string() == text).then_some(id)
+    }
+}
+
+impl Serialize for DecisionId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for DecisionId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| D::Error::custom("no receipt"))
+    }
 }
 
 /// What a request asked for, kept where it changed nothing: the row shows nothing of it.
@@ -23,6 +57,48 @@ pub struct Requested {
     /// The requester's own number, if it came with one.
     pub revision: Option<Revision>,
 }
+
+/// On the wire it says what it was: that is what the rest means.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct Named {
+    /// `put` or `cancel`.
+    what: &'static str,
+    /// When to try, of a put.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    execute_at: Option<Timestamp>,
+    /// The number it came with, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<Revision>,
+}
+
+impl Serialize for Requested {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (
+            what,
+            Self {
+                execute_at,
+                revision,
+            },
+        ) = (self.name(), *self);
+        Named {
+            what,
+            execute_at,
+            revision,
+        }
+        .serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl utoipa::PartialSchema for Requested {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        Named::schema()
+    }
+}
+
+#[cfg(feature = "schema")]
+impl utoipa::ToSchema for Requested {}
 
 impl Requested {
     /// What it was, as the store and the API name it.
@@ -36,16 +112,21 @@ impl Requested {
 
 /// The answer to a change of intent: what was decided, and about which rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Receipt {
     /// Names the decision, to ask later whether it was kept.
+    #[serde(rename = "receipt")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub decision: DecisionId,
     /// Which rule applied.
     pub rule: Rule,
     /// The identity's current row afterwards.
     pub task_id: TaskId,
     /// The row that was cancelled to make room, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_task_id: Option<TaskId>,
     /// The time before, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub old_execute_at: Option<Timestamp>,
     /// The time that stands now.
     pub execute_at: Timestamp,
@@ -90,5 +171,24 @@ impl Receipt {
                 .map(|new| new.revision)
                 .or(amended.map(|amend| amend.revision))?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rs_14_a_receipt_is_read_back_only_as_it_was_written() {
+        let id = DecisionId {
+            task_id: TaskId(17),
+            number: 2,
+        };
+        assert_eq!(DecisionId::parse(&id.to_string()), Some(id));
+        for text in [
+            "", "17", "17.", ".2", "17.2.3", "+17.2", "017.2", "17.-1", "a.b",
+        ] {
+            assert_eq!(DecisionId::parse(text), None, "{text}");
+        }
     }
 }

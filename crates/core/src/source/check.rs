@@ -4,8 +4,6 @@
 //! does to the source is decided in `settle`; the words of a failure are for people only and decide nothing
 //! (SS-05).
 
-use std::fmt;
-
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
@@ -107,41 +105,43 @@ pub struct Failure {
     pub retry_after: Option<SignedDuration>,
 }
 
-/// Kinds of failure, by what is done about them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FailureClass {
-    /// 429, or 503 with `Retry-After`: asked too often.
-    RateLimited,
-    /// 401: credentials are missing or expired; a person must act.
-    Unauthorised,
-    /// 403, 451: not for us.
-    Forbidden,
-    /// 410: gone for good; the source ends.
-    Gone,
-    /// 404: not there, for now.
-    NotFound,
-    /// 5xx and other statuses.
-    Server,
-    /// The name could not be resolved.
-    Dns,
-    /// No connection, or it broke.
-    Connection,
-    /// The certificate or handshake was refused.
-    Tls,
-    /// No answer, or no end of it, in time.
-    Timeout,
-    /// The address may not be asked: private, or of a scheme or port that is not allowed.
-    Refused,
-    /// Redirects without end, or to where they must not lead.
-    Redirect,
-    /// More than we are willing to read.
-    TooLarge,
-    /// The answer is not what the source is read as.
-    NotAFeed,
-    /// The answer broke off or contradicts itself.
-    Malformed,
-    /// The source's own rules find nothing or cannot be applied.
-    Rules,
+names! {
+    /// Kinds of failure, by what is done about them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum FailureClass {
+        /// 429, or 503 with `Retry-After`: asked too often.
+        RateLimited = "rate_limited",
+        /// 401: credentials are missing or expired; a person must act.
+        Unauthorised = "unauthorised",
+        /// 403, 451: not for us.
+        Forbidden = "forbidden",
+        /// 410: gone for good; the source ends.
+        Gone = "gone",
+        /// 404: not there, for now.
+        NotFound = "not_found",
+        /// 5xx and other statuses.
+        Server = "server",
+        /// The name could not be resolved.
+        Dns = "dns",
+        /// No connection, or it broke.
+        Connection = "connection",
+        /// The certificate or handshake was refused.
+        Tls = "tls",
+        /// No answer, or no end of it, in time.
+        Timeout = "timeout",
+        /// The address may not be asked: private, or of a scheme or port that is not allowed.
+        Refused = "refused",
+        /// Redirects without end, or to where they must not lead.
+        Redirect = "redirect",
+        /// More than we are willing to read.
+        TooLarge = "too_large",
+        /// The answer is not what the source is read as.
+        NotAFeed = "not_a_feed",
+        /// The answer broke off or contradicts itself.
+        Malformed = "malformed",
+        /// The source's own rules find nothing or cannot be applied.
+        Rules = "rules",
+    }
 }
 
 impl Failure {
@@ -152,60 +152,5 @@ impl Failure {
             detail: detail.into(),
             retry_after: None,
         }
-    }
-}
-
-impl FailureClass {
-    /// All of them.
-    pub const ALL: [Self; 16] = [
-        Self::RateLimited,
-        Self::Unauthorised,
-        Self::Forbidden,
-        Self::Gone,
-        Self::NotFound,
-        Self::Server,
-        Self::Dns,
-        Self::Connection,
-        Self::Tls,
-        Self::Timeout,
-        Self::Refused,
-        Self::Redirect,
-        Self::TooLarge,
-        Self::NotAFeed,
-        Self::Malformed,
-        Self::Rules,
-    ];
-
-    /// The name used in the store, the API and the metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::RateLimited => "rate_limited",
-            Self::Unauthorised => "unauthorised",
-            Self::Forbidden => "forbidden",
-            Self::Gone => "gone",
-            Self::NotFound => "not_found",
-            Self::Server => "server",
-            Self::Dns => "dns",
-            Self::Connection => "connection",
-            Self::Tls => "tls",
-            Self::Timeout => "timeout",
-            Self::Refused => "refused",
-            Self::Redirect => "redirect",
-            Self::TooLarge => "too_large",
-            Self::NotAFeed => "not_a_feed",
-            Self::Malformed => "malformed",
-            Self::Rules => "rules",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.as_str() == text)
-    }
-}
-
-impl fmt::Display for FailureClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

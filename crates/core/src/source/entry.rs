@@ -5,6 +5,7 @@
 //! "new" can only mean "a new row".
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use url::Url;
 
 use super::SourceId;
@@ -44,9 +45,11 @@ const TRACKING: [&str; 12] = [
 ];
 
 /// An entry as a document shows it, cleaned and cut to size.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Found {
     /// What the publisher calls it.
+    #[serde(skip)]
     pub id: Option<String>,
     /// Where it can be read, made absolute and canonical.
     pub link: Option<String>,
@@ -59,6 +62,7 @@ pub struct Found {
     /// What it is about, sanitised.
     pub summary: Option<String>,
     /// All of it, sanitised.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
@@ -99,17 +103,21 @@ pub fn key_hash(key: &str) -> u64 {
 }
 
 /// An entry as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Entry {
     /// Number of the row.
+    #[serde(rename = "entry_id")]
     pub id: i64,
     /// Whose it is.
+    #[serde(rename = "source_id")]
     pub source: SourceId,
     /// What it is known by.
     pub key: String,
     /// When it was first seen.
     pub seen_at: Timestamp,
     /// What was found.
+    #[serde(flatten)]
     pub found: Found,
 }
 

@@ -6,15 +6,17 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::SourceType;
 
 /// How a source's address is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "how", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Reading {
     /// RSS, Atom or JSON Feed, whichever it turns out to be.
+    #[serde(deserialize_with = "without_rules")]
     Feed,
     /// A page, by CSS selectors.
     Html(HtmlRules),
@@ -24,9 +26,18 @@ pub enum Reading {
     Sitemap(SitemapRules),
 }
 
+/// serde would overlook rules that a feed does not have.
+fn without_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoRules {}
+    NoRules::deserialize(deserializer).map(|NoRules {}| ())
+}
+
 /// What to pick from a page. Selectors other than `item` are looked for inside an item; the names are the
 /// founding documents'.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HtmlRules {
     /// One per entry.
@@ -46,6 +57,7 @@ pub struct HtmlRules {
 
 /// What to pick from JSON. Paths other than `items` start at an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JsonRules {
     /// All entries.
@@ -68,6 +80,7 @@ pub struct JsonRules {
 
 /// Which pages of a sitemap count.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SitemapRules {
     /// Only pages whose address contains this.

@@ -4,6 +4,7 @@
 //! what people ask about; they fit into a few hundred bytes that are written with the row anyway.
 
 use jiff::Timestamp;
+use serde::{Serialize, Serializer};
 
 use super::check::FailureClass;
 
@@ -39,14 +40,38 @@ impl Brought {
     }
 }
 
+/// What a look brought, on the wire.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+struct BroughtOnWire {
+    /// `new`, `nothing`, `unchanged`, or the kind of failure.
+    brought: &'static str,
+    /// How many new entries, counted to 255.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<u8>,
+}
+
+impl Serialize for Brought {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (brought, entries) = match self {
+            Self::New(count) => ("new", Some(*count)),
+            other => (other.as_str(), None),
+        };
+        BroughtOnWire { brought, entries }.serialize(serializer)
+    }
+}
+
 /// One look that was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PastLook {
     /// When.
     pub at: Timestamp,
     /// How long it took, in milliseconds.
     pub took_ms: u32,
     /// What it brought.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schema(value_type = BroughtOnWire))]
     pub brought: Brought,
 }
 

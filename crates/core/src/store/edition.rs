@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
+use serde::Serialize;
 
 use super::Result;
 use crate::edition::{Account, Counts, Edition, State, account::Change, document::Document};
@@ -29,13 +30,16 @@ pub enum EditionWritten {
 }
 
 /// An edition in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EditionLine {
     /// The edition.
+    #[serde(flatten)]
     pub edition: Edition,
     /// Its stories, counted; all 0 once retention has taken them.
     pub counts: Counts,
     /// Batches that ended.
+    #[serde(skip)]
     pub batches: u32,
 }
 

@@ -2,8 +2,7 @@
 
 use almanack_core::{
     plan::{
-        Definition, Edit, Facts, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict,
-        slot_identity, why,
+        Edit, Facts, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict, slot_identity, why,
     },
     store::LedgerPage,
     task::Task,
@@ -98,9 +97,8 @@ impl Schedules {
 
     /// What the schedule was planned by after an edit; by what it is now if that edit is not known.
     pub(super) fn rule_of(&self, schedule: &Schedule, edit: Option<&Edit>) -> Result<Ready, Error> {
-        let json = edit.map_or(&schedule.definition, |edit| &edit.definition);
-        let definition = Definition::from_json(json)?;
-        Ok(self.zones.ready(&schedule.name, definition)?)
+        let stored = edit.map_or(&schedule.definition, |edit| &edit.definition);
+        Ok(self.zones.ready_stored(&schedule.name, stored)?)
     }
 }
 

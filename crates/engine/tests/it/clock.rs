@@ -419,7 +419,7 @@ async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
         let ahead = house.schedules(Arc::new(GuardedClock::start(ahead, None)));
         match change {
             "put" => {
-                let mut definition = Definition::from_json(&found.definition).unwrap();
+                let mut definition = found.definition.read().unwrap().clone();
                 definition.expression = "@20s".to_owned();
                 let put = schedules.put(&often, definition, Origin::Api, "ada");
                 put.await.unwrap();
@@ -435,13 +435,13 @@ async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
             }
             "put again" => {
                 ahead.remove(&often, "ada").await.unwrap();
-                let definition = Definition::from_json(&found.definition).unwrap();
+                let definition = found.definition.read().unwrap().clone();
                 let put = schedules.put(&often, definition, Origin::Api, "ada");
                 put.await.unwrap();
             }
             "remove" => {
                 schedules.remove(&often, "ada").await.unwrap();
-                let definition = Definition::from_json(&found.definition).unwrap();
+                let definition = found.definition.read().unwrap().clone();
                 let put = schedules.put(&often, definition, Origin::Api, "ada");
                 put.await.unwrap();
             }

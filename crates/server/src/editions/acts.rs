@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use almanack_core::reschedule::Receipt;
+use almanack_core::{reschedule::Receipt, store::EditionLine};
 use almanack_engine::editions::Ran;
 use axum::{Extension, Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Dated, editions, refuse_key, run_through, runs::Runs, tell, view::EditionView};
+use super::{Dated, editions, refuse_key, run_through, runs::Runs, tell, view::line};
 use crate::{
     AppState,
     call::Call,
@@ -32,7 +32,7 @@ pub(crate) struct RunEditionBody {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditionRunView {
     /// The edition as it is now.
-    edition: EditionView,
+    edition: EditionLine,
     /// Whether it is published; null when nobody waited for that.
     published: Option<bool>,
     /// How it stands, in a sentence.
@@ -51,7 +51,7 @@ impl EditionRunView {
             message: told.message,
             requests: Some(ran.requests),
             receipt: None,
-            edition: ran.account.into(),
+            edition: line(ran.account),
         })
     }
 }
@@ -70,18 +70,13 @@ pub(super) fn receipt_view(
 /// Queues it and answers at once; with `wait`, answers when it is built as far as it goes. It goes on even if the caller
 /// does not wait so long. A day that is over is taken up where it was left.
 #[utoipa::path(
-    post,
-    path = "/api/v1/editions/{date}/run",
-    tag = "editions",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    post, path = "/api/v1/editions/{date}/run", tag = "editions",
+    params(Dated),
     request_body = RunEditionBody,
     responses(
         (status = 202, description = "It is queued, or there is nothing left to do", body = EditionRunView),
         (status = 200, description = "It was built as far as it goes", body = EditionRunView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again; `edition_failed`: the story list could not be had", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["operate"])),
 )]
 pub(crate) async fn run_edition(
     State(state): State<Arc<AppState>>,
@@ -110,7 +105,7 @@ pub(crate) async fn run_edition(
         message,
         requests: None,
         receipt: receipt_view(&requested.account.edition, receipt)?,
-        edition: requested.account.into(),
+        edition: line(requested.account),
     };
     Ok((StatusCode::ACCEPTED, Json(view)))
 }
@@ -119,7 +114,7 @@ pub(crate) async fn run_edition(
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditionPublishView {
     /// The edition as it is now: `published`, or `aggregating` while a destination does not take it.
-    edition: EditionView,
+    edition: EditionLine,
     /// Stories that were left out.
     left_out: u32,
     /// Requests that were spent.
@@ -128,17 +123,9 @@ pub(crate) struct EditionPublishView {
 
 /// Publish the completed stories of an edition now, without the others.
 #[utoipa::path(
-    post,
-    path = "/api/v1/editions/{date}/publish",
-    tag = "editions",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
-    responses(
-        (status = 200, description = "What became of it", body = EditionPublishView),
-        (status = 409, description = "It is published already, or no story is completed", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    post, path = "/api/v1/editions/{date}/publish", tag = "editions",
+    params(Dated),
+    responses((status = 200, description = "What became of it", body = EditionPublishView)),
 )]
 pub(crate) async fn publish_edition(
     State(state): State<Arc<AppState>>,
@@ -154,7 +141,7 @@ pub(crate) async fn publish_edition(
         .carry_out(async move { editions.force_publish(date, &by).await })
         .await?;
     Ok(Json(EditionPublishView {
-        edition: forced.account.into(),
+        edition: line(forced.account),
         left_out: forced.left_out,
         requests: forced.requests,
     }))
@@ -173,7 +160,7 @@ pub(crate) struct RetryEditionBody {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditionRetryView {
     /// The edition as it is now.
-    edition: EditionView,
+    edition: EditionLine,
     /// Stories that were put back.
     stories: u32,
 }
@@ -191,18 +178,10 @@ pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<(), 
 
 /// Put the failed stories of an edition back.
 #[utoipa::path(
-    post,
-    path = "/api/v1/editions/{date}/retry",
-    tag = "editions",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    post, path = "/api/v1/editions/{date}/retry", tag = "editions",
+    params(Dated),
     request_body = RetryEditionBody,
-    responses(
-        (status = 200, description = "How many were put back", body = EditionRetryView),
-        (status = 409, description = "It has no stories, or no longer", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "How many were put back", body = EditionRetryView)),
 )]
 pub(crate) async fn retry_edition(
     State(state): State<Arc<AppState>>,
@@ -215,31 +194,23 @@ pub(crate) async fn retry_edition(
     let by = call.asker.origin();
     let retried = editions(&state)?.retry(date, body.retries_max, &by).await?;
     Ok(Json(EditionRetryView {
-        edition: retried.account.into(),
+        edition: line(retried.account),
         stories: retried.stories,
     }))
 }
 
 /// Begin anew with the stories an edition has.
 #[utoipa::path(
-    post,
-    path = "/api/v1/editions/{date}/reset",
-    tag = "editions",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
-    responses(
-        (status = 200, description = "The edition afterwards", body = EditionView),
-        (status = 409, description = "It has no stories, or no longer", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    post, path = "/api/v1/editions/{date}/reset", tag = "editions",
+    params(Dated),
+    responses((status = 200, description = "The edition afterwards", body = EditionLine)),
 )]
 pub(crate) async fn reset_edition(
     State(state): State<Arc<AppState>>,
     Dated(date): Dated,
     call: Call,
-) -> Result<Json<EditionView>, Problem> {
+) -> Result<Json<EditionLine>, Problem> {
     refuse_key(&call)?;
     let account = editions(&state)?.reset(date, &call.asker.origin()).await?;
-    Ok(Json(account.into()))
+    Ok(Json(line(account)))
 }

@@ -101,18 +101,10 @@ impl Asking {
 /// May take many minutes, and goes on even if the caller does not wait so long. `success` says whether the edition is
 /// published; if it is not, `message` says what is missing.
 #[utoipa::path(
-    post,
-    path = "/trigger-export-sync",
-    tag = "founding",
+    post, path = "/trigger-export-sync", tag = "founding",
     params(DayQuery),
     request_body = DayQuery,
-    responses(
-        (status = 200, description = "It was built as far as it goes", body = TriggeredView),
-        (status = 500, description = "`edition_failed`: the story list could not be had", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "It was built as far as it goes", body = TriggeredView)),
 )]
 pub(crate) async fn trigger_export_sync(
     State(state): State<Arc<AppState>>,
@@ -140,17 +132,12 @@ pub(crate) async fn trigger_export_sync(
 
 /// Queue a day's edition to be built to its end, and answer at once.
 #[utoipa::path(
-    post,
-    path = "/trigger-export",
-    tag = "founding",
+    post, path = "/trigger-export", tag = "founding",
     params(DayQuery),
     request_body = DayQuery,
     responses(
         (status = 200, description = "It is queued, or there is nothing left to do", body = TriggeredView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["operate"])),
 )]
 pub(crate) async fn trigger_export(
     State(state): State<Arc<AppState>>,
@@ -184,18 +171,10 @@ pub(crate) async fn trigger_export(
 
 /// Publish the completed stories of a day's edition now, without the others.
 #[utoipa::path(
-    post,
-    path = "/force-publish",
-    tag = "founding",
+    post, path = "/force-publish", tag = "founding",
     params(DayQuery),
     request_body = DayQuery,
-    responses(
-        (status = 200, description = "What became of it", body = ForcePublishedView),
-        (status = 409, description = "It is published already, or no story is completed", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "What became of it", body = ForcePublishedView)),
 )]
 pub(crate) async fn force_publish(
     State(state): State<Arc<AppState>>,
@@ -232,18 +211,10 @@ pub(crate) async fn force_publish(
 
 /// Put the failed stories of a day's edition back.
 #[utoipa::path(
-    post,
-    path = "/retry-failed-tasks",
-    tag = "founding",
+    post, path = "/retry-failed-tasks", tag = "founding",
     params(DayQuery),
     request_body = RetryTasksBody,
-    responses(
-        (status = 200, description = "How many were put back", body = RetriedTasksView),
-        (status = 409, description = "It has no stories, or no longer", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "How many were put back", body = RetriedTasksView)),
 )]
 pub(crate) async fn retry_failed_tasks(
     State(state): State<Arc<AppState>>,
@@ -305,18 +276,10 @@ fn put_back(asking: &Asking, retried: &Retried, status_reset: bool) -> RetriedTa
 
 /// Begin anew with the stories a day's edition has.
 #[utoipa::path(
-    post,
-    path = "/reset-task",
-    tag = "founding",
+    post, path = "/reset-task", tag = "founding",
     params(DayQuery),
     request_body = DayQuery,
-    responses(
-        (status = 200, description = "The edition afterwards", body = ResetTaskView),
-        (status = 409, description = "It has no stories, or no longer", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "The edition afterwards", body = ResetTaskView)),
 )]
 pub(crate) async fn reset_task(
     State(state): State<Arc<AppState>>,
@@ -339,15 +302,11 @@ pub(crate) async fn reset_task(
 
 /// How a day's edition stands.
 #[utoipa::path(
-    get,
-    path = "/task-status",
-    tag = "founding",
+    get, path = "/task-status", tag = "founding",
     params(DayQuery),
     responses(
         (status = 200, description = "How it stands; `exists` is false where there is none", body = TaskStatusView),
-        (status = "4XX", description = "The day cannot be meant, or editions are not configured", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["read"])),
 )]
 pub(crate) async fn task_status(
     State(state): State<Arc<AppState>>,

@@ -73,9 +73,7 @@ pub(crate) struct IndexQuery {
 
 /// Published editions, newest first, as a page.
 #[utoipa::path(
-    get,
-    path = "/editions",
-    tag = "pages",
+    get, path = "/editions", tag = "pages",
     params(IndexQuery),
     responses(
         (status = 200, description = "A page", body = String, content_type = "text/html"),
@@ -105,10 +103,8 @@ pub(crate) async fn index_page(
 
 /// A published edition, as a page.
 #[utoipa::path(
-    get,
-    path = "/editions/{date}",
-    tag = "pages",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    get, path = "/editions/{date}", tag = "pages",
+    params(Dated),
     responses(
         (status = 200, description = "A page", body = String, content_type = "text/html"),
         (status = 304, description = "It is as it was"),
@@ -143,9 +139,7 @@ pub(crate) async fn edition_page(
 
 /// Published editions as an Atom feed.
 #[utoipa::path(
-    get,
-    path = "/editions/feed.xml",
-    tag = "pages",
+    get, path = "/editions/feed.xml", tag = "pages",
     responses(
         (status = 200, description = "Atom", body = String, content_type = "application/atom+xml"),
         (status = 304, description = "It is as it was"),

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use almanack_core::edition::turn::Chosen;
+use almanack_core::{edition::turn::Chosen, store::EditionLine};
 use almanack_engine::editions::Redelivered;
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Dated, editions, refuse_key, view::EditionView};
+use super::{Dated, editions, refuse_key, view::line};
 use crate::{AppState, call::Call, problem::Problem};
 
 /// Which deliveries are meant.
@@ -36,7 +36,7 @@ impl From<RedeliveryBody> for Chosen {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RedeliveryView {
     /// The edition as it is now.
-    edition: EditionView,
+    edition: EditionLine,
     /// The parts that changed; none if they were in that state already.
     parts: Vec<u32>,
 }
@@ -45,7 +45,7 @@ impl From<Redelivered> for RedeliveryView {
     fn from(done: Redelivered) -> Self {
         Self {
             parts: done.parts,
-            edition: done.account.into(),
+            edition: line(done.account),
         }
     }
 }
@@ -54,18 +54,10 @@ impl From<Redelivered> for RedeliveryView {
 ///
 /// They are queued and sent at once. What a destination has confirmed is never sent again, so asking twice sends once.
 #[utoipa::path(
-    post,
-    path = "/api/v1/editions/{date}/resend",
-    tag = "editions",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    post, path = "/api/v1/editions/{date}/resend", tag = "editions",
+    params(Dated),
     request_body = RedeliveryBody,
-    responses(
-        (status = 200, description = "Which parts are sent again", body = RedeliveryView),
-        (status = 409, description = "The destination has it, is being sent to, or gets nothing of it", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "Which parts are sent again", body = RedeliveryView)),
 )]
 pub(crate) async fn resend_delivery(
     State(state): State<Arc<AppState>>,
@@ -83,18 +75,10 @@ pub(crate) async fn resend_delivery(
 ///
 /// They hold up the edition no longer, and the destination's alert closes.
 #[utoipa::path(
-    post,
-    path = "/api/v1/editions/{date}/skip",
-    tag = "editions",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    post, path = "/api/v1/editions/{date}/skip", tag = "editions",
+    params(Dated),
     request_body = RedeliveryBody,
-    responses(
-        (status = 200, description = "Which parts are skipped", body = RedeliveryView),
-        (status = 409, description = "The destination has it, is being sent to, or gets nothing of it", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "Which parts are skipped", body = RedeliveryView)),
 )]
 pub(crate) async fn skip_delivery(
     State(state): State<Arc<AppState>>,

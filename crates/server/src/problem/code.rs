@@ -5,272 +5,135 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What went wrong, for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Code {
+/// One row per code: its name for programs, the status it is answered with, its title for people.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $code:ident = $name:literal, $status:ident, $title:literal;)+) => {
+        /// What went wrong, for programs.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+        pub enum Code { $($(#[$doc])* #[serde(rename = $name)] $code,)+ }
+
+        impl Code {
+            /// Status, reference and title.
+            pub(super) fn about(self) -> (StatusCode, &'static str, &'static str) {
+                match self {
+                    $(Self::$code => {
+                        (StatusCode::$status, concat!("/problems/", $name), $title)
+                    })+
+                }
+            }
+
+            /// The stable name.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$code => $name,)+ }
+            }
+        }
+    };
+}
+
+codes! {
     /// The body is not JSON.
-    MalformedJson,
+    MalformedJson = "malformed_json", BAD_REQUEST, "Malformed JSON";
     /// The request itself cannot be read.
-    BadRequest,
+    BadRequest = "bad_request", BAD_REQUEST, "Bad request";
     /// A field of the body is missing, unknown or of the wrong type.
-    InvalidBody,
+    InvalidBody = "invalid_body", UNPROCESSABLE_ENTITY, "Invalid body";
     /// A time is not an instant Almanack can keep.
-    InvalidTime,
+    InvalidTime = "invalid_time", UNPROCESSABLE_ENTITY, "Invalid time";
     /// A value breaks its rule.
-    InvalidValue,
+    InvalidValue = "invalid_value", UNPROCESSABLE_ENTITY, "Invalid value";
     /// A query parameter is unknown or breaks its rule.
-    InvalidQuery,
+    InvalidQuery = "invalid_query", UNPROCESSABLE_ENTITY, "Invalid query parameter";
     /// The event is not one Almanack understands.
-    InvalidEvent,
+    InvalidEvent = "invalid_event", UNPROCESSABLE_ENTITY, "Invalid event";
     /// One or more items of an all-or-nothing call are invalid.
-    InvalidItems,
+    InvalidItems = "invalid_items", UNPROCESSABLE_ENTITY, "Invalid items";
     /// `Idempotency-Key` is not 1 to 200 visible ASCII characters.
-    InvalidIdempotencyKey,
+    InvalidIdempotencyKey = "invalid_idempotency_key", UNPROCESSABLE_ENTITY, "Invalid Idempotency-Key";
     /// The same `Idempotency-Key` came with a different request.
-    IdempotencyKeyReused,
+    IdempotencyKeyReused = "idempotency_key_reused", UNPROCESSABLE_ENTITY, "Idempotency-Key reused";
     /// This call takes no `Idempotency-Key`.
-    IdempotencyKeyUnsupported,
+    IdempotencyKeyUnsupported = "idempotency_key_unsupported", UNPROCESSABLE_ENTITY, "Idempotency-Key not supported here";
     /// The expression of a schedule does not read, or names no instant.
-    InvalidExpression,
+    InvalidExpression = "invalid_expression", UNPROCESSABLE_ENTITY, "Invalid expression";
     /// Nobody would know where to call for this kind.
-    UnknownKind,
+    UnknownKind = "unknown_kind", UNPROCESSABLE_ENTITY, "Unknown kind";
     /// Tasks of too many kinds wait already.
-    TooManyKinds,
+    TooManyKinds = "too_many_kinds", UNPROCESSABLE_ENTITY, "Too many kinds";
     /// Too many items in one call.
-    TooManyItems,
+    TooManyItems = "too_many_items", PAYLOAD_TOO_LARGE, "Too many items";
     /// No valid token was shown.
-    Unauthenticated,
+    Unauthenticated = "unauthenticated", UNAUTHORIZED, "Token needed";
     /// The token does not allow this.
-    ScopeTooSmall,
+    ScopeTooSmall = "scope_too_small", FORBIDDEN, "Token does not allow this";
     /// A web page of another origin asked.
-    ForeignOrigin,
+    ForeignOrigin = "foreign_origin", FORBIDDEN, "Foreign origin";
     /// The request was meant for another host.
-    UnknownHost,
+    UnknownHost = "unknown_host", MISDIRECTED_REQUEST, "Unknown host";
     /// No task has this identity.
-    NoSuchTask,
+    NoSuchTask = "no_such_task", NOT_FOUND, "No such task";
     /// No decision has this receipt.
-    NoSuchReceipt,
+    NoSuchReceipt = "no_such_receipt", NOT_FOUND, "No such receipt";
     /// No schedule has this name.
-    NoSuchSchedule,
+    NoSuchSchedule = "no_such_schedule", NOT_FOUND, "No such schedule";
     /// No source has this number.
-    NoSuchSource,
+    NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
     /// There is no edition of this day.
-    NoSuchEdition,
+    NoSuchEdition = "no_such_edition", NOT_FOUND, "No such edition";
     /// The edition has no such document.
-    NoSuchDocument,
+    NoSuchDocument = "no_such_document", NOT_FOUND, "No such document";
     /// This node is not configured for it.
-    NotConfigured,
+    NotConfigured = "not_configured", NOT_FOUND, "Not configured";
     /// Another source is looked at there.
-    AddressTaken,
+    AddressTaken = "address_taken", CONFLICT, "Address taken";
     /// An address of the outside could not be read.
-    Unreachable,
+    Unreachable = "unreachable", BAD_GATEWAY, "Unreachable";
     /// The schedule belongs to a file.
-    ManagedSchedule,
+    ManagedSchedule = "managed_schedule", CONFLICT, "Schedule belongs to a file";
     /// The schedule is not at the revision that was seen.
-    RevisionMismatch,
+    RevisionMismatch = "revision_mismatch", PRECONDITION_FAILED, "Another revision";
     /// The newest firing of the schedule has not ended.
-    StillRunning,
+    StillRunning = "still_running", CONFLICT, "Still running";
     /// The schedule or edition is in no state for this.
-    WrongState,
+    WrongState = "wrong_state", CONFLICT, "Wrong state";
     /// A signature was shown, and it does not fit.
-    BadSignature,
+    BadSignature = "bad_signature", UNAUTHORIZED, "Bad signature";
     /// A call of this id was received before.
-    AlreadyReceived,
+    AlreadyReceived = "already_received", CONFLICT, "Already received";
     /// More ticks at once, or in a short time, than a node takes.
-    TooManyTicks,
+    TooManyTicks = "too_many_ticks", TOO_MANY_REQUESTS, "Too many ticks";
     /// More editions at once than a node builds on request.
-    TooManyRuns,
+    TooManyRuns = "too_many_runs", TOO_MANY_REQUESTS, "Too many editions at once";
     /// An edition could not be built; it keeps why.
-    EditionFailed,
+    EditionFailed = "edition_failed", INTERNAL_SERVER_ERROR, "Edition failed";
     /// The template of editions cannot be printed.
-    BadTemplate,
+    BadTemplate = "bad_template", INTERNAL_SERVER_ERROR, "Template cannot be printed";
     /// Nothing is at this path.
-    NoSuchPath,
+    NoSuchPath = "no_such_path", NOT_FOUND, "No such path";
     /// The path does not take this method.
-    MethodNotAllowed,
+    MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "Method not allowed";
     /// Others change the same task faster than this could be decided.
-    Contended,
+    Contended = "contended", CONFLICT, "Contended";
     /// The body is over the limit.
-    BodyTooLarge,
+    BodyTooLarge = "body_too_large", PAYLOAD_TOO_LARGE, "Body too large";
     /// The content type is not understood here.
-    UnsupportedMediaType,
+    UnsupportedMediaType = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type";
     /// More read at once than this node takes.
-    Busy,
+    Busy = "busy", SERVICE_UNAVAILABLE, "Too many readers";
     /// The database does not answer.
-    DatabaseUnavailable,
+    DatabaseUnavailable = "database_unavailable", SERVICE_UNAVAILABLE, "Database unavailable";
     /// The database refuses to write.
-    DatabaseUnwritable,
+    DatabaseUnwritable = "database_unwritable", SERVICE_UNAVAILABLE, "Database cannot be written";
     /// The node was told to stop.
-    ShuttingDown,
+    ShuttingDown = "shutting_down", SERVICE_UNAVAILABLE, "Shutting down";
     /// The answer took too long.
-    TimedOut,
+    TimedOut = "timed_out", GATEWAY_TIMEOUT, "Timed out";
     /// A bug, or a database this version does not understand.
-    Internal,
+    Internal = "internal", INTERNAL_SERVER_ERROR, "Internal error";
 }
 
 impl Code {
-    /// Status, reference and title.
-    #[expect(clippy::too_many_lines, reason = "a flat table, one row per code")]
-    pub(super) fn about(self) -> (StatusCode, &'static str, &'static str) {
-        use StatusCode as S;
-        let invalid = S::UNPROCESSABLE_ENTITY;
-        match self {
-            Self::MalformedJson => (S::BAD_REQUEST, "/problems/malformed_json", "Malformed JSON"),
-            Self::BadRequest => (S::BAD_REQUEST, "/problems/bad_request", "Bad request"),
-            Self::InvalidBody => (invalid, "/problems/invalid_body", "Invalid body"),
-            Self::InvalidTime => (invalid, "/problems/invalid_time", "Invalid time"),
-            Self::InvalidValue => (invalid, "/problems/invalid_value", "Invalid value"),
-            Self::InvalidQuery => (
-                invalid,
-                "/problems/invalid_query",
-                "Invalid query parameter",
-            ),
-            Self::InvalidEvent => (invalid, "/problems/invalid_event", "Invalid event"),
-            Self::InvalidItems => (invalid, "/problems/invalid_items", "Invalid items"),
-            Self::InvalidIdempotencyKey => (
-                invalid,
-                "/problems/invalid_idempotency_key",
-                "Invalid Idempotency-Key",
-            ),
-            Self::IdempotencyKeyReused => (
-                invalid,
-                "/problems/idempotency_key_reused",
-                "Idempotency-Key reused",
-            ),
-            Self::IdempotencyKeyUnsupported => (
-                invalid,
-                "/problems/idempotency_key_unsupported",
-                "Idempotency-Key not supported here",
-            ),
-            Self::InvalidExpression => (
-                invalid,
-                "/problems/invalid_expression",
-                "Invalid expression",
-            ),
-            Self::UnknownKind => (invalid, "/problems/unknown_kind", "Unknown kind"),
-            Self::TooManyKinds => (invalid, "/problems/too_many_kinds", "Too many kinds"),
-            Self::TooManyItems => (
-                S::PAYLOAD_TOO_LARGE,
-                "/problems/too_many_items",
-                "Too many items",
-            ),
-            Self::Unauthenticated => (S::UNAUTHORIZED, "/problems/unauthenticated", "Token needed"),
-            Self::ScopeTooSmall => (
-                S::FORBIDDEN,
-                "/problems/scope_too_small",
-                "Token does not allow this",
-            ),
-            Self::ForeignOrigin => (S::FORBIDDEN, "/problems/foreign_origin", "Foreign origin"),
-            Self::UnknownHost => (
-                S::MISDIRECTED_REQUEST,
-                "/problems/unknown_host",
-                "Unknown host",
-            ),
-            Self::NoSuchTask => (S::NOT_FOUND, "/problems/no_such_task", "No such task"),
-            Self::NoSuchReceipt => (S::NOT_FOUND, "/problems/no_such_receipt", "No such receipt"),
-            Self::NoSuchSchedule => (
-                S::NOT_FOUND,
-                "/problems/no_such_schedule",
-                "No such schedule",
-            ),
-            Self::NoSuchSource => (S::NOT_FOUND, "/problems/no_such_source", "No such source"),
-            Self::NoSuchEdition => (S::NOT_FOUND, "/problems/no_such_edition", "No such edition"),
-            Self::NoSuchDocument => (
-                S::NOT_FOUND,
-                "/problems/no_such_document",
-                "No such document",
-            ),
-            Self::NotConfigured => (S::NOT_FOUND, "/problems/not_configured", "Not configured"),
-            Self::AddressTaken => (S::CONFLICT, "/problems/address_taken", "Address taken"),
-            Self::Unreachable => (S::BAD_GATEWAY, "/problems/unreachable", "Unreachable"),
-            Self::ManagedSchedule => (
-                S::CONFLICT,
-                "/problems/managed_schedule",
-                "Schedule belongs to a file",
-            ),
-            Self::RevisionMismatch => (
-                S::PRECONDITION_FAILED,
-                "/problems/revision_mismatch",
-                "Another revision",
-            ),
-            Self::StillRunning => (S::CONFLICT, "/problems/still_running", "Still running"),
-            Self::WrongState => (S::CONFLICT, "/problems/wrong_state", "Wrong state"),
-            Self::BadSignature => (S::UNAUTHORIZED, "/problems/bad_signature", "Bad signature"),
-            Self::AlreadyReceived => (
-                S::CONFLICT,
-                "/problems/already_received",
-                "Already received",
-            ),
-            Self::TooManyTicks => (
-                S::TOO_MANY_REQUESTS,
-                "/problems/too_many_ticks",
-                "Too many ticks",
-            ),
-            Self::TooManyRuns => (
-                S::TOO_MANY_REQUESTS,
-                "/problems/too_many_runs",
-                "Too many editions at once",
-            ),
-            Self::EditionFailed => (
-                S::INTERNAL_SERVER_ERROR,
-                "/problems/edition_failed",
-                "Edition failed",
-            ),
-            Self::BadTemplate => (
-                S::INTERNAL_SERVER_ERROR,
-                "/problems/bad_template",
-                "Template cannot be printed",
-            ),
-            Self::NoSuchPath => (S::NOT_FOUND, "/problems/no_such_path", "No such path"),
-            Self::MethodNotAllowed => (
-                S::METHOD_NOT_ALLOWED,
-                "/problems/method_not_allowed",
-                "Method not allowed",
-            ),
-            Self::Contended => (S::CONFLICT, "/problems/contended", "Contended"),
-            Self::BodyTooLarge => (
-                S::PAYLOAD_TOO_LARGE,
-                "/problems/body_too_large",
-                "Body too large",
-            ),
-            Self::UnsupportedMediaType => (
-                S::UNSUPPORTED_MEDIA_TYPE,
-                "/problems/unsupported_media_type",
-                "Unsupported media type",
-            ),
-            Self::Busy => (S::SERVICE_UNAVAILABLE, "/problems/busy", "Too many readers"),
-            Self::DatabaseUnavailable => (
-                S::SERVICE_UNAVAILABLE,
-                "/problems/database_unavailable",
-                "Database unavailable",
-            ),
-            Self::DatabaseUnwritable => (
-                S::SERVICE_UNAVAILABLE,
-                "/problems/database_unwritable",
-                "Database cannot be written",
-            ),
-            Self::ShuttingDown => (
-                S::SERVICE_UNAVAILABLE,
-                "/problems/shutting_down",
-                "Shutting down",
-            ),
-            Self::TimedOut => (S::GATEWAY_TIMEOUT, "/problems/timed_out", "Timed out"),
-            Self::Internal => (
-                S::INTERNAL_SERVER_ERROR,
-                "/problems/internal",
-                "Internal error",
-            ),
-        }
-    }
-
     /// The status it is answered with.
     pub fn status(self) -> StatusCode {
         self.about().0
-    }
-
-    /// The stable name.
-    pub fn as_str(self) -> &'static str {
-        self.about().1.trim_start_matches("/problems/")
     }
 }

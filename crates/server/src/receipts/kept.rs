@@ -2,55 +2,46 @@
 
 use almanack_core::{
     history::{Decision, Kept},
-    reschedule::Rule,
-    task::Task,
+    reschedule::{DecisionId, Requested, Rule},
+    task::{Identity, Task, TaskId},
 };
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{RequestedView, RuleName, receipt_id};
-
-/// A receipt, asked about later: the fields it was given with, and what came of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+/// A receipt, asked about later: the fields it was given with, and what came of it. Not the decision itself: the rows
+/// are named as on the receipt, by what they were to the one who asked.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeptView {
     /// Whether it was kept.
-    kept: KeptName,
+    kept: Kept,
     /// Names the decision.
-    #[schema(example = "17.2")]
-    receipt: String,
+    #[schema(value_type = String)]
+    receipt: DecisionId,
     /// When it was made.
-    #[schema(value_type = String, format = DateTime)]
     decided_at: Timestamp,
     /// Who asked.
-    #[schema(example = "api:editor")]
     origin: String,
     /// Which rule applied.
-    rule: RuleName,
-    /// What the task is about.
-    #[schema(example = "article:42")]
-    subject: String,
-    /// What is tried.
-    #[schema(example = "ARTICLE_PUBLISH")]
-    kind: String,
+    rule: Rule,
+    #[serde(flatten)]
+    identity: Identity,
     /// The identity's newest row after the decision.
-    task_id: i64,
+    task_id: TaskId,
     /// The row that was cancelled to make room, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cancelled_task_id: Option<i64>,
+    cancelled_task_id: Option<TaskId>,
     /// The time before, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     old_execute_at: Option<Timestamp>,
     /// The time afterwards.
-    #[schema(value_type = String, format = DateTime)]
     execute_at: Timestamp,
     /// The revision afterwards; absent where only a later one is still known.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<i64>,
     /// What was asked for, where that changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    requested: Option<RequestedView>,
+    requested: Option<Requested>,
 }
 
 impl KeptView {
@@ -62,50 +53,18 @@ impl KeptView {
         // that has none never had one.
         let overwritten = decision.id.number == 0 && row.decisions > 0 && row.revision.0 > 0;
         Self {
-            kept: kept.into(),
-            receipt: receipt_id(decision.id),
+            kept,
+            receipt: decision.id,
             decided_at: decision.decided_at,
             origin: decision.origin,
-            rule: decision.rule.into(),
-            subject: row.identity.subject.to_string(),
-            kind: row.identity.kind.to_string(),
-            task_id: decision.new_task_id.unwrap_or(made_on).0,
-            cancelled_task_id: cancelled.then_some(made_on.0),
+            rule: decision.rule,
+            identity: row.identity.clone(),
+            task_id: decision.new_task_id.unwrap_or(made_on),
+            cancelled_task_id: cancelled.then_some(made_on),
             old_execute_at: decision.old_execute_at,
             execute_at: decision.execute_at,
             revision: (!overwritten).then_some(decision.revision),
-            requested: decision.requested.map(RequestedView::from),
-        }
-    }
-}
-
-/// Whether a decision was kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum KeptName {
-    /// The intent stands and its time has not come, or it is being tried.
-    Stands,
-    /// A later decision took its place.
-    Superseded,
-    /// It was carried out.
-    Done,
-    /// It was tried as often as allowed and failed.
-    Failed,
-    /// It was a withdrawal, and it holds.
-    Withdrawn,
-    /// It changed nothing, and said so.
-    ChangedNothing,
-}
-
-impl From<Kept> for KeptName {
-    fn from(kept: Kept) -> Self {
-        match kept {
-            Kept::Stands => Self::Stands,
-            Kept::Superseded => Self::Superseded,
-            Kept::Done => Self::Done,
-            Kept::Failed => Self::Failed,
-            Kept::Withdrawn => Self::Withdrawn,
-            Kept::ChangedNothing => Self::ChangedNothing,
+            requested: decision.requested,
         }
     }
 }

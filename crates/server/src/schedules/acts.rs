@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use almanack_core::{plan::ScheduleName, task::Identity};
+use almanack_core::{
+    plan::ScheduleName,
+    task::{Identity, Status},
+};
 use almanack_engine::schedules::{Backfill, Changed, Fired, Overlapping, SlotOfBackfill};
 use axum::{
     Json,
@@ -21,7 +24,7 @@ use crate::{
     call::Call,
     percent,
     problem::{Code, Problem},
-    tasks::{body::parse_instant, view::StatusName},
+    tasks::body::parse_instant,
 };
 
 /// Between two firings of a backfill when nobody says otherwise.
@@ -45,17 +48,10 @@ pub(crate) struct PauseBody {
 ///
 /// Slots that fall into the pause are recorded as skipped, with who paused and why.
 #[utoipa::path(
-    post,
-    path = "/api/v1/schedules/{name}/pause",
-    tag = "schedules",
-    params(("name" = String, Path, description = "What the schedule is called")),
+    post, path = "/api/v1/schedules/{name}/pause", tag = "schedules",
+    params(Named),
     request_body = PauseBody,
-    responses(
-        (status = 200, description = "The schedule afterwards", body = ScheduleView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
 pub(crate) async fn pause(
     State(state): State<Arc<AppState>>,
@@ -83,16 +79,9 @@ pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<()
 
 /// Let a paused schedule fire again.
 #[utoipa::path(
-    post,
-    path = "/api/v1/schedules/{name}/resume",
-    tag = "schedules",
-    params(("name" = String, Path, description = "What the schedule is called")),
-    responses(
-        (status = 200, description = "The schedule afterwards", body = ScheduleView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    post, path = "/api/v1/schedules/{name}/resume", tag = "schedules",
+    params(Named),
+    responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
 pub(crate) async fn resume(
     State(state): State<Arc<AppState>>,
@@ -120,30 +109,18 @@ pub(crate) struct FireBody {
 /// A firing by hand.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FiredView {
-    /// Subject of the task that carries it.
-    #[schema(example = "schedule:morning-news@manual-2026-01-05T08:00:00Z")]
-    subject: String,
-    /// Its kind.
-    #[schema(example = "DISPATCH")]
-    kind: String,
+    #[serde(flatten)]
+    identity: Identity,
     /// For which instant.
-    #[schema(value_type = String, format = DateTime)]
     nominal_at: Timestamp,
 }
 
 /// Fire a schedule now, beside its slots. Paused ones fire too.
 #[utoipa::path(
-    post,
-    path = "/api/v1/schedules/{name}/fire",
-    tag = "schedules",
-    params(("name" = String, Path, description = "What the schedule is called")),
+    post, path = "/api/v1/schedules/{name}/fire", tag = "schedules",
+    params(Named),
     request_body = FireBody,
-    responses(
-        (status = 201, description = "The firing", body = FiredView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 201, description = "The firing", body = FiredView)),
 )]
 pub(crate) async fn fire(
     State(state): State<Arc<AppState>>,
@@ -166,8 +143,7 @@ pub(crate) async fn fire(
 fn fired_answer(fired: &Fired) -> Response {
     let Identity { subject, kind } = &fired.identity;
     let view = FiredView {
-        subject: subject.to_string(),
-        kind: kind.to_string(),
+        identity: fired.identity.clone(),
         nominal_at: fired.nominal_at,
     };
     let mut response = (StatusCode::CREATED, Json(view)).into_response();
@@ -212,17 +188,15 @@ pub(crate) struct BackfilledView {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BackfilledSlotView {
     /// Which.
-    #[schema(value_type = String, format = DateTime)]
     slot_at: Timestamp,
     /// Subject of its firing, a task of kind DISPATCH.
     firing: String,
     /// When it fires; absent if it is left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     execute_at: Option<Timestamp>,
     /// What its firing already is, which is why it is left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    found: Option<StatusName>,
+    found: Option<Status>,
 }
 
 impl From<SlotOfBackfill> for BackfilledSlotView {
@@ -231,7 +205,7 @@ impl From<SlotOfBackfill> for BackfilledSlotView {
             slot_at: slot.slot,
             firing: slot.identity.subject.to_string(),
             execute_at: slot.execute_at,
-            found: slot.found.map(Into::into),
+            found: slot.found,
         }
     }
 }
@@ -241,17 +215,10 @@ impl From<SlotOfBackfill> for BackfilledSlotView {
 /// A slot that fired is left alone, so asking twice fires once. `dry_run` only tells what would be done.
 /// A range is refused if it has a slot that may have fired but of which nothing is kept any more.
 #[utoipa::path(
-    post,
-    path = "/api/v1/schedules/{name}/backfill",
-    tag = "schedules",
-    params(("name" = String, Path, description = "What the schedule is called")),
+    post, path = "/api/v1/schedules/{name}/backfill", tag = "schedules",
+    params(Named),
     request_body = BackfillBody,
-    responses(
-        (status = 200, description = "What is done, or would be", body = BackfilledView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "What is done, or would be", body = BackfilledView)),
 )]
 pub(crate) async fn backfill(
     State(state): State<Arc<AppState>>,

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     Named, find, page_of,
-    view::{EditView, EditsView, LedgerView, SlotView},
+    view::{EditsView, LedgerView, SlotView},
 };
 use crate::{
     AppState,
@@ -33,15 +33,9 @@ pub(crate) struct LedgerQuery {
 
 /// What became of a schedule's slots, newest first.
 #[utoipa::path(
-    get,
-    path = "/api/v1/schedules/{name}/slots",
-    tag = "schedules",
-    params(("name" = String, Path, description = "What the schedule is called"), LedgerQuery),
-    responses(
-        (status = 200, description = "The page", body = LedgerView),
-        (status = "4XX", description = "No such schedule, or a parameter is invalid", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    get, path = "/api/v1/schedules/{name}/slots", tag = "schedules",
+    params(Named, LedgerQuery),
+    responses((status = 200, description = "The page", body = LedgerView)),
 )]
 pub(crate) async fn list_slots(
     State(state): State<Arc<AppState>>,
@@ -93,15 +87,9 @@ pub(crate) struct EditsQuery {
 
 /// What people did to a schedule, oldest first.
 #[utoipa::path(
-    get,
-    path = "/api/v1/schedules/{name}/edits",
-    tag = "schedules",
-    params(("name" = String, Path, description = "What the schedule is called"), EditsQuery),
-    responses(
-        (status = 200, description = "Its history", body = EditsView),
-        (status = "4XX", description = "No such schedule, or a parameter is invalid", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    get, path = "/api/v1/schedules/{name}/edits", tag = "schedules",
+    params(Named, EditsQuery),
+    responses((status = 200, description = "Its history", body = EditsView)),
 )]
 pub(crate) async fn list_edits(
     State(state): State<Arc<AppState>>,
@@ -111,9 +99,7 @@ pub(crate) async fn list_edits(
     let limit = page_of(query.limit)?;
     let schedule = find(&state, &name).await?;
     let edits = state.store.load_edits(schedule.id, limit).await?;
-    Ok(Json(EditsView {
-        edits: edits.into_iter().map(EditView::from).collect(),
-    }))
+    Ok(Json(EditsView { edits }))
 }
 
 /// Which instant is in question.
@@ -143,15 +129,9 @@ pub(crate) struct WhyView {
 
 /// Why a slot did or did not fire, from stored facts.
 #[utoipa::path(
-    get,
-    path = "/api/v1/schedules/{name}/why",
-    tag = "schedules",
-    params(("name" = String, Path, description = "What the schedule is called"), WhyQuery),
-    responses(
-        (status = 200, description = "The answer", body = WhyView),
-        (status = "4XX", description = "No such schedule, or a parameter is invalid", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    get, path = "/api/v1/schedules/{name}/why", tag = "schedules",
+    params(Named, WhyQuery),
+    responses((status = 200, description = "The answer", body = WhyView)),
 )]
 pub(crate) async fn why(
     State(state): State<Arc<AppState>>,

@@ -18,17 +18,12 @@ use crate::{
 ///
 /// The answer is the receipt of its task. One that is paused or has ended comes back by this.
 #[utoipa::path(
-    post,
-    path = "/api/v1/sources/{id}/check",
-    tag = "sources",
-    params(("id" = i64, Path, description = "The source's number")),
+    post, path = "/api/v1/sources/{id}/check", tag = "sources",
+    params(Numbered),
     responses(
         (status = 201, description = "A new task checks it", body = ReceiptView),
         (status = 200, description = "Its task was moved, or is due already", body = ReceiptView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["operate"])),
 )]
 pub(crate) async fn check_source(
     State(state): State<Arc<AppState>>,
@@ -51,17 +46,10 @@ pub(crate) struct PauseSourceBody {
 
 /// Stop checking a source, until it is resumed.
 #[utoipa::path(
-    post,
-    path = "/api/v1/sources/{id}/pause",
-    tag = "sources",
-    params(("id" = i64, Path, description = "The source's number")),
+    post, path = "/api/v1/sources/{id}/pause", tag = "sources",
+    params(Numbered),
     request_body = PauseSourceBody,
-    responses(
-        (status = 200, description = "The source afterwards", body = SourceView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "The source afterwards", body = SourceView)),
 )]
 pub(crate) async fn pause_source(
     State(state): State<Arc<AppState>>,
@@ -77,16 +65,9 @@ pub(crate) async fn pause_source(
 
 /// Check a paused or ended source again, at once.
 #[utoipa::path(
-    post,
-    path = "/api/v1/sources/{id}/resume",
-    tag = "sources",
-    params(("id" = i64, Path, description = "The source's number")),
-    responses(
-        (status = 200, description = "The source afterwards", body = SourceView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    post, path = "/api/v1/sources/{id}/resume", tag = "sources",
+    params(Numbered),
+    responses((status = 200, description = "The source afterwards", body = SourceView)),
 )]
 pub(crate) async fn resume_source(
     State(state): State<Arc<AppState>>,

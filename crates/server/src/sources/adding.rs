@@ -81,17 +81,12 @@ pub(crate) enum AddedItemView {
 /// A source whose address is taken is not added again; the answer is then the source that is there. An array in
 /// place of an object adds several, each for itself.
 #[utoipa::path(
-    post,
-    path = "/api/v1/sources",
-    tag = "sources",
+    post, path = "/api/v1/sources", tag = "sources",
     request_body = AddBody,
     responses(
         (status = 201, description = "The source that was added", body = SourceView),
         (status = 200, description = "The source that is looked at there already; or what became of a list", body = AddedView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["operate"])),
 )]
 pub(crate) async fn add_sources(
     State(state): State<Arc<AppState>>,
@@ -200,17 +195,11 @@ pub(crate) struct CandidateView {
 ///
 /// The node asks that address, so this needs scope `operate` although nothing is stored.
 #[utoipa::path(
-    post,
-    path = "/api/v1/sources/discover",
-    tag = "sources",
+    post, path = "/api/v1/sources/discover", tag = "sources",
     request_body = DiscoverBody,
     responses(
         (status = 200, description = "What was found, the likeliest first", body = CandidatesView),
-        (status = 502, description = "The address could not be read", body = Problem, content_type = "application/problem+json"),
-        (status = "4XX", description = "The request is wrong", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["operate"])),
 )]
 pub(crate) async fn discover(
     State(state): State<Arc<AppState>>,

@@ -1,14 +1,11 @@
 //! The JSON in which somebody says what a source is.
 //!
-//! Own types beside `core`'s: what the store keeps may change its form, what callers rely on may not.
+//! Own types beside `core`'s definition: what is left out here is learned or chosen, and a change tells null from
+//! nothing.
 
-use almanack_core::source::{
-    Definition,
-    policy::cadence::Cadence,
-    reading::{HtmlRules, JsonRules, Reading, SitemapRules},
-};
+use almanack_core::source::{Definition, policy::cadence::Cadence, reading::Reading};
 use almanack_engine::sources::Changes;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
 use crate::{
@@ -41,7 +38,7 @@ pub(crate) struct SourceBody {
     #[schema(example = "P2")]
     cadence: Option<String>,
     /// How it is read; as a feed when nobody says otherwise.
-    reading: Option<ReadingBody>,
+    reading: Option<Reading>,
 }
 
 impl SourceBody {
@@ -62,7 +59,7 @@ impl SourceBody {
         let definition = Definition {
             name: self.name.unwrap_or_default(),
             address: self.address,
-            reading: self.reading.map_or(Reading::Feed, Reading::from),
+            reading: self.reading.unwrap_or(Reading::Feed),
             category: self.category.unwrap_or_default(),
             policy: self.policy,
             cadence: self.cadence.as_deref().map(parse_cadence).transpose()?,
@@ -160,118 +157,5 @@ impl ChangesBody {
             policy: self.policy,
             cadence: cadence.transpose()?,
         })
-    }
-}
-
-/// How a source is read.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(tag = "how", rename_all = "lowercase", deny_unknown_fields)]
-pub(crate) enum ReadingBody {
-    /// RSS, Atom or JSON Feed.
-    Feed {},
-    /// A page, by CSS selectors; those other than `item` are looked for inside an item.
-    Html {
-        /// One per entry.
-        item: String,
-        /// The entry's title.
-        title: String,
-        /// The entry's link; the item itself when not given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        link: Option<String>,
-        /// When it was published.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        date: Option<String>,
-        /// What it is about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        summary: Option<String>,
-    },
-    /// A JSON document, by paths (RFC 9535); those other than `items` start at an item.
-    Json {
-        /// All entries.
-        #[schema(example = "$.posts[*]")]
-        items: String,
-        /// The entry's title.
-        title: String,
-        /// The entry's link.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        link: Option<String>,
-        /// What the entry is known by; the link when not given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        /// When it was published.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        date: Option<String>,
-        /// What it is about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        summary: Option<String>,
-    },
-    /// A sitemap: every listed page is an entry.
-    Sitemap {
-        /// Only pages whose address contains this.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        containing: Option<String>,
-    },
-}
-
-impl From<ReadingBody> for Reading {
-    fn from(body: ReadingBody) -> Self {
-        match body {
-            ReadingBody::Feed {} => Self::Feed,
-            ReadingBody::Html {
-                item,
-                title,
-                link,
-                date,
-                summary,
-            } => Self::Html(HtmlRules {
-                item,
-                title,
-                link,
-                date,
-                summary,
-            }),
-            ReadingBody::Json {
-                items,
-                title,
-                link,
-                id,
-                date,
-                summary,
-            } => Self::Json(JsonRules {
-                items,
-                title,
-                link,
-                id,
-                date,
-                summary,
-            }),
-            ReadingBody::Sitemap { containing } => Self::Sitemap(SitemapRules { containing }),
-        }
-    }
-}
-
-impl From<Reading> for ReadingBody {
-    fn from(reading: Reading) -> Self {
-        match reading {
-            Reading::Feed => Self::Feed {},
-            Reading::Html(rules) => Self::Html {
-                item: rules.item,
-                title: rules.title,
-                link: rules.link,
-                date: rules.date,
-                summary: rules.summary,
-            },
-            Reading::Json(rules) => Self::Json {
-                items: rules.items,
-                title: rules.title,
-                link: rules.link,
-                id: rules.id,
-                date: rules.date,
-                summary: rules.summary,
-            },
-            Reading::Sitemap(rules) => Self::Sitemap {
-                containing: rules.containing,
-            },
-        }
     }
 }

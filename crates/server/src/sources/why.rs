@@ -41,7 +41,6 @@ pub(crate) struct SourceWhyView {
     #[schema(example = "The next check is at 2026-01-05T09:00:00Z: cadence P2: about every hour.")]
     sentence: String,
     /// When that is; null while it is not checked.
-    #[schema(value_type = Option<String>, format = DateTime)]
     next_due_at: Option<Timestamp>,
     /// The policy in force.
     #[schema(example = "adaptive")]
@@ -53,7 +52,6 @@ pub(crate) struct SourceWhyView {
     /// How long after its newest entry it counts as silent, in seconds; null while its habits are not known.
     silent_after_seconds: Option<i64>,
     /// When it counts as silent, if nothing new comes.
-    #[schema(value_type = Option<String>, format = DateTime)]
     silent_at: Option<Timestamp>,
     /// What its publisher wishes, in sentences.
     wishes: Vec<String>,
@@ -68,8 +66,7 @@ pub(crate) struct SourceWhyView {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ErrorView {
     /// What kind of failure it was.
-    #[schema(example = "not_found")]
-    class: Option<&'static str>,
+    class: Option<FailureClass>,
     /// What that means, and what is done about it.
     meaning: Option<&'static str>,
     /// What was said.
@@ -80,15 +77,9 @@ pub(crate) struct ErrorView {
 
 /// Why a source is checked when it is, and what is believed of it.
 #[utoipa::path(
-    get,
-    path = "/api/v1/sources/{id}/why",
-    tag = "sources",
-    params(("id" = i64, Path, description = "The source's number")),
-    responses(
-        (status = 200, description = "The answer", body = SourceWhyView),
-        (status = 404, description = "No such source", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["read"])),
+    get, path = "/api/v1/sources/{id}/why", tag = "sources",
+    params(Numbered),
+    responses((status = 200, description = "The answer", body = SourceWhyView)),
 )]
 pub(crate) async fn why_source(
     State(state): State<Arc<AppState>>,
@@ -119,7 +110,7 @@ fn last_error(source: &Source) -> Option<ErrorView> {
     let stats = &source.stats;
     let detail = stats.last_error.clone()?;
     Some(ErrorView {
-        class: stats.last_error_class.map(FailureClass::as_str),
+        class: stats.last_error_class,
         meaning: stats.last_error_class.map(meaning),
         detail,
         times: stats.fail_count,
@@ -128,15 +119,11 @@ fn last_error(source: &Source) -> Option<ErrorView> {
 
 /// What is believed of a source's week, as a picture.
 #[utoipa::path(
-    get,
-    path = "/api/v1/sources/{id}/week.svg",
-    tag = "sources",
-    params(("id" = i64, Path, description = "The source's number")),
+    get, path = "/api/v1/sources/{id}/week.svg", tag = "sources",
+    params(Numbered),
     responses(
         (status = 200, description = "A picture", body = String, content_type = "image/svg+xml"),
-        (status = 404, description = "No such source", body = Problem, content_type = "application/problem+json"),
     ),
-    security(("token" = ["read"])),
 )]
 pub(crate) async fn draw_week(
     State(state): State<Arc<AppState>>,

@@ -23,7 +23,7 @@ pub(crate) fn schedule(row: &Row<'_>) -> Result<Schedule> {
         id: ScheduleId(row.big(0)?),
         name: ScheduleName::parse(&row.text(1)?).map_err(unreadable)?,
         origin: Origin::parse(&origin).ok_or_else(|| unreadable(format!("origin `{origin}`")))?,
-        definition: row.text(3)?,
+        definition: row.text(3)?.into(),
         revision: row.big(4)?,
         version: row.big(5)?,
         state: state.read(&row.text(6)?)?,
@@ -135,7 +135,7 @@ pub(crate) fn edit(row: &Row<'_>) -> Result<Edit> {
         edited: Edited::parse(&edited).ok_or_else(|| unreadable(format!("edit `{edited}`")))?,
         by: row.text(2)?,
         note: row.text_or_null(3)?,
-        definition: row.text(4)?,
+        definition: row.text(4)?.into(),
         at: instant(row.big(5)?)?,
     })
 }

@@ -150,7 +150,7 @@ pub(crate) fn shown_schedule(row: &Row<'_>) -> Option<Schedule> {
                 .or_else(|_| ScheduleName::parse(&format!("unreadable-{id}")))
                 .ok()?,
             origin: Origin::parse(&row.text(2).unwrap_or_default()).unwrap_or(Origin::Api),
-            definition: row.text(3).unwrap_or_default(),
+            definition: row.text(3).unwrap_or_default().into(),
             revision: row.big(4).unwrap_or(0),
             version: row.big(5).ok()?,
             state: State::Parked {

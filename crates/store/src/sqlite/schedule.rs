@@ -121,7 +121,7 @@ fn created(connection: &Connection, new: &Schedule) -> Outcome<Option<ScheduleId
     let rows = statement.execute(params![
         new.name.as_str(),
         new.origin.as_str(),
-        new.definition,
+        new.definition.as_str(),
         new.revision,
         new.state.as_str(),
         state.since.map(micros),
@@ -147,7 +147,7 @@ fn changed(connection: &Connection, changed: &Schedule, seen: i64) -> Outcome<Op
         changed.id.0,
         seen,
         changed.origin.as_str(),
-        changed.definition,
+        changed.definition.as_str(),
         changed.revision,
         changed.state.as_str(),
         state.since.map(micros),
@@ -204,7 +204,7 @@ fn note_edit(connection: &Connection, id: ScheduleId, version: i64, edit: &Edit)
         edit.edited.as_str(),
         edit.by,
         edit.note,
-        edit.definition,
+        edit.definition.as_str(),
         micros(edit.at),
     ])?;
     Ok(())

@@ -30,7 +30,7 @@ crate::conformance!(fresh);
 async fn dp_18_a_value_that_is_refused_is_not_transient() {
     let fresh = fresh().await;
     let mut bad = schedule("bad", START);
-    bad.definition = "\0".to_owned();
+    bad.definition = "\0".to_owned().into();
     let writes = vec![
         new_schedule(schedule("good", START)),
         new_schedule(bad.clone()),

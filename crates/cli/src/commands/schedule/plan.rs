@@ -134,7 +134,7 @@ fn effect(zones: &Zones, wanted: &Wanted, old: Option<&Schedule>, stretch: Stret
 }
 
 fn old_rule(zones: &Zones, schedule: &Schedule) -> Option<Ready> {
-    let rule = zones.ready_from_json(&schedule.name, &schedule.definition);
+    let rule = zones.ready_stored(&schedule.name, &schedule.definition);
     rule.ok()
 }
 

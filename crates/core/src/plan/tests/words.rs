@@ -160,7 +160,7 @@ fn edit(edited: Edited) -> Edit {
         edited,
         by: "ada".to_owned(),
         note: None,
-        definition: String::new(),
+        definition: String::new().into(),
         at: at("07:30:00"),
     }
 }

@@ -4,7 +4,7 @@
 //! exactly (SS-02), because people set them by hand and statistics are counted by them. P7 is no
 //! frequency: it is how a person says "do not check".
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use jiff::SignedDuration;
 
@@ -17,40 +17,30 @@ const BUSY_DAY: usize = 5;
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
 
-/// A level of checking, from every quarter of an hour to once a day, or never.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cadence {
-    /// Every 15 minutes.
-    P0,
-    /// Every 30 minutes.
-    P1,
-    /// Every hour.
-    P2,
-    /// Every 2 hours.
-    P3,
-    /// Every 4 hours.
-    P4,
-    /// Every 8 hours.
-    P5,
-    /// Every 24 hours.
-    P6,
-    /// Not at all: set by hand only.
-    P7,
+names! {
+    /// A level of checking, from every quarter of an hour to once a day, or never.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Cadence {
+        /// Every 15 minutes.
+        P0 = "P0",
+        /// Every 30 minutes.
+        P1 = "P1",
+        /// Every hour.
+        P2 = "P2",
+        /// Every 2 hours.
+        P3 = "P3",
+        /// Every 4 hours.
+        P4 = "P4",
+        /// Every 8 hours.
+        P5 = "P5",
+        /// Every 24 hours.
+        P6 = "P6",
+        /// Not at all: set by hand only.
+        P7 = "P7",
+    }
 }
 
 impl Cadence {
-    /// All levels, busiest first.
-    pub const ALL: [Self; 8] = [
-        Self::P0,
-        Self::P1,
-        Self::P2,
-        Self::P3,
-        Self::P4,
-        Self::P5,
-        Self::P6,
-        Self::P7,
-    ];
-
     /// The base interval; none when the source is not to be checked.
     pub fn interval(self) -> Option<SignedDuration> {
         let minutes = match self {
@@ -64,17 +54,6 @@ impl Cadence {
             Self::P7 => return None,
         };
         Some(SignedDuration::from_mins(minutes))
-    }
-
-    /// As it is written everywhere.
-    pub fn as_str(self) -> &'static str {
-        ["P0", "P1", "P2", "P3", "P4", "P5", "P6", "P7"][self as usize]
-    }
-}
-
-impl fmt::Display for Cadence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 
@@ -94,53 +73,31 @@ impl FromStr for Cadence {
     }
 }
 
-/// How often a source publishes, as the founding design names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Frequency {
-    /// Mean gap below 6 hours, or 5 entries on one day.
-    Realtime,
-    /// Below 18 hours.
-    High,
-    /// Below 36 hours; also what is assumed of a source that has shown too little.
-    Daily,
-    /// Below 72 hours.
-    DailyFixed,
-    /// Below a week.
-    Weekly,
-    /// Below 30 days.
-    Monthly,
-    /// Less often.
-    Low,
+names! {
+    /// How often a source publishes, as the founding design names it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Frequency {
+        /// Mean gap below 6 hours, or 5 entries on one day.
+        Realtime = "realtime",
+        /// Below 18 hours.
+        High = "high",
+        /// Below 36 hours; also what is assumed of a source that has shown too little.
+        Daily = "daily",
+        /// Below 72 hours.
+        DailyFixed = "daily_fixed",
+        /// Below a week.
+        Weekly = "weekly",
+        /// Below 30 days.
+        Monthly = "monthly",
+        /// Less often.
+        Low = "low",
+    }
 }
 
 impl Frequency {
-    /// All of them, busiest first.
-    pub const ALL: [Self; 7] = [
-        Self::Realtime,
-        Self::High,
-        Self::Daily,
-        Self::DailyFixed,
-        Self::Weekly,
-        Self::Monthly,
-        Self::Low,
-    ];
-
     /// The cadence that goes with it.
     pub fn cadence(self) -> Cadence {
         Cadence::ALL[self as usize]
-    }
-
-    /// As it is written everywhere.
-    pub fn as_str(self) -> &'static str {
-        [
-            "realtime",
-            "high",
-            "daily",
-            "daily_fixed",
-            "weekly",
-            "monthly",
-            "low",
-        ][self as usize]
     }
 
     /// What a mean gap between entries amounts to.
@@ -148,12 +105,6 @@ impl Frequency {
         const BOUNDS_H: [f64; 6] = [6.0, 18.0, 36.0, 72.0, 168.0, 720.0];
         let place = BOUNDS_H.iter().take_while(|bound| hours >= **bound).count();
         Self::ALL[place]
-    }
-}
-
-impl fmt::Display for Frequency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

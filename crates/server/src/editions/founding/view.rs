@@ -46,16 +46,12 @@ pub(crate) struct StandView {
     /// What last went wrong, or why it ended as it did.
     reason: Option<String>,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// When anything of it last changed.
-    #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
     /// When every destination had it.
-    #[schema(value_type = Option<String>, format = DateTime)]
     published_at: Option<Timestamp>,
     /// When it is expected to be published; null once it is, or when nobody works on it.
-    #[schema(value_type = Option<String>, format = DateTime)]
     expected_finish_at: Option<Timestamp>,
 }
 

@@ -7,7 +7,6 @@ use almanack_core::plan::Definition;
 use serde_json::{Map, Value};
 
 use crate::call::read_object;
-use crate::schedules::definition::DefinitionBody;
 use crate::ui::prelude::*;
 
 /// What a schedule can fire at.
@@ -113,12 +112,12 @@ impl Fields {
     /// The definition, read as the API reads it.
     pub(crate) fn definition(&self) -> Result<Definition> {
         let text = self.to_json()?.to_string();
-        read_object::<DefinitionBody>(&text).map(Definition::from)
+        read_object(&text)
     }
 
     /// A definition, to be changed.
     pub(crate) fn of(name: &str, definition: Definition, revision: i64) -> Self {
-        let mut body = serde_json::to_value(DefinitionBody::from(definition)).unwrap_or_default();
+        let mut body = serde_json::to_value(definition).unwrap_or_default();
         let target = body["target"].take();
         let parts = [body, target].into_iter().flat_map(|part| match part {
             Value::Object(fields) => fields,

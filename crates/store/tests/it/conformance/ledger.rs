@@ -147,7 +147,7 @@ fn edit(revision: i64, edited: Edited, when: Timestamp) -> Edit {
         edited,
         by: "编辑 O'Neil".to_owned(),
         note: (revision % 2 == 0).then(|| "移库 \"until\" noon".to_owned()),
-        definition: format!(r#"{{"revision":{revision}}}"#),
+        definition: format!(r#"{{"revision":{revision}}}"#).into(),
         at: when,
     }
 }

@@ -26,7 +26,7 @@ fn edit(edited: Edited) -> Edit {
         edited,
         by: "author".to_owned(),
         note: None,
-        definition: "{}".to_owned(),
+        definition: "{}".to_owned().into(),
         at: START,
     }
 }
@@ -366,7 +366,7 @@ pub(crate) async fn every_state_and_field_survives(store: Arc<dyn Store>) {
             let write = next_write(&written, |s| {
                 s.state = state.clone();
                 s.origin = if some { Origin::File } else { Origin::Dispatch };
-                s.definition = format!(r#"{{"some":{some}}}"#);
+                s.definition = format!(r#"{{"some":{some}}}"#).into();
                 s.revision += 1;
                 s.next_at = some.then_some(at(11));
                 s.waits_since = some.then_some(at(12));

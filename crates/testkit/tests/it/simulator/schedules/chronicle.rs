@@ -283,7 +283,11 @@ fn seen(edit: &Edit, state: &State, decided_to: Timestamp) -> SeenEdit {
         edited: edit.edited,
         at: edit.at,
         seam: edit.at.max(decided_to),
-        definition: Definition::from_json(&edit.definition).expect("the product wrote it"),
+        definition: edit
+            .definition
+            .read()
+            .expect("the product wrote it")
+            .clone(),
         pause: match state {
             State::Paused(pause) => Some(pause.clone()),
             _ => None,

@@ -1,0 +1,65 @@
+//! A definition as the store keeps it, read once: where the row is read.
+//!
+//! One that this version cannot read, because a newer one wrote it, keeps its text, so that writing its row
+//! loses nothing; and it says why, so that its schedule is parked and holds up nobody else (DP-18).
+
+use std::ops::Deref;
+
+use serde::{Serialize, Serializer};
+
+use super::definition::{Definition, Unfit};
+
+/// The text, and what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredDefinition {
+    text: String,
+    read: Result<Definition, Unfit>,
+}
+
+impl StoredDefinition {
+    /// What it says, or why this version cannot tell.
+    pub fn read(&self) -> Result<&Definition, &Unfit> {
+        self.read.as_ref()
+    }
+
+    /// Whether this version cannot tell what it says.
+    pub fn is_unreadable(&self) -> bool {
+        self.read.is_err()
+    }
+
+    /// The text the store keeps.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<String> for StoredDefinition {
+    fn from(text: String) -> Self {
+        let read = Definition::from_json(&text);
+        Self { text, read }
+    }
+}
+
+impl From<Definition> for StoredDefinition {
+    fn from(definition: Definition) -> Self {
+        Self {
+            text: definition.to_json(),
+            read: Ok(definition),
+        }
+    }
+}
+
+/// It stands for its text.
+impl Deref for StoredDefinition {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Serialize for StoredDefinition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.read.as_ref().ok().serialize(serializer)
+    }
+}
