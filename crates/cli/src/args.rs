@@ -139,6 +139,11 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Check the configuration and show what is in force, and why
     Check,
+    /// Print a JSON Schema, for editors that check and complete as you type
+    Schema {
+        /// What to describe
+        of: SchemaOf,
+    },
     /// Put, look at and withdraw tasks
     #[command(subcommand)]
     Task(TaskCommand),
@@ -405,6 +410,13 @@ pub(crate) enum TokenCommand {
         /// Its name
         name: String,
     },
+}
+
+/// What a schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// The configuration file, almanack.toml
+    Config,
 }
 
 /// What a token or a user is allowed.

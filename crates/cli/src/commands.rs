@@ -11,7 +11,7 @@ use almanack_core::{
 use almanack_engine::{live::Live, reschedule::Rescheduler};
 
 use crate::{
-    args::{Arguments, Command, IdentityArguments},
+    args::{Arguments, Command, IdentityArguments, SchemaOf},
     config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Exit, Failure},
     output::Output,
@@ -42,6 +42,7 @@ mod migrate;
 mod next;
 mod progress;
 mod schedule;
+mod schema;
 mod serve;
 mod simulate;
 mod source;
@@ -93,6 +94,9 @@ pub(crate) fn dispatch(
         #[cfg(not(feature = "lab"))]
         Command::WithoutLab { .. } => Err(Failure::new(Exit::Usage, WITHOUT_LAB)),
         Command::Check => check::run(&inputs, output),
+        Command::Schema {
+            of: SchemaOf::Config,
+        } => schema::config(output),
         Command::Backup(arguments) => backup::run(arguments, &inputs, output),
         Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
         Command::Health(arguments) => health::run(arguments, &inputs, output),

@@ -24,9 +24,11 @@ pub(crate) mod layer;
 pub(crate) mod reader;
 pub(crate) mod report;
 pub(crate) mod schedule;
+pub(crate) mod schema;
 pub(crate) mod secret;
 pub(crate) mod settings;
 pub(crate) mod source;
+pub(crate) mod table;
 pub(crate) mod value;
 
 use file::Document;
@@ -194,3 +196,6 @@ fn read_source(inputs: &Inputs) -> Result<Option<Source>, Problem> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

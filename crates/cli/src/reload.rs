@@ -24,7 +24,7 @@ use tokio::{runtime::Handle, signal::unix::Signal, task::spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Loaded, Need, Settings, difference},
+    config::{Loaded, Need, Settings},
     failure::Failure,
     log::LogLevel,
     supervisor,
@@ -167,7 +167,7 @@ impl Reload {
         for key in &difference.next_start {
             tracing::warn!("{key} changed; takes effect at the next start");
         }
-        let settings = difference::adopted(self.in_force.settings(), read);
+        let settings = self.in_force.settings().adopted(read);
         if difference.at_once.is_empty() {
             tracing::info!("no setting that can be changed while running has changed");
         } else {

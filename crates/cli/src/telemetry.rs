@@ -83,7 +83,7 @@ impl Telemetry {
         node: &str,
         (client, clock): (Client, Arc<dyn Clock>),
     ) -> Result<Self, Failure> {
-        let Some(endpoint) = &settings.endpoint else {
+        let Some(endpoint) = &settings.otlp_endpoint else {
             return Ok(Self {
                 tracing: None,
                 exporting: None,

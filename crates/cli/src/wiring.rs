@@ -309,7 +309,7 @@ pub(crate) fn callback_handler(
     let otherwise = CallbackSettings {
         url: None,
         timeout: timeout(settings.callback.timeout),
-        key: settings.callback.key.clone(),
+        key: settings.callback.secret.clone(),
         already_done: Vec::new(),
     };
     let by_kind: BTreeMap<Kind, CallbackSettings> = settings
@@ -319,7 +319,7 @@ pub(crate) fn callback_handler(
             let call = CallbackSettings {
                 url: of_kind.url.as_ref().map(ToString::to_string),
                 timeout: of_kind.timeout.map_or(otherwise.timeout, timeout),
-                key: of_kind.key.clone().or_else(|| otherwise.key.clone()),
+                key: of_kind.secret.clone().or_else(|| otherwise.key.clone()),
                 already_done: of_kind.already_done.clone(),
             };
             (kind.clone(), call)

@@ -112,7 +112,7 @@ pub struct AppState {
 }
 
 /// A configured value, as it may be shown: never a secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configured {
     /// Its key, like `node.slots`.
     pub key: String,
@@ -120,6 +120,10 @@ pub struct Configured {
     pub value: String,
     /// Where it comes from: a line of the file, a variable, a flag, the default.
     pub origin: String,
+    /// What it means, in English and in Chinese.
+    pub words: [&'static str; 2],
+    /// Whether a change takes effect when the node reads its configuration again, not only at its next start.
+    pub reloadable: bool,
 }
 
 /// What `POST /tick` works with.

@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::{Error, rss_kb};
-use crate::config::Settings;
+use crate::config::{Settings, settings::Rate};
 use field::Field;
 use meter::{Brought, Meter, Span};
 use outside::Outside;
@@ -211,11 +211,12 @@ fn hurried(settings: &Settings) -> Settings {
     settings.sources.allow = outside::networks();
     settings.sources.policy = Policy::Fixed(INTERVAL);
     settings.sources.floor = INTERVAL;
-    settings.sources.pace = Pace {
+    settings.sources.host_concurrency = 100;
+    settings.sources.host_pace = Rate(Pace {
         at_once: 100,
         requests: 10_000,
         per: INTERVAL,
-    };
+    });
     settings
 }
 

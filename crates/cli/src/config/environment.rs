@@ -141,7 +141,7 @@ fn kind_key(rest: &str, below: &Layer) -> Option<KeyPath> {
         .into_iter()
         .find(|known| variable_form(known) == kind)
         .unwrap_or(kind);
-    Some(KeyPath::kind(kind, key.name))
+    Some(KeyPath::in_table(KINDS, Some(kind), key.name))
 }
 
 /// Variables that the file's secrets are kept in.
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_kind_is_found_between_section_and_key() {
         let below = Layer::from([(
-            KeyPath::kind("news.daily", "url"),
+            KeyPath::in_table(KINDS, Some("news.daily"), "url"),
             Given {
                 raw: Raw::Text("http://x".into()),
                 place: Place::File { span: 0..1 },

@@ -1,28 +1,37 @@
-//! Every key there is, once: the file, the environment and `--set` are all checked against this
-//! list, and the reference page is made from it.
-//!
-//! To add a setting, add its line to the list and read it in its section's struct in `config`. A variable
-//! name that a deployment already uses for the same thing goes into `aliases`.
+//! Every key there is, from the table of settings: the file, the environment and `--set` are all checked against this
+//! list, and the settings page, the reference and the JSON Schema are made from it.
 //!
 //! A section may stand inside another: its name then has a dot, `[edition.model]` in the file.
 
-mod list;
+use std::{fmt, sync::LazyLock};
 
-use std::fmt;
+use super::{
+    settings,
+    table::{About, Shape, Usual},
+};
 
-pub(crate) use list::KEYS;
+/// All keys, in the order they are shown.
+pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(settings::keys);
 
 /// One key of the configuration.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Key {
     /// The table it stands in; [`KINDS`] for the tables of single kinds, [`SUBSCRIPTIONS`] for those of subscriptions.
     pub(crate) section: &'static str,
     /// Its name there.
     pub(crate) name: &'static str,
+    /// What it means, in English and in Chinese.
+    pub(crate) words: [&'static str; 2],
+    /// What it looks like in the file.
+    pub(crate) shape: Shape,
+    /// What holds while nobody says anything.
+    pub(crate) usual: Usual,
     /// How much of its value may be shown or written down.
     pub(crate) shown: Shown,
     /// Further environment variables that set it, after its own.
     pub(crate) aliases: &'static [&'static str],
+    /// Whether a running node adopts a changed value; otherwise it waits for the next start.
+    pub(crate) reloadable: bool,
 }
 
 /// How much of a value may be shown.
@@ -51,6 +60,30 @@ pub(crate) fn is_named(section: &str) -> bool {
 pub(crate) const VARIABLE_PREFIX: &str = "ALMANACK_";
 
 impl Key {
+    /// A key, as the table describes it.
+    pub(crate) fn new(
+        section: &'static str,
+        name: &'static str,
+        words: [&'static str; 2],
+        about: About,
+    ) -> Self {
+        let shown = match about.shape {
+            Shape::Secret => Shown::Never,
+            Shape::Address => Shown::Host,
+            _ => Shown::Whole,
+        };
+        Self {
+            section,
+            name,
+            words: words.map(str::trim),
+            shape: about.shape,
+            usual: about.usual,
+            shown,
+            aliases: about.aliases,
+            reloadable: about.reloadable,
+        }
+    }
+
     /// Its own environment variable; `kind` fills the place of the kind's name.
     pub(crate) fn variable(&self, kind: Option<&str>) -> String {
         let mut parts = vec![self.section];
@@ -76,6 +109,12 @@ pub(crate) fn variable_form(name: &str) -> String {
 /// The keys of one section.
 pub(crate) fn keys_of(section: &str) -> impl Iterator<Item = &'static Key> + use<'_> {
     KEYS.iter().filter(move |key| key.section == section)
+}
+
+/// The key that a path is about, written out.
+pub(crate) fn described(path: &str) -> Option<&'static Key> {
+    let path = KeyPath::parse(path)?;
+    find(path.section, path.name)
 }
 
 /// The key `name` of `section`, if there is one.
@@ -118,18 +157,15 @@ pub(crate) struct KeyPath {
 impl KeyPath {
     /// Where `key` of `kind` belongs.
     pub(crate) fn of(key: &'static Key, kind: Option<&str>) -> Self {
-        Self {
-            section: key.section,
-            kind: kind.map(str::to_owned),
-            name: key.name,
-        }
+        Self::in_table(key.section, kind, key.name)
     }
 
-    /// A key of one of several of a section.
-    pub(crate) fn named(section: &'static str, which: &str, name: &'static str) -> Self {
+    /// A key of a section; `which` says of which of several tables.
+    pub(crate) fn in_table(section: &'static str, which: Option<&str>, name: &'static str) -> Self {
+        let kind = which.map(str::to_owned);
         Self {
             section,
-            kind: Some(which.to_owned()),
+            kind,
             name,
         }
     }
@@ -139,18 +175,15 @@ impl KeyPath {
         self.section == section && self.kind.as_deref() == Some(which)
     }
 
-    /// A key outside the section of kinds.
+    /// A key of a section that there is once.
     pub(crate) fn plain(section: &'static str, name: &'static str) -> Self {
-        Self {
-            section,
-            kind: None,
-            name,
-        }
+        Self::in_table(section, None, name)
     }
 
-    /// A key of one kind.
-    pub(crate) fn kind(kind: &str, name: &'static str) -> Self {
-        Self::named(KINDS, kind, name)
+    /// Whether it is in this section, or in one inside of it.
+    pub(crate) fn is_within(&self, section: &str) -> bool {
+        let rest = self.section.strip_prefix(section);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
     /// How much of its value may be shown.

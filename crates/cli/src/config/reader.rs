@@ -5,7 +5,13 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, path::Path};
 
-use almanack_core::secret::{COVER, Secret};
+use almanack_core::{
+    address::IpNet,
+    event::mapping::{Path as MappingPath, Template},
+    secret::{COVER, Secret},
+    source::policy::Policy,
+    task::Kind,
+};
 use jiff::SignedDuration;
 use serde::Serialize;
 use url::Url;
@@ -14,7 +20,7 @@ use super::{
     Need,
     key::{KeyPath, Shown},
     layer::{Given, Layer, Raw},
-    report::{Place, Problem},
+    report::{Place, Problem, Severity},
     secret::{self, Reference},
     source::Source,
     value::{Complaint, Read},
@@ -82,8 +88,17 @@ macro_rules! show_as_written {
 macro_rules! show_in_quotes {
     ($($text:ty),*) => { $(impl Show for $text { fn show(&self) -> String { format!("\"{self}\"") } })* };
 }
-show_as_written!(bool, u8, u32, u64, usize, Secret);
-show_in_quotes!(String, SocketAddr, Url);
+show_as_written!(bool, u8, u16, u32, u64, usize);
+show_in_quotes!(
+    String,
+    SocketAddr,
+    Url,
+    IpNet,
+    Kind,
+    MappingPath,
+    Template,
+    Policy
+);
 
 impl Show for SignedDuration {
     fn show(&self) -> String {
@@ -122,7 +137,7 @@ impl Reader<'_> {
         &mut self,
         path: &KeyPath,
         default: T,
-        parse: impl Fn(&Raw) -> Read<T>,
+        parse: impl FnOnce(&Given) -> Read<T>,
     ) -> T {
         let value = self.parse(path, parse).unwrap_or(default);
         self.note_value(path, &value);
@@ -134,7 +149,7 @@ impl Reader<'_> {
         &mut self,
         path: &KeyPath,
         unset: &str,
-        parse: impl Fn(&Raw) -> Read<T>,
+        parse: impl FnOnce(&Given) -> Read<T>,
     ) -> Option<T> {
         let value = self.parse(path, parse);
         match &value {
@@ -172,6 +187,17 @@ impl Reader<'_> {
         self.layer.get(path).map(|given| given.place.clone())
     }
 
+    /// Whether anybody says anything about one of these keys of `section`.
+    pub(crate) fn is_given(&self, section: &'static str, names: &[&'static str]) -> bool {
+        let mut names = names.iter();
+        names.any(|name| self.layer.contains_key(&KeyPath::plain(section, name)))
+    }
+
+    /// Whether anything is said about a section or what stands inside of it.
+    pub(crate) fn is_mentioned(&self, section: &str) -> bool {
+        self.layer.keys().any(|path| path.is_within(section))
+    }
+
     /// The names that have a table of their own in `section`, as they are spelt.
     pub(crate) fn named(&self, section: &str) -> Vec<String> {
         let paths = self.layer.keys().filter(|path| path.section == section);
@@ -180,22 +206,83 @@ impl Reader<'_> {
         names
     }
 
-    /// Where something is said about this one of `section`, to point there.
-    pub(crate) fn first_place(&self, section: &str, which: &str) -> Option<Place> {
+    /// The first place of which this is true, to point there.
+    pub(crate) fn first_place(&self, is_meant: impl Fn(&KeyPath) -> bool) -> Option<Place> {
         let mut given = self.layer.iter();
-        let found = given.find(|(path, _)| path.is_of(section, which));
+        let found = given.find(|(path, _)| is_meant(path));
         found.map(|(_, given)| given.place.clone())
     }
 
-    fn parse<T>(&mut self, path: &KeyPath, parse: impl Fn(&Raw) -> Read<T>) -> Option<T> {
-        let mut raw = self.layer.get(path)?.raw.clone();
+    /// Notes a problem.
+    pub(crate) fn push(
+        &mut self,
+        severity: Severity,
+        (what, place): (impl Into<String>, Option<Place>),
+        hint: impl Into<String>,
+    ) {
+        let problem = Problem {
+            severity,
+            ..Problem::error(what, place)
+        };
+        self.problems.push(problem.hint(hint));
+    }
+
+    /// Refuses what was given at `path`, in words of its own.
+    pub(crate) fn refuse(
+        &mut self,
+        what: impl Into<String>,
+        path: &KeyPath,
+        hint: impl Into<String>,
+    ) {
+        let place = self.place(path);
+        self.push(Severity::Error, (what, place), hint);
+    }
+
+    /// Warns of what was given at `path`.
+    pub(crate) fn warn(
+        &mut self,
+        what: impl Into<String>,
+        path: &KeyPath,
+        hint: impl Into<String>,
+    ) {
+        let place = self.place(path);
+        self.push(Severity::Warning, (what, place), hint);
+    }
+
+    /// Says what is missing of a section of which there is something.
+    pub(crate) fn half(&mut self, section: &str, missing: &str, hint: &str) {
+        let place = self.first_place(|path| path.is_within(section));
+        let what = format!("[{section}] is only half there: {missing} is missing");
+        self.push(Severity::Error, (what, place), hint);
+    }
+
+    /// Says of keys that are given that they have no effect without another one.
+    pub(crate) fn without_effect(
+        &mut self,
+        severity: Severity,
+        section: &'static str,
+        (names, needed): (&[&'static str], &str),
+        hint: &str,
+    ) {
+        for name in names {
+            let path = KeyPath::plain(section, name);
+            if let Some(place) = self.place(&path) {
+                let what = format!("{path} has no effect without {section}.{needed}");
+                self.push(severity, (what, Some(place)), hint);
+            }
+        }
+    }
+
+    fn parse<T>(&mut self, path: &KeyPath, parse: impl FnOnce(&Given) -> Read<T>) -> Option<T> {
+        let mut given = self.layer.get(path)?.clone();
         if path.shown() == Shown::Host {
-            raw = self.fetched(path, raw)?;
+            given.raw = self.fetched(path, given.raw)?;
         }
-        match parse(&raw) {
-            Ok(value) => Some(value),
-            Err(complaint) => self.complain(path, without(complaint, &raw, path.shown())),
-        }
+        let complaint = match parse(&given) {
+            Ok(value) => return Some(value),
+            Err(complaint) => without(complaint, &given.raw, path.shown()),
+        };
+        self.complain(path, complaint)
     }
 
     /// An address that may be kept where secrets are.
@@ -220,10 +307,9 @@ impl Reader<'_> {
             *span = part;
         }
         let what = format!("{path}: {}", complaint.what);
-        let problem = Problem::error(what, place);
         self.problems.push(Problem {
             hint: complaint.hint,
-            ..problem
+            ..Problem::error(what, place)
         });
         None
     }

@@ -9,7 +9,7 @@
 
 pub(super) mod fault;
 pub(super) mod idle;
-mod shape;
+pub(super) mod shape;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,13 +24,14 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
+use super::table::Shape;
 use super::{
     report::{Place, Problem},
     secret,
     value::Complaint,
 };
 use crate::suggest;
-use shape::{Field, SCHEDULE, Shape, TARGET_TYPE_FIELD, fields_of_target};
+use shape::{Field, SCHEDULE, TARGET_TYPE_FIELD, fields_of_target};
 
 /// What the tables are called.
 pub(crate) const SCHEDULES: &str = "schedule";
@@ -197,10 +198,10 @@ impl<'a> Reading<'a> {
             };
             read.extend(found.map(|found| (field.name.to_owned(), found)));
         }
-        for field in fields.iter().filter(|field| field.required) {
+        for field in fields {
             let path = format!("{prefix}{}", field.name);
-            if !self.spans.contains_key(&path) {
-                self.refuse::<()>(&path, Complaint::new("it is missing", field.example));
+            if let Some(example) = field.needed.filter(|_| !self.spans.contains_key(&path)) {
+                self.refuse::<()>(&path, Complaint::new("it is missing", example));
             }
         }
         read
@@ -212,17 +213,14 @@ impl<'a> Reading<'a> {
         {
             self.cover(value);
         }
-        match field.shape.read(value) {
+        match shape::read(&field.shape, value) {
             Ok(found) => Some(found),
-            // To leave it out, as the general advice is, would not help.
-            Err(complaint) if field.required && is_empty(value) => self.refuse(
-                path,
-                Complaint {
-                    hint: Some(field.example.to_owned()),
-                    ..complaint
-                },
-            ),
-            Err(complaint) => self.refuse(path, complaint),
+            Err(complaint) => {
+                // To leave it out, as the general advice is, would not help.
+                let example = field.needed.filter(|_| is_empty(value)).map(str::to_owned);
+                let hint = example.or(complaint.hint);
+                self.refuse(path, Complaint { hint, ..complaint })
+            }
         }
     }
 
@@ -237,7 +235,7 @@ impl<'a> Reading<'a> {
         };
         self.spans
             .insert("target.type".to_owned(), type_name.span());
-        let type_name = self.value("target.type", &TARGET_TYPE_FIELD, type_name)?;
+        let type_name = self.value("target.type", &TARGET_TYPE_FIELD[0], type_name)?;
         let fields = fields_of_target(type_name.as_str().unwrap_or_default());
         let mut read = self.fields("target.", table, fields);
         read.insert("type".to_owned(), type_name);

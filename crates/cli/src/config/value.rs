@@ -134,27 +134,32 @@ pub(crate) fn truth(raw: &Raw) -> Read<bool> {
     }
 }
 
-/// One of a few words.
+/// One of a few words that mean something.
 pub(crate) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Raw) -> Read<T> {
     move |raw| {
-        let names = || words.iter().map(|(name, _)| *name);
-        let listed: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
-        let listed = listed.join(" or ");
-        let text = raw
-            .as_text()
-            .ok_or_else(|| mismatch("text", raw, &listed))?;
-        if let Some((_, found)) = words.iter().find(|(name, _)| *name == text) {
-            return Ok(*found);
-        }
-        let hint = suggest::nearest(text, names()).map_or_else(
-            || format!("write {listed}"),
-            |near| format!("did you mean \"{near}\"?"),
-        );
-        Err(Complaint::new(
-            format!("`{text}` is not one of {listed}"),
-            hint,
-        ))
+        let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+        Ok(words[word(raw, &names)?].1)
     }
+}
+
+/// Which of a few words it is.
+pub(crate) fn word(raw: &Raw, words: &[&str]) -> Read<usize> {
+    let listed: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let listed = listed.join(" or ");
+    let text = raw
+        .as_text()
+        .ok_or_else(|| mismatch("text", raw, &listed))?;
+    if let Some(found) = words.iter().position(|word| *word == text) {
+        return Ok(found);
+    }
+    let hint = suggest::nearest(text, words.iter().copied()).map_or_else(
+        || format!("write {listed}"),
+        |near| format!("did you mean \"{near}\"?"),
+    );
+    Err(Complaint::new(
+        format!("`{text}` is not one of {listed}"),
+        hint,
+    ))
 }
 
 /// Several texts: a list in the file, separated by commas elsewhere.

@@ -6,6 +6,7 @@ use almanack_server::Configured;
 use crate::config::{
     self, Inputs, Loaded, Need, Settings,
     difference::{self, Difference},
+    key,
     reader::Effective,
 };
 
@@ -65,10 +66,15 @@ impl InForce {
 }
 
 fn shown(effective: &[Effective]) -> Vec<Configured> {
-    let shown = effective.iter().map(|setting| Configured {
-        key: setting.key.clone(),
-        value: setting.value.clone(),
-        origin: setting.origin.to_string(),
+    let shown = effective.iter().map(|setting| {
+        let key = key::described(&setting.key);
+        Configured {
+            key: setting.key.clone(),
+            value: setting.value.clone(),
+            origin: setting.origin.to_string(),
+            words: key.map(|key| key.words).unwrap_or_default(),
+            reloadable: key.is_some_and(|key| key.reloadable),
+        }
     });
     shown.collect()
 }
@@ -78,7 +84,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::config::key::{self, Shown};
+    use crate::config::key::Shown;
 
     /// Every key that holds a secret, by every variable that sets it, and the two places of a database's password.
     #[test]

@@ -9,7 +9,7 @@ use almanack_adapters::{
         mail::{MailSettings, Mailer},
     },
     command,
-    heartbeat::{Ask, HttpListener},
+    heartbeat::HttpListener,
     telegram::{Bot, BotSettings},
 };
 use almanack_core::{
@@ -234,8 +234,7 @@ fn heartbeat(
 ) -> Option<Heartbeat> {
     let heartbeat = &settings.heartbeat;
     let url = heartbeat.url.as_ref()?.expose().to_owned();
-    let ask = if heartbeat.post { Ask::Post } else { Ask::Get };
-    let listener = HttpListener::new(outbound.client(), url, ask, HEARTBEAT_TIMEOUT);
+    let listener = HttpListener::new(outbound.client(), url, heartbeat.method, HEARTBEAT_TIMEOUT);
     Some(Heartbeat {
         listener: Arc::new(listener),
         every: heartbeat.every,

@@ -225,7 +225,7 @@ impl Lasting {
         let clock: Arc<dyn Clock> = self.timing.clock.clone();
         let channels = alerts::channels(settings, &self.environment, outbound, &clock)?;
         let voice = Voice::new(settings, channels);
-        let key = settings.tick.key.clone();
+        let key = settings.tick.secret.clone();
         Ok(Tools {
             handlers: self.handlers(settings, outbound)?,
             subscriptions: settings.happenings.subscriptions(),

@@ -104,7 +104,13 @@ fn services(settings: &Settings) -> BTreeSet<Origin> {
         .chain(origin(&settings.github.api_url))
         .chain(others)
         .chain(subscribers)
-        .chain(settings.telemetry.endpoint.as_ref().and_then(Origin::of))
+        .chain(
+            settings
+                .telemetry
+                .otlp_endpoint
+                .as_ref()
+                .and_then(Origin::of),
+        )
         .collect()
 }
 

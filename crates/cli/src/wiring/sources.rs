@@ -44,7 +44,7 @@ pub(crate) fn checker(
     settings: &Settings,
     clock: Arc<dyn Clock>,
 ) -> Result<Arc<dyn Checker>, Failure> {
-    checker_in(settings, Lanes::new(settings.sources.pace, clock))
+    checker_in(settings, Lanes::new(settings.sources.pace(), clock))
 }
 
 fn checker_in(settings: &Settings, lanes: Lanes) -> Result<Arc<dyn Checker>, Failure> {
@@ -60,7 +60,7 @@ fn checker_in(settings: &Settings, lanes: Lanes) -> Result<Arc<dyn Checker>, Fai
 
 /// The lanes of a node: where several nodes share a database, they share their lanes.
 fn lanes(settings: &Settings, store: &Arc<dyn Store>, timing: &Timing) -> Lanes {
-    let (pace, clock) = (settings.sources.pace, Arc::clone(&timing.clock));
+    let (pace, clock) = (settings.sources.pace(), Arc::clone(&timing.clock));
     if !is_shared(&settings.database) {
         return Lanes::new(pace, clock);
     }

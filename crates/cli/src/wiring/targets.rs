@@ -78,7 +78,7 @@ pub(crate) fn handlers(
 fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> WebhookLauncher {
     let call = WebhookSettings {
         timeout: timeout(settings.callback.timeout),
-        key: settings.callback.key.clone(),
+        key: settings.callback.secret.clone(),
         already_done: Vec::new(),
     };
     WebhookLauncher::new(outbound.client(), clock, call).limited(outbound.hosts())

@@ -1,5 +1,6 @@
 //! Pages of long lists, and the `Link` header that leads through them.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 
 /// Entries of a page where the caller does not say.
@@ -55,17 +56,17 @@ fn query(parameters: &Parameters, number: usize) -> String {
     kept.collect::<String>() + &format!("page={number}")
 }
 
+/// What stands in a path or a query as it is.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
 /// Percent-encodes what cannot stand in a path or a query; slashes stay.
 pub(super) fn encode(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let shown = text.bytes().map(|byte| {
-        if plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    });
-    shown.collect()
+    utf8_percent_encode(text, PATH).to_string()
 }
 
 #[cfg(test)]

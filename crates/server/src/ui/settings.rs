@@ -137,7 +137,10 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
 fn matching<'a>(all: &'a [Configured], sought: Option<&str>) -> Vec<&'a Configured> {
     let sought = sought.unwrap_or_default().trim().to_ascii_lowercase();
     let holds = |text: &str| text.to_ascii_lowercase().contains(&sought);
-    let fits = |it: &&Configured| holds(&it.key) || holds(&it.value) || holds(&it.origin);
+    let fits = |it: &&Configured| {
+        let texts = [it.key.as_str(), &it.value, &it.origin];
+        texts.into_iter().chain(it.words).any(holds)
+    };
     all.iter().filter(fits).collect()
 }
 
@@ -151,13 +154,25 @@ fn rows(viewer: &Viewer, found: &[&Configured]) -> Markup {
     let rows = html! {
         @for setting in found {
             tr data-row {
-                th scope="row" { code { (setting.key) } }
+                th scope="row" { code { (setting.key) } (about(viewer, setting)) }
                 td { (setting.value) }
                 td { (origin(viewer, &setting.origin)) }
             }
         }
     };
     parts::table(lang.pick("Configuration", "配置"), &head, &rows)
+}
+
+/// What a setting means, and when a change of it takes effect.
+fn about(viewer: &Viewer, setting: &Configured) -> Markup {
+    let lang = viewer.lang;
+    let [english, chinese] = setting.words;
+    let effect = if setting.reloadable {
+        lang.pick("Takes effect on reload.", "重新加载后生效。")
+    } else {
+        lang.pick("Takes effect after a restart.", "重启后生效。")
+    };
+    html! { p class="hint" { (lang.pick(english, chinese)) " " (effect) } }
 }
 
 /// What nobody set stands back.
@@ -178,6 +193,7 @@ mod tests {
             key: key.into(),
             value: value.into(),
             origin: origin.into(),
+            ..Configured::default()
         };
         let all = [
             setting("node.slots", "16", "default"),

@@ -330,6 +330,7 @@ fn configured(key: &str, value: &str, origin: &str) -> Configured {
         key: key.to_owned(),
         value: value.to_owned(),
         origin: origin.to_owned(),
+        ..Configured::default()
     }
 }
 

@@ -100,7 +100,7 @@ fn origins(settings: &Settings, schedules: &[Wanted]) -> BTreeMap<String, String
     for url in wiring::alerts::addresses(settings) {
         note(&url, "alerts and heartbeats".to_owned());
     }
-    if let Some(url) = &settings.telemetry.endpoint {
+    if let Some(url) = &settings.telemetry.otlp_endpoint {
         note(url.as_str(), "telemetry".to_owned());
     }
     found

@@ -1,10 +1,15 @@
 //! Differences by table: one key at a time, and what becomes of it.
 
-use super::{
-    Effect::{AtOnce, NextStart},
-    *,
-};
-use crate::config::{Inputs, Loaded, Need, key::KEYS, load};
+use super::*;
+use crate::config::{Inputs, Loaded, Need, Settings, key::KEYS, load};
+use Effect::{AtOnce, NextStart};
+
+/// When a changed key takes effect.
+#[derive(Debug, Clone, Copy)]
+enum Effect {
+    AtOnce,
+    NextStart,
+}
 
 /// What every reading has.
 const BASE: &str = r#"
@@ -138,7 +143,7 @@ fn every_key_takes_effect_wholly_at_once_or_wholly_at_the_next_start() {
         let after = with(toml);
         let difference = compare(&before.effective, &after.effective);
         let (old, new) = (before.settings.as_ref().unwrap(), after.settings.unwrap());
-        let taken = all_of(&adopted(old, &new));
+        let taken = all_of(&old.adopted(&new));
         let (expected, as_is) = match effect {
             AtOnce => (&difference.at_once, all_of(&new)),
             NextStart => (&difference.next_start, all_of(old)),
@@ -165,7 +170,7 @@ fn a_limit_of_all_nodes_waits_while_the_rest_of_its_kind_does_not() {
         difference.next_start,
         ["kinds.ARTICLE_PUBLISH.slots_in_all"]
     );
-    let taken = adopted(&before.settings.unwrap(), &after.settings.unwrap());
+    let taken = before.settings.unwrap().adopted(&after.settings.unwrap());
     let kind = taken.kinds.values().next().unwrap();
     assert_eq!((kind.slots, kind.slots_in_all), (Some(2), Some(4)));
 }
@@ -208,7 +213,7 @@ fn the_guide_says_of_every_section_when_it_takes_effect() {
     let start = guide.find("## Reloading").unwrap();
     let text = &guide[start..];
     let text = &text[..text[3..].find("\n## ").unwrap()];
-    for key in KEYS {
+    for key in KEYS.iter() {
         let section = format!("`[{}", key.section.split('.').next().unwrap());
         let listed = format!("[[{}]]", key.section);
         assert!(

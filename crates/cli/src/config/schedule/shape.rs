@@ -1,4 +1,6 @@
-//! What the values of a schedule look like, before anybody asks what they mean.
+//! The keys of `[[schedule]]` and of its targets, and what their values look like, before anybody asks what they mean.
+
+use std::borrow::Cow;
 
 use almanack_core::plan::MAX_CATCH_UP_MAX;
 use jiff::SignedDuration;
@@ -10,170 +12,186 @@ use toml::{
 
 use super::super::{
     file::raw,
+    table::Shape,
     value::{self, Complaint, Read},
 };
 use crate::when;
 
 /// One key of a table.
-pub(super) struct Field {
-    pub(super) name: &'static str,
-    pub(super) shape: Shape,
-    pub(super) required: bool,
-    /// What to write when it is missing.
-    pub(super) example: &'static str,
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    /// What it means, in English and in Chinese.
+    pub(crate) words: [&'static str; 2],
+    pub(crate) shape: Shape,
+    /// What to write, where it must be written.
+    pub(crate) needed: Option<&'static str>,
 }
 
-/// What a value looks like.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
-    Text,
-    Duration,
-    /// A whole number within these bounds.
-    Number(i64, i64),
-    Choice(&'static [(&'static str, ())]),
-    Texts,
-    TextByName,
-    Anything,
-    /// A table whose fields depend on its type.
-    Target,
+/// The keys of a table, each below its description in English and in Chinese: `name: shape;` or, where it must be written,
+/// `name: shape, example;`. What holds otherwise says `core::plan::Definition`.
+macro_rules! fields {
+    ($(
+        #[doc = $en:literal]
+        #[doc = $zh:literal]
+        $name:literal: $shape:expr $(, $example:expr)?;
+    )+) => {
+        &[$(Field {
+            name: $name,
+            words: [$en, $zh],
+            shape: $shape,
+            needed: fields!(@needed $($example)?),
+        }),+]
+    };
+    (@needed) => { None };
+    (@needed $example:expr) => { Some($example) };
 }
 
 pub(super) const TARGET_EXAMPLE: &str =
     "for example target = { type = \"webhook\", url = \"https://example.org/hook\" }";
-const TARGET_TYPE: Shape = Shape::Choice(&[
-    ("webhook", ()),
-    ("workflow", ()),
-    ("command", ()),
-    ("task", ()),
-]);
-pub(super) const TARGET_TYPE_FIELD: Field = needed("type", TARGET_TYPE, TARGET_EXAMPLE);
-const CATCH_UP: Shape = Shape::Choice(&[("none", ()), ("latest", ()), ("all", ())]);
-const OVERLAP: Shape = Shape::Choice(&[
-    ("skip", ()),
-    ("queue_one", ()),
-    ("allow", ()),
-    ("cancel_running", ()),
-]);
-const ON_RESUME: Shape = Shape::Choice(&[("skip", ()), ("latest", ())]);
+/// What it may be is checked with the whole; the shape only asks whether it is one.
+const DURATION: Shape = Shape::Duration(SignedDuration::MIN, SignedDuration::MAX);
+const TARGET_TYPE: Shape = choice(&["webhook", "workflow", "command", "task"]);
+/// How every target begins.
+pub(super) const TARGET_TYPE_FIELD: &[Field] = fields! {
+    /// What it fires.
+    /// 触发的对象。
+    "type": TARGET_TYPE, TARGET_EXAMPLE;
+};
 
 /// The keys of `[[schedule]]`.
-pub(super) const SCHEDULE: &[Field] = &[
-    needed("name", Shape::Text, "for example name = \"nightly-report\""),
-    needed(
-        "expression",
-        Shape::Text,
-        "for example expression = \"0 8 * * 1-5\"",
-    ),
-    field("tz", Shape::Text),
-    needed("target", Shape::Target, TARGET_EXAMPLE),
-    field("catch_up", CATCH_UP),
-    field("grace", Shape::Duration),
-    field("max_catch_up", Shape::Number(1, MAX_CATCH_UP_MAX as i64)),
-    field("catch_up_pace", Shape::Duration),
-    field("overlap", OVERLAP),
-    field("splay", Shape::Duration),
-    field("on_resume", ON_RESUME),
-    field("retry_for", Shape::Duration),
-    field("priority", Shape::Number(0, 9)),
+pub(crate) const SCHEDULE: &[Field] = fields! {
+    /// Name of the schedule.
+    /// 调度的名称。
+    "name": Shape::Text, "for example name = \"nightly-report\"";
+    /// When it fires: a cron expression, or `@every 10m`.
+    /// 触发时间：cron 表达式，或 `@every 10m`。
+    "expression": Shape::Text, "for example expression = \"0 8 * * 1-5\"";
+    /// Time zone of the expression.
+    /// 表达式的时区。
+    "tz": Shape::Text;
+    /// What it fires.
+    /// 触发的对象。
+    "target": Shape::Target, TARGET_EXAMPLE;
+    /// Missed slots to fire later: `none`, the `latest`, or `all`.
+    /// 补触发错过的时间槽：`none` 无、`latest` 最近一个或 `all` 全部。
+    "catch_up": choice(&["none", "latest", "all"]);
+    /// How late a slot may still fire; default: half the gap to the next slot, 15s to 12h.
+    /// 时间槽最迟可触发的延迟；默认为到下一时间槽间隔的一半，15s 到 12h。
+    "grace": DURATION;
+    /// Maximum number of missed slots to fire.
+    /// 补触发的时间槽数上限。
+    "max_catch_up": Shape::Count(1, MAX_CATCH_UP_MAX as i64);
+    /// Time between two missed slots when they fire.
+    /// 补触发时两个时间槽之间的间隔。
+    "catch_up_pace": DURATION;
+    /// When a slot comes while the last firing still runs.
+    /// 上一次触发仍在运行时如何处理新的时间槽。
+    "overlap": choice(&["skip", "queue_one", "allow", "cancel_running"]);
+    /// Spread firings over this time, to avoid load peaks.
+    /// 将触发分散在此时间内，避免负载高峰。
+    "splay": DURATION;
+    /// After a pause: `skip` missed slots, or fire the `latest`.
+    /// 暂停恢复后：`skip` 跳过错过的时间槽，或触发 `latest` 最近一个。
+    "on_resume": choice(&["skip", "latest"]);
+    /// How long to retry a failed firing; default: the gap to the next slot, 10s to 1h.
+    /// 失败的触发可重试的时间；默认为到下一时间槽的间隔，10s 到 1h。
+    "retry_for": DURATION;
+    /// Priority of its tasks, 0 to 9.
+    /// 任务的优先级，0 到 9。
+    "priority": Shape::Count(0, 9);
+};
+
+const WEBHOOK: &[Field] = fields! {
+    /// What it fires.
+    /// 触发的对象。
+    "type": TARGET_TYPE;
+    /// Address to call.
+    /// 调用的地址。
+    "url": Shape::Text, "for example url = \"https://example.org/hook\"";
+    /// Body to send, as JSON.
+    /// 发送的 JSON 正文。
+    "body": Shape::Anything;
+};
+const WORKFLOW: &[Field] = fields! {
+    /// What it fires.
+    /// 触发的对象。
+    "type": TARGET_TYPE;
+    /// Repository on GitHub, as `owner/name`.
+    /// GitHub 仓库，写作 `owner/name`。
+    "repository": Shape::Text, "for example repository = \"owner/name\"";
+    /// File of the workflow.
+    /// 工作流文件。
+    "workflow": Shape::Text, "for example workflow = \"daily.yml\"";
+    /// Branch or tag to run; default: `main`.
+    /// 运行的分支或标签；默认 `main`。
+    "ref": Shape::Text;
+    /// Inputs of the workflow.
+    /// 工作流的输入。
+    "inputs": Shape::TextByName;
+};
+const COMMAND: &[Field] = fields! {
+    /// What it fires.
+    /// 触发的对象。
+    "type": TARGET_TYPE;
+    /// Program, by full path, and its arguments.
+    /// 程序（完整路径）及其参数。
+    "argv": Shape::Texts(Cow::Borrowed(&[])),
+        "for example argv = [\"/usr/bin/rsync\", \"-a\", \"from/\", \"to/\"]";
+    /// How long the program may run; default: 1h.
+    /// 程序的超时时间；默认 1h。
+    "timeout": DURATION;
+};
+const TASK: &[Field] = fields! {
+    /// What it fires.
+    /// 触发的对象。
+    "type": TARGET_TYPE;
+    /// Kind of the task.
+    /// 任务的类型。
+    "kind": Shape::Text, "for example kind = \"EDITION_RUN\"";
+    /// Subject of the task, with placeholders like `{date}`.
+    /// 任务的主体，可含 `{date}` 等占位符。
+    "subject": Shape::Text, "for example subject = \"edition:{date}\"";
+    /// Payload of the task, as JSON.
+    /// 任务的 JSON 负载。
+    "payload": Shape::Anything;
+};
+
+/// The keys of each type of target.
+pub(crate) const TARGETS: &[(&str, &[Field])] = &[
+    ("webhook", WEBHOOK),
+    ("workflow", WORKFLOW),
+    ("command", COMMAND),
+    ("task", TASK),
 ];
 
-const WEBHOOK: &[Field] = &[
-    field("type", TARGET_TYPE),
-    needed(
-        "url",
-        Shape::Text,
-        "for example url = \"https://example.org/hook\"",
-    ),
-    field("body", Shape::Anything),
-];
-const WORKFLOW: &[Field] = &[
-    field("type", TARGET_TYPE),
-    needed(
-        "repository",
-        Shape::Text,
-        "for example repository = \"owner/name\"",
-    ),
-    needed(
-        "workflow",
-        Shape::Text,
-        "for example workflow = \"daily.yml\"",
-    ),
-    field("ref", Shape::Text),
-    field("inputs", Shape::TextByName),
-];
-const COMMAND: &[Field] = &[
-    field("type", TARGET_TYPE),
-    needed(
-        "argv",
-        Shape::Texts,
-        "for example argv = [\"/usr/bin/rsync\", \"-a\", \"from/\", \"to/\"]",
-    ),
-    field("timeout", Shape::Duration),
-];
-const TASK: &[Field] = &[
-    field("type", TARGET_TYPE),
-    needed("kind", Shape::Text, "for example kind = \"EDITION_RUN\""),
-    needed(
-        "subject",
-        Shape::Text,
-        "for example subject = \"edition:{date}\"",
-    ),
-    field("payload", Shape::Anything),
-];
-
-const fn field(name: &'static str, shape: Shape) -> Field {
-    Field {
-        name,
-        shape,
-        required: false,
-        example: "",
-    }
-}
-
-const fn needed(name: &'static str, shape: Shape, example: &'static str) -> Field {
-    Field {
-        name,
-        shape,
-        required: true,
-        example,
-    }
+const fn choice(words: &'static [&'static str]) -> Shape {
+    Shape::Choice(Cow::Borrowed(words))
 }
 
 /// The keys of a target of this type.
 pub(super) fn fields_of_target(type_name: &str) -> &'static [Field] {
-    match type_name {
-        "webhook" => WEBHOOK,
-        "workflow" => WORKFLOW,
-        "command" => COMMAND,
-        _ => TASK,
-    }
+    let mut targets = TARGETS.iter();
+    targets
+        .find(|(name, _)| *name == type_name)
+        .map_or(TASK, |(_, fields)| fields)
 }
 
-impl Shape {
-    /// The value as JSON, durations as everybody reads them.
-    pub(super) fn read(self, given: &Spanned<DeValue<'_>>) -> Read<Value> {
-        let raw = raw(given.get_ref());
-        match self {
-            Self::Text => Ok(value::text(&raw)?.into()),
-            Self::Duration => {
-                // What it may be is checked with the whole; this only asks whether it is one.
-                let bounds = SignedDuration::MIN..=SignedDuration::MAX;
-                let found = value::duration(bounds)(&raw)?;
-                Ok(when::show_duration(found).into())
-            }
-            Self::Number(from, to) => Ok(value::count(from..=to)(&raw)?.into()),
-            Self::Choice(words) => {
-                value::choice(words)(&raw)?;
-                Ok(json_of(given.get_ref()))
-            }
-            Self::Texts => {
-                value::texts(|text| Ok(text.to_owned()))(&raw)?;
-                Ok(json_of(given.get_ref()))
-            }
-            Self::TextByName => text_by_name(given.get_ref()),
-            Self::Anything | Self::Target => Ok(json_of(given.get_ref())),
+/// The value as JSON, durations as everybody reads them.
+pub(super) fn read(shape: &Shape, given: &Spanned<DeValue<'_>>) -> Read<Value> {
+    let raw = raw(given.get_ref());
+    match shape {
+        Shape::Text => return Ok(value::text(&raw)?.into()),
+        Shape::Duration(least, most) => {
+            let found = value::duration(*least..=*most)(&raw)?;
+            return Ok(when::show_duration(found).into());
         }
+        Shape::Count(from, to) => return Ok(value::count(*from..=*to)(&raw)?.into()),
+        Shape::Choice(words) => drop(value::word(&raw, words)?),
+        Shape::Texts(_) => drop(value::texts(|text| Ok(text.to_owned()))(&raw)?),
+        Shape::TextByName => return text_by_name(given.get_ref()),
+        _ => {}
     }
+    Ok(json_of(given.get_ref()))
 }
 
 fn text_by_name(given: &DeValue<'_>) -> Read<Value> {

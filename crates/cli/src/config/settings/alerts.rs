@@ -2,6 +2,7 @@
 
 mod channel;
 
+use almanack_adapters::heartbeat::Ask;
 use almanack_core::{
     alert::{Severity, decide::Manner, facts::Bounds, quiet::Quiet},
     secret::Secret,
@@ -9,18 +10,29 @@ use almanack_core::{
 use almanack_engine::watch::WatchSettings;
 use jiff::{SignedDuration, civil::Time, tz::TimeZone};
 
-use super::{
-    super::{
-        key::KeyPath,
-        layer::Raw,
-        reader::{Reader, Show},
-        value::{self, Complaint, Read},
+use super::super::{
+    reader::{Reader, Show},
+    table::{
+        Kept, Listed, Section, choice, count, days, duration, hours, kept, minutes, seconds,
+        settings, text, text_as, words,
     },
-    DAY_S, seconds,
+    value::{Complaint, Read},
 };
 pub(crate) use channel::{AlertChannel, AlertWay};
 
-const SECTION: &str = "alerts";
+/// `[heartbeat]`, which comes after the channels.
+pub(super) const HEARTBEAT: &[Listed] = &[(
+    "heartbeat",
+    "Requests to an outside monitor while this node works.",
+    &[Heartbeat::keys],
+)];
+pub(super) const SECTIONS: &[Listed] = &[(
+    "alerts",
+    "When to alert people, and when not to.",
+    &[AlertKeys::keys],
+)];
+pub(super) use channel::SECTIONS as CHANNELS;
+
 /// A pebibyte: nobody has such a disk, and everybody meant something else.
 const DISK_FREE_MAX: u64 = 1 << 50;
 /// Most minutes of a day.
@@ -41,58 +53,104 @@ pub(crate) struct Alerts {
     pub(crate) channels: Vec<AlertChannel>,
 }
 
+fn usual() -> Bounds {
+    Bounds::default()
+}
+
+settings! {
+    struct AlertKeys {
+        /// Time between two evaluations of the rules.
+        /// 两次规则评估之间的时间。
+        every: SignedDuration = duration(seconds(1), minutes(5))
+            .default(WatchSettings::default().every).reloadable();
+        /// Alert when a slot was not planned for this long.
+        /// 时间槽超过此时间仍未计划时告警。
+        missing_after: SignedDuration =
+            duration(seconds(1), days(1)).default(usual().missing).reloadable();
+        /// Alert when a firing starts later than this.
+        /// 触发晚于此时间开始时告警。
+        late_after: SignedDuration =
+            duration(seconds(1), days(1)).default(usual().late).reloadable();
+        /// Alert when an attempt runs longer than this.
+        /// 一次尝试运行超过此时间时告警。
+        stuck_after: SignedDuration =
+            duration(seconds(1), days(30)).default(usual().stuck).reloadable();
+        /// Alert when due work was not started for this long.
+        /// 到期的工作超过此时间仍未开始时告警。
+        unclaimed_after: SignedDuration =
+            duration(seconds(1), days(1)).default(usual().unclaimed).reloadable();
+        /// Alert after this many final failures in a row.
+        /// 连续最终失败达到此次数时告警。
+        failing_after: u32 = count(1..=20).default(usual().failing).reloadable();
+        /// Alert when a node sent no heartbeat for this long.
+        /// 节点超过此时间没有心跳时告警。
+        gone_after: SignedDuration =
+            duration(seconds(10), days(1)).default(usual().gone).reloadable();
+        /// Alert when a message bus was not connected for this long.
+        /// 消息总线断开超过此时间时告警。
+        disconnected_after: SignedDuration =
+            duration(seconds(1), days(1)).default(usual().disconnected).reloadable();
+        /// Alert when the disk of the database has fewer free bytes.
+        /// 数据库所在磁盘的可用字节数低于此值时告警。
+        disk_free_bytes: u64 =
+            count(0..=DISK_FREE_MAX).default(usual().disk_free_bytes).reloadable();
+        /// Alert when sources use more than this percentage of their checks per day.
+        /// 源的检查次数超过每日预算的此百分比时告警。
+        budget_percent: u32 = count(10..=1_000).default(usual().budget_percent).reloadable();
+        /// Cool-down: how long the cause must be gone before an alert is closed.
+        /// 冷却时间：原因消失多久后关闭告警。
+        calm: SignedDuration =
+            duration(seconds(0), hours(1)).default(Manner::default().calm).reloadable();
+        /// Quiet hours in which alerts wait, like `22:00-07:00`.
+        /// 免打扰时段，告警会等待，如 `22:00-07:00`。
+        quiet: Option<Hours> = text_as(quiet_hours).unset("(none)").reloadable();
+        /// Time zone of the quiet hours.
+        /// 免打扰时段的时区。
+        quiet_tz: String = text_as(zone_name).default("UTC".to_owned()).reloadable();
+        /// Alerts to send in quiet hours, too: `critical` or `nothing`.
+        /// 免打扰时段仍发送的告警：`critical` 或 `nothing`（无）。
+        quiet_except: Option<Severity> =
+            choice().default(Some(Severity::Critical)).reloadable();
+        /// Language of messages, as a tag like `en` or `zh-CN`.
+        /// 消息的语言标签，如 `en` 或 `zh-CN`。
+        language: Option<String> = text().unset("(the edition's, or English)").reloadable();
+    }
+}
+
 impl Alerts {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let usual = WatchSettings::default();
+        let read = AlertKeys::read(reader, "alerts");
+        let quiet = read.quiet.map(|hours| Quiet {
+            from: hours.from,
+            until: hours.until,
+            zone: TimeZone::get(&read.quiet_tz).unwrap_or(TimeZone::UTC),
+            except: read.quiet_except,
+        });
         Self {
-            every: reader.value(&key("every"), usual.every, period(1, 300)),
-            bounds: bounds(reader),
-            manner: Manner {
-                calm: reader.value(&key("calm"), usual.manner.calm, period(0, 3_600)),
-                quiet: quiet(reader),
+            every: read.every,
+            bounds: Bounds {
+                missing: read.missing_after,
+                late: read.late_after,
+                stuck: read.stuck_after,
+                unclaimed: read.unclaimed_after,
+                failing: read.failing_after,
+                gone: read.gone_after,
+                disconnected: read.disconnected_after,
+                disk_free_bytes: read.disk_free_bytes,
+                budget_percent: read.budget_percent,
             },
-            language: reader.optional(&key("language"), "(the edition's, or English)", value::text),
+            manner: Manner {
+                calm: read.calm,
+                quiet,
+            },
+            language: read.language,
             channels: channel::read_all(reader),
         }
     }
 }
 
-fn key(name: &'static str) -> KeyPath {
-    KeyPath::plain(SECTION, name)
-}
-
-fn period(least_s: i64, most_s: i64) -> impl Fn(&Raw) -> Read<SignedDuration> {
-    value::duration(seconds(least_s..=most_s))
-}
-
-fn bounds(reader: &mut Reader<'_>) -> Bounds {
-    let usual = Bounds::default();
-    Bounds {
-        missing: reader.value(&key("missing_after"), usual.missing, period(1, DAY_S)),
-        late: reader.value(&key("late_after"), usual.late, period(1, DAY_S)),
-        stuck: reader.value(&key("stuck_after"), usual.stuck, period(1, 30 * DAY_S)),
-        unclaimed: reader.value(&key("unclaimed_after"), usual.unclaimed, period(1, DAY_S)),
-        failing: reader.value(&key("failing_after"), usual.failing, value::count(1..=20)),
-        gone: reader.value(&key("gone_after"), usual.gone, period(10, DAY_S)),
-        disconnected: reader.value(
-            &key("disconnected_after"),
-            usual.disconnected,
-            period(1, DAY_S),
-        ),
-        disk_free_bytes: reader.value(
-            &key("disk_free_bytes"),
-            usual.disk_free_bytes,
-            value::count(0..=DISK_FREE_MAX),
-        ),
-        budget_percent: reader.value(
-            &key("budget_percent"),
-            usual.budget_percent,
-            value::count(10..=1_000),
-        ),
-    }
-}
-
 /// Hours of the wall, from and until.
+#[derive(Debug, Clone, Copy)]
 struct Hours {
     from: Time,
     until: Time,
@@ -105,25 +163,7 @@ impl Show for Hours {
     }
 }
 
-fn quiet(reader: &mut Reader<'_>) -> Option<Quiet> {
-    let hours = reader.optional(&key("quiet"), "(none)", hours);
-    let zone = reader.value(&key("quiet_tz"), "UTC".to_owned(), zone_name);
-    let except = reader.value(
-        &key("quiet_except"),
-        Except(Some(Severity::Critical)),
-        except,
-    );
-    let hours = hours?;
-    Some(Quiet {
-        from: hours.from,
-        until: hours.until,
-        zone: TimeZone::get(&zone).unwrap_or(TimeZone::UTC),
-        except: except.0,
-    })
-}
-
-fn hours(raw: &Raw) -> Read<Hours> {
-    let text = value::text(raw)?;
+fn quiet_hours(text: &str) -> Read<Hours> {
     let read = text.split_once('-').and_then(|(from, until)| {
         Some(Hours {
             from: wall_time(from.trim())?,
@@ -152,82 +192,41 @@ fn wall_time(text: &str) -> Option<Time> {
     Time::new(hour.parse().ok()?, minute, 0, 0).ok()
 }
 
-fn zone_name(raw: &Raw) -> Read<String> {
-    let name = value::text(raw)?;
-    match TimeZone::get(&name) {
-        Ok(_) => Ok(name),
-        Err(_) => Err(Complaint::new(
-            format!("`{name}` is not a time zone"),
-            "for example \"Europe/Berlin\" or \"UTC\"",
-        )),
+fn zone_name(name: &str) -> Read<String> {
+    let hint = "for example \"Europe/Berlin\" or \"UTC\"";
+    let refused = |_| Complaint::new(format!("`{name}` is not a time zone"), hint);
+    TimeZone::get(name)
+        .map(|_| name.to_owned())
+        .map_err(refused)
+}
+
+words! {
+    Option<Severity> { "critical" = Some(Severity::Critical), "nothing" = None }
+    Severity { "warning" = Self::Warning, "critical" = Self::Critical }
+    Ask { "get" = Self::Get, "post" = Self::Post }
+}
+
+settings! {
+    pub(crate) struct Heartbeat {
+        /// Address of a monitor that expects a request while this node works (dead man's switch).
+        /// 监控服务地址，节点正常工作时定期请求它（死人开关）。
+        url: Option<Secret> = secret_address().unset("(nobody hears it)");
+        /// Time between two requests.
+        /// 两次请求之间的时间。
+        every: SignedDuration = duration(seconds(1), days(1)).default(minutes(1));
+        /// HTTP method of the request.
+        /// 请求的 HTTP 方法。
+        method: Ask = choice().default(Ask::Get);
     }
-}
-
-/// What is told in quiet hours too.
-#[derive(Clone, Copy)]
-struct Except(Option<Severity>);
-
-impl Show for Except {
-    fn show(&self) -> String {
-        format!("\"{}\"", self.0.map_or("nothing", Severity::as_str))
-    }
-}
-
-fn except(raw: &Raw) -> Read<Except> {
-    const WORDS: &[(&str, Except)] = &[
-        ("critical", Except(Some(Severity::Critical))),
-        ("nothing", Except(None)),
-    ];
-    value::choice(WORDS)(raw)
-}
-
-/// `[heartbeat]`: who outside hears that this node lives.
-#[derive(Debug, Clone)]
-pub(crate) struct Heartbeat {
-    /// The address, which is the secret; none where nobody listens.
-    pub(crate) url: Option<Secret>,
-    /// No oftener than this.
-    pub(crate) every: SignedDuration,
-    /// Whether it is asked by POST.
-    pub(crate) post: bool,
-}
-
-impl Heartbeat {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let key = |name| KeyPath::plain("heartbeat", name);
-        let minute = SignedDuration::from_mins(1);
-        Self {
-            url: secret_address(reader, &key("url"), "(nobody hears it)"),
-            every: reader.value(&key("every"), minute, period(1, DAY_S)),
-            post: reader.value(&key("method"), Method(false), method).0,
-        }
-    }
-}
-
-/// How a listener is asked: by POST, or by GET.
-#[derive(Clone, Copy)]
-struct Method(bool);
-
-impl Show for Method {
-    fn show(&self) -> String {
-        format!("\"{}\"", if self.0 { "post" } else { "get" })
-    }
-}
-
-fn method(raw: &Raw) -> Read<Method> {
-    const WORDS: &[(&str, Method)] = &[("get", Method(false)), ("post", Method(true))];
-    value::choice(WORDS)(raw)
 }
 
 /// An address that is itself the secret.
-fn secret_address(reader: &mut Reader<'_>, path: &KeyPath, unset: &str) -> Option<Secret> {
-    let found = reader.secret(path, unset)?;
-    let shaped = url::Url::parse(found.expose().trim()).ok();
-    let shaped = shaped.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    if let Some(url) = shaped {
-        return Some(Secret::new(url.as_str()));
-    }
-    let hint = "it begins with https:// and a host";
-    let what = "what is kept there is no web address";
-    reader.complain(path, Complaint::new(what, hint))
+fn secret_address() -> Kept<Secret> {
+    kept(|found| {
+        let url = url::Url::parse(found.expose().trim()).ok();
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let shaped = url.map(|url| Secret::new(url.as_str()));
+        let hint = "it begins with https:// and a host";
+        shaped.ok_or_else(|| Complaint::new("what is kept there is no web address", hint))
+    })
 }

@@ -1,15 +1,30 @@
-//! `[database]`: where tasks are kept, and how to reach it without writing its password down.
+//! `[database]` and `[backup]`: where tasks are kept, how to reach it without writing its password down, and scheduled copies of it.
+
+use std::path::PathBuf;
 
 use almanack_core::{percent, secret::Secret};
+use jiff::SignedDuration;
 
 use super::super::{
     key::KeyPath,
-    layer::Raw,
     reader::{Reader, Show},
-    report::{Place, Problem},
+    report::{Place, Severity},
     secret::{has_password, without_password},
-    value::{self, Complaint, Read},
+    table::{
+        Listed, Section, choice, count, days, duration, minutes, path, secret, settings, text_as,
+        words,
+    },
+    value::{Complaint, Read},
 };
+
+pub(super) const SECTIONS: &[Listed] = &[
+    ("database", "Where tasks are stored.", &[DatabaseKeys::keys]),
+    (
+        "backup",
+        "Scheduled backups of a SQLite database.",
+        &[Backup::keys],
+    ),
+];
 
 /// The settings of the database.
 #[derive(Debug, Clone)]
@@ -29,16 +44,24 @@ pub(crate) enum Durability {
     Normal,
 }
 
-impl Show for Durability {
-    fn show(&self) -> String {
-        match self {
-            Self::Full => "\"full\"".to_owned(),
-            Self::Normal => "\"normal\"".to_owned(),
-        }
+words! { Durability { "full" = Self::Full, "normal" = Self::Normal } }
+
+settings! {
+    struct DatabaseKeys {
+        /// Database: `sqlite:FILE` or `postgres://user@host/database`.
+        /// 数据库：`sqlite:文件` 或 `postgres://user@host/database`。
+        url: Address = text_as(address).default(Address("sqlite:almanack.db".to_owned()));
+        /// Password of the PostgreSQL user.
+        /// PostgreSQL 用户的密码。
+        password: Option<Secret> = secret().unset("(none)");
+        /// SQLite only: `full` survives a power failure, `normal` may lose the last moments.
+        /// 仅 SQLite：`full` 断电不丢数据，`normal` 可能丢失最后片刻的数据。
+        durability: Durability = choice().default(Durability::Full);
     }
 }
 
 /// An address as it was given, shown without its password.
+#[derive(Debug, Clone)]
 struct Address(String);
 
 impl Show for Address {
@@ -53,20 +76,23 @@ fn key(name: &'static str) -> KeyPath {
 
 impl Database {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let usual = Address("sqlite:almanack.db".to_owned());
-        let Address(address) = reader.value(&key("url"), usual, address);
-        let password = reader.secret(&key("password"), "(none)");
-        let grades = &[("full", Durability::Full), ("normal", Durability::Normal)];
-        let durability = reader.value(&key("durability"), Durability::Full, value::choice(grades));
+        let read = DatabaseKeys::read(reader, "database");
+        let Address(address) = read.url;
         check_password_place(reader, &address);
-        let url = join(reader, &address, password.as_ref());
+        let url = join(reader, &address, read.password.as_ref());
         check_idle_keys(reader, url.expose());
-        Self { url, durability }
+        Self {
+            url,
+            durability: read.durability,
+        }
+    }
+
+    fn is_postgres(&self) -> bool {
+        is_postgres(self.url.expose())
     }
 }
 
-fn address(raw: &Raw) -> Read<Address> {
-    let text = value::text(raw)?;
+fn address(text: &str) -> Read<Address> {
     if let Some(path) = text.strip_prefix("sqlite:")
         && path.trim_start_matches('/') == ":memory:"
     {
@@ -78,9 +104,9 @@ fn address(raw: &Raw) -> Read<Address> {
     if text
         .strip_prefix("sqlite:")
         .is_some_and(|path| !path.is_empty())
-        || is_postgres(&text)
+        || is_postgres(text)
     {
-        return Ok(Address(text));
+        return Ok(Address(text.to_owned()));
     }
     let hint = match text.split_once("://").map(|(scheme, _)| scheme) {
         Some("mysql" | "mariadb") => "Almanack lives in SQLite or PostgreSQL".to_owned(),
@@ -88,7 +114,7 @@ fn address(raw: &Raw) -> Read<Address> {
         _ => "write \"sqlite:almanack.db\" or \"postgres://user@host/database\"".to_owned(),
     };
     Err(Complaint::new(
-        format!("`{}` is not a database", without_password(&text)),
+        format!("`{}` is not a database", without_password(text)),
         hint,
     ))
 }
@@ -103,20 +129,18 @@ fn is_postgres(text: &str) -> bool {
 /// A password in the file is a literal secret; on the command line every user can read it. In the
 /// environment it is where secrets may be.
 fn check_password_place(reader: &mut Reader<'_>, address: &str) {
-    let place = reader.place(&key("url"));
-    let hint = "take it out of the address and write password = \"env:NAME\"";
-    match &place {
+    let url = key("url");
+    match reader.place(&url) {
         _ if !has_password(address) => {}
         Some(Place::File { .. }) => {
             let what = "database.url: a password may not be written here, only where it is kept";
-            reader.problems.push(Problem::error(what, place).hint(hint));
+            let hint = "take it out of the address and write password = \"env:NAME\"";
+            reader.refuse(what, &url, hint);
         }
         Some(Place::Flag { .. }) => {
             let what = "database.url: every user of this machine can read a password given so";
             let hint = "set ALMANACK_DATABASE_URL or ALMANACK_DATABASE_PASSWORD instead";
-            reader
-                .problems
-                .push(Problem::warning(what, place).hint(hint));
+            reader.warn(what, &url, hint);
         }
         Some(Place::Environment { .. }) | None => {}
     }
@@ -127,12 +151,9 @@ fn join(reader: &mut Reader<'_>, address: &str, password: Option<&Secret>) -> Se
     let Some(password) = password.filter(|_| is_postgres(address)) else {
         return Secret::new(address);
     };
-    let place = reader.place(&key("password"));
     if has_password(address) {
         let what = "database.password: the address already has a password";
-        reader
-            .problems
-            .push(Problem::error(what, place).hint("keep one of the two"));
+        reader.refuse(what, &key("password"), "keep one of the two");
         return Secret::new(address);
     }
     let start = address.find("://").map_or(0, |at| at + 3);
@@ -142,7 +163,7 @@ fn join(reader: &mut Reader<'_>, address: &str, password: Option<&Secret>) -> Se
     let Some(at) = address[start..end].rfind('@').map(|at| start + at) else {
         let what = "database.password: the address names no user it could belong to";
         let hint = "write url = \"postgres://user@host/database\"";
-        reader.problems.push(Problem::error(what, place).hint(hint));
+        reader.refuse(what, &key("password"), hint);
         return Secret::new(address);
     };
     let user = address[..at].trim_end_matches(':');
@@ -163,12 +184,40 @@ fn check_idle_keys(reader: &mut Reader<'_>, url: &str) {
     } else {
         ("password", "SQLite has no password")
     };
-    if let Some(place) = reader.place(&key(name)) {
+    if reader.is_given("database", &[name]) {
         let what = format!("database.{name} has no effect here");
-        reader
-            .problems
-            .push(Problem::warning(what, Some(place)).hint(why));
+        reader.warn(what, &key(name), why);
     }
+}
+
+settings! {
+    pub(crate) struct Backup {
+        /// Folder to write scheduled backups of a SQLite database to.
+        /// 定期备份 SQLite 数据库的目录。
+        directory: Option<PathBuf> = path().unset("(none are made)").beside_file();
+        /// Time between two backups.
+        /// 两次备份之间的时间。
+        every: SignedDuration = duration(minutes(1), days(30)).default(days(1));
+        /// How many backups to keep.
+        /// 保留的备份数。
+        keep: usize = count(1..=1_000).default(7);
+    }
+}
+
+/// Scheduled copies of the store.
+pub(super) fn backup(reader: &mut Reader<'_>, database: &Database) -> Backup {
+    let read = Backup::read(reader, "backup");
+    if read.directory.is_none() {
+        let hint = "name the folder, like \"/var/backups/almanack\"";
+        let names = (&["every", "keep"][..], "directory");
+        reader.without_effect(Severity::Warning, "backup", names, hint);
+    } else if database.is_postgres() {
+        let what = "[backup] copies SQLite files, and this database is PostgreSQL";
+        let hint =
+            "remove it, and let a timer run pg_dump, or pg_basebackup with an archive of the log";
+        reader.refuse(what, &KeyPath::plain("backup", "directory"), hint);
+    }
+    read
 }
 
 #[cfg(test)]

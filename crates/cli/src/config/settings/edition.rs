@@ -14,14 +14,18 @@ mod ticks;
 
 use std::path::PathBuf;
 
+use almanack_adapters::telegram::BotToken;
 use almanack_core::{
-    edition::{port::Sensitivity, rules::Rules},
+    edition::{
+        port::Sensitivity,
+        rules::{Rules, STORIES_MAX},
+    },
     secret::COVER,
 };
 use jiff::SignedDuration;
 
 pub(crate) use destination::{Destinations, ToDirectory, ToGithub, ToTelegram, ToWebhook};
-pub(super) use destination::{bot_token, half};
+use making::Filter;
 pub(crate) use making::read_template;
 pub(crate) use model::Model;
 pub(crate) use pages::Pages;
@@ -32,13 +36,25 @@ use super::{
     super::{
         Need,
         key::{KeyPath, VARIABLE_PREFIX},
-        layer::Raw,
         reader::Reader,
-        report::{Place, Problem},
-        value::{self, Read},
+        report::{Place, Severity},
+        table::{
+            Kept, Listed, Section, choice, count, days, duration, kept_as, minutes, path, settings,
+            text, text_as, truth,
+        },
     },
-    DAY_S,
+    node::keep_for,
 };
+
+pub(super) const SECTIONS: &[Listed] = &[(
+    "edition",
+    "The daily digest.",
+    &[Switch::keys, EditionKeys::keys],
+)];
+pub(super) use destination::SECTIONS as DESTINATIONS;
+pub(super) use model::SECTIONS as MODELS;
+pub(super) use pages::SECTIONS as PAGES;
+pub(super) use stories::SECTIONS as STORIES;
 
 /// Variables of the founding setup whose names are not its own.
 const OTHERS_USE_TOO: &[&str] = &[
@@ -64,6 +80,87 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ),
 ];
 
+settings! {
+    struct Switch {
+        /// Make editions.
+        /// 是否制作日报。
+        enabled: bool = truth().default(false)
+            .depends("on as soon as any key of [edition] is set") => |reader| is_meant(reader);
+    }
+}
+
+settings! {
+    struct EditionKeys {
+        /// Minutes between two ticks.
+        /// 两次 tick 之间的分钟数。
+        interval_minutes: u32 = count(1..=ticks::DAY_MINUTES).default(ticks::INTERVAL_MINUTES)
+            .also(&["CRON_INTERVAL_MINUTES"]);
+        /// Schedule expression of the ticks.
+        /// tick 的调度表达式。
+        schedule: String = text().default(ticks::expression_of(ticks::INTERVAL_MINUTES))
+            .depends("every `interval_minutes`") => |_| ticks::expression_of(interval_minutes);
+        /// Time zone of the schedule and of the days of editions.
+        /// 调度和日报日期的时区。
+        tz: String = text().default("UTC".to_owned());
+        /// Title of editions.
+        /// 日报的标题。
+        title: String = text_as(making::title).default("HackerNews Daily".to_owned());
+        /// Language that editions are written in, as a tag like `en` or `zh-CN`.
+        /// 日报使用的语言标签，如 `en` 或 `zh-CN`。
+        language: String = text_as(making::language).default("zh-CN".to_owned());
+        /// Template file of editions.
+        /// 日报的模板文件。
+        template: Option<PathBuf> = path().unset("(the built-in one)").beside_file();
+        /// Stories per edition.
+        /// 每期日报的文章数。
+        stories: usize =
+            count(1..=STORIES_MAX).default(Rules::default().stories).also(&["HN_STORY_LIMIT"]);
+        /// Stories per batch.
+        /// 每批处理的文章数。
+        batch_size: usize =
+            count(1..=100_000).default(Rules::default().batch_size).also(&["TASK_BATCH_SIZE"]);
+        /// Requests that one tick may spend.
+        /// 一次 tick 可用的请求数。
+        budget: u32 = count(1..=100_000).default(Rules::default().budget);
+        /// How often people may retry a failed story.
+        /// 人工重试失败文章的次数上限。
+        retries: u32 =
+            count(0..=10).default(Rules::default().retries_max).also(&["MAX_RETRY_COUNT"]);
+        /// How often a failed story is retried automatically before the edition continues without it.
+        /// 失败文章自动重试的次数；之后日报不再等待它。
+        retries_by_itself: u32 = count(0..=10).default(Rules::default().retries_by_itself);
+        /// Continue with the next step at once instead of at the next tick.
+        /// 立即继续下一步，而不是等待下一次 tick。
+        chain: bool = truth().default(Rules::default().chain);
+        /// Alert when an edition is not published after this time.
+        /// 日报超过此时间仍未发布时告警。
+        overdue_after: SignedDuration =
+            duration(minutes(1), days(7)).default(Rules::default().overdue_after);
+        /// Days after which a published edition is archived.
+        /// 已发布的日报归档前的天数。
+        archive_after_days: u32 = count(1..=36_500).default(7);
+        /// Days to keep the stories of archived editions; 0 keeps them forever.
+        /// 已归档日报的文章保留天数；0 表示永久保留。
+        keep_days: u32 = count(0..=36_500).default(30);
+        /// Maximum length of a summary, in characters.
+        /// 摘要的最大字符数。
+        summary_length: usize = count(50..=1_000).default(300).also(&["SUMMARY_MAX_LENGTH"]);
+        /// Content filter: `off`, `low`, `medium`, `high`, or `true` with the level in `filter_sensitivity`.
+        /// 内容过滤：`off`、`low`、`medium`、`high`，或 `true` 并由 `filter_sensitivity` 决定级别。
+        filter: Filter = making::filter_form().default(Filter::Off).also(&["ENABLE_CONTENT_FILTER"]);
+        /// Level of the content filter when `filter` is `true`.
+        /// `filter` 为 `true` 时的过滤级别。
+        filter_sensitivity: Sensitivity =
+            choice().default(Sensitivity::Medium).also(&["CONTENT_FILTER_SENSITIVITY"]);
+        /// Print editions instead of publishing them.
+        /// 打印日报而不发布。
+        test_mode: bool = truth().default(false).also(&["LOCAL_TEST_MODE"]);
+        /// Let everybody read published editions on this server without signing in.
+        /// 允许任何人不登录即可在本服务器阅读已发布的日报。
+        public: bool = truth().default(true);
+    }
+}
+
 /// Whether there are editions.
 #[derive(Debug, Clone)]
 pub(crate) enum Editions {
@@ -86,28 +183,32 @@ impl Editions {
 
     /// Reads `[edition]`, if there is anything to be read.
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let switch = key("enabled");
-        let meant = reader
-            .layer
-            .iter()
-            .any(|(path, given)| is_ours(path) && *path != switch && !is_anybodys(&given.place));
-        let said = reader.layer.contains_key(&switch);
-        let enabled = reader.value(&switch, meant, value::truth);
-        if enabled {
+        let said = reader.layer.contains_key(&switch());
+        if Switch::read(reader, "edition").enabled {
             warn_without_effect(reader);
             return Self::On(Box::new(Edition::read(reader)));
         }
-        let foreign = |place: &Place| founding_variable(place).is_some();
-        reader
-            .layer
-            .retain(|path, given| !(is_ours(path) && foreign(&given.place)));
-        let other = |path: &KeyPath| *path != switch && is_ours(path);
+        reader.layer.retain(|path, given| {
+            !(path.is_within("edition") && founding_variable(&given.place).is_some())
+        });
+        let other = |path: &KeyPath| *path != switch() && path.is_within("edition");
         if reader.layer.keys().any(other) {
             // Only to find what is wrong with it.
             Edition::read(reader);
         }
         if said { Self::Off } else { Self::Unsaid }
     }
+}
+
+fn switch() -> KeyPath {
+    key("enabled")
+}
+
+/// Whether somebody says anything about editions that is meant for us.
+fn is_meant(reader: &Reader<'_>) -> bool {
+    reader.layer.iter().any(|(path, given)| {
+        path.is_within("edition") && *path != switch() && !is_anybodys(&given.place)
+    })
 }
 
 /// `[edition]` and the sections inside it.
@@ -145,28 +246,30 @@ pub(crate) struct Edition {
 
 impl Edition {
     fn read(reader: &mut Reader<'_>) -> Self {
-        let ticks = Ticks::read(reader);
+        let read = EditionKeys::read(reader, "edition");
+        let ticks = Ticks::of(reader, &read);
+        making::check_template(reader, read.template.as_deref());
         Self {
-            title: reader.value(&key("title"), "HackerNews Daily".to_owned(), making::title),
-            language: reader.value(&key("language"), "zh-CN".to_owned(), making::language),
-            template: making::template(reader),
-            rules: making::rules(reader, ticks.interval),
+            rules: making::rules(reader, &read, ticks.interval),
             ticks,
-            keep_days: reader.value(&key("keep_days"), 30, value::count(0..=36_500)),
-            summary_length: reader.value(&key("summary_length"), 300, value::count(50..=1_000)),
-            filter: making::filter(reader),
-            test_mode: reader.value(&key("test_mode"), false, value::truth),
-            public: reader.value(&key("public"), true, value::truth),
-            stories: Stories::read(reader),
-            pages: Pages::read(reader),
-            model: Model::read(reader),
+            filter: making::filter(reader, &read),
+            title: read.title,
+            language: read.language,
+            template: read.template,
+            keep_days: read.keep_days,
+            summary_length: read.summary_length,
+            test_mode: read.test_mode,
+            public: read.public,
+            stories: stories::read(reader),
+            pages: pages::read(reader),
+            model: model::read(reader),
             destinations: Destinations::read(reader),
         }
     }
 
     /// How long the stories of archived editions are kept; `None` keeps them.
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
-        (self.keep_days > 0).then(|| SignedDuration::from_secs(i64::from(self.keep_days) * DAY_S))
+        keep_for(self.keep_days)
     }
 }
 
@@ -183,17 +286,12 @@ fn warn_without_effect(reader: &mut Reader<'_>) {
             shown: COVER.to_owned(),
         };
         let what = format!("variable `{variable}` has no effect on editions");
-        let problem = Problem::warning(what, Some(place)).hint(*why);
-        reader.problems.push(problem);
+        reader.push(Severity::Warning, (what, Some(place)), *why);
     }
 }
 
 fn key(name: &'static str) -> KeyPath {
     KeyPath::plain("edition", name)
-}
-
-fn is_ours(path: &KeyPath) -> bool {
-    path.section == "edition" || path.section.starts_with("edition.")
 }
 
 /// The variable of the founding setup that holds a value, if one does.
@@ -210,13 +308,10 @@ fn is_anybodys(place: &Place) -> bool {
     founding_variable(place).is_some_and(|variable| OTHERS_USE_TOO.contains(&variable))
 }
 
-/// Whether anybody says anything about one of these keys of `section`.
-pub(super) fn is_given(reader: &Reader<'_>, section: &'static str, names: &[&'static str]) -> bool {
-    let mut names = names.iter();
-    names.any(|name| reader.layer.contains_key(&KeyPath::plain(section, name)))
-}
-
-/// An address, as text.
-pub(super) fn address(raw: &Raw) -> Read<String> {
-    value::web_address(raw).map(|url| url.to_string())
+/// A bot's token, if it looks like one.
+pub(super) fn bot_token() -> Kept<BotToken> {
+    kept_as(
+        BotToken::parse,
+        "BotFather gives it out: digits, a colon, letters",
+    )
 }

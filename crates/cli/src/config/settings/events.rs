@@ -12,15 +12,16 @@ use almanack_bus::Tls;
 use almanack_core::event::incoming::{Format, Others, Reading};
 
 use super::super::{
-    key::KeyPath,
-    layer::Raw,
-    reader::{Reader, Show},
-    report::{Place, Problem},
-    value::{self, Complaint, Read},
+    reader::Reader,
+    report::Severity,
+    table::{Form, Section, choice, path, settings, text_as, truth, words},
+    value::Complaint,
 };
 
 pub(crate) use kafka::Kafka;
+pub(super) use kafka::SECTIONS as KAFKA;
 pub(crate) use nats::Nats;
+pub(super) use nats::SECTIONS as NATS;
 
 /// Where events come from, besides HTTP.
 #[derive(Debug, Clone, Default)]
@@ -40,26 +41,6 @@ impl Events {
     }
 }
 
-/// Whether anything is said about a section or what stands inside of it.
-fn is_mentioned(reader: &Reader<'_>, section: &str) -> bool {
-    let mut keys = reader.layer.keys();
-    keys.any(|path| path.section.starts_with(section))
-}
-
-/// Where a section, or what stands inside of it, is first mentioned.
-fn first_place(reader: &Reader<'_>, section: &str) -> Option<Place> {
-    let mut given = reader.layer.iter();
-    let first = given.find(|(path, _)| path.section.starts_with(section));
-    first.map(|(_, given)| given.place.clone())
-}
-
-/// Says what is missing of a bus of which there is something.
-fn half(reader: &mut Reader<'_>, section: &'static str, missing: &str, hint: &str) {
-    let place = first_place(reader, section);
-    let what = format!("[{section}] is only half there: {missing} is missing");
-    reader.problems.push(Problem::error(what, place).hint(hint));
-}
-
 /// In which format messages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Formats {
@@ -67,23 +48,19 @@ enum Formats {
     Json,
 }
 
-impl Show for Formats {
-    fn show(&self) -> String {
-        let name = match self {
-            Self::CloudEvents => "\"cloudevents\"",
-            Self::Json => "\"json\"",
-        };
-        name.to_owned()
-    }
+words! {
+    Formats { "cloudevents" = Self::CloudEvents, "json" = Self::Json }
+    Others { "refuse" = Self::Refuse, "skip" = Self::Skip }
 }
 
-impl Show for Others {
-    fn show(&self) -> String {
-        let name = match self {
-            Self::Refuse => "\"refuse\"",
-            Self::Skip => "\"skip\"",
-        };
-        name.to_owned()
+settings! {
+    struct ReadingKeys {
+        /// Format of messages: `cloudevents`, or `json` of your own with a mapping.
+        /// 消息格式：`cloudevents`，或带映射的自有 `json`。
+        format: Formats = choice().default(Formats::CloudEvents);
+        /// Messages that are none of ours: `refuse` them as dead letters, or `skip` them.
+        /// 无关的消息：`refuse` 作为死信拒收，或 `skip` 跳过。
+        others: Others = choice().default(Others::Refuse);
     }
 }
 
@@ -93,14 +70,7 @@ fn reading(
     section: &'static str,
     mapping: &'static str,
 ) -> Option<Reading> {
-    let key = |name| KeyPath::plain(section, name);
-    let formats = &[
-        ("cloudevents", Formats::CloudEvents),
-        ("json", Formats::Json),
-    ];
-    let format = reader.value(&key("format"), Formats::CloudEvents, value::choice(formats));
-    let fates = &[("refuse", Others::Refuse), ("skip", Others::Skip)];
-    let others = reader.value(&key("others"), Others::Refuse, value::choice(fates));
+    let ReadingKeys { format, others } = ReadingKeys::read(reader, section);
     let format = match format {
         Formats::CloudEvents => {
             mapping::check_idle(reader, section, mapping);
@@ -115,59 +85,54 @@ fn reading(
     })
 }
 
+settings! {
+    struct TlsKeys {
+        /// Connect with TLS.
+        /// 使用 TLS 连接。
+        tls: bool = truth().default(false);
+        /// File with the certificates of authorities to trust.
+        /// 受信任 CA 证书的文件。
+        tls_ca: Option<PathBuf> = path().unset("(the machine's own)").beside_file();
+        /// File with the client certificate.
+        /// 客户端证书文件。
+        tls_certificate: Option<PathBuf> = path().unset("(none)").beside_file();
+        /// File with the key of the client certificate.
+        /// 客户端证书的私钥文件。
+        tls_key: Option<PathBuf> = path().unset("(none)").beside_file();
+    }
+}
+
 fn tls(reader: &mut Reader<'_>, section: &'static str) -> Option<Tls> {
-    let key = |name| KeyPath::plain(section, name);
-    let on = reader.value(&key("tls"), false, value::truth);
-    let file = |reader: &mut Reader<'_>, name, unset| {
-        let given = reader.optional(&key(name), unset, path);
-        given.map(|file| reader.base.join(file))
-    };
-    let ca = file(reader, "tls_ca", "(the machine's own)");
-    let certificate = file(reader, "tls_certificate", "(none)");
-    let private = file(reader, "tls_key", "(none)");
-    if !on {
-        for name in ["tls_ca", "tls_certificate", "tls_key"] {
-            if let Some(place) = reader.place(&key(name)) {
-                let what = format!("{section}.{name} has no effect without {section}.tls");
-                let problem = Problem::error(what, Some(place)).hint("write tls = true");
-                reader.problems.push(problem);
-            }
-        }
+    let read = TlsKeys::read(reader, section);
+    if !read.tls {
+        let names = (&["tls_ca", "tls_certificate", "tls_key"][..], "tls");
+        reader.without_effect(Severity::Error, section, names, "write tls = true");
         return None;
     }
-    let identity = match (certificate, private) {
-        (Some(certificate), Some(private)) => Some((certificate, private)),
-        (None, None) => None,
-        (Some(_), None) => missing_half(reader, section, "tls_key"),
-        (None, Some(_)) => missing_half(reader, section, "tls_certificate"),
+    let missing = match (&read.tls_certificate, &read.tls_key) {
+        (Some(_), None) => Some("tls_key"),
+        (None, Some(_)) => Some("tls_certificate"),
+        _ => None,
     };
-    Some(Tls { ca, identity })
-}
-
-fn missing_half<T>(reader: &mut Reader<'_>, section: &'static str, name: &str) -> Option<T> {
-    let hint = "a certificate and its key go together: tls_certificate and tls_key";
-    half(reader, section, name, hint);
-    None
-}
-
-fn path(raw: &Raw) -> Read<PathBuf> {
-    value::text(raw).map(PathBuf::from)
+    if let Some(missing) = missing {
+        let hint = "a certificate and its key go together: tls_certificate and tls_key";
+        reader.half(section, missing, hint);
+    }
+    Some(Tls {
+        ca: read.tls_ca,
+        identity: read.tls_certificate.zip(read.tls_key),
+    })
 }
 
 /// A name without blanks, at most so long; what names are made of differs from bus to bus.
-fn name(
-    what: &'static str,
-    bytes_max: usize,
-    fits: fn(char) -> bool,
-) -> impl Fn(&Raw) -> Read<String> {
-    move |raw| {
-        let text = value::text(raw)?;
+fn name(what: &'static str, bytes_max: usize, fits: fn(char) -> bool) -> Form<String> {
+    text_as(move |text| {
         if text.len() <= bytes_max && text.chars().all(fits) {
-            return Ok(text);
+            return Ok(text.to_owned());
         }
         let hint = format!(
             "{what} has at most {bytes_max} letters, digits and a few signs, without blanks"
         );
         Err(Complaint::new(format!("`{text}` is not {what}"), hint))
-    }
+    })
 }

@@ -1,151 +1,126 @@
 //! `[sources]`: how often sources are checked, how politely, and how long what they bring is kept.
 
-use almanack_core::{address::IpNet, lane::Pace, source::policy::Policy};
+use almanack_core::{
+    address::IpNet,
+    lane::Pace,
+    source::policy::{Policy, UnknownPolicy},
+};
 use jiff::SignedDuration;
 
 use super::{
     super::{
-        key::KeyPath,
-        layer::Raw,
         reader::{Reader, Show},
-        report::Problem,
-        value::{self, Complaint, Read},
+        table::{
+            Listed, Section, count, days, duration, hours, minutes, seconds, settings, text_as,
+            texts,
+        },
+        value::{Complaint, Read},
     },
-    DAY_S,
-    outbound::net,
-    seconds,
+    calls::network,
+    node::{check_order, keep_for},
 };
+use crate::when;
 
+pub(super) const SECTIONS: &[Listed] = &[(
+    "sources",
+    "How often sources are checked, how politely, and how long entries are kept.",
+    &[Sources::keys],
+)];
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// `[sources]`
-#[derive(Debug, Clone)]
-pub(crate) struct Sources {
-    /// Networks that sources may be in besides public ones.
-    pub(crate) allow: Vec<IpNet>,
-    /// When sources are checked that have no policy of their own.
-    pub(crate) policy: Policy,
-    /// How many checks a source may cost a day, on average over all of them.
-    pub(crate) checks_per_day: u32,
-    /// The shortest gap between two checks of a source.
-    pub(crate) floor: SignedDuration,
-    /// The longest.
-    pub(crate) ceiling: SignedDuration,
-    /// The interval that takes over when learning is off or fails.
-    pub(crate) interval: SignedDuration,
-    /// For how many days entries are kept; 0 keeps them for ever.
-    pub(crate) keep_days: u32,
-    /// How many entries of a source are kept.
-    pub(crate) keep_per_source: usize,
-    /// How long one look may take in all.
-    pub(crate) timeout: SignedDuration,
-    /// Largest document, after decompression.
-    pub(crate) body_bytes: usize,
-    /// How hosts are asked.
-    pub(crate) pace: Pace,
+settings! {
+    pub(crate) struct Sources {
+        /// Private networks that sources may be in; public addresses are always allowed.
+        /// 源可以位于的内网网段；公网地址始终允许。
+        allow: Vec<IpNet> = texts(network).default(Vec::new());
+        /// When to check a source without a policy of its own: `adaptive`, `classic`, `fixed:1h` or a schedule.
+        /// 没有单独策略的源的检查策略：`adaptive`、`classic`、`fixed:1h` 或调度表达式。
+        policy: Policy = text_as(policy).default(Policy::Adaptive);
+        /// Checks per source and day, averaged over all sources.
+        /// 每个源每天的检查次数，按所有源平均。
+        checks_per_day: u32 = count(1..=1_440).default(24);
+        /// Shortest time between two checks of a source.
+        /// 同一源两次检查之间的最短时间。
+        floor: SignedDuration = duration(seconds(1), days(1)).default(minutes(15));
+        /// Longest time between two checks of a source.
+        /// 同一源两次检查之间的最长时间。
+        ceiling: SignedDuration = duration(seconds(1), days(30)).default(hours(24));
+        /// Interval while nothing has been learned about a source, or learning fails.
+        /// 尚未学到源的规律或学习失败时的检查间隔。
+        interval: SignedDuration = duration(seconds(1), days(30)).default(hours(1));
+        /// Days to keep entries; 0 keeps them forever.
+        /// 条目的保留天数；0 表示永久保留。
+        keep_days: u32 = count(0..=36_500).default(90);
+        /// Maximum number of entries to keep per source.
+        /// 每个源保留的条目数上限。
+        keep_per_source: usize = count(1..=1_000_000).default(500);
+        /// How long one check may take.
+        /// 一次检查的超时时间。
+        timeout: SignedDuration = duration(seconds(1), minutes(5)).default(seconds(30));
+        /// Largest document, in bytes after decompression.
+        /// 文档的最大字节数（解压后）。
+        body_bytes: usize = count(256 * KIB..=64 * MIB).default(8 * MIB);
+        /// Requests to one host at the same time.
+        /// 对同一主机的并发请求数。
+        host_concurrency: usize = count(1..=100).default(Pace::default().at_once)
+            .also(&["HOTNEWS_RSS_HOST_CONCURRENCY"]);
+        /// Requests to one host within a time, like `5/10s`.
+        /// 一段时间内对同一主机的请求数，如 `5/10s`。
+        host_pace: Rate = text_as(rate).default(Rate(Pace::default()));
+    }
+}
+
+/// Reads them, and refuses bounds between which nothing fits.
+pub(super) fn read(reader: &mut Reader<'_>) -> Sources {
+    let read = Sources::read(reader, "sources");
+    let what = "sources.ceiling is shorter than sources.floor, so no gap between checks would fit";
+    let bounds = (read.floor, read.ceiling);
+    check_order(reader, bounds, "sources", (["ceiling", "floor"], what));
+    read
 }
 
 impl Sources {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let key = |name| KeyPath::plain("sources", name);
-        let usual = Pace::default();
-        let month = || value::duration(seconds(1..=30 * DAY_S));
-        let hours = SignedDuration::from_hours;
-        let read = Self {
-            allow: reader.value(&key("allow"), Vec::new(), value::texts(net)),
-            policy: reader.value(&key("policy"), Policy::Adaptive, policy),
-            checks_per_day: reader.value(&key("checks_per_day"), 24, value::count(1..=1_440)),
-            floor: reader.value(
-                &key("floor"),
-                SignedDuration::from_mins(15),
-                value::duration(seconds(1..=DAY_S)),
-            ),
-            ceiling: reader.value(&key("ceiling"), hours(24), month()),
-            interval: reader.value(&key("interval"), hours(1), month()),
-            keep_days: reader.value(&key("keep_days"), 90, value::count(0..=36_500)),
-            keep_per_source: reader.value(
-                &key("keep_per_source"),
-                500,
-                value::count(1..=1_000_000),
-            ),
-            timeout: reader.value(
-                &key("timeout"),
-                SignedDuration::from_secs(30),
-                value::duration(seconds(1..=300)),
-            ),
-            body_bytes: reader.value(
-                &key("body_bytes"),
-                8 * MIB,
-                value::count(256 * KIB..=64 * MIB),
-            ),
-            pace: Pace {
-                at_once: reader.value(
-                    &key("host_concurrency"),
-                    usual.at_once,
-                    value::count(1..=100),
-                ),
-                ..reader.value(&key("host_pace"), Rate(usual), pace).0
-            },
-        };
-        read.check(reader);
-        read
-    }
-
-    fn check(&self, reader: &mut Reader<'_>) {
-        let key = |name| KeyPath::plain("sources", name);
-        if self.ceiling >= self.floor {
-            return;
+    /// How hosts are asked.
+    pub(crate) fn pace(&self) -> Pace {
+        Pace {
+            at_once: self.host_concurrency,
+            ..self.host_pace.0
         }
-        let place = reader.place(&key("ceiling"));
-        let place = place.or_else(|| reader.place(&key("floor")));
-        let what =
-            "sources.ceiling is shorter than sources.floor, so no gap between checks would fit";
-        reader
-            .problems
-            .push(Problem::error(what, place).hint("make ceiling the longer one"));
     }
 
     /// How long entries are kept; `None` keeps them.
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
-        (self.keep_days > 0).then(|| SignedDuration::from_secs(i64::from(self.keep_days) * DAY_S))
+        keep_for(self.keep_days)
     }
 }
 
-impl Show for Policy {
-    fn show(&self) -> String {
-        format!("\"{self}\"")
-    }
-}
-
-fn policy(raw: &Raw) -> Read<Policy> {
-    let text = value::text(raw)?;
-    text.parse()
-        .map_err(|unknown: almanack_core::source::policy::UnknownPolicy| {
-            let told = unknown.to_string();
-            let (what, hint) = told.split_once("; ").unwrap_or((&told, ""));
-            Complaint::new(what, hint)
-        })
+fn policy(text: &str) -> Read<Policy> {
+    text.parse().map_err(|unknown: UnknownPolicy| {
+        let told = unknown.to_string();
+        let (what, hint) = told.split_once("; ").unwrap_or((&told, ""));
+        Complaint::new(what, hint)
+    })
 }
 
 /// So many requests within so long, written `5/10s`.
-struct Rate(Pace);
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rate(pub(crate) Pace);
 
 impl Show for Rate {
     fn show(&self) -> String {
-        let per = crate::when::show_duration(self.0.per);
+        let per = when::show_duration(self.0.per);
         format!("\"{}/{per}\"", self.0.requests)
     }
 }
 
-fn pace(raw: &Raw) -> Read<Rate> {
+fn rate(text: &str) -> Read<Rate> {
     let example = "write how many requests within how long, like \"5/10s\" or \"60/1m\"";
-    let text = value::text(raw)?;
     let refused = || Complaint::new(format!("`{text}` is not a pace"), example);
     let (requests, per) = text.split_once('/').ok_or_else(refused)?;
     let requests: usize = requests.trim().parse().map_err(|_| refused())?;
-    let per = crate::when::parse_duration(per.trim()).map_err(|_| refused())?;
-    let fits = (1..=10_000).contains(&requests) && seconds(1..=DAY_S).contains(&per);
+    let per = when::parse_duration(per.trim()).map_err(|_| refused())?;
+    let fits = (1..=10_000).contains(&requests) && (seconds(1)..=days(1)).contains(&per);
     if !fits {
         let what = format!("`{text}` is out of range");
         return Err(Complaint::new(what, "1 to 10000 requests within 1s to 24h"));

@@ -11,15 +11,26 @@ use url::Url;
 use super::{
     super::{
         key::{KeyPath, SUBSCRIPTIONS},
-        layer::Raw,
         reader::{Reader, Show},
-        report::Problem,
+        report::{Problem, Severity},
+        table::{
+            Form, Listed, Section, Shape, choice, seconds, settings, text, text_as, texts, words,
+            words_of,
+        },
         value::{self, Complaint, Read},
     },
-    signing_key, timeout_bounds,
+    calls::{call_time, signing_key},
 };
 use crate::suggest;
 
+pub(super) const SECTIONS: &[Listed] = &[
+    (
+        SUBSCRIPTIONS,
+        "Who receives events: a web address, a Kafka topic or a NATS subject.",
+        &[SubscriptionKeys::keys],
+    ),
+    ("happenings", "Outgoing events.", &[HappeningKeys::keys]),
+];
 /// Longest name of a Kafka topic or a NATS subject.
 const TOPIC_BYTES_MAX: usize = 249;
 /// The ways to tell, of which each subscription has one.
@@ -87,29 +98,57 @@ impl Show for Type {
     }
 }
 
-impl Show for Mode {
-    fn show(&self) -> String {
-        match self {
-            Self::Structured => "\"structured\"".to_owned(),
-            Self::Binary => "\"binary\"".to_owned(),
-        }
+words! { Mode { "structured" = Self::Structured, "binary" = Self::Binary } }
+
+settings! {
+    struct HappeningKeys {
+        /// Name of this installation, as CloudEvents `source`: an address or a path.
+        /// 本安装的名称，即 CloudEvents 的 `source`：网址或路径。
+        source: String = text_as(reference).default("/almanack".to_owned()).reloadable();
     }
 }
 
-impl Show for Kind {
-    fn show(&self) -> String {
-        format!("\"{self}\"")
+settings! {
+    struct SubscriptionKeys {
+        /// Web address that receives events.
+        /// 接收事件的网址。
+        url: Option<Url> =
+            Form::new(Shape::Address, value::web_address).unset("(none)").reloadable();
+        /// Key that signs calls to `url`.
+        /// 为调用 `url` 签名的密钥。
+        secret: Option<SigningKey> = signing_key().unset("(calls are not signed)").reloadable();
+        /// How long a call to `url` may take.
+        /// 调用 `url` 的超时时间。
+        timeout: SignedDuration = call_time().default(seconds(10)).reloadable();
+        /// Kafka topic that receives events, on the brokers in `[events.kafka]`.
+        /// 接收事件的 Kafka 主题，位于 `[events.kafka]` 的集群。
+        kafka_topic: Option<String> = text_as(topic).unset("(none)").reloadable();
+        /// NATS subject that receives events, on the servers in `[events.nats]`.
+        /// 接收事件的 NATS 主题，位于 `[events.nats]` 的服务器。
+        nats_subject: Option<String> = text_as(topic).unset("(none)").reloadable();
+        /// CloudEvents mode: `structured` puts all in the body, `binary` puts attributes in headers.
+        /// CloudEvents 模式：`structured` 全部放在正文，`binary` 属性放在头部。
+        mode: Mode = choice().default(Mode::default()).reloadable();
+        /// Event types to deliver; an empty list delivers all.
+        /// 要投递的事件类型；列表为空则全部投递。
+        events: Vec<Type> =
+            words_of(Type::ALL.map(Type::as_str), event_type).default(Vec::new()).reloadable();
+        /// Kinds of tasks to deliver events of; an empty list delivers all.
+        /// 要投递哪些任务类型的事件；列表为空则全部投递。
+        kinds: Vec<Kind> = texts(kind).default(Vec::new()).reloadable();
+        /// Deliver only events of subjects that start with this.
+        /// 仅投递主体以此开头的事件。
+        subject_prefix: Option<String> = text().unset("(any)").reloadable();
     }
 }
 
 impl Happenings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let source = KeyPath::plain("happenings", "source");
         let names = reader.named(SUBSCRIPTIONS);
         let read = names.iter().filter_map(|name| read_one(reader, name));
         let subscribers = read.collect();
         Self {
-            source: reader.value(&source, "/almanack".to_owned(), reference),
+            source: HappeningKeys::read(reader, "happenings").source,
             subscribers,
         }
     }
@@ -125,15 +164,14 @@ impl Happenings {
 }
 
 fn read_one(reader: &mut Reader<'_>, name: &str) -> Option<Subscriber> {
-    let key = |key| KeyPath::named(SUBSCRIPTIONS, name, key);
+    let read = SubscriptionKeys::read_of(reader, SUBSCRIPTIONS, Some(name));
+    let mode = read.mode;
     let wants = Wants {
-        types: reader.value(&key("events"), Vec::new(), value::texts(event_type)),
-        kinds: reader.value(&key("kinds"), Vec::new(), value::texts(kind)),
-        subject_prefix: reader.optional(&key("subject_prefix"), "(any)", value::text),
+        types: read.events.clone(),
+        kinds: read.kinds.clone(),
+        subject_prefix: read.subject_prefix.clone(),
     };
-    let modes = &[("structured", Mode::Structured), ("binary", Mode::Binary)];
-    let mode = reader.value(&key("mode"), Mode::default(), value::choice(modes));
-    let way = read_way(reader, name);
+    let way = way(reader, name, read);
     Some(Subscriber {
         subscription: Subscription {
             // The file was checked while it was walked; flags are checked here.
@@ -149,7 +187,7 @@ fn named(reader: &mut Reader<'_>, name: &str) -> Option<Name> {
     match Name::parse(name) {
         Ok(name) => Some(name),
         Err(error) => {
-            let place = reader.first_place(SUBSCRIPTIONS, name);
+            let place = reader.first_place(|path| path.is_of(SUBSCRIPTIONS, name));
             let problem = Problem::error(error.to_string(), place);
             reader.problems.push(problem);
             None
@@ -158,18 +196,12 @@ fn named(reader: &mut Reader<'_>, name: &str) -> Option<Name> {
 }
 
 /// The one way to tell. None or two of them are a mistake: what is told to nobody is found out by nobody.
-fn read_way(reader: &mut Reader<'_>, name: &str) -> Option<Way> {
-    let key = |key| KeyPath::named(SUBSCRIPTIONS, name, key);
-    let given: Vec<&str> = WAYS
-        .into_iter()
-        .filter(|way| reader.layer.contains_key(&key(way)))
-        .collect();
-    let url = reader.optional(&key("url"), "(none)", value::web_address);
-    let secret = signing_key(reader, &key("secret"), "(calls are not signed)");
-    let usual = SignedDuration::from_secs(10);
-    let timeout = reader.value(&key("timeout"), usual, value::duration(timeout_bounds()));
-    let topic = reader.optional(&key("kafka_topic"), "(none)", topic);
-    let subject = reader.optional(&key("nats_subject"), "(none)", self::topic);
+fn way(reader: &mut Reader<'_>, name: &str, read: SubscriptionKeys) -> Option<Way> {
+    let is_given = |way: &&'static str| {
+        let path = KeyPath::in_table(SUBSCRIPTIONS, Some(name), way);
+        reader.layer.contains_key(&path)
+    };
+    let given: Vec<&str> = WAYS.into_iter().filter(is_given).collect();
     if given.len() != 1 {
         let what = match given.len() {
             0 => format!("subscription `{name}` does not say where to tell"),
@@ -178,19 +210,19 @@ fn read_way(reader: &mut Reader<'_>, name: &str) -> Option<Way> {
                 given.join(" and ")
             ),
         };
-        let place = reader.first_place(SUBSCRIPTIONS, name);
+        let place = reader.first_place(|path| path.is_of(SUBSCRIPTIONS, name));
         let hint = "give it a url, a kafka_topic or a nats_subject; who is told twice has two subscriptions";
-        reader.problems.push(Problem::error(what, place).hint(hint));
+        reader.push(Severity::Error, (what, place), hint);
         return None;
     }
-    let webhook = url.map(|url| Way::Webhook {
+    let webhook = read.url.map(|url| Way::Webhook {
         url,
-        key: secret.map(Box::new),
-        timeout,
+        key: read.secret.map(Box::new),
+        timeout: read.timeout,
     });
     webhook
-        .or_else(|| topic.map(|topic| Way::Kafka { topic }))
-        .or_else(|| subject.map(|subject| Way::Nats { subject }))
+        .or_else(|| read.kafka_topic.map(|topic| Way::Kafka { topic }))
+        .or_else(|| read.nats_subject.map(|subject| Way::Nats { subject }))
 }
 
 fn event_type(text: &str) -> Read<Type> {
@@ -209,11 +241,10 @@ fn kind(text: &str) -> Read<Kind> {
         .map_err(|error| Complaint::new(error.to_string(), "for example \"ARTICLE_PUBLISH\""))
 }
 
-fn topic(raw: &Raw) -> Read<String> {
-    let text = value::text(raw)?;
+fn topic(text: &str) -> Read<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if text.len() <= TOPIC_BYTES_MAX && text.chars().all(plain) {
-        return Ok(text);
+        return Ok(text.to_owned());
     }
     let hint = "letters, digits, `.`, `_` and `-`, like \"almanack.happenings\"";
     Err(Complaint::new(
@@ -223,11 +254,10 @@ fn topic(raw: &Raw) -> Read<String> {
 }
 
 /// Whatever receivers tell one Almanack from another by: an address or a path.
-fn reference(raw: &Raw) -> Read<String> {
-    let text = value::text(raw)?;
+fn reference(text: &str) -> Read<String> {
     let fits = text.len() <= 200 && text.chars().all(|c| c.is_ascii_graphic());
     if fits {
-        return Ok(text);
+        return Ok(text.to_owned());
     }
     let hint = "an address or a path without blanks, like \"https://almanack.example.org\"";
     Err(Complaint::new(

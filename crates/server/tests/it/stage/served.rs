@@ -159,6 +159,8 @@ fn configured() -> Vec<Configured> {
         key: key.to_owned(),
         value: value.to_owned(),
         origin: origin.to_owned(),
+        words: ["What it means.", "它的含义。"],
+        reloadable: key == "node.slots",
     });
     configured.to_vec()
 }

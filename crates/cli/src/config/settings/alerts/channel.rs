@@ -20,11 +20,15 @@ use super::{
         super::{
             key::KeyPath,
             layer::Raw,
-            reader::{Reader, Show},
+            reader::Reader,
+            table::{
+                Form, Listed, Section, Shape, address, choice, count, duration, kept, minutes,
+                seconds, secret, settings, text, text_as, texts, words, words_of,
+            },
             value::{self, Complaint, Read},
         },
-        edition::{address, bot_token, half, is_given},
-        seconds, signing_key,
+        calls::signing_key,
+        edition::bot_token,
     },
     secret_address,
 };
@@ -36,6 +40,26 @@ const SMTP: &str = "alerts.smtp";
 const NTFY: &str = "alerts.ntfy";
 const SLACK: &str = "alerts.slack";
 const EXEC: &str = "alerts.exec";
+pub(in super::super) const SECTIONS: &[Listed] = &[
+    (
+        WEBHOOK,
+        "Alerts to a web address.",
+        &[Webhook::keys, Filter::keys],
+    ),
+    (
+        TELEGRAM,
+        "Alerts to a Telegram chat.",
+        &[Telegram::keys, Filter::keys],
+    ),
+    (SMTP, "Alerts by mail.", &[Smtp::keys, Filter::keys]),
+    (NTFY, "Alerts by ntfy.", &[Ntfy::keys, Filter::keys]),
+    (SLACK, "Alerts to Slack.", &[Slack::keys, Filter::keys]),
+    (
+        EXEC,
+        "Alerts by a program on this machine.",
+        &[Exec::keys, Filter::keys],
+    ),
+];
 /// Rules of editions, which tell by the same channels.
 const OF_EDITIONS: [&str; 5] = [
     "overdue",
@@ -92,63 +116,56 @@ pub(crate) enum AlertWay {
     },
 }
 
+settings! {
+    struct Filter {
+        /// Send only alerts of these rules; an empty list sends all.
+        /// 仅发送这些规则的告警；列表为空则全部发送。
+        rules: Vec<String> = words_of(rules(), rule).default(Vec::new()).reloadable();
+        /// Send only alerts of at least this severity.
+        /// 仅发送达到此严重程度的告警。
+        severity: Severity = choice().default(Severity::Warning).reloadable();
+    }
+}
+
 /// All that are configured, in the order of the reference.
 pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<AlertChannel> {
     type Way = fn(&mut Reader<'_>) -> Option<AlertWay>;
-    let ways: [(&'static str, &'static str, Way); 6] = [
-        ("webhook", WEBHOOK, webhook),
-        ("telegram", TELEGRAM, telegram),
-        ("smtp", SMTP, smtp),
-        ("ntfy", NTFY, ntfy),
-        ("slack", SLACK, slack),
-        ("exec", EXEC, exec),
+    let ways: [(&'static str, Way); 6] = [
+        (WEBHOOK, webhook),
+        (TELEGRAM, telegram),
+        (SMTP, smtp),
+        (NTFY, ntfy),
+        (SLACK, slack),
+        (EXEC, exec),
     ];
     let mut channels = Vec::new();
-    for (name, section, way) in ways {
+    for (section, way) in ways {
         // Nobody wants to read of channels that nobody has.
-        if !reader.layer.keys().any(|path| path.section == section) {
+        if !reader.is_mentioned(section) {
             continue;
         }
         let way = way(reader);
-        let key = |name| KeyPath::plain(section, name);
-        let rules = reader.value(&key("rules"), Vec::new(), value::texts(rule));
-        let severity = reader
-            .value(&key("severity"), Least(Severity::Warning), severity)
-            .0;
+        let filter = Filter::read(reader, section);
         channels.extend(way.map(|way| AlertChannel {
-            name,
+            name: section.trim_start_matches("alerts."),
             way,
-            rules: rules.into_iter().collect(),
-            severity: Some(severity),
+            rules: filter.rules.into_iter().collect(),
+            severity: Some(filter.severity),
         }));
     }
     channels
 }
 
-#[derive(Clone, Copy)]
-struct Least(Severity);
-
-impl Show for Least {
-    fn show(&self) -> String {
-        format!("\"{}\"", self.0.as_str())
-    }
-}
-
-fn severity(raw: &Raw) -> Read<Least> {
-    const WORDS: &[(&str, Least)] = &[
-        ("warning", Least(Severity::Warning)),
-        ("critical", Least(Severity::Critical)),
-    ];
-    value::choice(WORDS)(raw)
+fn rules() -> impl Iterator<Item = &'static str> {
+    Rule::ALL.into_iter().map(Rule::as_str).chain(OF_EDITIONS)
 }
 
 fn rule(text: &str) -> Read<String> {
-    let names = || Rule::ALL.into_iter().map(Rule::as_str).chain(OF_EDITIONS);
-    if names().any(|name| name == text) {
+    if rules().any(|name| name == text) {
         return Ok(text.to_owned());
     }
-    let hint = suggest::nearest(text, names()).map_or_else(
-        || format!("write some of: {}", names().collect::<Vec<_>>().join(", ")),
+    let hint = suggest::nearest(text, rules()).map_or_else(
+        || format!("write some of: {}", rules().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean \"{near}\"?"),
     );
     Err(Complaint::new(
@@ -157,38 +174,58 @@ fn rule(text: &str) -> Read<String> {
     ))
 }
 
+settings! {
+    struct Webhook {
+        /// Web address that receives alerts as JSON.
+        /// 以 JSON 接收告警的网址。
+        url: Option<String> = address().unset("(none)").reloadable();
+        /// Key that signs calls.
+        /// 为调用签名的密钥。
+        secret: Option<SigningKey> = signing_key().unset("(calls are not signed)").reloadable();
+    }
+}
+
 fn webhook(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let key = |name| KeyPath::plain(WEBHOOK, name);
-    let url = reader.optional(&key("url"), "(none)", address);
-    let signed = signing_key(reader, &key("secret"), "(calls are not signed)");
-    if !is_given(reader, WEBHOOK, &["url"]) && is_given(reader, WEBHOOK, &["secret"]) {
-        half(reader, WEBHOOK, "the address", "set alerts.webhook.url");
+    let Webhook { url, secret } = Webhook::read(reader, WEBHOOK);
+    if !reader.is_given(WEBHOOK, &["url"]) && reader.is_given(WEBHOOK, &["secret"]) {
+        reader.half(WEBHOOK, "the address", "set alerts.webhook.url");
     }
     Some(AlertWay::Webhook {
         url: url?,
-        key: signed,
+        key: secret,
     })
 }
 
+settings! {
+    struct Telegram {
+        /// Token of the bot that sends alerts.
+        /// 发送告警的机器人令牌。
+        token: Option<BotToken> = bot_token().unset("(none)").reloadable();
+        /// Chat to send to: `@channel` or its number.
+        /// 接收的会话：`@channel` 或其编号。
+        chat: Option<String> = text().unset("(none)").reloadable();
+        /// Base address of the Telegram API.
+        /// Telegram API 的基础地址。
+        api_url: String = address().default(API_URL.to_owned()).reloadable();
+    }
+}
+
 fn telegram(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let key = |name| KeyPath::plain(TELEGRAM, name);
-    let token = bot_token(reader, &key("token"), "(none)");
-    let chat = reader.optional(&key("chat"), "(none)", value::text);
-    let api_url = reader.value(&key("api_url"), API_URL.to_owned(), address);
-    let given = |name| is_given(reader, TELEGRAM, &[name]);
+    let Telegram {
+        token,
+        chat,
+        api_url,
+    } = Telegram::read(reader, TELEGRAM);
+    let given = |name| reader.is_given(TELEGRAM, &[name]);
     match (given("token"), given("chat")) {
-        (true, false) => half(
-            reader,
-            TELEGRAM,
-            "the chat",
-            "set alerts.telegram.chat to \"@channel\" or the chat's number",
-        ),
-        (false, true) => half(
-            reader,
-            TELEGRAM,
-            "the bot's token",
-            "set alerts.telegram.token to where it is kept",
-        ),
+        (true, false) => {
+            let hint = "set alerts.telegram.chat to \"@channel\" or the chat's number";
+            reader.half(TELEGRAM, "the chat", hint);
+        }
+        (false, true) => {
+            let hint = "set alerts.telegram.token to where it is kept";
+            reader.half(TELEGRAM, "the bot's token", hint);
+        }
         _ => {}
     }
     Some(AlertWay::Telegram {
@@ -198,80 +235,79 @@ fn telegram(reader: &mut Reader<'_>) -> Option<AlertWay> {
     })
 }
 
-fn smtp(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let key = |name| KeyPath::plain(SMTP, name);
-    let host = reader.optional(&key("host"), "(none)", value::text);
-    let security = reader.value(&key("tls"), Tls(Security::Starttls), tls).0;
-    let usual = u32::from(security.port());
-    let port: u32 = reader.value(&key("port"), usual, value::count(1..=65_535));
-    let user = reader.optional(&key("user"), "(nobody signs in)", value::text);
-    let password = reader.secret(&key("password"), "(none)");
-    let from = reader.optional(&key("from"), "(none)", mail_address);
-    let to = reader.value(&key("to"), Vec::new(), value::texts(mail_text));
-    let given = |reader: &Reader<'_>, name| is_given(reader, SMTP, &[name]);
-    let all = ["host", "from", "to", "user", "password"];
-    if is_given(reader, SMTP, &all) {
-        for (name, what) in [
-            ("host", "the server"),
-            ("from", "the sender"),
-            ("to", "who gets it"),
-        ] {
-            if !given(reader, name) {
-                half(reader, SMTP, what, &format!("set alerts.smtp.{name}"));
-            }
-        }
-        let (named, kept) = (given(reader, "user"), given(reader, "password"));
-        if named != kept {
-            let missing = if named { "password" } else { "user" };
-            half(reader, SMTP, missing, &format!("set alerts.smtp.{missing}"));
-        }
+words! {
+    Security { "starttls" = Self::Starttls, "tls" = Self::Tls, "none" = Self::None }
+}
+
+settings! {
+    struct Smtp {
+        /// Mail server.
+        /// 邮件服务器。
+        host: Option<String> = text().unset("(none)").reloadable();
+        /// Encryption: `starttls`, `tls`, or `none` for a server on this machine.
+        /// 加密方式：`starttls`、`tls`，本机服务器可用 `none`。
+        tls: Security = choice().default(Security::Starttls).reloadable();
+        /// Port of the mail server.
+        /// 邮件服务器的端口。
+        port: u16 = count(1..=65_535).default(Security::Starttls.port())
+            .depends("the usual port of `tls`").reloadable() => |_| tls.port();
+        /// User to sign in as.
+        /// 登录用户名。
+        user: Option<String> = text().unset("(nobody signs in)").reloadable();
+        /// Password of the user.
+        /// 用户的密码。
+        password: Option<Secret> = secret().unset("(none)").reloadable();
+        /// Sender, like `Almanack <almanack@site.example>`.
+        /// 发件人，如 `Almanack <almanack@site.example>`。
+        from: Option<String> = text_as(mail_text).unset("(none)").reloadable();
+        /// Recipients.
+        /// 收件人。
+        to: Vec<String> = texts(mail_text).default(Vec::new()).reloadable();
     }
-    let host = host?;
-    if security == Security::None && !is_loopback(&host) {
+}
+
+fn smtp(reader: &mut Reader<'_>) -> Option<AlertWay> {
+    let read = Smtp::read(reader, SMTP);
+    check_smtp_is_whole(reader);
+    let host = read.host?;
+    if read.tls == Security::None && !is_loopback(&host) {
         let hint = "write \"starttls\" or \"tls\"; without, everybody on the way reads along";
         let what = "mail without TLS is for a server on this machine";
-        reader.complain::<()>(&key("tls"), Complaint::new(what, hint));
+        reader.complain::<()>(&KeyPath::plain(SMTP, "tls"), Complaint::new(what, hint));
     }
     Some(AlertWay::Smtp {
         host,
-        port: u16::try_from(port).ok()?,
-        security,
-        login: user.zip(password),
-        from: from?,
-        to: Some(to).filter(|to| !to.is_empty())?,
+        port: read.port,
+        security: read.tls,
+        login: read.user.zip(read.password),
+        from: read.from?,
+        to: Some(read.to).filter(|to| !to.is_empty())?,
     })
 }
 
-#[derive(Clone, Copy)]
-struct Tls(Security);
-
-impl Show for Tls {
-    fn show(&self) -> String {
-        let word = match self.0 {
-            Security::Starttls => "starttls",
-            Security::Tls => "tls",
-            Security::None => "none",
-        };
-        format!("\"{word}\"")
+fn check_smtp_is_whole(reader: &mut Reader<'_>) {
+    if !reader.is_given(SMTP, &["host", "from", "to", "user", "password"]) {
+        return;
     }
-}
-
-fn tls(raw: &Raw) -> Read<Tls> {
-    const WORDS: &[(&str, Tls)] = &[
-        ("starttls", Tls(Security::Starttls)),
-        ("tls", Tls(Security::Tls)),
-        ("none", Tls(Security::None)),
-    ];
-    value::choice(WORDS)(raw)
+    for (name, what) in [
+        ("host", "the server"),
+        ("from", "the sender"),
+        ("to", "who gets it"),
+    ] {
+        if !reader.is_given(SMTP, &[name]) {
+            reader.half(SMTP, what, &format!("set alerts.smtp.{name}"));
+        }
+    }
+    for (name, missing) in [("user", "password"), ("password", "user")] {
+        if reader.is_given(SMTP, &[name]) && !reader.is_given(SMTP, &[missing]) {
+            reader.half(SMTP, missing, &format!("set alerts.smtp.{missing}"));
+        }
+    }
 }
 
 fn is_loopback(host: &str) -> bool {
     let address = host.parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-}
-
-fn mail_address(raw: &Raw) -> Read<String> {
-    mail_text(&value::text(raw)?)
 }
 
 fn mail_text(text: &str) -> Read<String> {
@@ -284,27 +320,26 @@ fn mail_text(text: &str) -> Read<String> {
     }
 }
 
+settings! {
+    struct Ntfy {
+        /// Address of the ntfy topic, like `https://ntfy.sh/my-topic`.
+        /// ntfy 主题的地址，如 `https://ntfy.sh/my-topic`。
+        url: Option<String> = Form::new(Shape::Address, topic).unset("(none)").reloadable();
+        /// Access token of the ntfy server.
+        /// ntfy 服务器的访问令牌。
+        token: Option<Bearer> = kept(|token| {
+            let refused = || Complaint::new("this is no token", "ntfy's tokens begin with tk_");
+            Bearer::new(token.expose()).ok_or_else(refused)
+        }).unset("(none)").reloadable();
+    }
+}
+
 fn ntfy(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let key = |name| KeyPath::plain(NTFY, name);
-    let url = reader.optional(&key("url"), "(none)", topic);
-    let token = reader.secret(&key("token"), "(none)");
-    if !is_given(reader, NTFY, &["url"]) && is_given(reader, NTFY, &["token"]) {
-        half(
-            reader,
-            NTFY,
-            "the address",
-            "set alerts.ntfy.url, topic included",
-        );
+    let Ntfy { url, token } = Ntfy::read(reader, NTFY);
+    if !reader.is_given(NTFY, &["url"]) && reader.is_given(NTFY, &["token"]) {
+        reader.half(NTFY, "the address", "set alerts.ntfy.url, topic included");
     }
-    let bearer = token.as_ref().and_then(|token| Bearer::new(token.expose()));
-    if token.is_some() && bearer.is_none() {
-        let hint = "ntfy's tokens begin with tk_";
-        reader.complain::<()>(&key("token"), Complaint::new("this is no token", hint));
-    }
-    Some(AlertWay::Ntfy {
-        url: url?,
-        token: bearer,
-    })
+    Some(AlertWay::Ntfy { url: url?, token })
 }
 
 fn topic(raw: &Raw) -> Read<String> {
@@ -321,25 +356,42 @@ fn topic(raw: &Raw) -> Read<String> {
     ))
 }
 
+settings! {
+    struct Slack {
+        /// Incoming webhook of Slack, or of a service that accepts the same.
+        /// Slack 的 Incoming Webhook，或兼容的服务。
+        url: Option<Secret> = secret_address().unset("(none)").reloadable();
+    }
+}
+
 fn slack(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let path = KeyPath::plain(SLACK, "url");
-    let url = secret_address(reader, &path, "(none)")?;
+    let url = Slack::read(reader, SLACK).url?;
     Some(AlertWay::Slack { url })
 }
 
+settings! {
+    struct Exec {
+        /// Program to run for each alert, by full path, and its arguments.
+        /// 每次告警运行的程序（完整路径）及其参数。
+        command: Vec<String> =
+            texts(|text| Ok(text.to_owned())).default(Vec::new()).reloadable();
+        /// How long the program may take.
+        /// 程序的超时时间。
+        timeout: SignedDuration =
+            duration(seconds(1), minutes(1)).default(seconds(20)).reloadable();
+    }
+}
+
 fn exec(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let key = |name| KeyPath::plain(EXEC, name);
-    let path = key("command");
-    let argv = reader.value(&path, Vec::new(), value::texts(|text| Ok(text.to_owned())));
-    let timeout = reader.value(
-        &key("timeout"),
-        SignedDuration::from_secs(20),
-        value::duration(seconds(1..=60)),
-    );
+    let Exec {
+        command: argv,
+        timeout,
+    } = Exec::read(reader, EXEC);
     let program = argv.first()?;
     if !Path::new(program).is_absolute() {
         let hint = "for example [\"/usr/local/bin/page\", \"--urgent\"]";
         let what = format!("`{program}` is not the full path of a program");
+        let path = KeyPath::plain(EXEC, "command");
         return reader.complain(&path, Complaint::new(what, hint));
     }
     Some(AlertWay::Exec { argv, timeout })

@@ -3,16 +3,22 @@
 //! A destination is there as soon as it is configured, and half of one is a mistake: an edition that silently goes nowhere is
 //! found out only by its readers. Where none is configured, editions are on this server's own pages.
 
-mod telegram;
-
 use std::path::PathBuf;
 
 use almanack_adapters::{
     github::Repository,
-    publish::{directory, github, template::PathTemplate},
+    publish::{
+        directory, github,
+        telegram::{PerMessage, STORIES_PER_MESSAGE, STORIES_PER_MESSAGE_MAX},
+        template::PathTemplate,
+    },
     signature::SigningKey,
+    telegram::{API_URL, BotToken},
 };
-use almanack_core::secret::Secret;
+use almanack_core::{
+    edition::delivery::{OnRevision, OnUnknown},
+    secret::Secret,
+};
 
 use super::{
     super::{
@@ -20,20 +26,43 @@ use super::{
             key::KeyPath,
             layer::Raw,
             reader::Reader,
-            report::Problem,
+            table::{
+                Form, Listed, Section, Shape, address, choice, count, path, secret, settings, text,
+                text_as, words,
+            },
             value::{self, Complaint, Read},
         },
-        signing_key,
+        calls::signing_key,
     },
-    address, founding_variable, is_given,
+    bot_token, founding_variable,
 };
 
-pub(crate) use telegram::ToTelegram;
-pub(in super::super) use telegram::bot_token;
-
 const GITHUB: &str = "edition.github";
+const TELEGRAM: &str = "edition.telegram";
 const DIRECTORY: &str = "edition.directory";
 const WEBHOOK: &str = "edition.webhook";
+pub(in super::super) const SECTIONS: &[Listed] = &[
+    (
+        GITHUB,
+        "Publishes editions as files of a GitHub repository.",
+        &[GithubKeys::keys],
+    ),
+    (
+        TELEGRAM,
+        "Publishes editions to a Telegram chat.",
+        &[TelegramKeys::keys],
+    ),
+    (
+        DIRECTORY,
+        "Writes editions to a folder on this machine.",
+        &[DirectoryKeys::keys],
+    ),
+    (
+        WEBHOOK,
+        "Sends editions to a web address.",
+        &[WebhookKeys::keys],
+    ),
+];
 
 /// Where editions go.
 #[derive(Debug, Clone, Default)]
@@ -79,80 +108,87 @@ pub(crate) struct ToWebhook {
     pub(crate) key: Option<SigningKey>,
 }
 
+/// A chat.
+#[derive(Debug, Clone)]
+pub(crate) struct ToTelegram {
+    /// Who speaks.
+    pub(crate) token: BotToken,
+    /// Where.
+    pub(crate) chat: String,
+    /// How many stories stand in one message.
+    pub(crate) per_message: PerMessage,
+    /// What becomes of a doubtful message.
+    pub(crate) on_unknown: OnUnknown,
+    /// What becomes of a second document.
+    pub(crate) on_revision: OnRevision,
+    /// Where the API answers.
+    pub(crate) api_url: String,
+}
+
 impl Destinations {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         Self {
             github: read_github(reader),
-            telegram: telegram::read(reader),
+            telegram: read_telegram(reader),
             directory: read_directory(reader),
             webhook: read_webhook(reader),
         }
     }
 }
 
-/// Says what is missing of a destination of which there is something.
-pub(in super::super) fn half(
-    reader: &mut Reader<'_>,
-    section: &'static str,
-    missing: &str,
-    hint: &str,
-) {
-    let first = reader
-        .layer
-        .iter()
-        .find(|(path, _)| path.section == section);
-    let place = first.map(|(_, given)| given.place.clone());
-    let what = format!("[{section}] is only half there: {missing} is missing");
-    reader.problems.push(Problem::error(what, place).hint(hint));
-}
-
 /// Whether a destination is on. The founding setup's variables have rules of their own; everything else is `true`
 /// or `false`.
-fn switch(
-    reader: &mut Reader<'_>,
-    section: &'static str,
-    usual: bool,
-    founding: fn(&str) -> bool,
-) -> bool {
-    let path = KeyPath::plain(section, "enabled");
-    let place = reader.place(&path);
-    let by_founding = place
-        .as_ref()
-        .is_some_and(|place| founding_variable(place).is_some());
-    reader.value(&path, usual, |raw| match raw {
-        Raw::Bare(text) if by_founding => Ok(founding(text)),
+fn switch(founding: fn(&str) -> bool) -> Form<bool> {
+    Form::placed(Shape::Truth, move |given| match &given.raw {
+        Raw::Bare(text) if founding_variable(&given.place).is_some() => Ok(founding(text)),
         raw => value::truth(raw),
     })
 }
 
+settings! {
+    struct GithubKeys {
+        /// Publish to GitHub; `false` turns a configured destination off.
+        /// 发布到 GitHub；`false` 关闭已配置的目的地。
+        enabled: bool = switch(|text| text != "false").default(true).also(&["GITHUB_ENABLED"]);
+        /// Token that may write to the repository.
+        /// 可写入仓库的令牌。
+        token: Option<Secret> = secret().unset("(as in [github])").also(&["GITHUB_TOKEN"]);
+        /// Repository, as `owner/name`.
+        /// 仓库，写作 `owner/name`。
+        repository: Option<String> =
+            text_as(repository).unset("(none)").also(&["TARGET_REPO"]);
+        /// Branch to commit to.
+        /// 提交到的分支。
+        branch: String = text().default(github::BRANCH.to_owned()).also(&["TARGET_BRANCH"]);
+        /// Path of the file, with placeholders like `{date}`.
+        /// 文件路径，可含 `{date}` 等占位符。
+        path: String = text_as(path_template).default(github::PATH.to_owned());
+    }
+}
+
 fn read_github(reader: &mut Reader<'_>) -> Option<ToGithub> {
-    let key = |name| KeyPath::plain(GITHUB, name);
-    let enabled = switch(reader, GITHUB, true, |text| text != "false");
-    let own = reader.secret(&key("token"), "(as in [github])");
-    let repository = reader.optional(&key("repository"), "(none)", repository);
-    let branch = reader.value(&key("branch"), github::BRANCH.to_owned(), value::text);
-    let path = reader.value(&key("path"), github::PATH.to_owned(), path_template);
-    let begun = is_given(reader, GITHUB, &["token", "repository", "branch", "path"]);
-    if !enabled || !begun {
+    let read = GithubKeys::read(reader, GITHUB);
+    let begun = reader.is_given(GITHUB, &["token", "repository", "branch", "path"]);
+    if !read.enabled || !begun {
         return None;
     }
-    let shared = is_given(reader, "github", &["token"]);
-    if !is_given(reader, GITHUB, &["repository"]) {
+    let shared = reader.is_given("github", &["token"]);
+    if !reader.is_given(GITHUB, &["repository"]) {
         let hint = "set edition.github.repository or TARGET_REPO to \"owner/name\"; GITHUB_ENABLED=false turns this off";
-        half(reader, GITHUB, "the repository", hint);
-    } else if !is_given(reader, GITHUB, &["token"]) && !shared {
+        reader.half(GITHUB, "the repository", hint);
+    } else if !reader.is_given(GITHUB, &["token"]) && !shared {
         let hint = "set GITHUB_TOKEN, or edition.github.token or github.token to where it is kept";
-        half(reader, GITHUB, "the token", hint);
+        reader.half(GITHUB, "the token", hint);
     }
-    let token = match own {
+    let token = match read.token {
         Some(token) => token,
         None => shared_token(reader)?,
     };
     Some(ToGithub {
         token,
-        repository: Repository::parse(&repository?)?,
-        branch,
-        path: PathTemplate::parse(&path).ok()?,
+        repository: Repository::parse(&read.repository?)?,
+        branch: read.branch,
+        path: PathTemplate::parse(&read.path).ok()?,
     })
 }
 
@@ -165,53 +201,124 @@ fn shared_token(reader: &mut Reader<'_>) -> Option<Secret> {
     token
 }
 
-fn repository(raw: &Raw) -> Read<String> {
-    let text = value::text(raw)?;
-    if Repository::parse(&text).is_some() {
-        return Ok(text);
-    }
+fn repository(text: &str) -> Read<String> {
     let hint = "write owner and name, like \"almanack/news\"";
-    Err(Complaint::new(
-        format!("`{text}` is not a repository"),
-        hint,
-    ))
+    let refused = || Complaint::new(format!("`{text}` is not a repository"), hint);
+    Repository::parse(text)
+        .map(|_| text.to_owned())
+        .ok_or_else(refused)
 }
 
-fn path_template(raw: &Raw) -> Read<String> {
-    let text = value::text(raw)?;
-    match PathTemplate::parse(&text) {
-        Ok(_) => Ok(text),
-        Err(error) => {
-            let hint = format!("for example \"{}\"", github::PATH);
-            Err(Complaint::new(error.to_string(), hint))
-        }
+fn path_template(text: &str) -> Read<String> {
+    let hint = format!("for example \"{}\"", github::PATH);
+    let parsed = PathTemplate::parse(text).map_err(|error| Complaint::new(error.to_string(), hint));
+    parsed.map(|_| text.to_owned())
+}
+
+words! {
+    OnUnknown { "skip" = Self::Skip, "repeat" = Self::Repeat }
+    OnRevision { "send" = Self::Replace, "skip" = Self::Skip }
+}
+
+settings! {
+    struct TelegramKeys {
+        /// Publish to Telegram; `false` turns a configured destination off.
+        /// 发布到 Telegram；`false` 关闭已配置的目的地。
+        enabled: bool = switch(|text| text == "true").default(false)
+            .depends("on as soon as [edition.telegram] is configured").also(&["TELEGRAM_ENABLED"])
+            => |reader| is_ours(reader);
+        /// Token of the bot that posts.
+        /// 发布消息的机器人令牌。
+        token: Option<BotToken> = bot_token().unset("(none)").also(&["TELEGRAM_BOT_TOKEN"]);
+        /// Chat to post to: `@channel` or its number.
+        /// 发布到的会话：`@channel` 或其编号。
+        chat: Option<String> = text().unset("(none)").also(&["TELEGRAM_CHANNEL_ID"]);
+        /// Stories per message.
+        /// 每条消息的文章数。
+        batch_size: u8 = count(1..=STORIES_PER_MESSAGE_MAX).default(STORIES_PER_MESSAGE)
+            .also(&["TELEGRAM_BATCH_SIZE"]);
+        /// When it is unknown whether a message was sent: `skip` it, or `repeat` it.
+        /// 不确定消息是否已发送时：`skip` 跳过，或 `repeat` 重发。
+        on_unknown: OnUnknown = choice().default(OnUnknown::Skip);
+        /// When an edition is published again: `send` the new revision, or `skip` it.
+        /// 日报重新发布时：`send` 发送新修订版，或 `skip` 跳过。
+        on_revision: OnRevision = choice().default(OnRevision::Skip);
+        /// Base address of the Telegram API.
+        /// Telegram API 的基础地址。
+        api_url: String = address().default(API_URL.to_owned());
+    }
+}
+
+/// Who configures it in our own way wants it; the founding setup has a switch that is off.
+fn is_ours(reader: &Reader<'_>) -> bool {
+    let mut given = reader.layer.iter();
+    given.any(|(path, given)| path.section == TELEGRAM && founding_variable(&given.place).is_none())
+}
+
+fn read_telegram(reader: &mut Reader<'_>) -> Option<ToTelegram> {
+    let read = TelegramKeys::read(reader, TELEGRAM);
+    if !read.enabled {
+        return None;
+    }
+    if !reader.is_given(TELEGRAM, &["token"]) {
+        let hint = "set TELEGRAM_BOT_TOKEN, or edition.telegram.token to where it is kept";
+        reader.half(TELEGRAM, "the bot's token", hint);
+    } else if !reader.is_given(TELEGRAM, &["chat"]) {
+        let hint =
+            "set edition.telegram.chat or TELEGRAM_CHANNEL_ID to \"@channel\" or the chat's number";
+        reader.half(TELEGRAM, "the chat", hint);
+    }
+    Some(ToTelegram {
+        token: read.token?,
+        chat: read.chat?,
+        per_message: PerMessage::new(read.batch_size)?,
+        on_unknown: read.on_unknown,
+        on_revision: read.on_revision,
+        api_url: read.api_url,
+    })
+}
+
+settings! {
+    struct DirectoryKeys {
+        /// Folder to write editions to.
+        /// 写入日报的目录。
+        path: Option<PathBuf> = path().unset("(none)").beside_file();
+        /// Path of the file in the folder, with placeholders like `{date}`.
+        /// 目录内的文件路径，可含 `{date}` 等占位符。
+        file: String = text_as(path_template).default(directory::PATH.to_owned());
     }
 }
 
 fn read_directory(reader: &mut Reader<'_>) -> Option<ToDirectory> {
-    let key = |name| KeyPath::plain(DIRECTORY, name);
-    let folder = |raw: &Raw| value::text(raw).map(PathBuf::from);
-    let root = reader.optional(&key("path"), "(none)", folder);
-    let file = reader.value(&key("file"), directory::PATH.to_owned(), path_template);
-    if root.is_none() && is_given(reader, DIRECTORY, &["file"]) {
+    let read = DirectoryKeys::read(reader, DIRECTORY);
+    if read.path.is_none() && reader.is_given(DIRECTORY, &["file"]) {
         let hint = "set edition.directory.path to a folder, like \"/srv/site/_posts\"";
-        half(reader, DIRECTORY, "the folder", hint);
+        reader.half(DIRECTORY, "the folder", hint);
     }
     Some(ToDirectory {
-        root: reader.base.join(root?),
-        file: PathTemplate::parse(&file).ok()?,
+        root: read.path?,
+        file: PathTemplate::parse(&read.file).ok()?,
     })
 }
 
+settings! {
+    struct WebhookKeys {
+        /// Web address that receives editions.
+        /// 接收日报的网址。
+        url: Option<String> = address().unset("(none)");
+        /// Key that signs calls.
+        /// 为调用签名的密钥。
+        secret: Option<SigningKey> = signing_key().unset("(calls are not signed)");
+    }
+}
+
 fn read_webhook(reader: &mut Reader<'_>) -> Option<ToWebhook> {
-    let key = |name| KeyPath::plain(WEBHOOK, name);
-    let url = reader.optional(&key("url"), "(none)", address);
-    let signed = signing_key(reader, &key("secret"), "(calls are not signed)");
-    if !is_given(reader, WEBHOOK, &["url"]) && is_given(reader, WEBHOOK, &["secret"]) {
-        half(reader, WEBHOOK, "the address", "set edition.webhook.url");
+    let WebhookKeys { url, secret } = WebhookKeys::read(reader, WEBHOOK);
+    if !reader.is_given(WEBHOOK, &["url"]) && reader.is_given(WEBHOOK, &["secret"]) {
+        reader.half(WEBHOOK, "the address", "set edition.webhook.url");
     }
     Some(ToWebhook {
         url: url?,
-        key: signed,
+        key: secret,
     })
 }

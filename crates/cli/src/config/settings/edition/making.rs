@@ -1,26 +1,23 @@
 //! How editions are made: sizes, limits, words.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use almanack_adapters::press::Template;
 use almanack_core::edition::{
     port::Sensitivity,
-    rules::{Rules, STORIES_MAX, Unusable},
+    rules::{Rules, Unusable},
 };
 use jiff::SignedDuration;
 
 use super::{
-    super::{
-        super::{
-            Need,
-            layer::Raw,
-            reader::{Reader, Show},
-            report::Problem,
-            value::{self, Complaint, Read},
-        },
-        DAY_S, seconds,
+    super::super::{
+        Need,
+        reader::{Reader, Show},
+        report::Problem,
+        table::{Form, Shape, days, words},
+        value::{self, Complaint, Read},
     },
-    key,
+    EditionKeys, key,
 };
 
 /// Longest title, in characters.
@@ -28,38 +25,23 @@ const TITLE_CHARS_MAX: usize = 200;
 /// Longest tag of a language.
 const LANGUAGE_BYTES_MAX: usize = 35;
 
-/// Reads the rules, and refuses those that would go wrong every day (ED-10).
-pub(super) fn rules(reader: &mut Reader<'_>, interval: SignedDuration) -> Rules {
-    let usual = Rules::default();
-    let day = DAY_S;
-    let archive_days: u32 = reader.value(&key("archive_after_days"), 7, value::count(1..=36_500));
+/// The rules; those that would go wrong every day are refused (ED-10).
+pub(super) fn rules(
+    reader: &mut Reader<'_>,
+    read: &EditionKeys,
+    interval: SignedDuration,
+) -> Rules {
     let rules = Rules {
-        stories: reader.value(
-            &key("stories"),
-            usual.stories,
-            value::count(1..=STORIES_MAX),
-        ),
-        batch_size: reader.value(
-            &key("batch_size"),
-            usual.batch_size,
-            value::count(1..=100_000),
-        ),
-        budget: reader.value(&key("budget"), usual.budget, value::count(1..=100_000)),
-        retries_max: reader.value(&key("retries"), usual.retries_max, value::count(0..=10)),
-        retries_by_itself: reader.value(
-            &key("retries_by_itself"),
-            usual.retries_by_itself,
-            value::count(0..=10),
-        ),
-        chain: reader.value(&key("chain"), usual.chain, value::truth),
-        overdue_after: reader.value(
-            &key("overdue_after"),
-            usual.overdue_after,
-            value::duration(seconds(60..=7 * day)),
-        ),
-        archive_after: SignedDuration::from_secs(i64::from(archive_days) * day),
+        stories: read.stories,
+        batch_size: read.batch_size,
+        budget: read.budget,
+        retries_max: read.retries,
+        retries_by_itself: read.retries_by_itself,
+        chain: read.chain,
+        overdue_after: read.overdue_after,
+        archive_after: days(i64::from(read.archive_after_days)),
         interval,
-        ..usual
+        ..Rules::default()
     };
     if let Err(unusable) = rules.check() {
         refuse(reader, &unusable);
@@ -85,48 +67,39 @@ fn refuse(reader: &mut Reader<'_>, unusable: &Unusable) {
 }
 
 /// What an edition is called: one line.
-pub(super) fn title(raw: &Raw) -> Read<String> {
-    let text = value::text(raw)?;
+pub(super) fn title(text: &str) -> Read<String> {
     let fits = text.chars().count() <= TITLE_CHARS_MAX && !text.chars().any(char::is_control);
     if fits {
-        return Ok(text);
+        return Ok(text.to_owned());
     }
     let what = format!("a title is one line of at most {TITLE_CHARS_MAX} characters");
     Err(Complaint::new(what, "for example \"HackerNews Daily\""))
 }
 
 /// The tag of a language.
-pub(super) fn language(raw: &Raw) -> Read<String> {
-    let text = value::text(raw)?;
+pub(super) fn language(text: &str) -> Read<String> {
     let shaped = |part: &str| {
         !part.is_empty() && part.len() <= 8 && part.bytes().all(|b| b.is_ascii_alphanumeric())
     };
     if text.len() <= LANGUAGE_BYTES_MAX && text.split('-').all(shaped) {
-        return Ok(text);
+        return Ok(text.to_owned());
     }
     let what = format!("`{text}` is not the tag of a language");
-    Err(Complaint::new(
-        what,
-        "for example \"zh-CN\", \"en\" or \"pt-BR\"",
-    ))
+    let hint = "for example \"zh-CN\", \"en\" or \"pt-BR\"";
+    Err(Complaint::new(what, hint))
 }
 
-/// The template's file. It is tried only by who prints with it: nobody else needs it to be there.
-pub(super) fn template(reader: &mut Reader<'_>) -> Option<PathBuf> {
-    let path = key("template");
-    let unset = "(the built-in one)";
-    let file = reader.optional(&path, unset, |raw| value::text(raw).map(PathBuf::from))?;
-    let file = reader.base.join(file);
+/// The template is tried only by who prints with it: nobody else needs it to be there.
+pub(super) fn check_template(reader: &mut Reader<'_>, file: Option<&Path>) {
     if reader.need == Need::Everything
-        && let Err(why) = read_template(&file)
+        && let Some(Err(why)) = file.map(read_template)
     {
-        reader.complain::<()>(&path, why);
+        reader.complain::<()>(&key("template"), why);
     }
-    Some(file)
 }
 
 /// Reads a template and tries it.
-pub(crate) fn read_template(file: &std::path::Path) -> Read<Template> {
+pub(crate) fn read_template(file: &Path) -> Read<Template> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| {
         Complaint::new(
@@ -142,7 +115,7 @@ pub(crate) fn read_template(file: &std::path::Path) -> Read<Template> {
 
 /// What is said about the filter: a level, or only that there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Filter {
+pub(super) enum Filter {
     Off,
     On,
     At(Sensitivity),
@@ -158,38 +131,34 @@ impl Show for Filter {
     }
 }
 
-impl Show for Sensitivity {
-    fn show(&self) -> String {
-        format!("\"{}\"", self.as_str())
-    }
+words! {
+    Sensitivity { "low" = Self::Low, "medium" = Self::Medium, "high" = Self::High }
 }
 
-const LEVELS: &[(&str, Sensitivity)] = &[
-    ("low", Sensitivity::Low),
-    ("medium", Sensitivity::Medium),
-    ("high", Sensitivity::High),
-];
-
-/// The filter: `filter = "high"`, or on, with its level beside it.
-pub(super) fn filter(reader: &mut Reader<'_>) -> Option<Sensitivity> {
-    let words = &[
+/// `filter = "high"`, or only that there is one.
+pub(super) fn filter_form() -> Form<Filter> {
+    const WORDS: &[(&str, Filter)] = &[
         ("off", Filter::Off),
         ("low", Filter::At(Sensitivity::Low)),
         ("medium", Filter::At(Sensitivity::Medium)),
         ("high", Filter::At(Sensitivity::High)),
     ];
-    let given = reader.value(&key("filter"), Filter::Off, |raw| match value::truth(raw) {
+    let names = WORDS.iter().map(|(word, _)| *word).collect();
+    Form::new(Shape::TruthOrChoice(names), |raw| match value::truth(raw) {
         Ok(true) => Ok(Filter::On),
         Ok(false) => Ok(Filter::Off),
-        Err(_) => value::choice(words)(raw),
-    });
+        Err(_) => value::choice(WORDS)(raw),
+    })
+}
+
+/// The filter's level, where there is one.
+pub(super) fn filter(reader: &mut Reader<'_>, read: &EditionKeys) -> Option<Sensitivity> {
     let beside = key("filter_sensitivity");
-    let level = reader.value(&beside, Sensitivity::Medium, value::choice(LEVELS));
-    match given {
+    match read.filter {
         Filter::Off => None,
-        Filter::On => Some(level),
+        Filter::On => Some(read.filter_sensitivity),
         Filter::At(said) => {
-            if said != level && reader.layer.contains_key(&beside) {
+            if said != read.filter_sensitivity && reader.layer.contains_key(&beside) {
                 let what = "edition.filter_sensitivity says nothing: edition.filter has a level";
                 let place = reader.place(&beside);
                 reader.problems.push(Problem::warning(what, place));

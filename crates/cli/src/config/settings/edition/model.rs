@@ -6,24 +6,30 @@
 use almanack_core::secret::Secret;
 use jiff::SignedDuration;
 
-use super::{
-    super::{
-        super::{
-            key::KeyPath,
-            layer::Raw,
-            reader::{Reader, Show},
-            report::Problem,
-            value::{self, Complaint, Read},
-        },
-        seconds,
+use super::super::super::{
+    key::KeyPath,
+    reader::Reader,
+    table::{
+        Listed, Section, address, choice, count, duration, minutes, seconds, secret, settings,
+        text, text_as, words,
     },
-    address, is_given,
+    value::{Complaint, Read},
 };
 
 const SECTION: &str = "edition.model";
 const DEEPSEEK: &str = "edition.model.deepseek";
 const OPENROUTER: &str = "edition.model.openrouter";
 const ZHIPU: &str = "edition.model.zhipu";
+pub(in super::super) const SECTIONS: &[Listed] = &[
+    (
+        SECTION,
+        "The model that writes titles and summaries.",
+        &[ModelKeys::keys],
+    ),
+    (DEEPSEEK, "The model at DeepSeek.", &[Deepseek::keys]),
+    (OPENROUTER, "The model at OpenRouter.", &[Openrouter::keys]),
+    (ZHIPU, "The model at Zhipu.", &[Zhipu::keys]),
+];
 /// Requests under way at once: a batch of six has thirteen for the model, and fewer would make some of them queue.
 const CONCURRENCY: usize = 16;
 /// This service takes no more.
@@ -55,18 +61,80 @@ enum Provider {
     None,
 }
 
-const PROVIDERS: &[(&str, Provider)] = &[
-    ("deepseek", Provider::Deepseek),
-    ("openrouter", Provider::Openrouter),
-    ("zhipu", Provider::Zhipu),
-    ("openai-compatible", Provider::Compatible),
-    ("none", Provider::None),
-];
+words! {
+    Provider {
+        "deepseek" = Self::Deepseek,
+        "openrouter" = Self::Openrouter,
+        "zhipu" = Self::Zhipu,
+        "openai-compatible" = Self::Compatible,
+        "none" = Self::None,
+    }
+}
 
-impl Show for Provider {
-    fn show(&self) -> String {
-        let named = PROVIDERS.iter().find(|(_, provider)| provider == self);
-        format!("\"{}\"", named.map_or("", |(name, _)| name))
+settings! {
+    struct ModelKeys {
+        /// Service that runs the model; `none` writes extractive summaries.
+        /// 运行模型的服务；`none` 使用抽取式摘要。
+        provider: Provider = choice().default(Provider::None)
+            .depends("the service whose key is set").also(&["LLM_PROVIDER"])
+            => |reader| usual_provider(reader);
+        /// Base address of an OpenAI-compatible service, like `http://127.0.0.1:11434/v1`.
+        /// OpenAI 兼容服务的基础地址，如 `http://127.0.0.1:11434/v1`。
+        base_url: Option<String> = address().unset("(the service's)");
+        /// Name of the model.
+        /// 模型名称。
+        name: Option<String> = text().unset("(the service's)");
+        /// API key.
+        /// API 密钥。
+        key: Option<Secret> = secret().unset("(the service's)");
+        /// Requests to the model at the same time.
+        /// 对模型的并发请求数。
+        concurrency: Option<usize> = count(1..=1_000).unset("(the service's)");
+        /// How long a response may take.
+        /// 响应的超时时间。
+        timeout: SignedDuration = duration(seconds(1), minutes(10)).default(seconds(30));
+    }
+}
+
+settings! {
+    struct Deepseek {
+        /// Name of the model.
+        /// 模型名称。
+        name: String = text().default("deepseek-v4-flash".to_owned()).also(&["LLM_DEEPSEEK_MODEL"]);
+        /// API key.
+        /// API 密钥。
+        key: Option<Secret> = secret().unset("(none)").also(&["LLM_DEEPSEEK_API_KEY"]);
+    }
+}
+
+settings! {
+    struct Openrouter {
+        /// Name of the model.
+        /// 模型名称。
+        name: String =
+            text().default("deepseek/deepseek-v4-flash".to_owned()).also(&["LLM_OPENROUTER_MODEL"]);
+        /// API key.
+        /// API 密钥。
+        key: Option<Secret> = secret().unset("(none)").also(&["LLM_OPENROUTER_API_KEY"]);
+        /// Address of your site, for the rankings of OpenRouter.
+        /// 你的网站地址，用于 OpenRouter 排行。
+        site_url: Option<String> =
+            text_as(header).unset("(not told)").also(&["LLM_OPENROUTER_SITE_URL"]);
+        /// Name of your site, for the rankings of OpenRouter.
+        /// 你的网站名称，用于 OpenRouter 排行。
+        site_name: Option<String> =
+            text_as(header).unset("(not told)").also(&["LLM_OPENROUTER_SITE_NAME"]);
+    }
+}
+
+settings! {
+    struct Zhipu {
+        /// Name of the model.
+        /// 模型名称。
+        name: String = text().default("glm-4.5-flash".to_owned()).also(&["LLM_ZHIPU_MODEL"]);
+        /// API key.
+        /// API 密钥。
+        key: Option<Secret> = secret().unset("(none)").also(&["LLM_ZHIPU_API_KEY"]);
     }
 }
 
@@ -81,105 +149,69 @@ struct Service {
     concurrency: usize,
 }
 
-/// What is said about whatever service it is.
-struct Said {
-    base_url: Option<String>,
-    name: Option<String>,
-    key: Option<Secret>,
-    concurrency: Option<usize>,
-    timeout: SignedDuration,
+/// Reads all services; `None` if nobody is asked.
+pub(super) fn read(reader: &mut Reader<'_>) -> Option<Model> {
+    let said = ModelKeys::read(reader, SECTION);
+    let deepseek = deepseek(Deepseek::read(reader, DEEPSEEK));
+    let openrouter = openrouter(Openrouter::read(reader, OPENROUTER));
+    let zhipu = zhipu(Zhipu::read(reader, ZHIPU));
+    match said.provider {
+        Provider::None => {
+            complain_of_nobodys(reader);
+            None
+        }
+        Provider::Compatible => compatible(reader, said),
+        Provider::Deepseek => Some(at_service(reader, said, deepseek)),
+        Provider::Openrouter => Some(at_service(reader, said, openrouter)),
+        Provider::Zhipu => Some(at_service(reader, said, zhipu)),
+    }
 }
 
-impl Model {
-    /// Reads all services; `None` if nobody is asked.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        let provider = provider(reader);
-        let said = said(reader);
-        let deepseek = deepseek(reader);
-        let openrouter = openrouter(reader);
-        let zhipu = zhipu(reader);
-        match provider {
-            Provider::None => {
-                complain_of_nobodys(reader);
-                None
-            }
-            Provider::Compatible => compatible(reader, said),
-            Provider::Deepseek => Some(at_service(reader, said, deepseek)),
-            Provider::Openrouter => Some(at_service(reader, said, openrouter)),
-            Provider::Zhipu => Some(at_service(reader, said, zhipu)),
-        }
-    }
+fn key(name: &'static str) -> KeyPath {
+    KeyPath::plain(SECTION, name)
 }
 
 /// A key or a model of nobody would be of no use, and nobody would notice.
 fn complain_of_nobodys(reader: &mut Reader<'_>) {
-    let given = |name| is_given(reader, SECTION, &[name]);
-    let what = match (given("provider"), given("key"), given("name")) {
-        (false, true, _) => "there is a key, but nobody says whose",
-        (false, false, true) => "there is a model's name, but nobody says whose",
+    let given = |name| reader.is_given(SECTION, &[name]);
+    let (what, name) = match (given("provider"), given("key"), given("name")) {
+        (false, true, _) => ("there is a key, but nobody says whose", "key"),
+        (false, false, true) => ("there is a model's name, but nobody says whose", "name"),
         _ => return,
     };
-    let name = if given("key") { "key" } else { "name" };
-    let place = reader.place(&KeyPath::plain(SECTION, name));
     let hint = "set edition.model.provider, or edition.model.base_url for a service of your own";
-    let problem = Problem::error(format!("edition.model: {what}"), place);
-    reader.problems.push(problem.hint(hint));
+    reader.refuse(format!("edition.model: {what}"), &key(name), hint);
 }
 
 /// Who nobody names is the one whose key there is.
-fn provider(reader: &mut Reader<'_>) -> Provider {
-    let usual = if is_given(reader, SECTION, &["base_url"]) {
-        Provider::Compatible
-    } else if is_given(reader, DEEPSEEK, &["key"]) {
-        Provider::Deepseek
-    } else if is_given(reader, OPENROUTER, &["key"]) {
-        Provider::Openrouter
-    } else if is_given(reader, ZHIPU, &["key"]) {
-        Provider::Zhipu
-    } else {
-        Provider::None
-    };
-    let path = KeyPath::plain(SECTION, "provider");
-    reader.value(&path, usual, value::choice(PROVIDERS))
-}
-
-fn said(reader: &mut Reader<'_>) -> Said {
-    let key = |name| KeyPath::plain(SECTION, name);
-    let usual = "(the service's)";
-    Said {
-        base_url: reader.optional(&key("base_url"), usual, address),
-        name: reader.optional(&key("name"), usual, value::text),
-        key: reader.secret(&key("key"), usual),
-        concurrency: reader.optional(&key("concurrency"), usual, value::count(1..=1_000)),
-        timeout: reader.value(
-            &key("timeout"),
-            SignedDuration::from_secs(30),
-            value::duration(seconds(1..=600)),
-        ),
+fn usual_provider(reader: &Reader<'_>) -> Provider {
+    let keys = [
+        (DEEPSEEK, Provider::Deepseek),
+        (OPENROUTER, Provider::Openrouter),
+        (ZHIPU, Provider::Zhipu),
+    ];
+    if reader.is_given(SECTION, &["base_url"]) {
+        return Provider::Compatible;
     }
+    let mut keys = keys.into_iter();
+    let found = keys.find(|(section, _)| reader.is_given(section, &["key"]));
+    found.map_or(Provider::None, |(_, provider)| provider)
 }
 
-fn deepseek(reader: &mut Reader<'_>) -> Service {
-    let name = "deepseek-v4-flash".to_owned();
+fn deepseek(read: Deepseek) -> Service {
     Service {
         section: DEEPSEEK,
         variable: "LLM_DEEPSEEK_API_KEY",
         base_url: "https://api.deepseek.com/v1",
-        name: reader.value(&KeyPath::plain(DEEPSEEK, "name"), name, value::text),
-        key: reader.secret(&KeyPath::plain(DEEPSEEK, "key"), "(none)"),
+        name: read.name,
+        key: read.key,
         headers: Vec::new(),
         concurrency: CONCURRENCY,
     }
 }
 
-fn openrouter(reader: &mut Reader<'_>) -> Service {
-    let key = |name| KeyPath::plain(OPENROUTER, name);
-    let name = "deepseek/deepseek-v4-flash".to_owned();
-    let name = reader.value(&key("name"), name, value::text);
-    let secret = reader.secret(&key("key"), "(none)");
-    let site_url = reader.optional(&key("site_url"), "(not told)", header);
-    let site_name = reader.optional(&key("site_name"), "(not told)", header);
-    let headers = [("HTTP-Referer", site_url), ("X-Title", site_name)];
+fn openrouter(read: Openrouter) -> Service {
+    let headers = [("HTTP-Referer", read.site_url), ("X-Title", read.site_name)];
     let headers = headers
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -187,37 +219,34 @@ fn openrouter(reader: &mut Reader<'_>) -> Service {
         section: OPENROUTER,
         variable: "LLM_OPENROUTER_API_KEY",
         base_url: "https://openrouter.ai/api/v1",
-        name,
-        key: secret,
+        name: read.name,
+        key: read.key,
         headers: headers.collect(),
         concurrency: CONCURRENCY,
     }
 }
 
-fn zhipu(reader: &mut Reader<'_>) -> Service {
-    let name = "glm-4.5-flash".to_owned();
+fn zhipu(read: Zhipu) -> Service {
     Service {
         section: ZHIPU,
         variable: "LLM_ZHIPU_API_KEY",
         base_url: "https://open.bigmodel.cn/api/paas/v4",
-        name: reader.value(&KeyPath::plain(ZHIPU, "name"), name, value::text),
-        key: reader.secret(&KeyPath::plain(ZHIPU, "key"), "(none)"),
+        name: read.name,
+        key: read.key,
         headers: Vec::new(),
         concurrency: ZHIPU_CONCURRENCY,
     }
 }
 
 /// What is said beats what the service has; whose key is missing is not asked.
-fn at_service(reader: &mut Reader<'_>, said: Said, service: Service) -> Model {
-    let given = is_given(reader, SECTION, &["key"]) || is_given(reader, service.section, &["key"]);
-    if !given {
-        let (section, variable) = (service.section, service.variable);
+fn at_service(reader: &mut Reader<'_>, said: ModelKeys, service: Service) -> Model {
+    let (section, variable) = (service.section, service.variable);
+    if !reader.is_given(SECTION, &["key"]) && !reader.is_given(section, &["key"]) {
         let what = format!("{section}: a key is missing");
-        let place = reader.place(&KeyPath::plain(SECTION, "provider"));
         let hint = format!(
             "set {variable} or {section}.key, or provider = \"none\" for editions without a model"
         );
-        reader.problems.push(Problem::error(what, place).hint(hint));
+        reader.refuse(what, &key("provider"), hint);
     }
     Model {
         base_url: said.base_url.unwrap_or_else(|| service.base_url.to_owned()),
@@ -229,16 +258,15 @@ fn at_service(reader: &mut Reader<'_>, said: Said, service: Service) -> Model {
     }
 }
 
-fn compatible(reader: &mut Reader<'_>, said: Said) -> Option<Model> {
+fn compatible(reader: &mut Reader<'_>, said: ModelKeys) -> Option<Model> {
     for (name, example) in [
         ("base_url", "\"http://127.0.0.1:11434/v1\""),
         ("name", "\"qwen3:8b\""),
     ] {
-        if !is_given(reader, SECTION, &[name]) {
+        if !reader.is_given(SECTION, &[name]) {
             let what = format!("edition.model.{name} is missing");
-            let place = reader.place(&KeyPath::plain(SECTION, "provider"));
             let hint = format!("an OpenAI-compatible service needs it, like {name} = {example}");
-            reader.problems.push(Problem::error(what, place).hint(hint));
+            reader.refuse(what, &key("provider"), hint);
         }
     }
     Some(Model {
@@ -252,10 +280,9 @@ fn compatible(reader: &mut Reader<'_>, said: Said) -> Option<Model> {
 }
 
 /// Text that a header can hold.
-fn header(raw: &Raw) -> Read<String> {
-    let text = value::text(raw)?;
+fn header(text: &str) -> Read<String> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return Ok(text);
+        return Ok(text.to_owned());
     }
     let what = "it becomes a header, and headers hold only ASCII letters";
     Err(Complaint::new(what, "for example \"Example News\""))

@@ -3,18 +3,20 @@
 use almanack_adapters::reader::PREFIX;
 use almanack_core::secret::Secret;
 
-use super::{
-    super::super::{
-        key::KeyPath,
-        layer::Raw,
-        reader::{Reader, Show},
-        report::{Place, Problem},
-        value::{self, Read},
-    },
-    address, is_given,
+use super::super::super::{
+    key::KeyPath,
+    reader::Reader,
+    report::Place,
+    table::{Choice, Form, Listed, Section, Shape, address, names, secret, settings, truth, words},
+    value,
 };
 
 const SECTION: &str = "edition.reader";
+pub(in super::super) const SECTIONS: &[Listed] = &[(
+    SECTION,
+    "Who reads the pages of stories.",
+    &[PageKeys::keys],
+)];
 
 /// Who reads pages.
 #[derive(Debug, Clone)]
@@ -46,84 +48,105 @@ enum Provider {
     Prefix,
 }
 
-impl Show for Provider {
-    fn show(&self) -> String {
-        match self {
-            Self::BuiltIn => "\"builtin\"".to_owned(),
-            Self::Crawler => "\"crawler\"".to_owned(),
-            Self::Prefix => "\"reader\"".to_owned(),
-        }
+words! {
+    Provider {
+        "builtin" = Self::BuiltIn,
+        "crawler" = Self::Crawler,
+        "reader" = Self::Prefix,
+        "jina" = Self::Prefix,
     }
 }
 
-const PROVIDERS: &[(&str, Provider)] = &[
-    ("builtin", Provider::BuiltIn),
-    ("crawler", Provider::Crawler),
-    ("reader", Provider::Prefix),
-    ("jina", Provider::Prefix),
-];
-
-impl Pages {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let key = |name| KeyPath::plain(SECTION, name);
-        let provider = provider(reader);
-        let url = reader.optional(&key("crawler_url"), "(none)", address);
-        let token = reader.secret(&key("crawler_token"), "(none)");
-        let prefix = reader.value(&key("prefix"), PREFIX.to_owned(), address);
-        let prefix_key = reader.secret(&key("prefix_key"), "(none; few pages a minute)");
-        let rotate = reader.value(&key("rotate_key"), false, value::truth);
-        match (provider, url) {
-            (Provider::BuiltIn, _) => Self::BuiltIn,
-            (Provider::Crawler, Some(url)) => Self::Crawler { url, token },
-            (Provider::Crawler, None) => {
-                if !is_given(reader, SECTION, &["crawler_url"]) {
-                    let what = "edition.reader: a crawler needs its address, and there is none";
-                    let place = reader.place(&key("provider"));
-                    let hint = "set edition.reader.crawler_url (or CRAWLER_API_URL), or provider = \"builtin\"";
-                    reader.problems.push(Problem::error(what, place).hint(hint));
-                }
-                Self::BuiltIn
-            }
-            (Provider::Prefix, _) => Self::Prefix {
-                prefix,
-                key: prefix_key,
-                rotate,
-            },
-        }
+settings! {
+    struct PageKeys {
+        /// Who reads pages: `builtin`, a `crawler` with an API, or a `reader` service (also `jina`).
+        /// 由谁读取网页：`builtin`、带 API 的 `crawler`，或 `reader` 服务（也可写 `jina`）。
+        provider: Provider = provider().default(Provider::BuiltIn)
+            .depends("the one that is configured").also(&["CRAWLER_PROVIDER"])
+            => |reader| usual_provider(reader);
+        /// Address of the crawler.
+        /// 爬虫的地址。
+        crawler_url: Option<String> = address().unset("(none)").also(&["CRAWLER_API_URL"]);
+        /// Token of the crawler.
+        /// 爬虫的令牌。
+        crawler_token: Option<Secret> = secret().unset("(none)").also(&["CRAWLER_API_TOKEN"]);
+        /// Address of the reader service that a page's address is appended to.
+        /// 阅读服务的地址，网页地址附加在其后。
+        prefix: String = address().default(PREFIX.to_owned());
+        /// API key of the reader service.
+        /// 阅读服务的 API 密钥。
+        prefix_key: Option<Secret> =
+            secret().unset("(none; few pages a minute)").also(&["JINA_API_KEY"]);
+        /// Leave the key out of every second request, to use the free quota as well.
+        /// 每隔一次请求不带密钥，以便同时使用免费额度。
+        rotate_key: bool = truth().default(false).also(&["JINA_USE_KEY_ROTATION"]);
     }
+}
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Pages {
+    let read = PageKeys::read(reader, SECTION);
+    warn_of_unknown(reader);
+    match (read.provider, read.crawler_url) {
+        (Provider::BuiltIn, _) => Pages::BuiltIn,
+        (Provider::Crawler, Some(url)) => Pages::Crawler {
+            url,
+            token: read.crawler_token,
+        },
+        (Provider::Crawler, None) => {
+            if !reader.is_given(SECTION, &["crawler_url"]) {
+                let what = "edition.reader: a crawler needs its address, and there is none";
+                let hint = "set edition.reader.crawler_url (or CRAWLER_API_URL), or provider = \"builtin\"";
+                reader.refuse(what, &provider_path(), hint);
+            }
+            Pages::BuiltIn
+        }
+        (Provider::Prefix, _) => Pages::Prefix {
+            prefix: read.prefix,
+            key: read.prefix_key,
+            rotate: read.rotate_key,
+        },
+    }
+}
+
+fn provider_path() -> KeyPath {
+    KeyPath::plain(SECTION, "provider")
 }
 
 /// Who nobody names is the one who was given something to work with.
-fn provider(reader: &mut Reader<'_>) -> Provider {
-    let path = KeyPath::plain(SECTION, "provider");
-    let given = |name| is_given(reader, SECTION, &[name]);
-    let usual = if given("crawler_url") {
+fn usual_provider(reader: &Reader<'_>) -> Provider {
+    if reader.is_given(SECTION, &["crawler_url"]) {
         Provider::Crawler
-    } else if given("prefix_key") || given("prefix") {
+    } else if reader.is_given(SECTION, &["prefix_key", "prefix"]) {
         Provider::Prefix
     } else {
         Provider::BuiltIn
-    };
-    let by_variable = matches!(reader.place(&path), Some(Place::Environment { .. }));
-    let read = |raw: &Raw| -> Read<Provider> {
-        match value::choice(PROVIDERS)(raw) {
-            Err(_) if by_variable => Ok(Provider::BuiltIn),
+    }
+}
+
+/// The founding setup takes whatever it does not know for the built-in reader.
+fn provider() -> Form<Provider> {
+    let shape = Shape::Choice(names::<Provider>());
+    Form::placed(shape, |given| {
+        match value::choice(Provider::WORDS)(&given.raw) {
+            Err(_) if is_variable(&given.place) => Ok(Provider::BuiltIn),
             read => read,
         }
+    })
+}
+
+fn is_variable(place: &Place) -> bool {
+    matches!(place, Place::Environment { .. })
+}
+
+fn warn_of_unknown(reader: &mut Reader<'_>) {
+    let path = provider_path();
+    let Some(given) = reader.layer.get(&path) else {
+        return;
     };
-    let provider = reader.value(&path, usual, read);
-    let said = reader
-        .layer
-        .get(&path)
-        .and_then(|given| given.raw.as_text());
-    let known = said.is_none_or(|said| PROVIDERS.iter().any(|(name, _)| *name == said));
-    if by_variable && !known {
+    let known = |said: &str| Provider::WORDS.iter().any(|(name, _)| *name == said);
+    if is_variable(&given.place) && !given.raw.as_text().is_none_or(known) {
         let what = format!("{path}: nobody knows this reader; pages are read by the built-in one");
-        let place = reader.place(&path);
         let hint = "there are builtin, crawler and reader (also called jina)";
-        reader
-            .problems
-            .push(Problem::warning(what, place).hint(hint));
+        reader.warn(what, &path, hint);
     }
-    provider
 }

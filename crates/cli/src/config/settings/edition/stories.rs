@@ -3,14 +3,15 @@
 use almanack_adapters::hacker_news::{ALGOLIA_URL, FIREBASE_URL, List};
 use jiff::SignedDuration;
 
-use super::{
-    super::super::{
-        key::KeyPath,
-        reader::{Reader, Show},
-        value,
-    },
-    address,
+use super::super::super::{
+    reader::Reader,
+    table::{Form, Listed, Section, Shape, choice, count, hours, settings, words},
+    value,
 };
+
+const SECTION: &str = "edition.source";
+pub(in super::super) const SECTIONS: &[Listed] =
+    &[(SECTION, "Where stories come from.", &[StoryKeys::keys])];
 
 /// Where stories come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,45 +37,45 @@ enum From {
     Entries,
 }
 
-impl Show for From {
-    fn show(&self) -> String {
-        match self {
-            Self::HackerNews => "\"hacker-news\"".to_owned(),
-            Self::Entries => "\"entries\"".to_owned(),
-        }
+words! {
+    From { "hacker-news" = Self::HackerNews, "entries" = Self::Entries }
+    List { "best" = Self::Best, "day" = Self::Day }
+}
+
+/// An address that is everybody's and may be shown.
+fn public_address() -> Form<String> {
+    Form::new(Shape::Text, |raw| value::web_address(raw).map(String::from))
+}
+
+settings! {
+    struct StoryKeys {
+        /// Where stories come from: `hacker-news`, or `entries` of the configured sources.
+        /// 文章来源：`hacker-news`，或已配置源的 `entries`。
+        from: From = choice().default(From::HackerNews);
+        /// List of Hacker News: `best`, or the best of the `day`.
+        /// Hacker News 的列表：`best`，或当天最佳 `day`。
+        list: List = choice().default(List::default());
+        /// Maximum age of a story of the best list, in hours.
+        /// 最佳列表中文章的最大时长（小时）。
+        window_hours: u32 = count(1..=168).default(24).also(&["HN_TIME_WINDOW_HOURS"]);
+        /// Base address of the Hacker News lists.
+        /// Hacker News 列表的基础地址。
+        firebase_url: String = public_address().default(FIREBASE_URL.to_owned());
+        /// Base address of the Hacker News search.
+        /// Hacker News 搜索的基础地址。
+        algolia_url: String = public_address().default(ALGOLIA_URL.to_owned());
     }
 }
 
-impl Show for List {
-    fn show(&self) -> String {
-        match self {
-            Self::Best => "\"best\"".to_owned(),
-            Self::Day => "\"day\"".to_owned(),
-        }
-    }
-}
-
-impl Stories {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let key = |name| KeyPath::plain("edition.source", name);
-        let places = &[
-            ("hacker-news", From::HackerNews),
-            ("entries", From::Entries),
-        ];
-        let lists = &[("best", List::Best), ("day", List::Day)];
-        let from = reader.value(&key("from"), From::HackerNews, value::choice(places));
-        let list = reader.value(&key("list"), List::default(), value::choice(lists));
-        let hours: u32 = reader.value(&key("window_hours"), 24, value::count(1..=168));
-        let firebase_url = reader.value(&key("firebase_url"), FIREBASE_URL.to_owned(), address);
-        let algolia_url = reader.value(&key("algolia_url"), ALGOLIA_URL.to_owned(), address);
-        match from {
-            From::Entries => Self::Entries,
-            From::HackerNews => Self::HackerNews {
-                list,
-                window: SignedDuration::from_hours(i64::from(hours)),
-                firebase_url,
-                algolia_url,
-            },
-        }
+pub(super) fn read(reader: &mut Reader<'_>) -> Stories {
+    let read = StoryKeys::read(reader, SECTION);
+    match read.from {
+        From::Entries => Stories::Entries,
+        From::HackerNews => Stories::HackerNews {
+            list: read.list,
+            window: hours(i64::from(read.window_hours)),
+            firebase_url: read.firebase_url,
+            algolia_url: read.algolia_url,
+        },
     }
 }

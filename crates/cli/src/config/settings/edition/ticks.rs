@@ -12,16 +12,16 @@ use almanack_engine::{schedules::Wanted, zones::Zones};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use super::{
-    super::super::{key::KeyPath, reader::Reader, report::Problem, schedule::fault, value},
-    key,
+    super::super::{key::KeyPath, reader::Reader, schedule::fault},
+    EditionKeys, key,
 };
 
 /// What the schedule of the ticks is called.
 pub(crate) const SCHEDULE: &str = "edition";
 /// Minutes between two ticks, where nobody says otherwise.
-const INTERVAL_MINUTES: u32 = 10;
+pub(super) const INTERVAL_MINUTES: u32 = 10;
 const HOUR_MINUTES: u32 = 60;
-const DAY_MINUTES: u32 = 24 * HOUR_MINUTES;
+pub(super) const DAY_MINUTES: u32 = 24 * HOUR_MINUTES;
 
 /// When ticks come.
 #[derive(Debug, Clone)]
@@ -37,21 +37,25 @@ pub(crate) struct Ticks {
 }
 
 impl Ticks {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let minutes = key("interval_minutes");
-        let every = reader.value(&minutes, INTERVAL_MINUTES, value::count(1..=DAY_MINUTES));
+    pub(super) fn of(reader: &mut Reader<'_>, read: &EditionKeys) -> Self {
+        let (tz, every) = (
+            &read.tz,
+            SignedDuration::from_mins(i64::from(read.interval_minutes)),
+        );
         let schedule = key("schedule");
-        let expression = reader.value(&schedule, expression_of(every), value::text);
-        let tz = reader.value(&key("tz"), "UTC".to_owned(), value::text);
         let said = reader.layer.contains_key(&schedule);
-        match ready(&expression, &tz) {
+        match ready(&read.schedule, tz) {
             Ok((name, ready)) => {
-                let gap = gap(&ready).filter(|_| said);
-                let interval = gap.unwrap_or(SignedDuration::from_mins(i64::from(every)));
-                warn(reader, if said { &schedule } else { &minutes }, interval);
+                let interval = gap(&ready).filter(|_| said).unwrap_or(every);
+                let path = if said {
+                    schedule
+                } else {
+                    key("interval_minutes")
+                };
+                warn(reader, &path, interval);
                 Self {
-                    zone: zone(&tz),
-                    days: TimeZone::get(&tz).unwrap_or(TimeZone::UTC),
+                    zone: zone(tz),
+                    days: TimeZone::get(tz).unwrap_or(TimeZone::UTC),
                     wanted: Some(Wanted {
                         name,
                         definition: ready.definition,
@@ -65,7 +69,7 @@ impl Ticks {
                     wanted: None,
                     zone: zone("UTC"),
                     days: TimeZone::UTC,
-                    interval: SignedDuration::from_mins(i64::from(every)),
+                    interval: every,
                 }
             }
         }
@@ -74,7 +78,7 @@ impl Ticks {
 
 /// The schedule of one tick every so many minutes: of the clock where an hour or a day is so divided, and simply one after
 /// the other where it is not.
-fn expression_of(minutes: u32) -> String {
+pub(super) fn expression_of(minutes: u32) -> String {
     match minutes {
         1..HOUR_MINUTES if HOUR_MINUTES.is_multiple_of(minutes) => format!("*/{minutes} * * * *"),
         HOUR_MINUTES => "0 * * * *".to_owned(),
@@ -123,20 +127,13 @@ fn warn(reader: &mut Reader<'_>, path: &KeyPath, interval: SignedDuration) {
     let every = crate::when::show_duration(interval);
     let what = format!("{path}: with a tick every {every}, quotas go quickly");
     let hint = format!("≥ {INTERVAL_MIN_ADVISED} minutes are advised");
-    let place = reader.place(path);
-    reader
-        .problems
-        .push(Problem::warning(what, place).hint(hint));
+    reader.warn(what, path, hint);
 }
 
 fn complain(reader: &mut Reader<'_>, unfit: &Unfit) {
     let (of, complaint) = fault::complaint(unfit);
-    let path = if of == "tz" {
-        key("tz")
-    } else {
-        key("schedule")
-    };
-    reader.complain::<()>(&path, complaint);
+    let name = if of == "tz" { "tz" } else { "schedule" };
+    reader.complain::<()>(&key(name), complaint);
 }
 
 #[cfg(test)]

@@ -4,21 +4,44 @@ use almanack_bus::{
     Error,
     kafka::{CONFIRM_WITHIN, Connection, IS_BUILT, Mechanism, SILENCE, Sasl, Settings},
 };
+use almanack_core::{event::incoming::Reading, secret::Secret};
 
 use super::{
     super::super::{
         key::KeyPath,
-        reader::{Reader, Show},
-        report::Problem,
-        value::{self, Complaint, Read},
+        reader::Reader,
+        report::Severity,
+        table::{Form, Listed, Section, choice, secret, settings, text, texts, words},
+        value::{Complaint, Read},
     },
-    first_place, half, is_mentioned, name, reading, tls,
+    ReadingKeys, TlsKeys,
+    mapping::MappingKeys,
+    name, reading, tls,
 };
 
 const SECTION: &str = "events.kafka";
 const MAPPING: &str = "events.kafka.mapping";
 /// The longest name of a topic that brokers accept.
 const TOPIC_BYTES_MAX: usize = 249;
+
+pub(in super::super) const SECTIONS: &[Listed] = &[
+    (
+        SECTION,
+        "A Kafka cluster that events come from and go to.",
+        &[
+            Brokers::keys,
+            ConsumerKeys::keys,
+            ReadingKeys::keys,
+            TlsKeys::keys,
+            SaslKeys::keys,
+        ],
+    ),
+    (
+        MAPPING,
+        "Where in a message of your own what is.",
+        &[MappingKeys::keys],
+    ),
+];
 
 /// A cluster, and what is read there.
 #[derive(Debug, Clone)]
@@ -29,37 +52,67 @@ pub(crate) struct Kafka {
     pub(crate) consumer: Option<Settings>,
 }
 
-impl Show for Mechanism {
-    fn show(&self) -> String {
-        let name = match self {
-            Self::Plain => "\"plain\"",
-            Self::ScramSha256 => "\"scram-sha-256\"",
-            Self::ScramSha512 => "\"scram-sha-512\"",
-        };
-        name.to_owned()
+words! {
+    Mechanism {
+        "plain" = Self::Plain,
+        "scram-sha-256" = Self::ScramSha256,
+        "scram-sha-512" = Self::ScramSha512,
+    }
+}
+
+settings! {
+    struct Brokers {
+        /// Brokers to connect to first, as `host:port`.
+        /// 首先连接的 broker，写作 `host:port`。
+        brokers: Option<Vec<String>> = texts(broker).unset("(none)");
+    }
+}
+
+settings! {
+    struct ConsumerKeys {
+        /// Topic to read events from.
+        /// 读取事件的主题。
+        topic: Option<String> = topic_name().unset("(none; no events are read)");
+        /// Consumer group.
+        /// 消费者组。
+        group: String = name("the name of a group", 200, |c| {
+            !c.is_control() && !c.is_whitespace()
+        }).default("almanack".to_owned());
+        /// Topic for messages that cannot be read.
+        /// 存放无法读取的消息的主题。
+        dead_letter: Option<String> = topic_name().unset("(the topic's name and \".dead-letter\")");
+    }
+}
+
+settings! {
+    struct SaslKeys {
+        /// SASL mechanism to sign in with.
+        /// 登录使用的 SASL 机制。
+        sasl: Option<Mechanism> = choice().unset("(none)");
+        /// User to sign in as.
+        /// 登录用户名。
+        username: Option<String> = text().unset("(none)");
+        /// Password of the user.
+        /// 用户的密码。
+        password: Option<Secret> = secret().unset("(none)");
     }
 }
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
-    let key = |name| KeyPath::plain(SECTION, name);
-    let brokers = reader.optional(&key("brokers"), "(none)", value::texts(broker));
-    if !is_mentioned(reader, SECTION) {
+    let Brokers { brokers } = Brokers::read(reader, SECTION);
+    if !reader.is_mentioned(SECTION) {
         return None;
     }
     if !IS_BUILT {
         let hint = "build it with `--features kafka`, use the image, or take the section out";
         let what = format!("[{SECTION}] cannot be used: {}", Error::NotBuilt);
-        let place = first_place(reader, SECTION);
-        reader.problems.push(Problem::error(what, place).hint(hint));
+        let place = reader.first_place(|path| path.is_within(SECTION));
+        reader.push(Severity::Error, (what, place), hint);
         return None;
     }
-    if reader.place(&key("brokers")).is_none() {
-        half(
-            reader,
-            SECTION,
-            "brokers",
-            "write brokers = [\"kafka.example.org:9092\"]",
-        );
+    if !reader.is_given(SECTION, &["brokers"]) {
+        let hint = "write brokers = [\"kafka.example.org:9092\"]";
+        reader.half(SECTION, "brokers", hint);
     }
     let consumer = read_consumer(reader);
     let connection = Connection {
@@ -69,11 +122,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
         confirm_within: CONFIRM_WITHIN,
     };
     check_password_is_safe(reader, &connection);
-    let consumer = consumer.map(|(topic, group, dead_letter, reading)| Settings {
+    let consumer = consumer.map(|(topic, keys, reading)| Settings {
         connection: connection.clone(),
+        dead_letter: dead_letter(&topic, &keys),
         topic,
-        group,
-        dead_letter,
+        group: keys.group,
         silence: SILENCE,
         reading,
     });
@@ -83,32 +136,26 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
     })
 }
 
-type Read4 = (
-    String,
-    String,
-    String,
-    almanack_core::event::incoming::Reading,
-);
-
-fn read_consumer(reader: &mut Reader<'_>) -> Option<Read4> {
-    let key = |name| KeyPath::plain(SECTION, name);
-    let topic_name = || name("the name of a topic", TOPIC_BYTES_MAX, in_topic);
-    let topic = reader.optional(&key("topic"), "(none; no events are read)", topic_name());
-    let group = name("the name of a group", 200, |c| {
-        !c.is_control() && !c.is_whitespace()
-    });
-    let group = reader.value(&key("group"), "almanack".to_owned(), group);
+fn read_consumer(reader: &mut Reader<'_>) -> Option<(String, ConsumerKeys, Reading)> {
+    let keys = ConsumerKeys::read(reader, SECTION);
     let reading = reading(reader, SECTION, MAPPING);
-    let usual = "(the topic's name and \".dead-letter\")";
-    let dead_letter = reader.optional(&key("dead_letter"), usual, topic_name());
-    let topic = topic?;
-    let dead_letter = dead_letter.unwrap_or_else(|| format!("{topic}.dead-letter"));
-    if dead_letter == topic {
+    let topic = keys.topic.clone()?;
+    if dead_letter(&topic, &keys) == topic {
         let what = "dead letters must not go back to where they came from";
         let hint = "name another topic, or leave the key out";
-        return reader.complain(&key("dead_letter"), Complaint::new(what, hint));
+        let path = KeyPath::plain(SECTION, "dead_letter");
+        return reader.complain(&path, Complaint::new(what, hint));
     }
-    Some((topic, group, dead_letter, reading?))
+    Some((topic, keys, reading?))
+}
+
+fn dead_letter(topic: &str, keys: &ConsumerKeys) -> String {
+    let named = keys.dead_letter.clone();
+    named.unwrap_or_else(|| format!("{topic}.dead-letter"))
+}
+
+fn topic_name() -> Form<String> {
+    name("the name of a topic", TOPIC_BYTES_MAX, in_topic)
 }
 
 fn in_topic(c: char) -> bool {
@@ -129,30 +176,19 @@ fn broker(text: &str) -> Read<String> {
 }
 
 fn sasl(reader: &mut Reader<'_>) -> Option<Sasl> {
-    let key = |name| KeyPath::plain(SECTION, name);
-    let mechanisms = &[
-        ("plain", Mechanism::Plain),
-        ("scram-sha-256", Mechanism::ScramSha256),
-        ("scram-sha-512", Mechanism::ScramSha512),
-    ];
-    let mechanism = reader.optional(&key("sasl"), "(none)", value::choice(mechanisms));
-    let username = reader.optional(&key("username"), "(none)", value::text);
-    let password = reader.secret(&key("password"), "(none)");
-    let given = |name| reader.place(&key(name)).is_some();
-    let missing = match (given("sasl"), given("username"), given("password")) {
-        (false, false, false) | (true, true, true) => None,
-        (false, ..) => Some("sasl"),
-        (_, false, _) => Some("username"),
-        (.., false) => Some("password"),
-    };
-    if let Some(missing) = missing {
+    let read = SaslKeys::read(reader, SECTION);
+    let names = ["sasl", "username", "password"];
+    let missing = names
+        .into_iter()
+        .find(|name| !reader.is_given(SECTION, &[name]));
+    if let Some(missing) = missing.filter(|_| reader.is_given(SECTION, &names)) {
         let hint = "who signs in needs all three: sasl = \"scram-sha-512\", username and password";
-        half(reader, SECTION, missing, hint);
+        reader.half(SECTION, missing, hint);
     }
     Some(Sasl {
-        mechanism: mechanism?,
-        username: username?,
-        password: password?,
+        mechanism: read.sasl?,
+        username: read.username?,
+        password: read.password?,
     })
 }
 
@@ -160,11 +196,8 @@ fn sasl(reader: &mut Reader<'_>) -> Option<Sasl> {
 fn check_password_is_safe(reader: &mut Reader<'_>, connection: &Connection) {
     let is_plain = |sasl: &Sasl| sasl.mechanism == Mechanism::Plain;
     if connection.tls.is_none() && connection.sasl.as_ref().is_some_and(is_plain) {
-        let place = reader.place(&KeyPath::plain(SECTION, "sasl"));
         let what = "events.kafka.sasl: \"plain\" without TLS sends the password readable";
         let hint = "write tls = true, or use \"scram-sha-512\"";
-        reader
-            .problems
-            .push(Problem::warning(what, place).hint(hint));
+        reader.warn(what, &KeyPath::plain(SECTION, "sasl"), hint);
     }
 }

@@ -2,37 +2,60 @@
 
 use almanack_core::event::mapping::{Action, Mapping, Path, Template, Unit};
 
-use super::{
-    super::super::{
-        key::KeyPath,
-        layer::Raw,
-        reader::{Reader, Show},
-        report::Problem,
-        value::{self, Complaint, Read},
-    },
-    half,
+use super::super::super::{
+    key::KeyPath,
+    reader::Reader,
+    report::Severity,
+    table::{Form, Section, choice, settings, text_as, texts, words},
+    value::Complaint,
 };
 
-impl Show for Path {
-    fn show(&self) -> String {
-        format!("\"{self}\"")
+words! {
+    Unit {
+        "rfc3339" = Self::Rfc3339,
+        "seconds" = Self::Seconds,
+        "milliseconds" = Self::Milliseconds,
     }
 }
 
-impl Show for Template {
-    fn show(&self) -> String {
-        format!("\"{self}\"")
-    }
-}
-
-impl Show for Unit {
-    fn show(&self) -> String {
-        let name = match self {
-            Self::Rfc3339 => "\"rfc3339\"",
-            Self::Seconds => "\"seconds\"",
-            Self::Milliseconds => "\"milliseconds\"",
-        };
-        name.to_owned()
+settings! {
+    pub(super) struct MappingKeys {
+        /// Subject of the task: a text, a path, or a text with paths like `article:{/id}`.
+        /// 任务的主体：文本、路径，或含路径的文本，如 `article:{/id}`。
+        subject: Option<Template> = template().unset("(missing)");
+        /// Kind of the task.
+        /// 任务的类型。
+        kind: Option<Template> = template().unset("(missing)");
+        /// Path of the time to run at.
+        /// 执行时间所在的路径。
+        execute_at: Option<Path> = path().unset("(missing)");
+        /// Unit of the time to run at.
+        /// 执行时间的单位。
+        execute_at_unit: Unit = choice().default(Unit::Rfc3339);
+        /// Path of the revision, a number that grows with every change.
+        /// 修订号所在的路径；每次变更都会增大。
+        revision: Option<Path> = path().unset("(missing)");
+        /// Path of the action.
+        /// 动作所在的路径。
+        action: Option<Path> = path().unset("(every message sets a time)");
+        /// Values of the action that cancel the task.
+        /// 表示取消任务的动作值。
+        cancel: Vec<String> = texts(|text| Ok(text.to_owned())).default(Vec::new());
+        /// Values of the action that schedule the task.
+        /// 表示安排任务的动作值。
+        put: Vec<String> = texts(|text| Ok(text.to_owned())).default(Vec::new());
+        /// Path of the payload.
+        /// 负载所在的路径。
+        payload: Option<Path> = path().unset("(none)");
+        /// Address to call.
+        /// 回调地址。
+        callback_url: Option<Template> = template().unset("(the kind's own)");
+        /// Path of the message's id.
+        /// 消息标识所在的路径。
+        id: Option<Path> = path().unset("(the message's place)");
+        /// Name of the message's source.
+        /// 消息来源的名称。
+        source: Option<Template> = template().unset("(the topic)");
     }
 }
 
@@ -42,92 +65,66 @@ pub(super) fn read(
     outer: &'static str,
     section: &'static str,
 ) -> Option<Mapping> {
-    let key = |name| KeyPath::plain(section, name);
-    let subject = reader.optional(&key("subject"), "(missing)", template);
-    let kind = reader.optional(&key("kind"), "(missing)", template);
-    let execute_at = reader.optional(&key("execute_at"), "(missing)", path);
-    let units = &[
-        ("rfc3339", Unit::Rfc3339),
-        ("seconds", Unit::Seconds),
-        ("milliseconds", Unit::Milliseconds),
-    ];
-    let unit = reader.value(&key("execute_at_unit"), Unit::Rfc3339, value::choice(units));
-    let revision = reader.optional(&key("revision"), "(missing)", path);
-    let action = action(reader, section);
-    let payload = reader.optional(&key("payload"), "(none)", path);
-    let callback_url = reader.optional(&key("callback_url"), "(the kind's own)", template);
-    let id = reader.optional(&key("id"), "(the message's place)", path);
-    let source = reader.optional(&key("source"), "(the topic)", template);
+    let read = MappingKeys::read(reader, section);
     for name in ["subject", "kind", "execute_at", "revision"] {
-        if reader.place(&key(name)).is_none() {
+        if !reader.is_given(section, &[name]) {
             let hint = format!(
                 "format = \"json\" needs [{section}] with subject, kind, execute_at and revision"
             );
-            half(reader, outer, &format!("{section}.{name}"), &hint);
+            reader.half(outer, &format!("{section}.{name}"), &hint);
         }
     }
     Some(Mapping {
-        subject: subject?,
-        kind: kind?,
-        execute_at: execute_at?,
-        unit,
-        revision: revision?,
-        action,
-        payload,
-        callback_url,
-        id,
-        source,
+        action: action(reader, section, &read),
+        subject: read.subject?,
+        kind: read.kind?,
+        execute_at: read.execute_at?,
+        unit: read.execute_at_unit,
+        revision: read.revision?,
+        payload: read.payload,
+        callback_url: read.callback_url,
+        id: read.id,
+        source: read.source,
     })
 }
 
-fn action(reader: &mut Reader<'_>, section: &'static str) -> Option<Action> {
-    let key = |name| KeyPath::plain(section, name);
-    let path = reader.optional(&key("action"), "(every message sets a time)", path);
-    let word = |text: &str| Ok(text.to_owned());
-    let cancel = reader.value(&key("cancel"), Vec::new(), value::texts(word));
-    let put = reader.value(&key("put"), Vec::new(), value::texts(word));
-    let Some(path) = path else {
-        for name in ["cancel", "put"] {
-            if let Some(place) = reader.place(&key(name)) {
-                let what = format!("{section}.{name} has no effect without {section}.action");
-                let hint = "say where the action stands: action = \"/op\"";
-                reader
-                    .problems
-                    .push(Problem::error(what, Some(place)).hint(hint));
-            }
-        }
+fn action(reader: &mut Reader<'_>, section: &'static str, read: &MappingKeys) -> Option<Action> {
+    let MappingKeys { cancel, put, .. } = read.clone();
+    let Some(path) = read.action.clone() else {
+        let hint = "say where the action stands: action = \"/op\"";
+        let names = (&["cancel", "put"][..], "action");
+        reader.without_effect(Severity::Error, section, names, hint);
         return None;
     };
     if cancel.is_empty() && put.is_empty() {
         let what = format!("{section}.action: no value of it is given a meaning");
         let hint = "name values that withdraw, cancel = [\"delete\"], or that set a time, put = [\"update\"]";
-        let place = reader.place(&key("action"));
-        reader.problems.push(Problem::error(what, place).hint(hint));
+        reader.refuse(what, &KeyPath::plain(section, "action"), hint);
     }
     Some(Action { path, cancel, put })
 }
 
 /// A mapping that nobody reads by is a mistake about the format.
 pub(super) fn check_idle(reader: &mut Reader<'_>, outer: &'static str, section: &'static str) {
-    let mut given = reader.layer.iter();
-    let Some((_, given)) = given.find(|(path, _)| path.section == section) else {
-        return;
-    };
-    let place = Some(given.place.clone());
-    let what = format!("[{section}] has no effect while {outer}.format is \"cloudevents\"");
-    let problem = Problem::error(what, place).hint("write format = \"json\"");
-    reader.problems.push(problem);
+    if let Some(place) = reader.first_place(|path| path.section == section) {
+        let what = format!("[{section}] has no effect while {outer}.format is \"cloudevents\"");
+        reader.push(
+            Severity::Error,
+            (what, Some(place)),
+            "write format = \"json\"",
+        );
+    }
 }
 
-fn path(raw: &Raw) -> Read<Path> {
-    let text = value::text(raw)?;
+fn path() -> Form<Path> {
     let hint = "one place in the message: \"/article/id\" or \"$.article.id\"";
-    Path::parse(&text).map_err(|error| Complaint::new(error.to_string(), hint))
+    text_as(move |text| Path::parse(text).map_err(|error| Complaint::new(error.to_string(), hint)))
 }
 
-fn template(raw: &Raw) -> Read<Template> {
-    let text = value::text(raw)?;
+fn template() -> Form<Template> {
     let hint =
         "a text, a path, or a text with paths in it: \"article:{/id}\"; {key} is the message's key";
-    Template::parse(&text).map_err(|error| Complaint::new(error.to_string(), hint))
+    text_as(move |text| {
+        Template::parse(text).map_err(|error| Complaint::new(error.to_string(), hint))
+    })
 }

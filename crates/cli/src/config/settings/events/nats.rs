@@ -1,19 +1,42 @@
 //! `[events.nats]`
 
 use almanack_bus::nats::{ACK_WITHIN, Connection, Login, Settings, covers};
+use almanack_core::secret::Secret;
 
 use super::{
     super::super::{
         key::KeyPath,
         reader::Reader,
         secret::{has_password, without_password},
-        value::{self, Complaint, Read},
+        table::{Form, Listed, Section, secret, settings, text, texts},
+        value::{Complaint, Read},
     },
-    half, is_mentioned, name, reading, tls,
+    ReadingKeys, TlsKeys,
+    mapping::MappingKeys,
+    name, reading, tls,
 };
 
 const SECTION: &str = "events.nats";
 const MAPPING: &str = "events.nats.mapping";
+
+pub(in super::super) const SECTIONS: &[Listed] = &[
+    (
+        SECTION,
+        "A NATS server with JetStream that events come from and go to.",
+        &[
+            Servers::keys,
+            ConsumerKeys::keys,
+            ReadingKeys::keys,
+            TlsKeys::keys,
+            LoginKeys::keys,
+        ],
+    ),
+    (
+        MAPPING,
+        "Where in a message of your own what is.",
+        &[MappingKeys::keys],
+    ),
+];
 
 /// A server, and what is read there.
 #[derive(Debug, Clone)]
@@ -24,19 +47,67 @@ pub(crate) struct Nats {
     pub(crate) consumer: Option<Settings>,
 }
 
+settings! {
+    struct Servers {
+        /// Servers to connect to, like `nats://nats.example.org:4222`.
+        /// 连接的服务器，如 `nats://nats.example.org:4222`。
+        servers: Option<Vec<String>> = texts(server).unset("(none)");
+    }
+}
+
+settings! {
+    struct ConsumerKeys {
+        /// Stream to read events from.
+        /// 读取事件的流。
+        stream: Option<String> =
+            name("the name of a stream", 200, is_plain).unset("(none; no events are read)");
+        /// Subject to read in the stream; wildcards are allowed.
+        /// 在流中读取的主题；可用通配符。
+        subject: String = subject_name().default(">".to_owned());
+        /// Name of the durable consumer.
+        /// 持久消费者的名称。
+        durable: String =
+            name("the name of a consumer", 200, is_plain).default("almanack".to_owned());
+        /// Subject for messages that cannot be read.
+        /// 存放无法读取的消息的主题。
+        dead_letter: Option<String> =
+            subject_name().unset("(\"dead-letter.\" and the stream's name)");
+    }
+}
+
+settings! {
+    struct LoginKeys {
+        /// Credentials file of a user (JWT and seed).
+        /// 用户凭证文件（JWT 和种子）。
+        credentials: Option<Secret> = secret().unset("(none)");
+        /// Token to sign in with.
+        /// 登录令牌。
+        token: Option<Secret> = secret().unset("(none)");
+        /// User to sign in as.
+        /// 登录用户名。
+        username: Option<String> = text().unset("(none)");
+        /// Password of the user.
+        /// 用户的密码。
+        password: Option<Secret> = secret().unset("(none)");
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-".contains(c)
+}
+
+fn subject_name() -> Form<String> {
+    name("a subject", 200, |c| !c.is_control() && !c.is_whitespace())
+}
+
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<Nats> {
-    let key = |name| KeyPath::plain(SECTION, name);
-    let servers = reader.optional(&key("servers"), "(none)", value::texts(server));
-    if !is_mentioned(reader, SECTION) {
+    let Servers { servers } = Servers::read(reader, SECTION);
+    if !reader.is_mentioned(SECTION) {
         return None;
     }
-    if reader.place(&key("servers")).is_none() {
-        half(
-            reader,
-            SECTION,
-            "servers",
-            "write servers = [\"nats://nats.example.org:4222\"]",
-        );
+    if !reader.is_given(SECTION, &["servers"]) {
+        let hint = "write servers = [\"nats://nats.example.org:4222\"]";
+        reader.half(SECTION, "servers", hint);
     }
     let consumer = read_consumer(reader);
     let connection = Connection {
@@ -55,29 +126,22 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Nats> {
 }
 
 fn read_consumer(reader: &mut Reader<'_>) -> Option<Settings> {
-    let key = |name| KeyPath::plain(SECTION, name);
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    let stream = name("the name of a stream", 200, plain);
-    let stream = reader.optional(&key("stream"), "(none; no events are read)", stream);
-    let subject = || name("a subject", 200, |c| !c.is_control() && !c.is_whitespace());
-    let all = reader.value(&key("subject"), ">".to_owned(), subject());
-    let durable = name("the name of a consumer", 200, plain);
-    let durable = reader.value(&key("durable"), "almanack".to_owned(), durable);
-    let reading = reading(reader, SECTION, MAPPING);
-    let usual = "(\"dead-letter.\" and the stream's name)";
-    let dead_letter = reader.optional(&key("dead_letter"), usual, subject());
-    let stream = stream?;
+    let read = ConsumerKeys::read(reader, SECTION);
+    let (reading, all) = (reading(reader, SECTION, MAPPING), read.subject);
+    let stream = read.stream?;
+    let dead_letter = read.dead_letter;
     let dead_letter = dead_letter.unwrap_or_else(|| format!("dead-letter.{stream}"));
     if all != ">" && covers(&all, &dead_letter) {
         let what = format!("`{all}` would bring dead letters back to where they came from");
         let hint = "name a subject for dead letters that the consumer does not read";
-        return reader.complain(&key("dead_letter"), Complaint::new(what, hint));
+        let path = KeyPath::plain(SECTION, "dead_letter");
+        return reader.complain(&path, Complaint::new(what, hint));
     }
     Some(Settings {
         connection: Connection::default(),
         stream,
         subject: all,
-        durable,
+        durable: read.durable,
         dead_letter,
         ack_within: ACK_WITHIN,
         reading: reading?,
@@ -104,39 +168,29 @@ fn server(text: &str) -> Read<String> {
 }
 
 fn login(reader: &mut Reader<'_>) -> Login {
-    let key = |name| KeyPath::plain(SECTION, name);
-    let credentials = reader.secret(&key("credentials"), "(none)");
-    let token = reader.secret(&key("token"), "(none)");
-    let username = reader.optional(&key("username"), "(none)", value::text);
-    let password = reader.secret(&key("password"), "(none)");
-    let given = |name| reader.place(&key(name)).is_some();
-    let ways = ["credentials", "token", "username"];
-    let many = ways.into_iter().filter(|name| given(name)).count();
-    let missing = match (given("username"), given("password")) {
-        (true, false) => Some("password"),
-        (false, true) => Some("username"),
-        _ => None,
-    };
-    if let Some(missing) = missing {
-        half(
-            reader,
-            SECTION,
-            missing,
-            "a name and a password go together",
-        );
+    let read = LoginKeys::read(reader, SECTION);
+    for (name, missing) in [("username", "password"), ("password", "username")] {
+        if reader.is_given(SECTION, &[name]) && !reader.is_given(SECTION, &[missing]) {
+            reader.half(SECTION, missing, "a name and a password go together");
+        }
     }
-    if many > 1 {
+    let ways = ["credentials", "token", "username"].into_iter();
+    let ways: Vec<&str> = ways
+        .filter(|way| reader.is_given(SECTION, &[way]))
+        .collect();
+    if let [first, _, ..] = ways[..] {
         let what = "there is more than one way to sign in";
         let hint = "keep one of credentials, token, and username with password";
-        let first = ways
-            .into_iter()
-            .find(|name| reader.place(&key(name)).is_some());
-        reader.complain::<()>(&key(first.unwrap_or("token")), Complaint::new(what, hint));
+        reader.complain::<()>(&KeyPath::plain(SECTION, first), Complaint::new(what, hint));
     }
-    match (credentials, token, username, password) {
+    match (
+        read.credentials,
+        read.token,
+        read.username.zip(read.password),
+    ) {
         (Some(credentials), ..) => Login::Credentials(credentials),
-        (None, Some(token), ..) => Login::Token(token),
-        (None, None, Some(username), Some(password)) => Login::Password { username, password },
+        (None, Some(token), _) => Login::Token(token),
+        (None, None, Some((username, password))) => Login::Password { username, password },
         _ => Login::Nobody,
     }
 }

@@ -1,0 +1,116 @@
+//! `[schedules]`, `[github]`, `[command]` and `[tick]`: what schedules need of a node.
+
+use std::path::{Component, PathBuf};
+
+use almanack_adapters::{github::API_URL, signature::SigningKey};
+use almanack_core::secret::Secret;
+use jiff::SignedDuration;
+
+use super::{
+    super::{
+        reader::Show,
+        table::{
+            Listed, Section, address, days, duration, path, seconds, secret, settings, texts, truth,
+        },
+        value::{Complaint, Read},
+    },
+    calls::signing_key,
+};
+
+pub(super) const SECTIONS: &[Listed] = &[
+    (
+        "schedules",
+        "Files with schedules, besides `[[schedule]]`.",
+        &[Schedules::keys],
+    ),
+    (
+        "github",
+        "Access to GitHub, to start workflows.",
+        &[Github::keys],
+    ),
+    (
+        "command",
+        "Commands that schedules may run on this machine.",
+        &[Command::keys],
+    ),
+    ("tick", "`POST /tick` from an outside timer.", &[Tick::keys]),
+];
+
+impl Show for PathBuf {
+    fn show(&self) -> String {
+        format!("\"{}\"", self.display())
+    }
+}
+
+settings! {
+    pub(crate) struct Schedules {
+        /// File with schedules in the DISPATCH format.
+        /// DISPATCH 格式的调度文件。
+        dispatch: Option<PathBuf> =
+            path().unset("(none; or set DISPATCH)").beside_file().reloadable();
+        /// How often to look whether a file with schedules has changed; 0s looks only on SIGHUP.
+        /// 检查调度文件是否变化的间隔；0s 表示仅在收到 SIGHUP 时检查。
+        reload: Option<SignedDuration> = duration(seconds(0), days(1)).default(seconds(5))
+            .map(|every| Some(every).filter(|every| !every.is_zero())).reloadable();
+    }
+}
+
+settings! {
+    pub(crate) struct Github {
+        /// Base address of the GitHub API.
+        /// GitHub API 的基础地址。
+        api_url: String = address().default(API_URL.to_owned());
+        /// Token that starts workflows.
+        /// 启动工作流所用的令牌。
+        token: Option<Secret> = secret().unset("(none; workflows cannot be started)")
+            .also(&["PAT", "GH_TOKEN"]).reloadable();
+    }
+}
+
+settings! {
+    pub(crate) struct Command {
+        /// Allow schedules to run programs on this machine.
+        /// 允许调度在本机运行程序。
+        enabled: bool = truth().default(false).reloadable();
+        /// Programs and folders that may be run, by full path; an empty list allows all.
+        /// 允许运行的程序和目录，写完整路径；列表为空则全部允许。
+        programs: Vec<PathBuf> = texts(full_path).default(Vec::new()).reloadable();
+        /// Working directory of commands.
+        /// 命令的工作目录。
+        directory: PathBuf = path().default(PathBuf::from(".")).reloadable();
+        /// Names of environment variables that commands inherit.
+        /// 命令继承的环境变量名。
+        environment: Vec<String> = texts(variable).default(Vec::new()).reloadable();
+    }
+}
+
+/// A name alone would run whatever is first in the search path.
+fn full_path(text: &str) -> Read<PathBuf> {
+    let path = PathBuf::from(text);
+    let plain = path.components().all(|part| part != Component::ParentDir);
+    if path.is_absolute() && plain {
+        return Ok(path);
+    }
+    let hint = "name a program or a folder by its full path, like \"/usr/bin/rsync\"";
+    Err(Complaint::new(format!("`{text}` is not a full path"), hint))
+}
+
+fn variable(text: &str) -> Read<String> {
+    let fits = !text.is_empty() && !text.contains(['=', '\0']);
+    if fits {
+        return Ok(text.to_owned());
+    }
+    let what = format!("`{text}` is not the name of a variable");
+    Err(Complaint::new(
+        what,
+        "only the name; its value comes from this process",
+    ))
+}
+
+settings! {
+    pub(crate) struct Tick {
+        /// Key that signs `POST /tick`; without one, a tick needs a token.
+        /// 为 `POST /tick` 签名的密钥；未设置时 tick 需要令牌。
+        secret: Option<SigningKey> = signing_key().unset("(a tick needs a token)").reloadable();
+    }
+}
