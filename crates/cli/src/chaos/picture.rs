@@ -252,7 +252,6 @@ fn x(at_s: f64, period: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chaos::plan::Fault;
 
     #[test]
     fn scales_end_at_a_round_number_above_everything() {

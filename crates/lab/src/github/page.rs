@@ -1,7 +1,8 @@
 //! Pages of long lists, and the `Link` header that leads through them.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Entries of a page where the caller does not say.
 const SIZE: usize = 30;
