@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Database, SqlStore},
+    database::{Access, Database, SqlStore},
     row::{self, Row, Value, most, readable, values},
     session::Session,
 };
@@ -77,9 +77,12 @@ impl<D: Database> AlertStore for SqlStore<D> {
     }
 
     async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
-        let written = self.0.write_all("write alerts", alerts, |session, alerts| {
-            Box::pin(write(session, alerts))
-        });
+        let written = self.0.ask(
+            Access::Transaction,
+            "write alerts",
+            alerts,
+            |session, alerts| Box::pin(write(session, alerts)),
+        );
         written.await
     }
 
@@ -90,14 +93,17 @@ impl<D: Database> AlertStore for SqlStore<D> {
         limit: usize,
     ) -> Result<Vec<Alert>> {
         let args = (until, now, most(limit));
-        let claimed = self
-            .0
-            .write("claim alerts", args, |session, (until, now, limit)| {
+        let claimed = self.0.ask(
+            Access::Statement,
+            "claim alerts",
+            args,
+            |session, (until, now, limit)| {
                 Box::pin(async move {
                     let values = values![*until, *now, *limit];
                     session.listed(CLAIM, &values, read).await
                 })
-            });
+            },
+        );
         Ok(in_order(claimed.await?))
     }
 

@@ -1,11 +1,15 @@
 //! Statements about claims: taking tasks, ending attempts, and what is left of dead nodes.
 
 use almanack_core::{
-    store::{ClaimId, Error, Result},
+    store::{ClaimId, Error, ExpiredClaim, Result},
     task::ClaimedTask,
 };
+use jiff::Timestamp;
 
-use crate::row::{Row, claimed_task, reason};
+use crate::{
+    row::{Row, claimed_task, reason, values},
+    session::Session,
+};
 
 /// A task that a claim has and that cannot be read.
 pub(crate) struct Unreadable {
@@ -238,3 +242,45 @@ pub(crate) const RELEASE_POSTGRES: &str = "with gone as ( \
 /// For two days: pages look back one.
 pub(crate) const FORGET_PAST: &str = "delete from past_claim where lease_until_us < \
      (select max(lease_until_us) from past_claim) - 172800000000";
+
+/// Claims whose lease has passed, and those of their tasks that cannot be read.
+pub(crate) async fn expired(
+    session: &dyn Session,
+    now: Timestamp,
+    limit: i64,
+) -> Result<(Vec<ExpiredClaim>, Vec<Unreadable>)> {
+    let passed = values![now, limit];
+    let claims = session.rows(EXPIRED, &passed, |row| {
+        // The name is only for people: one that cannot be read keeps no task.
+        Ok((ClaimId(row.big(0)?), row.text(1).unwrap_or_default()))
+    });
+    let text = session.text(LEFT_BEHIND_SQLITE, LEFT_BEHIND_POSTGRES);
+    let (mut expired, mut aside) = (Vec::new(), Vec::new());
+    for (claim_id, node) in claims.await? {
+        let mut tasks = Vec::new();
+        let mut each = |row: &Row<'_>| {
+            tasks.extend(read(row, claim_id, &mut aside)?);
+            Ok(())
+        };
+        session.each(text, &values![claim_id.0], &mut each).await?;
+        expired.push(ExpiredClaim {
+            claim_id,
+            node,
+            tasks,
+        });
+    }
+    Ok((expired, aside))
+}
+
+/// Ends what nobody can read.
+pub(crate) async fn set_aside(
+    session: &dyn Session,
+    aside: &[Unreadable],
+    now: Timestamp,
+) -> Result<()> {
+    for task in aside {
+        let values = values![&task.why, now, task.task_id, task.claim_id.0];
+        session.execute(SET_ASIDE, &values).await?;
+    }
+    Ok(())
+}

@@ -10,14 +10,16 @@ use almanack_core::{
     reschedule::Change,
     source::{Source, SourceId},
     store::{
-        Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, EntryRetention, ExpiredClaim,
-        Finished, LaneAnswer, LaneAsk, Nudges, OnceKey, Pruned, PrunedEntries, Result, SourceWrite,
-        Store, TaskLine, Visitor, Written,
+        Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, EntryRetention, Finished,
+        LaneAnswer, LaneAsk, Nudges, OnceKey, Pruned, PrunedEntries, Result, SourceWrite, Store,
+        TaskLine, Visitor, Written,
     },
     task::{Identity, Task, TaskId},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+
+use Access::{Read, Statement};
 
 use crate::{
     nudge::{NudgeReceiver, Nudger},
@@ -28,6 +30,29 @@ use crate::{
 /// The store on one database, for one sort of caller.
 pub struct SqlStore<D>(pub(crate) D);
 
+/// What is asked of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Only to read. Whoever stops waiting stops it.
+    Read,
+    /// The same of one moment, whatever is written beside it.
+    Moment,
+    /// To write with one statement, which needs no transaction around it.
+    Statement,
+    /// To write in a transaction; an error leaves nothing behind.
+    Transaction,
+}
+
+impl Access {
+    /// Under which name it is measured.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Read | Self::Moment => "read",
+            Self::Statement | Self::Transaction => "write",
+        }
+    }
+}
+
 pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Lanes + 'static {
     /// A node asks this often even if nobody nudged it.
     const SAFETY_POLL: SignedDuration;
@@ -36,39 +61,10 @@ pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Lanes + 'stati
     /// The text that this database reads.
     fn text(sqlite: &'static str, postgres: &'static str) -> &'static str;
 
-    /// Asks on a connection of this caller's that only reads. Whoever stops waiting stops it.
-    fn read<A, T>(
+    /// Has `work` done on a connection of this caller's. `name` is for errors.
+    fn ask<A, T>(
         &self,
-        name: &'static str,
-        args: A,
-        work: Work<A, T>,
-    ) -> impl Future<Output = Result<T>> + Send
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static;
-    /// The same of one moment, whatever is written beside it.
-    fn read_moment<A, T>(
-        &self,
-        name: &'static str,
-        args: A,
-        work: Work<A, T>,
-    ) -> impl Future<Output = Result<T>> + Send
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static;
-    /// Writes with one statement, which needs no transaction around it.
-    fn write<A, T>(
-        &self,
-        name: &'static str,
-        args: A,
-        work: Work<A, T>,
-    ) -> impl Future<Output = Result<T>> + Send
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static;
-    /// Writes in a transaction; an error leaves nothing behind.
-    fn write_all<A, T>(
-        &self,
+        access: Access,
         name: &'static str,
         args: A,
         work: Work<A, T>,
@@ -114,11 +110,6 @@ pub(crate) trait Claims: Send + Sync {
         lease_until: Timestamp,
     ) -> impl Future<Output = Result<Vec<ClaimId>>> + Send;
     fn release_claims(&self, claims: &[ClaimId]) -> impl Future<Output = Result<()>> + Send;
-    fn load_expired(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> impl Future<Output = Result<Vec<ExpiredClaim>>> + Send;
     fn load_finished(
         &self,
         from: Timestamp,
@@ -183,9 +174,11 @@ impl<D: Database> SqlStore<D> {
         values: Vec<Value<'_>>,
     ) -> Result<usize> {
         let args = (text, owned(values));
-        let done = self.0.write(name, args, |session, (text, values)| {
-            Box::pin(session.execute(text, values))
-        });
+        let done = self
+            .0
+            .ask(Statement, name, args, |session, (text, values)| {
+                Box::pin(session.execute(text, values))
+            });
         done.await
     }
 
@@ -198,9 +191,11 @@ impl<D: Database> SqlStore<D> {
         read: fn(&Row<'_>) -> Option<T>,
     ) -> Result<Vec<T>> {
         let args = (text, owned(values), read);
-        let found = self.0.read(name, args, |session, (text, values, read)| {
-            Box::pin(session.listed(text, values, read))
-        });
+        let found = self
+            .0
+            .ask(Read, name, args, |session, (text, values, read)| {
+                Box::pin(session.listed(text, values, read))
+            });
         found.await
     }
 
@@ -213,9 +208,11 @@ impl<D: Database> SqlStore<D> {
         read: fn(&Row<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let args = (text, owned(values), read);
-        let found = self.0.read(name, args, |session, (text, values, read)| {
-            Box::pin(session.one(text, values, read))
-        });
+        let found = self
+            .0
+            .ask(Read, name, args, |session, (text, values, read)| {
+                Box::pin(session.one(text, values, read))
+            });
         found.await
     }
 

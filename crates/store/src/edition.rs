@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
 
 use crate::{
-    database::{Database, SqlStore},
+    database::{Access, Database, SqlStore},
     nudge::earliest_told,
     row::{edition as row, micros, most, readable, strict, values},
     session::Session,
@@ -280,7 +280,7 @@ impl<D: Database> EditionStore for SqlStore<D> {
     async fn load_account(&self, date: Date) -> Result<Option<Account>> {
         let read = self
             .0
-            .read_moment("load account", day(date), |session, day| {
+            .ask(Access::Moment, "load account", day(date), |session, day| {
                 Box::pin(account(session, day))
             });
         strict("edition", date, read.await)
@@ -303,9 +303,12 @@ impl<D: Database> EditionStore for SqlStore<D> {
         let told_at = earliest_told(&change.tells);
         let written = self
             .0
-            .write_all("write edition", change, |session, change| {
-                Box::pin(write(session, change))
-            })
+            .ask(
+                Access::Transaction,
+                "write edition",
+                change,
+                |session, change| Box::pin(write(session, change)),
+            )
             .await?;
         self.0.hint(told_at).await;
         Ok(written)
@@ -330,11 +333,12 @@ impl<D: Database> EditionStore for SqlStore<D> {
 
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
         let args = (day(before), most(limit));
-        let pruned = self
-            .0
-            .write_all("prune stories", args, |session, (before, limit)| {
-                Box::pin(prune(session, before, *limit))
-            });
+        let pruned = self.0.ask(
+            Access::Transaction,
+            "prune stories",
+            args,
+            |session, (before, limit)| Box::pin(prune(session, before, *limit)),
+        );
         pruned.await
     }
 }

@@ -31,7 +31,7 @@ mod source;
 pub mod sqlite;
 mod task;
 #[cfg(test)]
-mod texts;
+mod tests;
 pub mod transfer;
 
 use std::{path::PathBuf, sync::Arc};

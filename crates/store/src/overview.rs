@@ -21,7 +21,7 @@ use jiff::Timestamp;
 
 use crate::{
     activity, claim,
-    database::{Database, SqlStore},
+    database::{Access, Database, SqlStore},
     row::{self, Value, most, readable, values},
     session::Session,
 };
@@ -316,11 +316,12 @@ impl<D: Database> OverviewStore for SqlStore<D> {
 
     async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
         let args = (until, limit);
-        let found = self
-            .0
-            .read("load upcoming tasks", args, |session, (until, limit)| {
-                Box::pin(upcoming(session, *until, *limit))
-            });
+        let found = self.0.ask(
+            Access::Read,
+            "load upcoming tasks",
+            args,
+            |session, (until, limit)| Box::pin(upcoming(session, *until, *limit)),
+        );
         found.await
     }
 
@@ -353,11 +354,12 @@ impl<D: Database> OverviewStore for SqlStore<D> {
     }
 
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
-        let found = self
-            .0
-            .read_moment("load activity", filter.clone(), |session, filter| {
-                Box::pin(activity::load(session, filter))
-            });
+        let found = self.0.ask(
+            Access::Moment,
+            "load activity",
+            filter.clone(),
+            |session, filter| Box::pin(activity::load(session, filter)),
+        );
         Ok(newest(found.await?, filter))
     }
 }

@@ -11,16 +11,14 @@ mod lane;
 mod listen;
 mod migration;
 mod plan;
-#[cfg(test)]
-mod plans;
 mod question;
-#[cfg(test)]
-mod readers;
 mod records;
 mod repeat;
 mod session;
 mod source;
 mod task;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 use std::{sync::Arc, time::Duration};
@@ -35,7 +33,7 @@ use tokio_postgres::{Client, error::SqlState};
 use crate::{
     Register,
     caller::{Caller, Place, READ_WITHIN, Room},
-    database::{Database, SqlStore},
+    database::{Access, Database, SqlStore},
     measure::Stopwatch,
     migrate,
     nudge::Nudger,
@@ -242,64 +240,53 @@ impl Database for Postgres {
         postgres
     }
 
-    async fn read<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let watch = Stopwatch::start();
-        let (_place, question) = self.question().await?;
-        let client = question.client();
-        let done = work(&PostgresSession { client, name }, &args).await;
-        question.answered();
-        watch.took("read");
-        done
-    }
-
-    async fn read_moment<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    async fn ask<A, T>(
+        &self,
+        access: Access,
+        name: &'static str,
+        args: A,
+        work: Work<A, T>,
+    ) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
         let failed = |error| explain(name, error);
-        let _place = self.place()?;
-        let (client, tls) = (self.client().await?, self.shared.tls.clone());
-        let question = Question::in_transaction(client, tls);
-        let client = question.client();
-        client.batch_execute(BEGIN_MOMENT).await.map_err(failed)?;
-        let done = work(&PostgresSession { client, name }, &args).await;
-        client.batch_execute("commit").await.map_err(failed)?;
-        question.answered();
-        done
-    }
-
-    async fn write<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
         let watch = Stopwatch::start();
-        let client = &self.client().await?;
-        let done = work(&PostgresSession { client, name }, &args).await;
-        watch.took("write");
-        done
-    }
-
-    async fn write_all<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let failed = |error| explain(name, error);
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(failed)?;
-        let session = PostgresSession {
-            client: &transaction,
-            name,
+        let done = match access {
+            Access::Read => {
+                let (_place, question) = self.question().await?;
+                let client = question.client();
+                let done = work(&PostgresSession { client, name }, &args).await;
+                question.answered();
+                done
+            }
+            Access::Moment => {
+                let _place = self.place()?;
+                let (client, tls) = (self.client().await?, self.shared.tls.clone());
+                let question = Question::in_transaction(client, tls);
+                let client = question.client();
+                client.batch_execute(BEGIN_MOMENT).await.map_err(failed)?;
+                let done = work(&PostgresSession { client, name }, &args).await;
+                client.batch_execute("commit").await.map_err(failed)?;
+                question.answered();
+                done
+            }
+            Access::Statement => {
+                let client = &self.client().await?;
+                work(&PostgresSession { client, name }, &args).await
+            }
+            Access::Transaction => {
+                let mut client = self.client().await?;
+                let transaction = client.transaction().await.map_err(failed)?;
+                let client = &transaction;
+                let done = work(&PostgresSession { client, name }, &args).await?;
+                transaction.commit().await.map_err(failed)?;
+                Ok(done)
+            }
         };
-        let done = work(&session, &args).await?;
-        transaction.commit().await.map_err(failed)?;
-        Ok(done)
+        watch.took(access.as_str());
+        done
     }
 
     async fn hint(&self, due_at: Option<Timestamp>) {

@@ -29,17 +29,19 @@ use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use alert::{alert, alert_values};
 pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count};
-pub(crate) use schedule::{StateColumns, beside_or_null, edit, schedule, schedule_name, slot};
+pub(crate) use schedule::{
+    edit, edit_values, schedule, schedule_name, schedule_values, slot, slot_values,
+};
 pub(crate) use sign_in::{holder_columns, session, user};
 pub(crate) use source::{
-    SourceColumns, SourceLists, attention_or_null, cadence_or_null, class_or_null, entry, fleet,
-    hashes, source,
+    attention_or_null, cadence_or_null, class_or_null, entry, entry_values, fleet, hashes, source,
+    source_values,
 };
 pub(crate) use stand_in::{
     nearest, readable, reason, shown_line, shown_schedule, shown_source, shown_task, shown_token,
     shown_user, strict,
 };
-pub(crate) use value::{Value, values};
+pub(crate) use value::{List, Value, lists, values};
 
 /// A row of either database.
 pub(crate) enum Row<'r> {

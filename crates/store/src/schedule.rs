@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Database, SqlStore},
+    database::{Access, Database, SqlStore},
     row::{self, Row, examined, micros, most, nearest, one_more, readable, unreadable, values},
     session::Session,
 };
@@ -240,11 +240,12 @@ fn with_removed(filter: &ScheduleFilter) -> bool {
 impl<D: Database> ScheduleStore for SqlStore<D> {
     async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
         let values = values![now, one_more(limit)];
-        let found = self
-            .0
-            .read("load due schedules", values, |session, values| {
-                Box::pin(session.rows(LOAD_DUE, values, DueRow::read))
-            });
+        let found = self.0.ask(
+            Access::Read,
+            "load due schedules",
+            values,
+            |session, values| Box::pin(session.rows(LOAD_DUE, values, DueRow::read)),
+        );
         Ok(due(found.await?, now, limit))
     }
 
@@ -256,11 +257,12 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
         &self,
         filter: &ScheduleFilter,
     ) -> Result<Page<Schedule, ScheduleName>> {
-        let page = self
-            .0
-            .read("list schedules", filter.clone(), |session, filter| {
-                Box::pin(page(session, filter))
-            });
+        let page = self.0.ask(
+            Access::Read,
+            "list schedules",
+            filter.clone(),
+            |session, filter| Box::pin(page(session, filter)),
+        );
         page.await
     }
 

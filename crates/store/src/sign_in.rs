@@ -7,7 +7,7 @@ use almanack_core::{
 use async_trait::async_trait;
 
 use crate::{
-    database::{Database, SqlStore},
+    database::{Access, Database, SqlStore},
     register::taken_unless,
     row::{self, holder_columns, values},
 };
@@ -104,9 +104,11 @@ impl<D: Database> SignInStore for SqlStore<D> {
     }
 
     async fn remove_user(&self, name: &str) -> Result<bool> {
-        let removed = self
-            .0
-            .write_all("remove user", name.to_owned(), |session, name| {
+        let removed = self.0.ask(
+            Access::Transaction,
+            "remove user",
+            name.to_owned(),
+            |session, name| {
                 Box::pin(async move {
                     let mut removed = 0;
                     for text in REMOVE_USER {
@@ -114,7 +116,8 @@ impl<D: Database> SignInStore for SqlStore<D> {
                     }
                     Ok(removed)
                 })
-            });
+            },
+        );
         Ok(removed.await? == 1)
     }
 

@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Database, SqlStore},
+    database::{Access, Database, SqlStore},
     entry,
     row::{self, examined, many, most, one_more, readable, values},
     session::Session,
@@ -334,11 +334,12 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
-        let page = self
-            .0
-            .read("list sources", filter.clone(), |session, filter| {
-                Box::pin(page(session, filter))
-            });
+        let page = self.0.ask(
+            Access::Read,
+            "list sources",
+            filter.clone(),
+            |session, filter| Box::pin(page(session, filter)),
+        );
         page.await
     }
 
@@ -372,13 +373,15 @@ impl<D: Database> SourceStore for SqlStore<D> {
 
     /// The row goes first: a look that is being written finds it locked, and then gone.
     async fn remove_source(&self, id: SourceId) -> Result<bool> {
-        let removed = self.0.write_all("remove source", id, |session, id| {
-            Box::pin(async move {
-                let removed = session.execute(REMOVE, &values![id.0]).await?;
-                session.execute(entry::REMOVE_ALL, &values![id.0]).await?;
-                Ok(removed == 1)
-            })
-        });
+        let removed = self
+            .0
+            .ask(Access::Transaction, "remove source", id, |session, id| {
+                Box::pin(async move {
+                    let removed = session.execute(REMOVE, &values![id.0]).await?;
+                    session.execute(entry::REMOVE_ALL, &values![id.0]).await?;
+                    Ok(removed == 1)
+                })
+            });
         removed.await
     }
 
@@ -387,11 +390,12 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
-        let page = self
-            .0
-            .read("list entries", filter.clone(), |session, filter| {
-                Box::pin(entry::page(session, filter))
-            });
+        let page = self.0.ask(
+            Access::Read,
+            "list entries",
+            filter.clone(),
+            |session, filter| Box::pin(entry::page(session, filter)),
+        );
         page.await
     }
 
@@ -401,9 +405,11 @@ impl<D: Database> SourceStore for SqlStore<D> {
         now: Timestamp,
     ) -> Result<SourceNumbers> {
         let values = values![now, source_type.map(SourceType::as_str)];
-        let numbers = self.0.read("count sources", values, |session, values| {
-            Box::pin(numbers::count(session, values))
-        });
+        let numbers = self
+            .0
+            .ask(Access::Read, "count sources", values, |session, values| {
+                Box::pin(numbers::count(session, values))
+            });
         numbers.await
     }
 

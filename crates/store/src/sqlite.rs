@@ -7,12 +7,12 @@
 mod claim;
 mod lane;
 mod node_lock;
-#[cfg(test)]
-mod readers;
 mod schedule;
 mod session;
 mod source;
 mod task;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 pub use node_lock::{NodeLock, Occupied};
@@ -31,7 +31,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
 use crate::{
     caller::{Caller, READ_WITHIN, Room, took_too_long},
-    database::{Database, SqlStore},
+    database::{Access as Asked, Database, SqlStore},
     measure::Stopwatch,
     migrate,
     nudge::Nudger,
@@ -228,47 +228,29 @@ impl Database for Sqlite {
         sqlite
     }
 
-    async fn read<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
+    async fn ask<A, T>(
+        &self,
+        access: Asked,
+        name: &'static str,
+        args: A,
+        work: Work<A, T>,
+    ) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.on_reader(name, move |connection| {
-            session::ask(connection, name, &args, work)
-        })
-        .await
-    }
-
-    async fn read_moment<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        self.on_reader(name, move |connection| {
-            in_transaction(connection, READS, |connection| {
-                session::ask(connection, name, &args, work)
-            })
-        })
-        .await
-    }
-
-    async fn write<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        self.write_all(name, args, work).await
-    }
-
-    async fn write_all<A, T>(&self, name: &'static str, args: A, work: Work<A, T>) -> Result<T>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        self.on_writer(name, move |connection| {
-            session::ask(connection, name, &args, work)
-        })
-        .await
+        let asked = move |connection: &mut Connection| session::ask(connection, name, &args, work);
+        match access {
+            Asked::Read => self.on_reader(name, asked).await,
+            Asked::Moment => {
+                let mut asked = asked;
+                let of_one_moment = move |connection: &mut Connection| {
+                    in_transaction(connection, READS, &mut asked)
+                };
+                self.on_reader(name, of_one_moment).await
+            }
+            Asked::Statement | Asked::Transaction => self.on_writer(name, asked).await,
+        }
     }
 
     async fn hint(&self, due_at: Option<Timestamp>) {

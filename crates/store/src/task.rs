@@ -26,7 +26,7 @@ use jiff::Timestamp;
 
 use crate::{
     claim,
-    database::{Database, SqlStore},
+    database::{Access, Database, SqlStore},
     depth, history,
     row::{self, examined, most, one_more, readable, small, values},
     session::Session,
@@ -247,7 +247,25 @@ impl<D: Database> TaskStore for SqlStore<D> {
     }
 
     async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
-        self.0.load_expired(now, limit).await
+        let args = (now, most(limit));
+        let found = self.0.ask(
+            Access::Read,
+            "load expired claims",
+            args,
+            |session, (now, limit)| Box::pin(claim::expired(session, *now, *limit)),
+        );
+        let (expired, aside) = found.await?;
+        if !aside.is_empty() {
+            let args = (aside, now);
+            let ended = self.0.ask(
+                Access::Transaction,
+                "set tasks aside",
+                args,
+                |session, (aside, now)| Box::pin(claim::set_aside(session, aside, *now)),
+            );
+            ended.await?;
+        }
+        Ok(expired)
     }
 
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
@@ -256,21 +274,23 @@ impl<D: Database> TaskStore for SqlStore<D> {
     }
 
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
-        let page = self
-            .0
-            .read("list tasks", filter.clone(), |session, filter| {
-                Box::pin(page(session, filter))
-            });
+        let page = self.0.ask(
+            Access::Read,
+            "list tasks",
+            filter.clone(),
+            |session, filter| Box::pin(page(session, filter)),
+        );
         page.await
     }
 
     async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
         let args = (identity.clone(), page);
-        let records = self
-            .0
-            .read("load history", args, |session, (identity, page)| {
-                Box::pin(history::load(session, identity, *page))
-            });
+        let records = self.0.ask(
+            Access::Read,
+            "load history",
+            args,
+            |session, (identity, page)| Box::pin(history::load(session, identity, *page)),
+        );
         records.await
     }
 
@@ -291,9 +311,11 @@ impl<D: Database> TaskStore for SqlStore<D> {
     }
 
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
-        let depths = self.0.read("load depths", now, |session, now| {
-            Box::pin(depth::load(session, *now))
-        });
+        let depths = self
+            .0
+            .ask(Access::Read, "load depths", now, |session, now| {
+                Box::pin(depth::load(session, *now))
+            });
         depths.await
     }
 

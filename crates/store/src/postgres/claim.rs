@@ -2,14 +2,19 @@
 
 use almanack_core::{
     finish::Finish,
-    store::{ClaimId, ClaimRequest, Claimed, ExpiredClaim, Finished, Result, TaskLine},
+    store::{ClaimId, ClaimRequest, Claimed, Finished, Result, TaskLine},
     task::{ClaimedTask, Kind},
 };
 use deadpool_postgres::{GenericClient, Object};
 use jiff::Timestamp;
 use tokio_postgres::{Row, Statement, types::ToSql};
 
-use super::{Postgres, SAFETY_POLL, explain, listen::NOTIFY, task::insert_tasks};
+use super::{
+    Postgres, SAFETY_POLL, explain,
+    listen::NOTIFY,
+    session::{column, execute, query},
+    task::insert_tasks,
+};
 use crate::{
     claim::{self, Unreadable},
     database::Claims,
@@ -98,34 +103,6 @@ impl Claims for Postgres {
             .map(|_| ())
     }
 
-    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
-        let failed = |error| explain("load expired claims", error);
-        let client = self.client().await?;
-        let parameters: [&(dyn ToSql + Sync); 2] = [&micros(now), &most(limit)];
-        let rows = client
-            .query(claim::EXPIRED, &parameters)
-            .await
-            .map_err(failed)?;
-        let mut expired = Vec::with_capacity(rows.len());
-        for row in rows {
-            let claim_id = ClaimId(row.get(0));
-            let left = client
-                .query(claim::LEFT_BEHIND_POSTGRES, &[&claim_id.0])
-                .await;
-            let (mut tasks, mut aside) = (Vec::new(), Vec::new());
-            for row in &left.map_err(failed)? {
-                tasks.extend(claim::read(&row.into(), claim_id, &mut aside)?);
-            }
-            set_aside(&client, &aside, now).await?;
-            expired.push(ExpiredClaim {
-                claim_id,
-                node: row.get(1),
-                tasks,
-            });
-        }
-        Ok(expired)
-    }
-
     async fn load_finished(
         &self,
         from: Timestamp,
@@ -207,8 +184,7 @@ async fn set_aside(client: &Object, aside: &[Unreadable], now: Timestamp) -> Res
     for task in aside {
         let parameters: [&(dyn ToSql + Sync); 4] =
             [&task.why, &micros(now), &task.task_id, &task.claim_id.0];
-        let done = client.execute(claim::SET_ASIDE, &parameters).await;
-        done.map_err(|error| explain("set tasks aside", error))?;
+        execute(client, "set tasks aside", claim::SET_ASIDE, &parameters).await?;
     }
     Ok(())
 }
@@ -275,42 +251,23 @@ fn picked<'a>(finishes: &[&'a Finish], applied: &[bool], wanted: bool) -> Vec<&'
 }
 
 async fn write_ends(client: &impl GenericClient, finishes: &[&Finish]) -> Result<Vec<bool>> {
-    let failed = |error| explain("finish attempts", error);
-    let big = |f: fn(&Finish) -> i64| finishes.iter().map(|x| f(x)).collect::<Vec<_>>();
-    let due = |finish: &Finish| finish.waits.then(|| micros(finish.execute_at));
-    let statement = client
-        .prepare_cached(claim::FINISH_POSTGRES)
-        .await
-        .map_err(failed)?;
-    let rows = client
-        .query(
-            &statement,
-            &[
-                &big(|f| f.task_id.0),
-                &big(|f| f.term.0),
-                &finishes
-                    .iter()
-                    .map(|f| f.status.as_str())
-                    .collect::<Vec<_>>(),
-                &finishes
-                    .iter()
-                    .map(|f| small(f.attempt))
-                    .collect::<Vec<_>>(),
-                &finishes
-                    .iter()
-                    .map(|f| f.detail.as_deref())
-                    .collect::<Vec<_>>(),
-                &big(|f| micros(f.ended.finished_at)),
-                &big(|f| micros(f.execute_at)),
-                &finishes.iter().map(|f| due(f)).collect::<Vec<_>>(),
-                &finishes
-                    .iter()
-                    .map(|f| small(f.expiries))
-                    .collect::<Vec<_>>(),
-            ],
-        )
-        .await
-        .map_err(failed)?;
+    let rows = query(
+        client,
+        "finish attempts",
+        claim::FINISH_POSTGRES,
+        &[
+            &column(finishes, |f| f.task_id.0),
+            &column(finishes, |f| f.term.0),
+            &column(finishes, |f| f.status.as_str()),
+            &column(finishes, |f| small(f.attempt)),
+            &column(finishes, |f| f.detail.as_deref()),
+            &column(finishes, |f| micros(f.ended.finished_at)),
+            &column(finishes, |f| micros(f.execute_at)),
+            &column(finishes, |f| f.waits.then(|| micros(f.execute_at))),
+            &column(finishes, |f| small(f.expiries)),
+        ],
+    )
+    .await?;
     let mut applied = vec![false; finishes.len()];
     for row in rows {
         let position = usize::try_from(row.get::<_, i64>(0)).unwrap_or(0);
@@ -329,30 +286,21 @@ async fn note_attempts(
     if finishes.is_empty() {
         return Ok(());
     }
-    let failed = |error| explain("note attempts", error);
-    let big = |f: fn(&Finish) -> i64| finishes.iter().map(|x| f(x)).collect::<Vec<_>>();
-    let statement = client.prepare_cached(statement).await.map_err(failed)?;
-    client
-        .execute(
-            &statement,
-            &[
-                &big(|f| f.task_id.0),
-                &big(|f| f.term.0),
-                &finishes
-                    .iter()
-                    .map(|f| small(f.ended.attempt))
-                    .collect::<Vec<_>>(),
-                &big(|f| micros(f.ended.due_at)),
-                &big(|f| micros(f.ended.started_at)),
-                &big(|f| micros(f.ended.finished_at)),
-                &finishes.iter().map(|f| f.ended.outcome).collect::<Vec<_>>(),
-                &finishes
-                    .iter()
-                    .map(|f| f.detail.as_deref())
-                    .collect::<Vec<_>>(),
-            ],
-        )
-        .await
-        .map_err(failed)?;
-    Ok(())
+    execute(
+        client,
+        "note attempts",
+        statement,
+        &[
+            &column(finishes, |f| f.task_id.0),
+            &column(finishes, |f| f.term.0),
+            &column(finishes, |f| small(f.ended.attempt)),
+            &column(finishes, |f| micros(f.ended.due_at)),
+            &column(finishes, |f| micros(f.ended.started_at)),
+            &column(finishes, |f| micros(f.ended.finished_at)),
+            &column(finishes, |f| f.ended.outcome),
+            &column(finishes, |f| f.detail.as_deref()),
+        ],
+    )
+    .await
+    .map(drop)
 }

@@ -11,21 +11,21 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{
-    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    plan::{Schedule, ScheduleId, ScheduleName, ScheduleWrite},
     store::{Applied, Result},
-    task::Subject,
 };
 use deadpool_postgres::{GenericClient, Object};
 use tokio_postgres::types::ToSql;
 
 use super::{
     Postgres, SAFETY_POLL, explain,
+    session::{execute, query_lists},
     task::{apply_one, insert_tasks, tell},
 };
 use crate::{
     database::Schedules,
     nudge::hint_of_write,
-    row::{self, StateColumns, beside_or_null, many, micros},
+    row::{self, lists, micros, values},
     schedule,
 };
 
@@ -135,25 +135,20 @@ async fn create_all<'a>(client: &impl GenericClient, set: &[Placed<'a>]) -> Resu
     for placed in set.iter().filter(|(_, write)| write.seen.is_none()) {
         new.insert(placed.1.schedule.name.as_str(), *placed);
     }
-    if new.is_empty() {
-        return Ok(Vec::new());
-    }
-    let failed = |error| explain("create schedules", error);
-    let schedules: Vec<&Schedule> = new.values().map(|(_, write)| &write.schedule).collect();
-    let names: Vec<&str> = new.keys().copied().collect();
-    let columns = Columns::of(&schedules);
-    let created_at: Vec<i64> = schedules.iter().map(|s| micros(s.created_at)).collect();
-    let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&names];
-    parameters.extend(columns.parameters());
-    parameters.push(&created_at);
-    let statement = client
-        .prepare_cached(schedule::INSERT_POSTGRES)
-        .await
-        .map_err(failed)?;
-    let rows = client
-        .query(&statement, &parameters)
-        .await
-        .map_err(failed)?;
+    let created = lists(new.values().map(|(_, write)| {
+        let schedule = &write.schedule;
+        let mut values = values![schedule.name.as_str()];
+        values.extend(row::schedule_values(schedule));
+        values.extend(values![schedule.created_at]);
+        values
+    }));
+    let rows = query_lists(
+        client,
+        "create schedules",
+        schedule::INSERT_POSTGRES,
+        created,
+    )
+    .await?;
     let won = rows.iter().filter_map(|row| {
         let (place, write) = new.get(row.get::<_, &str>(0))?;
         Some((*place, ScheduleId(row.get(1)), *write))
@@ -169,24 +164,18 @@ async fn change_all<'a>(client: &impl GenericClient, set: &[Placed<'a>]) -> Resu
             rows.insert(write.schedule.id.0, ((*place, *write), seen));
         }
     }
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let failed = |error| explain("change schedules", error);
-    let ids: Vec<i64> = rows.keys().copied().collect();
-    let seen: Vec<i64> = rows.values().map(|(_, seen)| *seen).collect();
-    let schedules: Vec<&Schedule> = rows.values().map(|((_, w), _)| &w.schedule).collect();
-    let columns = Columns::of(&schedules);
-    let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&ids, &seen];
-    parameters.extend(columns.parameters());
-    let statement = client
-        .prepare_cached(schedule::UPDATE_POSTGRES)
-        .await
-        .map_err(failed)?;
-    let taken = client
-        .query(&statement, &parameters)
-        .await
-        .map_err(failed)?;
+    let changed = lists(rows.iter().map(|(id, ((_, write), seen))| {
+        let mut values = values![*id, *seen];
+        values.extend(row::schedule_values(&write.schedule));
+        values
+    }));
+    let taken = query_lists(
+        client,
+        "change schedules",
+        schedule::UPDATE_POSTGRES,
+        changed,
+    )
+    .await?;
     let won = taken.iter().filter_map(|row| {
         let id: i64 = row.get(0);
         let ((place, write), _) = rows.get(&id)?;
@@ -195,123 +184,30 @@ async fn change_all<'a>(client: &impl GenericClient, set: &[Placed<'a>]) -> Resu
     Ok(won.collect())
 }
 
-/// What new and changed rows have in common, column by column, in the order of the statements.
-struct Columns<'a> {
-    origin: Vec<&'a str>,
-    definition: Vec<&'a str>,
-    revision: Vec<i64>,
-    state: Vec<&'a str>,
-    since: Vec<Option<i64>>,
-    until: Vec<Option<i64>>,
-    note: Vec<Option<String>>,
-    by: Vec<Option<String>>,
-    next_at: Vec<Option<i64>>,
-    waits_since: Vec<Option<i64>>,
-    look_at: Vec<Option<i64>>,
-    last: Vec<Option<&'a str>>,
-    beside: Vec<Option<String>>,
-    changed_at: Vec<i64>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(rows: &[&'a Schedule]) -> Self {
-        let all = || rows.iter().copied();
-        let states: Vec<StateColumns> = all().map(|s| StateColumns::of(&s.state)).collect();
-        Self {
-            origin: all().map(|s| s.origin.as_str()).collect(),
-            definition: all().map(|s| s.definition.as_str()).collect(),
-            revision: all().map(|s| s.revision).collect(),
-            state: all().map(|s| s.state.as_str()).collect(),
-            since: states.iter().map(|s| s.since.map(micros)).collect(),
-            until: states.iter().map(|s| s.until.map(micros)).collect(),
-            note: states.iter().map(|s| s.note.clone()).collect(),
-            by: states.iter().map(|s| s.by.clone()).collect(),
-            next_at: all().map(|s| s.next_at.map(micros)).collect(),
-            waits_since: all().map(|s| s.waits_since.map(micros)).collect(),
-            look_at: all().map(|s| s.look_at.map(micros)).collect(),
-            last: all()
-                .map(|s| s.last.as_ref().map(Subject::as_str))
-                .collect(),
-            beside: all().map(|s| beside_or_null(&s.beside)).collect(),
-            changed_at: all().map(|s| micros(s.changed_at)).collect(),
-        }
-    }
-
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 14] {
-        [
-            &self.origin,
-            &self.definition,
-            &self.revision,
-            &self.state,
-            &self.since,
-            &self.until,
-            &self.note,
-            &self.by,
-            &self.next_at,
-            &self.waits_since,
-            &self.look_at,
-            &self.last,
-            &self.beside,
-            &self.changed_at,
-        ]
-    }
-}
-
 /// Rare, and before anything is written under the same keys.
 async fn take_back(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> {
-    let failed = |error| explain("take back slots", error);
+    let (name, text) = ("take back slots", schedule::TAKE_BACK_SLOTS);
     for (_, id, write) in won {
         if let Some(from) = write.takes_back {
-            let statement = client.prepare_cached(schedule::TAKE_BACK_SLOTS).await;
-            let statement = statement.map_err(failed)?;
-            let deleted = client.execute(&statement, &[&id.0, &micros(from)]).await;
-            deleted.map_err(failed)?;
+            execute(client, name, text, &[&id.0, &micros(from)]).await?;
         }
     }
     Ok(())
 }
 
 async fn note_slots(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> {
-    let mut rows: Vec<(i64, &Slot)> = Vec::new();
-    for (_, id, write) in won {
-        rows.extend(write.slots.iter().map(|slot| (id.0, slot)));
-    }
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let failed = |error| explain("note slots", error);
-    let big = |f: fn(&Slot) -> i64| rows.iter().map(|row| f(row.1)).collect::<Vec<_>>();
-    let statement = client
-        .prepare_cached(schedule::NOTE_SLOT_POSTGRES)
+    let noted = lists(won.iter().flat_map(|(_, id, write)| {
+        let slots = write.slots.iter();
+        slots.map(|slot| row::slot_values(*id, slot))
+    }));
+    query_lists(client, "note slots", schedule::NOTE_SLOT_POSTGRES, noted)
         .await
-        .map_err(failed)?;
-    let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
-    let verdicts: Vec<&str> = rows.iter().map(|row| row.1.verdict.as_str()).collect();
-    let details: Vec<Option<&str>> = rows.iter().map(|row| row.1.detail.as_deref()).collect();
-    let parameters: [&(dyn ToSql + Sync); 8] = [
-        &ids,
-        &big(|slot| micros(slot.slot_at)),
-        &big(|slot| micros(slot.last_at)),
-        &big(|slot| many(slot.slots)),
-        &verdicts,
-        &details,
-        &big(|slot| slot.revision),
-        &big(|slot| micros(slot.decided_at)),
-    ];
-    client
-        .execute(&statement, &parameters)
-        .await
-        .map_err(failed)?;
-    Ok(())
+        .map(drop)
 }
 
 /// Only where a firing met another under its name, which is rare: one by one.
 async fn note_cancelled(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> {
-    let failed = |error| explain("note cancelled slots", error);
-    let statement = client
-        .prepare_cached(schedule::NOTE_CANCELLED)
-        .await
-        .map_err(failed)?;
+    let (name, text) = ("note cancelled slots", schedule::NOTE_CANCELLED);
     for (_, id, write) in won {
         for (slot, firing) in schedule::fired_slots(write) {
             let parameters: [&(dyn ToSql + Sync); 5] = [
@@ -321,43 +217,19 @@ async fn note_cancelled(client: &impl GenericClient, won: &[Won<'_>]) -> Result<
                 &firing.subject.as_str(),
                 &firing.kind.as_str(),
             ];
-            let noted = client.execute(&statement, &parameters).await;
-            noted.map_err(failed)?;
+            execute(client, name, text, &parameters).await?;
         }
     }
     Ok(())
 }
 
 async fn note_edits(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> {
-    let mut rows: Vec<(i64, i64, &Edit)> = Vec::new();
-    for (_, id, write) in won {
+    let noted = lists(won.iter().flat_map(|(_, id, write)| {
         let version = write.seen.unwrap_or(0) + 1;
-        rows.extend(write.edit.iter().map(|edit| (id.0, version, edit)));
-    }
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let failed = |error| explain("note edits", error);
-    let statement = client
-        .prepare_cached(schedule::NOTE_EDIT_POSTGRES)
+        let edit = write.edit.iter();
+        edit.map(move |edit| row::edit_values(*id, version, edit))
+    }));
+    query_lists(client, "note edits", schedule::NOTE_EDIT_POSTGRES, noted)
         .await
-        .map_err(failed)?;
-    let big = |f: fn(&(i64, i64, &Edit)) -> i64| rows.iter().map(f).collect::<Vec<_>>();
-    let text = |f: fn(&Edit) -> &str| rows.iter().map(|row| f(row.2)).collect::<Vec<_>>();
-    let notes: Vec<Option<&str>> = rows.iter().map(|row| row.2.note.as_deref()).collect();
-    let parameters: [&(dyn ToSql + Sync); 8] = [
-        &big(|row| row.0),
-        &big(|row| row.1),
-        &big(|row| row.2.revision),
-        &text(|edit| edit.edited.as_str()),
-        &text(|edit| edit.by.as_str()),
-        &notes,
-        &text(|edit| edit.definition.as_str()),
-        &big(|row| micros(row.2.at)),
-    ];
-    client
-        .execute(&statement, &parameters)
-        .await
-        .map_err(failed)?;
-    Ok(())
+        .map(drop)
 }

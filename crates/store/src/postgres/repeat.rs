@@ -7,17 +7,17 @@ use almanack_core::{
 };
 use deadpool_postgres::GenericClient;
 
-use super::{explain, task::Placed};
+use super::{
+    session::{column, execute, query},
+    task::{Amended, Placed},
+};
 use crate::{
     history,
     row::{micros, small, unreadable},
 };
 
 /// Keeps the decisions of long-lived rows within their bound. Most rows are far from it, and cost nothing here.
-pub(super) async fn bound_all(
-    client: &impl GenericClient,
-    rows: &[(usize, &Change, &Amend)],
-) -> Result<()> {
+pub(super) async fn bound_all(client: &impl GenericClient, rows: &[Amended<'_>]) -> Result<()> {
     let last = |amend: &Amend| (amend.guard.decisions + 1).saturating_sub(DECISIONS_KEPT);
     let long = rows.iter().filter(|row| last(row.2) > 0);
     let (ids, numbers): (Vec<i64>, Vec<i32>) = long
@@ -26,11 +26,10 @@ pub(super) async fn bound_all(
     if ids.is_empty() {
         return Ok(());
     }
-    let failed = |error| explain("bound decisions", error);
-    let bounded = client
-        .execute(history::BOUND_POSTGRES, &[&ids, &numbers])
-        .await;
-    bounded.map(drop).map_err(failed)
+    let (name, text) = ("bound decisions", history::BOUND_POSTGRES);
+    execute(client, name, text, &[&ids, &numbers])
+        .await
+        .map(drop)
 }
 
 /// Counts decisions that were made before; the places of those that were, each with that decision's number. Several of one list may
@@ -53,50 +52,32 @@ pub(super) async fn repeat_all(
         return Ok(Vec::new());
     }
     groups.sort_by_key(|(repeat, _)| repeat.amend.guard.task_id);
-    let failed = |error| explain("count repeated decisions", error);
-    let statement = client
-        .prepare_cached(history::REPEAT_POSTGRES)
-        .await
-        .map_err(failed)?;
-    let big = |f: fn(&Repeat<'_>) -> i64| groups.iter().map(|g| f(&g.0)).collect::<Vec<_>>();
-    let maybe =
-        |f: fn(&Repeat<'_>) -> Option<i64>| groups.iter().map(|g| f(&g.0)).collect::<Vec<_>>();
-    let int = |f: fn(&Repeat<'_>) -> i32| groups.iter().map(|g| f(&g.0)).collect::<Vec<_>>();
-    let times = |places: &Vec<usize>| i32::try_from(places.len()).unwrap_or(i32::MAX);
-    let found = client
-        .query(
-            &statement,
-            &[
-                &big(|r| r.amend.guard.task_id.0),
-                &int(|r| small(r.amend.guard.decisions.saturating_sub(REPEATED_WITHIN))),
-                &groups
-                    .iter()
-                    .map(|g| g.0.change.rule.as_str())
-                    .collect::<Vec<_>>(),
-                &groups
-                    .iter()
-                    .map(|g| g.0.change.origin.as_str())
-                    .collect::<Vec<_>>(),
-                &big(|r| micros(r.amend.execute_at)),
-                &big(|r| r.amend.revision.0),
-                &groups
-                    .iter()
-                    .map(|g| g.0.requested.name())
-                    .collect::<Vec<_>>(),
-                &maybe(|r| r.requested.execute_at.map(micros)),
-                &maybe(|r| r.requested.revision.map(|revision| revision.0)),
-                &big(|r| micros(r.change.decided_at)),
-                &groups
-                    .iter()
-                    .map(|g| g.0.amend.guard.status.as_str())
-                    .collect::<Vec<_>>(),
-                &big(|r| r.amend.guard.term.0),
-                &int(|r| small(r.amend.guard.decisions)),
-                &groups.iter().map(|g| times(&g.1)).collect::<Vec<_>>(),
-            ],
-        )
-        .await
-        .map_err(failed)?;
+    let found = query(
+        client,
+        "count repeated decisions",
+        history::REPEAT_POSTGRES,
+        &[
+            &column(&groups, |g| g.0.amend.guard.task_id.0),
+            &column(&groups, |g| {
+                small(g.0.amend.guard.decisions.saturating_sub(REPEATED_WITHIN))
+            }),
+            &column(&groups, |g| g.0.change.rule.as_str()),
+            &column(&groups, |g| g.0.change.origin.as_str()),
+            &column(&groups, |g| micros(g.0.amend.execute_at)),
+            &column(&groups, |g| g.0.amend.revision.0),
+            &column(&groups, |g| g.0.requested.name()),
+            &column(&groups, |g| g.0.requested.execute_at.map(micros)),
+            &column(&groups, |g| {
+                g.0.requested.revision.map(|revision| revision.0)
+            }),
+            &column(&groups, |g| micros(g.0.change.decided_at)),
+            &column(&groups, |g| g.0.amend.guard.status.as_str()),
+            &column(&groups, |g| g.0.amend.guard.term.0),
+            &column(&groups, |g| small(g.0.amend.guard.decisions)),
+            &column(&groups, |g| i32::try_from(g.1.len()).unwrap_or(i32::MAX)),
+        ],
+    )
+    .await?;
     let mut repeated = Vec::new();
     for row in found {
         let position = usize::try_from(row.get::<_, i64>(0)).unwrap_or(0);

@@ -10,7 +10,7 @@ use super::{Postgres, explain, question::Question, task::insert_tasks};
 use crate::{
     caller::{Caller, Place},
     measure::Stopwatch,
-    row::Value,
+    row::{List, Value},
     session::{Each, Session},
 };
 
@@ -54,6 +54,11 @@ impl Postgres {
     }
 }
 
+/// A value of each row, for a statement that takes lists.
+pub(super) fn column<'r, R, T>(rows: &'r [R], value: impl Fn(&'r R) -> T) -> Vec<T> {
+    rows.iter().map(value).collect()
+}
+
 pub(super) async fn execute(
     client: &impl GenericClient,
     name: &'static str,
@@ -74,6 +79,20 @@ pub(super) async fn query(
     let failed = |error| explain(name, error);
     let statement = client.prepare_cached(text).await.map_err(failed)?;
     client.query(&statement, parameters).await.map_err(failed)
+}
+
+/// The same with lists; nothing is asked where they are empty.
+pub(super) async fn query_lists(
+    client: &impl GenericClient,
+    name: &'static str,
+    text: &str,
+    lists: Vec<List<'_>>,
+) -> Result<Vec<Row>> {
+    if lists.is_empty() {
+        return Ok(Vec::new());
+    }
+    let parameters: Vec<&(dyn ToSql + Sync)> = lists.iter().map(|list| list as _).collect();
+    query(client, name, text, &parameters).await
 }
 
 pub(super) struct PostgresSession<'c, C> {

@@ -22,6 +22,7 @@ use super::{
     gate::Errand,
     listen::NOTIFY,
     repeat::{bound_all, repeat_all},
+    session::{column, execute, query},
 };
 use crate::{
     history,
@@ -234,39 +235,27 @@ pub(super) async fn insert_tasks(
         return Ok(Vec::new());
     }
     rows.sort_by(|a, b| a.2.identity.cmp(&b.2.identity));
-    let failed = |error| explain("insert tasks", error);
-    let new = |f: fn(&NewTask) -> &str| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
-    let big = |f: fn(&NewTask) -> i64| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
-    let maybe = |f: fn(&NewTask) -> Option<i64>| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
-    let int = |f: fn(&NewTask) -> i32| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
-    let statement = client
-        .prepare_cached(task::INSERT_POSTGRES)
-        .await
-        .map_err(failed)?;
-    let written = client
-        .query(
-            &statement,
-            &[
-                &new(|n| n.identity.subject.as_str()),
-                &new(|n| n.identity.kind.as_str()),
-                &new(|n| n.status.as_str()),
-                &big(|n| micros(n.execute_at)),
-                &maybe(|n| n.due_at().map(micros)),
-                &int(|n| n.priority.level().into()),
-                &int(|n| small(n.max_retry)),
-                &big(|n| n.revision.0),
-                &maybe(|n| n.replaces.map(|id| id.0)),
-                &rows.iter().map(|r| r.1).collect::<Vec<_>>(),
-                &new(|n| n.origin.as_str()),
-                &rows
-                    .iter()
-                    .map(|r| r.2.callback_url.as_deref())
-                    .collect::<Vec<_>>(),
-                &new(|n| n.payload.as_str()),
-            ],
-        )
-        .await
-        .map_err(failed)?;
+    let written = query(
+        client,
+        "insert tasks",
+        task::INSERT_POSTGRES,
+        &[
+            &column(&rows, |r| r.2.identity.subject.as_str()),
+            &column(&rows, |r| r.2.identity.kind.as_str()),
+            &column(&rows, |r| r.2.status.as_str()),
+            &column(&rows, |r| micros(r.2.execute_at)),
+            &column(&rows, |r| r.2.due_at().map(micros)),
+            &column(&rows, |r| i32::from(r.2.priority.level())),
+            &column(&rows, |r| small(r.2.max_retry)),
+            &column(&rows, |r| r.2.revision.0),
+            &column(&rows, |r| r.2.replaces.map(|id| id.0)),
+            &column(&rows, |r| r.1),
+            &column(&rows, |r| r.2.origin.as_str()),
+            &column(&rows, |r| r.2.callback_url.as_deref()),
+            &column(&rows, |r| r.2.payload.as_str()),
+        ],
+    )
+    .await?;
     Ok(match_written(&rows, &written))
 }
 
@@ -289,9 +278,12 @@ fn match_written<'a>(
         .collect()
 }
 
+/// A change of a row that exists, and its place in the list asked for.
+pub(super) type Amended<'a> = (usize, &'a Change, &'a Amend);
+
 /// The places whose rows were still as the decision saw them.
 async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result<Vec<usize>> {
-    let mut rows: Vec<(usize, &Change, &Amend)> = placed
+    let mut rows: Vec<Amended<'_>> = placed
         .iter()
         .filter_map(|(place, change)| Some((*place, *change, change.amend.as_ref()?)))
         .collect();
@@ -299,66 +291,49 @@ async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result
         return Ok(Vec::new());
     }
     rows.sort_by_key(|(_, _, amend)| amend.guard.task_id);
-    let failed = |error| explain("amend tasks", error);
-    let statement = client
-        .prepare_cached(task::AMEND_POSTGRES)
-        .await
-        .map_err(failed)?;
-    let text = |f: fn(&Amend) -> &str| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
-    let big = |f: fn(&Amend) -> i64| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
-    let int = |f: fn(&Amend) -> i32| rows.iter().map(|r| f(r.2)).collect::<Vec<_>>();
-    let told = |f: fn(&Change, &Amend) -> i64| rows.iter().map(|r| f(r.1, r.2)).collect::<Vec<_>>();
-    let due = |amend: &Amend| amend.waits.then(|| micros(amend.execute_at));
-    let changed = client
-        .query(
-            &statement,
-            &[
-                &big(|a| a.guard.task_id.0),
-                &text(|a| a.guard.status.as_str()),
-                &big(|a| a.guard.term.0),
-                &int(|a| small(a.guard.decisions)),
-                &text(|a| a.status.as_str()),
-                &rows.iter().map(|r| r.2.current).collect::<Vec<_>>(),
-                &big(|a| micros(a.execute_at)),
-                &rows.iter().map(|r| due(r.2)).collect::<Vec<_>>(),
-                &rows
-                    .iter()
-                    .map(|r| r.2.payload.as_ref().map(Payload::as_str))
-                    .collect::<Vec<_>>(),
-                &rows
-                    .iter()
-                    .map(|r| r.2.callback_url.as_deref())
-                    .collect::<Vec<_>>(),
-                &int(|a| a.priority.level().into()),
-                &int(|a| small(a.max_retry)),
-                &big(|a| a.revision.0),
-                &told(|c, _| micros(c.decided_at)),
-                &rows.iter().map(|r| r.1.origin.as_str()).collect::<Vec<_>>(),
-                &rows.iter().map(|r| r.1.rule.as_str()).collect::<Vec<_>>(),
-                &big(|a| micros(a.old_execute_at)),
-                &told(|c, a| micros(c.insert.as_ref().map_or(a.execute_at, |n| n.execute_at))),
-                &told(|c, a| c.insert.as_ref().map_or(a.revision, |n| n.revision).0),
-                &requested(&rows, |r| Some(r.name())),
-                &requested(&rows, |r| r.execute_at.map(micros)),
-                &requested(&rows, |r| r.revision.map(|revision| revision.0)),
-            ],
-        )
-        .await
-        .map_err(failed)?;
+    let requested = |r: &Amended<'_>| r.1.requested;
+    let changed = query(
+        client,
+        "amend tasks",
+        task::AMEND_POSTGRES,
+        &[
+            &column(&rows, |r| r.2.guard.task_id.0),
+            &column(&rows, |r| r.2.guard.status.as_str()),
+            &column(&rows, |r| r.2.guard.term.0),
+            &column(&rows, |r| small(r.2.guard.decisions)),
+            &column(&rows, |r| r.2.status.as_str()),
+            &column(&rows, |r| r.2.current),
+            &column(&rows, |r| micros(r.2.execute_at)),
+            &column(&rows, |r| r.2.waits.then(|| micros(r.2.execute_at))),
+            &column(&rows, |r| r.2.payload.as_ref().map(Payload::as_str)),
+            &column(&rows, |r| r.2.callback_url.as_deref()),
+            &column(&rows, |r| i32::from(r.2.priority.level())),
+            &column(&rows, |r| small(r.2.max_retry)),
+            &column(&rows, |r| r.2.revision.0),
+            &column(&rows, |r| micros(r.1.decided_at)),
+            &column(&rows, |r| r.1.origin.as_str()),
+            &column(&rows, |r| r.1.rule.as_str()),
+            &column(&rows, |r| micros(r.2.old_execute_at)),
+            &column(&rows, |(_, change, amend)| {
+                let new = change.insert.as_ref();
+                micros(new.map_or(amend.execute_at, |new| new.execute_at))
+            }),
+            &column(&rows, |(_, change, amend)| {
+                let new = change.insert.as_ref();
+                new.map_or(amend.revision, |new| new.revision).0
+            }),
+            &column(&rows, |r| r.1.requested.as_ref().map(Requested::name)),
+            &column(&rows, |r| requested(r)?.execute_at.map(micros)),
+            &column(&rows, |r| requested(r)?.revision.map(|revision| revision.0)),
+        ],
+    )
+    .await?;
     bound_all(client, &rows).await?;
     let place = |row: &tokio_postgres::Row| {
         let position = usize::try_from(row.get::<_, i64>(0)).ok()?;
         rows.get(position - 1).map(|(place, ..)| *place)
     };
     Ok(changed.iter().filter_map(place).collect())
-}
-
-fn requested<T>(
-    rows: &[(usize, &Change, &Amend)],
-    f: fn(&Requested) -> Option<T>,
-) -> Vec<Option<T>> {
-    let of_row = |row: &(usize, &Change, &Amend)| row.1.requested.as_ref().and_then(f);
-    rows.iter().map(of_row).collect()
 }
 
 /// Retires current rows and writes their successors. Must run in a transaction.
@@ -389,7 +364,6 @@ async fn name_successors(
     if won.is_empty() {
         return Ok(());
     }
-    let failed = |error| explain("name successors", error);
     let successor = |place: usize| {
         written
             .iter()
@@ -404,13 +378,8 @@ async fn name_successors(
     let rows: Vec<i64> = guards().map(|guard| guard.task_id.0).collect();
     let numbers: Vec<i32> = guards().map(|guard| small(guard.decisions + 1)).collect();
     let successors: Vec<Option<i64>> = won.iter().map(|(place, _)| successor(*place)).collect();
-    let statement = transaction
-        .prepare_cached(task::NAME_SUCCESSOR_POSTGRES)
+    let (name, text) = ("name successors", task::NAME_SUCCESSOR_POSTGRES);
+    execute(transaction, name, text, &[&rows, &numbers, &successors])
         .await
-        .map_err(failed)?;
-    transaction
-        .execute(&statement, &[&rows, &numbers, &successors])
-        .await
-        .map_err(failed)?;
-    Ok(())
+        .map(drop)
 }

@@ -7,7 +7,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::{Row, instant, maybe_instant, unreadable};
+use super::{Row, Value, instant, many, maybe_instant, unreadable, values};
 
 /// Reads the columns of a schedule listed in `schedule.rs`.
 pub(crate) fn schedule(row: &Row<'_>) -> Result<Schedule> {
@@ -54,23 +54,23 @@ fn beside(text: Option<String>) -> Result<Vec<Subject>> {
 }
 
 /// What [`beside`] reads; null where there is nothing to keep.
-pub(crate) fn beside_or_null(subjects: &[Subject]) -> Option<String> {
+fn beside_or_null(subjects: &[Subject]) -> Option<String> {
     let subjects: Vec<&str> = subjects.iter().map(Subject::as_str).collect();
     (!subjects.is_empty()).then(|| serde_json::json!(subjects).to_string())
 }
 
 /// What is kept about a state beside its name; what a state does not know of is null.
 #[derive(Default)]
-pub(crate) struct StateColumns {
-    pub(crate) since: Option<Timestamp>,
-    pub(crate) until: Option<Timestamp>,
+struct StateColumns {
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
     /// What was said about a pause; why a schedule is parked.
-    pub(crate) note: Option<String>,
-    pub(crate) by: Option<String>,
+    note: Option<String>,
+    by: Option<String>,
 }
 
 impl StateColumns {
-    pub(crate) fn of(state: &State) -> Self {
+    fn of(state: &State) -> Self {
         match state {
             State::Active => Self::default(),
             State::Paused(pause) => Self {
@@ -110,6 +110,53 @@ impl StateColumns {
             _ => return Err(unreadable(format!("state `{name}`"))),
         })
     }
+}
+
+/// What new and changed schedules are written with, in the order of `schedule.rs`.
+pub(crate) fn schedule_values(schedule: &Schedule) -> Vec<Value<'_>> {
+    let state = StateColumns::of(&schedule.state);
+    values![
+        schedule.origin.as_str(),
+        schedule.definition.as_str(),
+        schedule.revision,
+        schedule.state.as_str(),
+        state.since,
+        state.until,
+        state.note,
+        state.by,
+        schedule.next_at,
+        schedule.waits_since,
+        schedule.look_at,
+        schedule.last.as_ref().map(Subject::as_str),
+        beside_or_null(&schedule.beside),
+        schedule.changed_at,
+    ]
+}
+
+pub(crate) fn slot_values(id: ScheduleId, slot: &Slot) -> Vec<Value<'_>> {
+    values![
+        id.0,
+        slot.slot_at,
+        slot.last_at,
+        many(slot.slots),
+        slot.verdict.as_str(),
+        &slot.detail,
+        slot.revision,
+        slot.decided_at,
+    ]
+}
+
+pub(crate) fn edit_values(id: ScheduleId, version: i64, edit: &Edit) -> Vec<Value<'_>> {
+    values![
+        id.0,
+        version,
+        edit.revision,
+        edit.edited.as_str(),
+        &edit.by,
+        &edit.note,
+        edit.definition.as_str(),
+        edit.at,
+    ]
 }
 
 /// Reads the columns of a ledger row listed in `schedule.rs`.

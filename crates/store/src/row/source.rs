@@ -16,7 +16,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::{Row, count, instant, many, maybe_instant, micros, small, unreadable};
+use super::{Row, Value, count, instant, many, maybe_instant, small, unreadable, values};
 
 /// What an entry that is known by its publisher's name for it has before that name in its key.
 const NAMED: &str = "id:";
@@ -140,129 +140,75 @@ pub(crate) fn hashes(bytes: &[u8]) -> Vec<u64> {
         .collect()
 }
 
-/// Declares the columns of a source, one by one for SQLite, each a list of many rows' for PostgreSQL; in the
-/// order of `source.rs`.
-macro_rules! source_columns {
-    ($($column:ident: $type:ty),* $(,)?) => {
-        /// A source on its way into the store.
-        pub(crate) struct SourceColumns<'a> {
-            $($column: $type,)*
-        }
-
-        /// Many of them, column by column.
-        #[derive(Default)]
-        pub(crate) struct SourceLists<'a> {
-            $($column: Vec<$type>,)*
-        }
-
-        impl SourceColumns<'_> {
-            pub(crate) fn values(&self) -> Vec<&dyn rusqlite::ToSql> {
-                vec![$(&self.$column),*]
-            }
-        }
-
-        impl<'a> SourceLists<'a> {
-            pub(crate) fn add(&mut self, row: SourceColumns<'a>) {
-                $(self.$column.push(row.$column);)*
-            }
-
-            pub(crate) fn lists(&self) -> Vec<&(dyn tokio_postgres::types::ToSql + Sync)> {
-                vec![$(&self.$column),*]
-            }
-        }
-    };
+/// What `source` is written with, as it is at `at`; in the order of `source.rs`.
+pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<'_>>> {
+    let Source {
+        definition,
+        stats,
+        memory,
+        ..
+    } = source;
+    let (state_since, state_note) = facts(&source.state);
+    let hints = (!memory.hints.is_empty()).then(|| serde_json::to_string(&memory.hints));
+    let moving = memory.moving.as_ref();
+    let shown = memory.shown.iter().flat_map(|hash| hash.to_be_bytes());
+    Ok(values![
+        &definition.name,
+        serde_json::to_string(&definition.reading).map_err(unreadable)?,
+        &definition.category,
+        &definition.policy,
+        definition.cadence.map(Cadence::as_str),
+        state_since,
+        state_note,
+        stats.frequency_type.map(Frequency::as_str),
+        stats.avg_publish_hour,
+        stats.std_publish_hour,
+        due_at(source),
+        stats.next_due_at,
+        stats.last_check_at,
+        stats.last_article_at,
+        small(stats.fail_count),
+        stats.backoff_until,
+        &stats.last_error,
+        stats.last_error_class.map(FailureClass::as_str),
+        many(stats.check_count),
+        many(stats.hit_count),
+        &memory.validators.etag,
+        &memory.validators.last_modified,
+        hints.transpose().map_err(unreadable)?,
+        moving.map(|moving| moving.address.as_str()),
+        moving.map_or(0, |moving| small(moving.times)),
+        shown.collect::<Vec<u8>>(),
+        memory.pruned_before,
+        source.recent.encode(),
+        source.learned.as_slice(),
+        &source.reason,
+        at,
+        &definition.address,
+        definition.reading.source_type().as_str(),
+        source.state.as_str(),
+        stats.cadence.map(Cadence::as_str),
+        source.attention.map(Attention::as_str),
+    ])
 }
 
-source_columns! {
-    name: &'a str,
-    reading: String,
-    category: &'a str,
-    policy: Option<&'a str>,
-    cadence_by_hand: Option<&'static str>,
-    state_since_us: Option<i64>,
-    state_note: Option<&'a str>,
-    frequency_type: Option<&'static str>,
-    avg_publish_hour: Option<f64>,
-    std_publish_hour: Option<f64>,
-    due_at_us: Option<i64>,
-    next_due_at_us: Option<i64>,
-    last_check_at_us: Option<i64>,
-    last_article_at_us: Option<i64>,
-    fail_count: i32,
-    backoff_until_us: Option<i64>,
-    last_error: Option<&'a str>,
-    last_error_class: Option<&'static str>,
-    check_count: i64,
-    hit_count: i64,
-    etag: Option<&'a str>,
-    last_modified: Option<&'a str>,
-    hints: Option<String>,
-    moving_to: Option<&'a str>,
-    moving_times: i32,
-    shown: Vec<u8>,
-    pruned_before_us: Option<i64>,
-    recent: Vec<u8>,
-    learned: &'a [u8],
-    reason: Option<&'a str>,
-    updated_at_us: i64,
-    address: &'a str,
-    source_type: &'static str,
-    state: &'static str,
-    cadence: Option<&'static str>,
-    attention: Option<&'static str>,
-}
-
-impl<'a> SourceColumns<'a> {
-    /// `source`, as it is at `at`.
-    pub(crate) fn of(source: &'a Source, at: Timestamp) -> Result<Self> {
-        let Source {
-            definition,
-            stats,
-            memory,
-            ..
-        } = source;
-        let (state_since, state_note) = facts(&source.state);
-        let hints = (!memory.hints.is_empty()).then(|| serde_json::to_string(&memory.hints));
-        let moving = memory.moving.as_ref();
-        Ok(Self {
-            name: &definition.name,
-            reading: serde_json::to_string(&definition.reading).map_err(unreadable)?,
-            category: &definition.category,
-            policy: definition.policy.as_deref(),
-            cadence_by_hand: definition.cadence.map(Cadence::as_str),
-            state_since_us: state_since.map(micros),
-            state_note,
-            frequency_type: stats.frequency_type.map(Frequency::as_str),
-            avg_publish_hour: stats.avg_publish_hour,
-            std_publish_hour: stats.std_publish_hour,
-            due_at_us: due_at(source).map(micros),
-            next_due_at_us: stats.next_due_at.map(micros),
-            last_check_at_us: stats.last_check_at.map(micros),
-            last_article_at_us: stats.last_article_at.map(micros),
-            fail_count: small(stats.fail_count),
-            backoff_until_us: stats.backoff_until.map(micros),
-            last_error: stats.last_error.as_deref(),
-            last_error_class: stats.last_error_class.map(FailureClass::as_str),
-            check_count: many(stats.check_count),
-            hit_count: many(stats.hit_count),
-            etag: memory.validators.etag.as_deref(),
-            last_modified: memory.validators.last_modified.as_deref(),
-            hints: hints.transpose().map_err(unreadable)?,
-            moving_to: moving.map(|moving| moving.address.as_str()),
-            moving_times: moving.map_or(0, |moving| small(moving.times)),
-            shown: memory.shown.iter().flat_map(|h| h.to_be_bytes()).collect(),
-            pruned_before_us: memory.pruned_before.map(micros),
-            recent: source.recent.encode(),
-            learned: &source.learned,
-            reason: source.reason.as_deref(),
-            updated_at_us: micros(at),
-            address: &definition.address,
-            source_type: definition.reading.source_type().as_str(),
-            state: source.state.as_str(),
-            cadence: stats.cadence.map(Cadence::as_str),
-            attention: source.attention.map(Attention::as_str),
-        })
-    }
+/// What an entry is written with, found at `at`.
+pub(crate) fn entry_values<'a>(
+    source: SourceId,
+    at: Timestamp,
+    (key, found): &'a (String, Found),
+) -> Vec<Value<'a>> {
+    values![
+        source.0,
+        key,
+        at,
+        &found.link,
+        &found.title,
+        found.published_at,
+        &found.author,
+        &found.summary,
+        &found.content,
+    ]
 }
 
 /// When a source is really due: one that rests is not, and one that failed waits.

@@ -13,7 +13,8 @@ use super::micros;
 pub(crate) enum Value<'a> {
     Text(Option<Cow<'a, str>>),
     Big(Option<i64>),
-    Real(f64),
+    Real(Option<f64>),
+    Bytes(Cow<'a, [u8]>),
 }
 
 /// The parameters of a statement, in its order.
@@ -29,6 +30,7 @@ impl Value<'_> {
             Self::Text(text) => Value::Text(text.map(|text| Cow::Owned(text.into_owned()))),
             Self::Big(number) => Value::Big(number),
             Self::Real(number) => Value::Real(number),
+            Self::Bytes(bytes) => Value::Bytes(Cow::Owned(bytes.into_owned())),
         }
     }
 }
@@ -95,7 +97,25 @@ impl From<bool> for Value<'_> {
 
 impl From<f64> for Value<'_> {
     fn from(number: f64) -> Self {
+        Self::Real(Some(number))
+    }
+}
+
+impl From<Option<f64>> for Value<'_> {
+    fn from(number: Option<f64>) -> Self {
         Self::Real(number)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Value<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(Cow::Borrowed(bytes))
+    }
+}
+
+impl From<Vec<u8>> for Value<'_> {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(Cow::Owned(bytes))
     }
 }
 
@@ -122,8 +142,9 @@ impl rusqlite::ToSql for Value<'_> {
         let value = match self {
             Self::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
             Self::Big(Some(number)) => ValueRef::Integer(*number),
-            Self::Real(number) => ValueRef::Real(*number),
-            Self::Text(None) | Self::Big(None) => ValueRef::Null,
+            Self::Real(Some(number)) => ValueRef::Real(*number),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+            Self::Text(None) | Self::Big(None) | Self::Real(None) => ValueRef::Null,
         };
         Ok(ToSqlOutput::Borrowed(value))
     }
@@ -143,6 +164,87 @@ impl ToSql for Value<'_> {
             }
             Self::Big(number) => number.to_sql_checked(column, out),
             Self::Real(number) => number.to_sql_checked(column, out),
+            Self::Bytes(bytes) => bytes.as_ref().to_sql_checked(column, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    tokio_postgres::types::to_sql_checked!();
+}
+
+/// One column of many rows, as PostgreSQL takes lists.
+#[derive(Debug)]
+pub(crate) struct List<'a>(Vec<Value<'a>>);
+
+/// Rows of values, column by column.
+pub(crate) fn lists<'a>(rows: impl IntoIterator<Item = Vec<Value<'a>>>) -> Vec<List<'a>> {
+    let mut lists: Vec<List<'a>> = Vec::new();
+    for row in rows {
+        lists.resize_with(row.len(), || List(Vec::new()));
+        for (list, value) in lists.iter_mut().zip(row) {
+            list.0.push(value);
+        }
+    }
+    lists
+}
+
+impl Value<'_> {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => text.as_deref(),
+            _ => None,
+        }
+    }
+
+    fn number(&self) -> Option<i64> {
+        match self {
+            Self::Big(number) => *number,
+            _ => None,
+        }
+    }
+
+    fn real(&self) -> Option<f64> {
+        match self {
+            Self::Real(number) => *number,
+            _ => None,
+        }
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
+impl List<'_> {
+    fn of<'a, T>(&'a self, read: fn(&'a Value<'a>) -> Option<T>) -> Vec<Option<T>> {
+        self.0.iter().map(read).collect()
+    }
+}
+
+impl ToSql for List<'_> {
+    fn to_sql(
+        &self,
+        column: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match *column {
+            Type::TEXT_ARRAY => self.of(Value::text).to_sql(column, out),
+            Type::INT8_ARRAY => self.of(Value::number).to_sql(column, out),
+            Type::INT4_ARRAY => {
+                let numbers = self.0.iter().map(Value::number);
+                let numbers = numbers.map(|number| number.map(i32::try_from).transpose());
+                let numbers: Vec<Option<i32>> = numbers.collect::<Result<_, _>>()?;
+                numbers.to_sql(column, out)
+            }
+            Type::FLOAT8_ARRAY => self.of(Value::real).to_sql(column, out),
+            Type::BYTEA_ARRAY => self.of(Value::bytes).to_sql(column, out),
+            _ => Err(format!("no list of ours is a {column}").into()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use almanack_core::{
     finish::Finish,
-    store::{ClaimId, ClaimRequest, Claimed, ExpiredClaim, Finished, Result, TaskLine},
+    store::{ClaimId, ClaimRequest, Claimed, Finished, Result, TaskLine},
     task::ClaimedTask,
 };
 use jiff::Timestamp;
@@ -90,34 +90,6 @@ impl Claims for Sqlite {
             Ok(())
         })
         .await
-    }
-
-    async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
-        let (expired, aside) = self
-            .on_reader("load expired claims", move |connection| {
-                let mut statement = connection.prepare_cached(claim::EXPIRED)?;
-                let mut rows = statement.query(params![micros(now), most(limit)])?;
-                let (mut expired, mut aside) = (Vec::new(), Vec::new());
-                while let Some(row) = rows.next()? {
-                    let claim_id = ClaimId(row.get(0)?);
-                    let tasks = left_behind(connection, claim_id, &mut aside)?;
-                    expired.push(ExpiredClaim {
-                        claim_id,
-                        // Only for people: a name that cannot be read keeps no task.
-                        node: row.get(1).unwrap_or_default(),
-                        tasks,
-                    });
-                }
-                Ok((expired, aside))
-            })
-            .await?;
-        if !aside.is_empty() {
-            self.on_writer("set tasks aside", move |connection| {
-                set_aside(connection, &aside, now)
-            })
-            .await?;
-        }
-        Ok(expired)
     }
 
     async fn load_finished(
@@ -303,20 +275,6 @@ fn note_attempt(statement: &mut CachedStatement<'_>, finish: &Finish) -> Outcome
         finish.detail,
     ])?;
     Ok(())
-}
-
-fn left_behind(
-    connection: &Connection,
-    claim_id: ClaimId,
-    aside: &mut Vec<Unreadable>,
-) -> Outcome<Vec<ClaimedTask>> {
-    let mut statement = connection.prepare_cached(claim::LEFT_BEHIND_SQLITE)?;
-    let mut rows = statement.query([claim_id.0])?;
-    let mut tasks = Vec::new();
-    while let Some(row) = rows.next()? {
-        tasks.extend(claim::read(&row.into(), claim_id, aside)?);
-    }
-    Ok(tasks)
 }
 
 /// Ends what nobody can read.

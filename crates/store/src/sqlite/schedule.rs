@@ -1,18 +1,17 @@
 //! Schedules on SQLite.
 
 use almanack_core::{
-    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    plan::{Schedule, ScheduleId, ScheduleName, ScheduleWrite},
     reschedule::Change,
     store::{Applied, Result},
-    task::Subject,
 };
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, params, params_from_iter};
 
 use crate::{
     database::Schedules,
     nudge::hint_of_write,
-    row::{self, StateColumns, beside_or_null, many, micros},
+    row::{self, Value, micros, values},
     schedule,
     sqlite::{
         SAFETY_POLL, Sqlite,
@@ -99,7 +98,10 @@ fn take(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
         let mut statement = connection.prepare_cached(schedule::TAKE_BACK_SLOTS)?;
         statement.execute(params![id.0, micros(from)])?;
     }
-    note_slots(connection, id, &write.slots)?;
+    for slot in &write.slots {
+        let values = row::slot_values(id, slot);
+        execute(connection, schedule::NOTE_SLOT_SQLITE, values)?;
+    }
     let decided_at_us = micros(write.decided_at);
     let mut met_another = false;
     for fire in &write.fires {
@@ -109,76 +111,32 @@ fn take(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
         note_cancelled(connection, id, write)?;
     }
     if let Some(edit) = &write.edit {
-        note_edit(connection, id, write.seen.unwrap_or(0) + 1, edit)?;
+        let values = row::edit_values(id, write.seen.unwrap_or(0) + 1, edit);
+        execute(connection, schedule::NOTE_EDIT_SQLITE, values)?;
     }
     Ok(Applied::Done { inserted: None })
 }
 
 /// The number of the new row, unless its name was taken.
 fn created(connection: &Connection, new: &Schedule) -> Outcome<Option<ScheduleId>> {
-    let state = StateColumns::of(&new.state);
-    let mut statement = connection.prepare_cached(schedule::INSERT_SQLITE)?;
-    let rows = statement.execute(params![
-        new.name.as_str(),
-        new.origin.as_str(),
-        new.definition.as_str(),
-        new.revision,
-        new.state.as_str(),
-        state.since.map(micros),
-        state.until.map(micros),
-        state.note,
-        state.by,
-        new.next_at.map(micros),
-        new.waits_since.map(micros),
-        new.look_at.map(micros),
-        new.last.as_ref().map(Subject::as_str),
-        beside_or_null(&new.beside),
-        micros(new.changed_at),
-        micros(new.created_at),
-    ])?;
+    let mut values = values![new.name.as_str()];
+    values.extend(row::schedule_values(new));
+    values.extend(values![new.created_at]);
+    let rows = execute(connection, schedule::INSERT_SQLITE, values)?;
     Ok((rows == 1).then(|| ScheduleId(connection.last_insert_rowid())))
 }
 
 /// The number of the row, if it was still the version that was seen.
 fn changed(connection: &Connection, changed: &Schedule, seen: i64) -> Outcome<Option<ScheduleId>> {
-    let state = StateColumns::of(&changed.state);
-    let mut statement = connection.prepare_cached(schedule::UPDATE_SQLITE)?;
-    let rows = statement.execute(params![
-        changed.id.0,
-        seen,
-        changed.origin.as_str(),
-        changed.definition.as_str(),
-        changed.revision,
-        changed.state.as_str(),
-        state.since.map(micros),
-        state.until.map(micros),
-        state.note,
-        state.by,
-        changed.next_at.map(micros),
-        changed.waits_since.map(micros),
-        changed.look_at.map(micros),
-        changed.last.as_ref().map(Subject::as_str),
-        beside_or_null(&changed.beside),
-        micros(changed.changed_at),
-    ])?;
+    let mut values = values![changed.id.0, seen];
+    values.extend(row::schedule_values(changed));
+    let rows = execute(connection, schedule::UPDATE_SQLITE, values)?;
     Ok((rows == 1).then_some(changed.id))
 }
 
-fn note_slots(connection: &Connection, id: ScheduleId, slots: &[Slot]) -> Outcome<()> {
-    let mut statement = connection.prepare_cached(schedule::NOTE_SLOT_SQLITE)?;
-    for slot in slots {
-        statement.execute(params![
-            id.0,
-            micros(slot.slot_at),
-            micros(slot.last_at),
-            many(slot.slots),
-            slot.verdict.as_str(),
-            slot.detail,
-            slot.revision,
-            micros(slot.decided_at),
-        ])?;
-    }
-    Ok(())
+fn execute(connection: &Connection, text: &str, values: Vec<Value<'_>>) -> Outcome<usize> {
+    let mut statement = connection.prepare_cached(text)?;
+    Ok(statement.execute(params_from_iter(values))?)
 }
 
 fn note_cancelled(connection: &Connection, id: ScheduleId, write: &ScheduleWrite) -> Outcome<()> {
@@ -192,20 +150,5 @@ fn note_cancelled(connection: &Connection, id: ScheduleId, write: &ScheduleWrite
             firing.kind.as_str(),
         ])?;
     }
-    Ok(())
-}
-
-fn note_edit(connection: &Connection, id: ScheduleId, version: i64, edit: &Edit) -> Outcome<()> {
-    let mut statement = connection.prepare_cached(schedule::NOTE_EDIT_SQLITE)?;
-    statement.execute(params![
-        id.0,
-        version,
-        edit.revision,
-        edit.edited.as_str(),
-        edit.by,
-        edit.note,
-        edit.definition.as_str(),
-        micros(edit.at),
-    ])?;
     Ok(())
 }

@@ -11,22 +11,23 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{
-    source::{Source, SourceId, entry::Found},
+    source::{Source, SourceId},
     store::{Added, Error, Result, SourceWrite, Written},
 };
 use async_trait::async_trait;
 use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
-use tokio_postgres::{error::SqlState, types::ToSql};
+use tokio_postgres::error::SqlState;
 
 use super::super::{
     client, explain,
     gate::Errand,
+    session::{query, query_lists},
     task::{insert_tasks, tell},
 };
 use crate::{
     entry,
     nudge::earliest_told,
-    row::{SourceColumns, SourceLists, micros},
+    row::{entry_values, lists, micros, source_values, values},
     source,
 };
 
@@ -116,21 +117,14 @@ async fn update(
     text: &str,
     writes: &[&SourceWrite],
 ) -> Result<Vec<i64>> {
-    let failed = |error| explain("write sources", error);
-    let (mut columns, mut ids, mut seen) = (SourceLists::default(), Vec::new(), Vec::new());
+    let mut rows = Vec::with_capacity(writes.len());
     for write in writes {
-        columns.add(SourceColumns::of(&write.source, write.at)?);
-        ids.push(write.source.id.0);
-        seen.push(write.source.version);
+        let mut values = source_values(&write.source, write.at)?;
+        values.extend(values![write.source.id.0, write.source.version]);
+        rows.push(values);
     }
-    let mut parameters = columns.lists();
-    parameters.extend([&ids as &(dyn ToSql + Sync), &seen]);
-    let statement = client.prepare_cached(text).await.map_err(failed)?;
-    let rows = client
-        .query(&statement, &parameters)
-        .await
-        .map_err(failed)?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    let taken = query_lists(client, "write sources", text, lists(rows)).await?;
+    Ok(taken.iter().map(|row| row.get(0)).collect())
 }
 
 /// Those that were not taken because their address changes, in the order asked; the others are lost.
@@ -138,13 +132,9 @@ async fn moving<'a>(
     client: &impl GenericClient,
     left: &BTreeMap<i64, Placed<'a>>,
 ) -> Result<Vec<Placed<'a>>> {
-    let failed = |error| explain("find moved sources", error);
     let ids: Vec<i64> = left.keys().copied().collect();
-    let statement = client
-        .prepare_cached(source::SEEN_POSTGRES)
-        .await
-        .map_err(failed)?;
-    let rows = client.query(&statement, &[&ids]).await.map_err(failed)?;
+    let (name, text) = ("find moved sources", source::SEEN_POSTGRES);
+    let rows = query(client, name, text, &[&ids]).await?;
     let moves = rows.iter().filter_map(|row| {
         let placed = left.get(&row.get(0))?;
         let Source {
@@ -195,44 +185,13 @@ fn is_taken(error: &Error) -> bool {
 }
 
 async fn insert_entries(client: &impl GenericClient, won: &[&SourceWrite]) -> Result<()> {
-    let mut rows: Vec<(i64, i64, &str, &Found)> = Vec::new();
-    for write in won {
-        let (id, at) = (write.source.id.0, micros(write.at));
+    let found = lists(won.iter().flat_map(|write| {
         let entries = write.entries.iter();
-        rows.extend(entries.map(|(key, found)| (id, at, key.as_str(), found)));
-    }
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let failed = |error| explain("write entries", error);
-    let statement = client
-        .prepare_cached(entry::INSERT_POSTGRES)
+        entries.map(|entry| entry_values(write.source.id, write.at, entry))
+    }));
+    query_lists(client, "write entries", entry::INSERT_POSTGRES, found)
         .await
-        .map_err(failed)?;
-    let text = |f: fn(&Found) -> Option<&str>| rows.iter().map(|row| f(row.3)).collect::<Vec<_>>();
-    let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
-    let keys: Vec<&str> = rows.iter().map(|row| row.2).collect();
-    let seen_at: Vec<i64> = rows.iter().map(|row| row.1).collect();
-    let published_at: Vec<Option<i64>> = rows
-        .iter()
-        .map(|row| row.3.published_at.map(micros))
-        .collect();
-    let parameters: [&(dyn ToSql + Sync); 9] = [
-        &ids,
-        &keys,
-        &seen_at,
-        &text(|found| found.link.as_deref()),
-        &text(|found| Some(&found.title)),
-        &published_at,
-        &text(|found| found.author.as_deref()),
-        &text(|found| found.summary.as_deref()),
-        &text(|found| found.content.as_deref()),
-    ];
-    client
-        .execute(&statement, &parameters)
-        .await
-        .map_err(failed)?;
-    Ok(())
+        .map(drop)
 }
 
 /// Adds sources in one transaction, each unless its address is taken.
@@ -274,21 +233,12 @@ pub(super) async fn add(client: &mut Object, sources: &[Source]) -> Result<Vec<A
 
 /// The numbers of the new rows, by address.
 async fn insert(client: &impl GenericClient, sources: &[Source]) -> Result<BTreeMap<String, i64>> {
-    let failed = |error| explain("add sources", error);
-    let mut columns = SourceLists::default();
-    for new in sources {
-        columns.add(SourceColumns::of(new, new.updated_at)?);
+    let mut new = Vec::with_capacity(sources.len());
+    for source in sources {
+        let mut values = source_values(source, source.updated_at)?;
+        values.extend(values![source.created_at]);
+        new.push(values);
     }
-    let created_at: Vec<i64> = sources.iter().map(|new| micros(new.created_at)).collect();
-    let mut parameters = columns.lists();
-    parameters.push(&created_at);
-    let statement = client
-        .prepare_cached(source::INSERT_POSTGRES)
-        .await
-        .map_err(failed)?;
-    let rows = client
-        .query(&statement, &parameters)
-        .await
-        .map_err(failed)?;
+    let rows = query_lists(client, "add sources", source::INSERT_POSTGRES, lists(new)).await?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }

@@ -1,27 +1,25 @@
 //! Writing sources on SQLite. Nobody else writes meanwhile, so what is read here holds until it is written.
 
 use almanack_core::{
-    source::{Source, SourceId, entry::Found},
+    source::{Source, SourceId},
     store::{Added, EntryRetention, PrunedEntries, SourceWrite, Written},
 };
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::number;
 use crate::{
     entry::{self, Kept, doomed},
-    row::{Row, SourceColumns, hashes, micros, most, unreadable},
+    row::{Row, entry_values, hashes, micros, most, source_values, unreadable, values},
     source,
     sqlite::{task::insert_all, thread::Outcome},
 };
 
 /// Adds one source, unless its address is taken.
 pub(super) fn add(connection: &Connection, new: &Source) -> Outcome<Added> {
-    let columns = SourceColumns::of(new, new.updated_at)?;
-    let created_at = micros(new.created_at);
-    let mut values = columns.values();
-    values.push(&created_at);
+    let mut values = source_values(new, new.updated_at)?;
+    values.extend(values![new.created_at]);
     let mut statement = connection.prepare_cached(source::INSERT_SQLITE)?;
-    if statement.execute(values.as_slice())? == 1 {
+    if statement.execute(params_from_iter(values))? == 1 {
         return Ok(Added::New(SourceId(connection.last_insert_rowid())));
     }
     let taken_by = number(connection, source::AT, [&new.definition.address])?;
@@ -49,11 +47,10 @@ fn take(connection: &Connection, write: &SourceWrite) -> Outcome<Written> {
         definition,
         ..
     } = &write.source;
-    let columns = SourceColumns::of(&write.source, write.at)?;
-    let mut values = columns.values();
-    values.extend([&id.0 as &dyn ToSql, version]);
+    let mut values = source_values(&write.source, write.at)?;
+    values.extend(values![id.0, *version]);
     let mut quiet = connection.prepare_cached(source::UPDATE_QUIETLY_SQLITE)?;
-    if quiet.execute(values.as_slice())? == 1 {
+    if quiet.execute(params_from_iter(&values))? == 1 {
         return Ok(Written::Done);
     }
     if number(connection, source::SEEN_SQLITE, [id.0])? != Some(*version) {
@@ -63,7 +60,7 @@ fn take(connection: &Connection, write: &SourceWrite) -> Outcome<Written> {
         Some(other) if other != id.0 => Ok(Written::Taken(SourceId(other))),
         _ => {
             let mut any = connection.prepare_cached(source::UPDATE_SQLITE)?;
-            any.execute(values.as_slice())?;
+            any.execute(params_from_iter(&values))?;
             Ok(Written::Done)
         }
     }
@@ -71,27 +68,9 @@ fn take(connection: &Connection, write: &SourceWrite) -> Outcome<Written> {
 
 fn insert(connection: &Connection, write: &SourceWrite) -> Outcome<()> {
     let mut statement = connection.prepare_cached(entry::INSERT_SQLITE)?;
-    for (key, found) in &write.entries {
-        let Found {
-            id: _,
-            link,
-            title,
-            published_at,
-            author,
-            summary,
-            content,
-        } = found;
-        statement.execute(params![
-            write.source.id.0,
-            key,
-            micros(write.at),
-            link,
-            title,
-            published_at.map(micros),
-            author,
-            summary,
-            content,
-        ])?;
+    for entry in &write.entries {
+        let values = entry_values(write.source.id, write.at, entry);
+        statement.execute(params_from_iter(values))?;
     }
     Ok(())
 }

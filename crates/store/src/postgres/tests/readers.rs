@@ -12,7 +12,7 @@ use almanack_testkit::{
 use futures_util::{future::BoxFuture, poll};
 use tokio::task::JoinHandle;
 
-use super::*;
+use crate::postgres::*;
 
 struct Stage {
     work: PostgresStore,

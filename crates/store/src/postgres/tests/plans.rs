@@ -4,8 +4,10 @@
 use almanack_testkit::postgres::Schema;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
-use super::SESSION_OPTIONS;
-use crate::{activity, edition, entry, migrate, overview, schedule, sign_in, source, task};
+use crate::{
+    activity, edition, entry, migrate, overview, postgres::SESSION_OPTIONS, schedule, sign_in,
+    source, task,
+};
 
 /// Two thousand sources of which few are odd, with thirty entries each.
 const FILL: &str = "insert into source (version, source_type, state, cadence, attention, \
