@@ -34,7 +34,7 @@ pub mod relay;
 pub mod state;
 pub mod store;
 
-use std::{fmt, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use tokio::{
     net::TcpListener,
@@ -45,10 +45,14 @@ use tokio_util::sync::CancellationToken;
 
 use happening::Happening;
 
-use crate::{client, clock, clock::Clock, flaky::Faults, webhook};
+use crate::{
+    client,
+    clock::{self, Clock},
+    flaky::Faults,
+    line::{self, Lines},
+    stand, webhook,
+};
 
-/// How long requests may take to end once the service was told to stop.
-const GRACE: Duration = Duration::from_secs(5);
 /// Happenings kept for a slow watcher before it misses the oldest.
 const HAPPENINGS_KEPT: usize = 1024;
 
@@ -64,18 +68,9 @@ pub enum Error {
         #[source]
         source: store::Error,
     },
-    /// The address is taken or not ours.
-    #[error("listen on {addr}")]
-    Listen {
-        /// Which address.
-        addr: SocketAddr,
-        /// What happened.
-        #[source]
-        source: io::Error,
-    },
-    /// The server stopped on its own.
-    #[error("serve articles")]
-    Serve(#[source] io::Error),
+    /// Nobody can reach it, or its server stopped on its own.
+    #[error(transparent)]
+    Stand(#[from] stand::Error),
     /// The webhook secret cannot be used.
     #[error(transparent)]
     Secret(#[from] webhook::Error),
@@ -206,12 +201,7 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
         .transpose()?;
     let almanack_url = client::base_url(&config.almanack_url)?;
     let http_client = client::build()?;
-    let at = |source| Error::Listen {
-        addr: config.listen,
-        source,
-    };
-    let listener = TcpListener::bind(config.listen).await.map_err(at)?;
-    let addr = listener.local_addr().map_err(at)?;
+    let (listener, addr) = stand::listen(config.listen).await?;
 
     let writer = event::Writer::new(config.wishes, addr);
     let path = config.database.clone();
@@ -256,21 +246,19 @@ async fn run(
     cancel: CancellationToken,
 ) -> Result<(), Error> {
     let relaying = tokio::spawn(cancel.clone().run_until_cancelled_owned(relay.run()));
-    let app = http::routes(service);
-    let serving =
-        axum::serve(listener, app).with_graceful_shutdown(cancel.clone().cancelled_owned());
-    let too_late = async {
-        cancel.cancelled().await;
-        clock::pause(GRACE).await;
+    let lines = Lines {
+        listener,
+        loopback_only: false,
     };
-    let served = tokio::select! {
-        served = serving.into_future() => served.map_err(Error::Serve),
-        () = too_late => Ok(()),
-    };
+    let served = line::serve(lines, http::routes(service), cancel.clone()).await;
+    let served = served.map_err(|source| stand::Error::Serve {
+        upstream: "articles",
+        source,
+    });
     // A server that failed by itself takes the relay along; after `cancel` this changes nothing.
     cancel.cancel();
     if let Err(error) = relaying.await {
         tracing::error!(%error, "relay ended abnormally");
     }
-    served
+    Ok(served?)
 }

@@ -26,40 +26,36 @@ pub enum Refusal {
 impl Refusal {
     /// HTTP status. 425 asks for another try; the others end the matter.
     pub fn status(self) -> u16 {
-        match self {
-            Self::Unknown => 404,
-            Self::Withdrawn => 410,
-            Self::NotReady => 425,
-            Self::AlreadyPublished
-            | Self::AuditFailed
-            | Self::Superseded
-            | Self::NotUnderReview => 409,
-        }
+        self.told().0
     }
 
     /// Stable code of the answer.
     pub fn code(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown_article",
-            Self::Withdrawn => "withdrawn",
-            Self::AlreadyPublished => "already_published",
-            Self::AuditFailed => "audit_failed",
-            Self::NotReady => "not_ready",
-            Self::Superseded => "superseded",
-            Self::NotUnderReview => "not_under_review",
-        }
+        self.told().1
     }
 
     /// The same as a sentence.
     pub fn message(self) -> &'static str {
+        self.told().2
+    }
+
+    fn told(self) -> (u16, &'static str, &'static str) {
         match self {
-            Self::Unknown => "there is no such article",
-            Self::Withdrawn => "its author has withdrawn the article",
-            Self::AlreadyPublished => "the article is published already",
-            Self::AuditFailed => "the article did not pass its audit",
-            Self::NotReady => "the article has not been audited yet",
-            Self::Superseded => "its author has moved the publication to a later time",
-            Self::NotUnderReview => "the article does not wait for a person's verdict",
+            Self::Unknown => (404, "unknown_article", "there is no such article"),
+            Self::Withdrawn => (410, "withdrawn", "its author has withdrawn the article"),
+            Self::AlreadyPublished => {
+                (409, "already_published", "the article is published already")
+            }
+            Self::AuditFailed => (409, "audit_failed", "the article did not pass its audit"),
+            Self::NotReady => (425, "not_ready", "the article has not been audited yet"),
+            Self::Superseded => {
+                let message = "its author has moved the publication to a later time";
+                (409, "superseded", message)
+            }
+            Self::NotUnderReview => {
+                let message = "the article does not wait for a person's verdict";
+                (409, "not_under_review", message)
+            }
         }
     }
 }

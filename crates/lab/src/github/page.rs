@@ -38,16 +38,11 @@ impl Page {
         all.skip(before).take(self.size).collect()
     }
 
-    /// The `Link` header; a list that fits on one page has none.
+    /// The `Link` header to the next page; the last has none.
     pub(super) fn links(self, url: &str, parameters: &Parameters, total: usize) -> Option<String> {
-        let last = total.div_ceil(self.size).max(1);
-        let backward = (self.number > 1).then_some([(self.number - 1, "prev"), (1, "first")]);
-        let forward = (self.number < last).then_some([(self.number + 1, "next"), (last, "last")]);
-        let links = [backward, forward].into_iter().flatten().flatten();
-        let shown: Vec<String> = links
-            .map(|(number, name)| format!("<{url}?{}>; rel=\"{name}\"", query(parameters, number)))
-            .collect();
-        (!shown.is_empty()).then(|| shown.join(", "))
+        let next = self.number + 1;
+        let more = self.number * self.size < total;
+        more.then(|| format!("<{url}?{}>; rel=\"next\"", query(parameters, next)))
     }
 }
 
@@ -100,8 +95,7 @@ mod tests {
         let asked = parameters(&[("page", "2"), ("per_page", "2")]);
         let page = Page::of(&asked);
         assert_eq!(page.cut(1..=5), [3, 4]);
-        let expected = "<u?per_page=2&page=1>; rel=\"prev\", <u?per_page=2&page=1>; rel=\"first\", \
-                        <u?per_page=2&page=3>; rel=\"next\", <u?per_page=2&page=3>; rel=\"last\"";
+        let expected = "<u?per_page=2&page=3>; rel=\"next\"";
         assert_eq!(page.links("u", &asked, 5).unwrap(), expected);
         let only = Page::of(&parameters(&[]));
         assert_eq!(only.links("u", &parameters(&[]), 30), None);

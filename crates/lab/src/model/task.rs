@@ -116,12 +116,9 @@ impl Task {
                 titles: found.titles,
                 shape: found.shape,
             },
-            None => match numbered_lines(user) {
-                titles if classify && !titles.is_empty() => Self::Filter { titles },
-                _ => Self::Summary {
-                    text: user.to_owned(),
-                    chars_max: asked_length(&system, user),
-                },
+            None => Self::Summary {
+                text: user.to_owned(),
+                chars_max: asked_length(&system, user),
             },
         }
     }
@@ -214,25 +211,6 @@ fn as_titles(values: &[Value], alone: bool) -> Option<(Vec<Title>, Shape)> {
     });
     let titles: Option<Vec<Title>> = titles.collect();
     titles.map(|titles| (titles, shape))
-}
-
-/// Titles as people list them: `0. …`, `[0] …`, `0: …`.
-fn numbered_lines(text: &str) -> Vec<Title> {
-    let number = |line: &str| {
-        let line = line.trim().trim_start_matches('[');
-        let end = line.find(|c: char| !c.is_ascii_digit())?;
-        let (digits, rest) = line.split_at(end);
-        let title = rest
-            .trim_start_matches(']')
-            .trim_start_matches(['.', ':', ')']);
-        let marked = title.len() < rest.len() && !title.trim().is_empty();
-        let index = digits.parse().ok()?;
-        marked.then(|| Title {
-            index,
-            text: title.trim().to_owned(),
-        })
-    };
-    text.lines().filter_map(number).collect()
 }
 
 /// The length asked for, in the system's words or at the start of the user's.

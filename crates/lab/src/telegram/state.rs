@@ -115,7 +115,9 @@ impl Telegram {
             channels: Vec::new(),
             messages_per_minute,
         };
-        chats.into_iter().for_each(|chat| telegram.add(chat));
+        for chat in chats {
+            telegram.add(chat);
+        }
         telegram
     }
 

@@ -163,8 +163,9 @@ impl Hosted {
 /// Git's rules for names, as far as names of locks could break them, and GitHub's: under `refs/`.
 fn check_name(name: &str) -> Result<(), Refusal> {
     let forbidden = |found: char| found.is_ascii_control() || " ~^:?*[\\".contains(found);
-    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
-    if name.contains(forbidden) || name.contains("..") || !name.split('/').all(part) {
+    let part = |part: &str| !part.is_empty() && !part.starts_with('.');
+    let locks = name.strip_suffix(".lock").is_some() || name.contains(".lock/");
+    if locks || name.contains(forbidden) || name.contains("..") || !name.split('/').all(part) {
         return Err(Refusal::about(
             422,
             format!("{name} is not a valid ref name."),

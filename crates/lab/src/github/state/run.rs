@@ -175,7 +175,7 @@ impl GitHub {
         let branch = repository.default_branch.clone();
         repository.queue(next_id, &workflow, (branch, Map::new()), now);
         self.runs_made += 1;
-        self.change_run(next_id, |run| run.event = "push".to_owned())
+        self.change_run(next_id, |run| "push".clone_into(&mut run.event))
     }
 
     /// Says how far a run has come, on behalf of its runner.

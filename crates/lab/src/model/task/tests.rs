@@ -75,7 +75,6 @@ fn the_kind_of_work_is_known_by_what_the_messages_contain() {
             &format!("{classify}\n{array}"),
             Kind::Filter,
         ),
-        ("as a list", classify, "0. Tides\n1. Winds", Kind::Filter),
         (
             "a title that says so",
             "Translate.",
@@ -96,8 +95,6 @@ fn titles_keep_their_order_and_their_indices() {
     assert_eq!(texts(&objects), [(7, "x"), (1, "y")]);
     let example = recognise("", r#"Like ["甲", "乙"], but for: ["x"]"#);
     assert_eq!(texts(&example), [(0, "x")], "examples come first");
-    let listed = recognise("SAFE or SENSITIVE", "Titles:\n[3] Tides\n 4) Winds\n5 Rain");
-    assert_eq!(texts(&listed), [(3, "Tides"), (4, "Winds")]);
     assert_eq!(
         recognise("", "[]"),
         Task::Titles {
