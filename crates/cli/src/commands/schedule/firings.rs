@@ -122,19 +122,3 @@ fn ink(task: &Task) -> Ink {
         Status::Init => Ink::Plain,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_detail_is_cut_between_letters() {
-        assert_eq!(shortened("short"), "short");
-        let long = "ä".repeat(DETAIL_CHARS_MAX + 1);
-        let cut = shortened(&long);
-        assert_eq!(cut.chars().count(), DETAIL_CHARS_MAX + 1);
-        assert!(cut.ends_with("ä…"), "{cut}");
-        let just = "ä".repeat(DETAIL_CHARS_MAX);
-        assert_eq!(shortened(&just), just);
-    }
-}
